@@ -6,6 +6,7 @@ import { type BumpFigures, revenueDays } from '#orders/bumping/budgets.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import type { BumperParts } from '#orders/bumping/bumper.ts';
 import type { CoinProof, ProveFree } from '#orders/funds/free-coins.ts';
+import { reservedSats } from '#payouts/owed/reserved-sats.queries.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
@@ -18,9 +19,10 @@ export const bumpParts = (
   config: Config,
   { readers }: Pick<Database, 'readers'>,
   metrics: OperationsParts['metrics'],
-): Pick<BumperParts, 'policy' | 'proveFree' | 'onFigures'> => ({
+): Pick<BumperParts, 'policy' | 'proveFree' | 'reserved' | 'onFigures'> => ({
   policy: bumpPolicyOf(config),
   proveFree: proveFree(readers),
+  reserved: reservedSats,
   onFigures: showBumpFigures(metrics),
 });
 

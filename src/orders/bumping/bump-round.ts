@@ -1,6 +1,8 @@
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
+import { type FreeSats, spareOf } from '#orders/funds/spare-sats.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { type BudgetFacts, Budgets, type BumpBudgets, revenueDays, type SharedBound } from './budgets.ts';
@@ -46,6 +48,7 @@ export interface RoundParts {
   readonly isInMempool: (txid: Txid) => Promise<boolean>;
   /** Null: the coins of the wallet are not all listed yet. */
   readonly freeCoins: () => Promise<readonly OwnedOutput[] | null>;
+  readonly freeSats: () => Promise<FreeSats>;
   /** Whether neither a block nor the mempool spends a coin: a seed may be in other wallets, too. */
   readonly isUnspent: (coin: OwnedOutput) => Promise<boolean>;
   /** Signs and stores a bump: its family, or null where an order is no longer under way. */
@@ -59,14 +62,24 @@ export class BumpRound {
   readonly #budgets: Budgets;
   /** Why orders are not paid for, by their ids. */
   readonly stuck = new Map<string, string>();
+  /** Orders of them for which no coin is spent, as it is kept for what is owed to partners. */
+  readonly heldBack = new Set<string>();
   /** Null: not asked for yet. */
   #coins: readonly OwnedOutput[] | null = null;
   #areCoinsListed = true;
+  /** Null: not asked for yet. */
+  #sats: FreeSats | null = null;
 
   constructor(parts: RoundParts) {
     this.#parts = parts;
     const earned = new Map(parts.parents.map(({ orderId, overdue }) => [orderId, overdue.earned]));
     this.#budgets = new Budgets(parts.policy, { ...parts.costs, earned });
+  }
+
+  /** Sats of free coins before the next bump of the round. */
+  async freeSats(): Promise<FreeSats> {
+    this.#sats ??= await this.#parts.freeSats();
+    return this.#sats;
   }
 
   readonly #isStuck = (parent: FoundParent): boolean =>
@@ -76,7 +89,7 @@ export class BumpRound {
     const { policy, parents: all, live } = this.#parts;
     this.#noteWaiting();
     if (policy.maxSats === 0n) {
-      this.#refuse(all.filter(this.#isStuck), 'budget', null);
+      await this.#refuse(all.filter(this.#isStuck), 'budget', null);
       return;
     }
     for (const bump of live) await this.#replace(bump);
@@ -130,12 +143,15 @@ export class BumpRound {
     const family = replaced?.family ?? null;
     const wanted = await this.#wanted(parents, replaced);
     const planned = await this.#plan(wanted, ownIndex);
-    if (planned.limit !== null) this.#refuse(parents, planned.limit, family);
+    if (planned.limit !== null) await this.#refuse(parents, planned.limit, family);
     if (planned.kind === 'none') return;
     const stored = await store({ parents, planned, ownIndex, owed: owedOf(wanted), replaced });
     if (stored === null) return;
     this.#budgets.spend(stored, planned.shares);
     this.#coins = this.#coins?.filter((coin) => !planned.coins.includes(coin)) ?? null;
+    if (this.#sats !== null)
+      // what is left of them comes back with a block
+      this.#sats = { ...this.#sats, free: this.#sats.free - valueOf(planned.coins) };
   }
 
   async #wanted(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<WantedBump> {
@@ -156,7 +172,9 @@ export class BumpRound {
     const { scriptOf, freeCoins, standing } = this.#parts;
     const own = { key: { branch: 1, index } as const, leafScript: null };
     const rest = { script: scriptOf(own), own };
-    const alone = planBump(wanted, [], rest, standing);
+    // without coins, what is free does not matter
+    const spare = wanted.kept.length === 0 ? 0n : spareOf(await this.freeSats());
+    const alone = planBump(wanted, { coins: [], spare }, rest, standing);
     if (alone.limit !== 'coins') return alone;
     if (this.#coins === null) {
       const coins = await freeCoins();
@@ -164,7 +182,8 @@ export class BumpRound {
       this.#coins = coins ?? [];
     }
     for (;;) {
-      const planned = planBump(wanted, this.#coins, rest, standing);
+      const free = { coins: this.#coins, spare: spareOf(await this.freeSats()) };
+      const planned = planBump(wanted, free, rest, standing);
       const spent = await this.#spentOf(planned);
       if (spent.length === 0) return planned;
       this.#coins = this.#coins.filter((coin) => !spent.includes(coin));
@@ -180,21 +199,28 @@ export class BumpRound {
   }
 
   /** @param replaced the family of which a new one was to be made; null: none is replaced */
-  #refuse(parents: readonly FoundParent[], limit: BumpLimit, replaced: Txid | null): void {
+  async #refuse(parents: readonly FoundParent[], limit: BumpLimit, replaced: Txid | null): Promise<void> {
     const orderIds = parents.map(({ orderId }) => orderId);
     const own = [...this.#budgets.of(orderIds, replaced).values()].reduce((sum, left) => sum + left, 0n);
     const shared = this.#budgets.shared(replaced);
     for (const { orderId, mempool, wantedRate } of parents) {
       const paid =
         mempool === null ? 'It is not in the mempool' : `It pays ${shownRate(mempool.effectiveRate)}`;
-      const why =
-        limit === 'coins'
-          ? this.#coinsReason()
-          : shared.sats < own
-            ? sharedReason(shared.bound, shared.of)
-            : this.#ownReason(orderId);
+      const why = await this.#reasonOf(limit, orderId, shared.sats < own ? shared : null);
+      if (limit === 'owed') this.heldBack.add(orderId);
       this.stuck.set(orderId, `${paid}, ${shownRate(wantedRate)} are asked for, and ${why}.`);
     }
+  }
+
+  /** @param shared the budget of all orders that is spent; null: that of the order is */
+  async #reasonOf(
+    limit: BumpLimit,
+    orderId: string,
+    shared: ReturnType<Budgets['shared']> | null,
+  ): Promise<string> {
+    if (limit === 'coins') return this.#coinsReason();
+    if (limit === 'owed') return owedReason(await this.freeSats());
+    return shared === null ? this.#ownReason(orderId) : sharedReason(shared.bound, shared.of);
   }
 
   #coinsReason(): string {
@@ -210,6 +236,9 @@ export class BumpRound {
       : `an order is paid ${sats} sats for (ORDER_BUMP_MAX_SATS)`;
   }
 }
+
+const owedReason = ({ free, reserved }: FreeSats): string =>
+  `free coins hold ${free} sats, and ${reserved} are kept for partners and payouts: satscribe wallet fund shows an address for more`;
 
 const sharedReason = (bound: SharedBound, sats: bigint): string =>
   bound === 'day'

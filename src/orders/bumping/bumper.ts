@@ -4,6 +4,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { freeCoins, type IsUnspent, type ProveFree } from '#orders/funds/free-coins.ts';
+import { type ReservedSats, readFreeSats } from '#orders/funds/spare-sats.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
@@ -38,6 +39,7 @@ export interface BumperParts {
   /** Told at each look what bumps cost, before new ones are made. */
   readonly onFigures?: (figures: BumpFigures) => void;
   readonly proveFree: ProveFree;
+  readonly reserved: ReservedSats;
   readonly log: Logger;
 }
 
@@ -47,6 +49,7 @@ const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - d
 export class Bumper {
   readonly #parts: BumperParts;
   readonly #repeats = new Repeats();
+  readonly #heldBackRepeats = new Repeats();
 
   constructor(parts: BumperParts) {
     this.#parts = parts;
@@ -76,11 +79,22 @@ export class Bumper {
     const { size } = round.stuck;
     if (size > 0 && this.#repeats.isDue(String(size)))
       log.warn({ orders: size }, 'transactions of orders are stuck: satscribe orders list shows why');
+    await this.#tellHeldBack(round);
     await this.#send();
   }
 
+  async #tellHeldBack(round: BumpRound): Promise<void> {
+    const { size } = round.heldBack;
+    if (size === 0 || !this.#heldBackRepeats.isDue(String(size))) return;
+    const { free, reserved } = await round.freeSats();
+    this.#parts.log.warn(
+      { orders: size, free: Number(free), reserved: Number(reserved) },
+      'bumps are held back: free coins are kept for what partners are owed',
+    );
+  }
+
   async #round(standing: NodeStanding, now: Date, parents: readonly FoundParent[]): Promise<BumpRound> {
-    const { client, node, signer, policy, proveFree, log } = this.#parts;
+    const { client, node, signer, policy, proveFree, reserved, log } = this.#parts;
     const isThere: IsUnspent = (coin) => isUnspent(node, coin, { mempool: true });
     return new BumpRound({
       policy,
@@ -92,6 +106,7 @@ export class Bumper {
       scriptOf: signer.scriptOf,
       isInMempool: async (txid) => (await mempoolStanding(node, txid)) !== null,
       freeCoins: () => freeCoins(client, proveFree, isThere),
+      freeSats: () => readFreeSats(client, reserved),
       isUnspent: isThere,
       store: (wanted) => keepBump({ client, signer, log }, wanted),
       log,

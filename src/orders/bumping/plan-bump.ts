@@ -72,8 +72,21 @@ export interface PlannedBump {
   readonly limit: BumpLimit | null;
 }
 
-/** Why a transaction does not pay more: the budgets of its orders are spent, or no coin of ours is free. */
-export type BumpLimit = 'budget' | 'coins';
+/**
+ * Why a transaction does not pay more: the budgets of its orders are spent, no coin of ours is free, or free coins are kept
+ * for what is owed to partners.
+ */
+export type BumpLimit = 'budget' | 'coins' | 'owed';
+
+/** Coins of the service that may pay, beside what its orders bring. */
+export interface PayingCoins {
+  /** Free ones, which hold nothing but sats. */
+  readonly coins: readonly OwnedOutput[];
+  /** Sats of all free coins beyond what must stay; below 0: some are lacking. */
+  readonly spare: bigint;
+}
+
+type Planned = PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit };
 
 /** Less than this is not worth a transaction: a twentieth more. */
 const leastGain = { of: 20n, more: 1n };
@@ -83,20 +96,20 @@ const leastGain = { of: 20n, more: 1n };
  * hold enough, and keeps the rest. The ids of what it pays for stay what they are. Pays no more than the budgets, and what a
  * replacement must pay where there is a child already (BIP 125, rules 3, 4 and 6). The limit where it cannot be made. Pure.
  *
- * Invariants: no sat comes or goes but the fee; the shares are the fee, none above its order's budget; what is owed stays.
+ * Invariants: no sat comes or goes but the fee; the shares are the fee, none above its order's budget; what is owed to customers
+ * stays; where it spends a coin of the service, so does what must stay of all of them.
  *
- * @param coins free ones, which hold nothing but sats
  * @param rest where what is left goes
  */
 export function planBump(
   wanted: WantedBump,
-  coins: readonly OwnedOutput[],
+  { coins, spare }: PayingCoins,
   rest: OwnDestination,
   rules: BumpRules,
-): PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit } {
+): Planned {
   const { parents, kept, budgets } = wanted;
   const owed = owedOf(wanted);
-  const most = smallest(
+  const budget = smallest(
     bumpFeeMax,
     wanted.most,
     [...budgets.values()].reduce((sum, budget) => sum + budget, 0n),
@@ -104,18 +117,28 @@ export function planBump(
   // what is ours of the rest is a coin, or there is no output
   const reserve = owed + p2trDust;
   const own = [...parents.map(({ output }) => output), ...kept];
+  // what the service has afterwards is what must stay, or more
+  const beyond = largest(valueOf(own) - owed + spare, 0n);
   const chosen: OwnedOutput[] = [];
-  const worth = coins.filter(({ value }) => value > feeOf(keyInputWeight, wanted.feeRate));
+  const inputFee = feeOf(keyInputWeight, wanted.feeRate);
+  const worth = coins.filter(({ value }) => value > inputFee);
+  const bump = (funded: Omit<Funded, 'chosen'>): Planned =>
+    bumpOf(wanted, { ...funded, chosen }, rest, rules);
   for (;;) {
     const inputs = [...own, ...chosen];
     const size = childSize(inputs, rest);
     const asked = wantedFee(wanted, size, rules);
-    const fee = asked < most ? asked : most;
+    // what its orders bring pays for their delivery first
+    const isOwnAlone = kept.length + chosen.length === 0;
+    const most = isOwnAlone ? budget : smallest(budget, beyond);
+    const fee = smallest(asked, most);
     const missing = fee + reserve - valueOf(inputs);
-    if (missing <= 0n) return bumpOf(wanted, { inputs, chosen, fee, asked, limit: 'budget' }, rest, rules);
-    const coin = nextCoin(worth, chosen, missing + feeOf(keyInputWeight, wanted.feeRate));
-    if (coin === null)
-      return bumpOf(wanted, { inputs, chosen, fee: fee - missing, asked, limit: 'coins' }, rest, rules);
+    if (missing <= 0n) return bump({ inputs, fee, asked, limit: most < budget ? 'owed' : 'budget' });
+    const coin = nextCoin(worth, chosen, missing + inputFee);
+    if (coin === null) return bump({ inputs, fee: fee - missing, asked, limit: 'coins' });
+    // its input costs more than may be taken of it
+    if (chosen.length === 0 && spare <= inputFee)
+      return bump({ inputs, fee: fee - missing, asked, limit: 'owed' });
     chosen.push(coin);
   }
 }
@@ -151,7 +174,7 @@ function bumpOf(
   { inputs, chosen, fee, asked, limit }: Funded,
   rest: OwnDestination,
   rules: BumpRules,
-): PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit } {
+): Planned {
   const size = childSize(inputs, rest);
   const { feeRate, paidRate } = wanted;
   const reached = reachedRate(wanted, fee, size);

@@ -51,7 +51,7 @@ export interface FollowOrdersOptions {
   /** Of the same node. */
   readonly watch: NodeWatch;
   readonly steps: OrderSteps;
-  readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'proveFree' | 'onFigures'>;
+  readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'proveFree' | 'reserved' | 'onFigures'>;
   /** What the steps wait for. */
   readonly lockTimes: LockTimes;
   readonly arrivedSats: ArrivedSats;
@@ -249,9 +249,10 @@ class OrderRounds {
 
   /** Orders that have a coin of the service now, which they asked for. */
   async #findCoins(): Promise<string[]> {
-    const { returnCoins, node, bumps } = this.#options;
+    const { returnCoins, node, bumps, log } = this.#options;
+    const { proveFree, reserved } = bumps;
     try {
-      return await returnCoins.find({ client: this.#client, node, proveFree: bumps.proveFree });
+      return await returnCoins.find({ client: this.#client, node, proveFree, reserved, log });
     } catch (error) {
       // they ask again
       if (error instanceof AppError && error.code.startsWith('node_')) return [];

@@ -1,13 +1,18 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { freeCoins, type IsUnspent, type ProveFree } from './free-coins.ts';
+import { type ReservedSats, readFreeSats, spareOf } from './spare-sats.ts';
 
 export interface ReturnCoinsParts {
   readonly client: pg.ClientBase;
   readonly node: NodeRpc;
   readonly proveFree: ProveFree;
+  readonly reserved: ReservedSats;
+  readonly log: Logger;
 }
 
 /** Orders of one look that get a coin: each takes a question to the node. The others ask again. */
@@ -20,6 +25,7 @@ const lentAtOnce = 20;
 export class ReturnCoins {
   readonly #wanted = new Map<string, bigint>();
   readonly #ready = new Map<string, Arrived>();
+  readonly #repeats = new Repeats();
 
   /** A coin of at least so many sats that was found for the order, once; null: it is looked for. */
   take(orderId: string, sats: bigint): Arrived | null {
@@ -30,8 +36,11 @@ export class ReturnCoins {
     return null;
   }
 
-  /** Finds coins for those that asked: the smallest that is enough. Returns the orders that have one now. */
-  async find({ client, node, proveFree }: ReturnCoinsParts): Promise<string[]> {
+  /**
+   * Finds coins for those that asked: the smallest that is enough. None where it would cost what must stay in free coins.
+   * Returns the orders that have one now.
+   */
+  async find({ client, node, proveFree, reserved, log }: ReturnCoinsParts): Promise<string[]> {
     this.#ready.clear();
     if (this.#wanted.size === 0) return [];
     const wanted = [...this.#wanted].slice(0, lentAtOnce);
@@ -39,15 +48,29 @@ export class ReturnCoins {
     const isThere: IsUnspent = (coin) => isUnspent(node, coin, { mempool: true });
     const coins = (await freeCoins(client, proveFree, isThere)) ?? [];
     let free = coins.toSorted((a, b) => Number(a.value - b.value));
+    const found = await readFreeSats(client, reserved);
+    let spare = spareOf(found);
+    let heldBack = 0;
     for (const [orderId, sats] of wanted) {
+      // what is left of the coin counts once a block has it
+      if (sats > spare) {
+        if (free.length > 0) heldBack++;
+        continue;
+      }
       for (const coin of free.filter(({ value }) => value >= sats)) {
         free = free.filter((other) => other !== coin);
         // another wallet with the seed may have spent it
         if (coin.key === null || !(await isThere(coin))) continue;
         this.#ready.set(orderId, { ...coin, key: coin.key, leafScript: null });
+        spare -= coin.value;
         break;
       }
     }
+    if (heldBack > 0 && this.#repeats.isDue(String(heldBack)))
+      log.warn(
+        { orders: heldBack, free: Number(found.free), reserved: Number(found.reserved) },
+        'returns are held back: free coins are kept for what partners are owed',
+      );
     return [...this.#ready.keys()];
   }
 

@@ -141,6 +141,21 @@ export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bi
   return BigInt(rows[0]?.sats ?? 0);
 }
 
+/**
+ * Sats of free coins that nothing stored spends, outside of the inventory: those in blocks, and what payouts leave, which
+ * comes back with one of their transactions or with their coins.
+ */
+export async function satsOfFreeCoins(client: pg.Pool | pg.ClientBase): Promise<bigint> {
+  const { rows } = await client.query<{ sats: string }>(
+    `SELECT coalesce(sum(c.value), 0)::text AS sats FROM service.wallet_coins AS c
+      WHERE c.held = 'free' AND c.aside IS NULL AND NOT ${isSpent('c.txid', 'c.vout')}
+        AND (c.kind = 'payout' OR EXISTS (
+          SELECT FROM service.payments_seen AS p WHERE p.txid = c.txid AND p.vout = c.vout AND p.height IS NOT NULL))
+        AND NOT EXISTS (SELECT FROM service.inventory_outputs AS i WHERE i.txid = c.txid AND i.vout = c.vout)`,
+  );
+  return BigInt(rows[0]?.sats ?? 0);
+}
+
 /** A coin that was to be spent, and holds more than sats. */
 export interface FoundInCoin {
   readonly coin: Pick<WalletCoin, 'txid' | 'vout'>;

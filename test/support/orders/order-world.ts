@@ -30,6 +30,7 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
 import { auditPayouts, type PayoutDifference } from '#payouts/audit/audit-payouts.ts';
 import { PayoutRounds } from '#payouts/following/follow-payouts.ts';
+import { reservedSats } from '#payouts/owed/reserved-sats.queries.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
@@ -191,6 +192,7 @@ export class OrderWorld {
       signer: orderSigner(this.wallet, signer),
       policy: this.bumps,
       proveFree: proveFree(pool),
+      reserved: reservedSats,
     };
     this.#running = {
       controller,

@@ -3,20 +3,26 @@ import { checkDestination } from '#kernel/bitcoin/destination.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { parseTxid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { createLogger } from '#kernel/reports/logger.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { allFreeCoins } from '#orders/funds/free-coins.ts';
+import { ReturnCoins } from '#orders/funds/return-coins.ts';
+import { readFreeSats } from '#orders/funds/spare-sats.ts';
 import { type AskNode, showFunds } from '#orders/operator/operator-funds.ts';
 import { listOrders, showOrder } from '#orders/operator/operator-orders.ts';
+import { readOrder } from '#orders/order/order.store.ts';
+import { putReferral } from '#orders/referrals/referral.store.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { reservedSats } from '#payouts/owed/reserved-sats.queries.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
 import { supersede } from '#purse/transactions/supersede.store.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
-import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder as wantedWithoutEstimate } from '#test/builders/wanted-order.ts';
 import { type BitcoindOptions } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -420,5 +426,63 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     for (let block = 0; block < 3; block++) await world.chain.mineMempool();
     await world.until(id, 'completed');
     expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('leave free coins what a partner is owed, to the sat, until there is money beyond that', async () => {
+    await start(20_000n);
+    const { pool } = world.database;
+    await putReferral(pool, { code: 'friend', address: addressOf(800), script: scriptOf(800) });
+    const plain = wantedOrder(['of a partner'], { additionalFee: 30_000n });
+    const [earning = ''] = await queued([
+      {
+        ...plain,
+        request: { ...plain.request, referral: 'friend', additionalFee: 30_000 },
+        quote: { ...plain.quote, additionalFeeCharged: 30_000, referralFee: 300 },
+      },
+    ]);
+    await world.chain.mineMempool();
+    await world.until(earning, 'completed');
+    const freeSats = () => withTransaction(pool, (tx) => readFreeSats(tx, reservedSats));
+    await world.eventually(async () =>
+      expect(await freeSats()).toEqual({ free: 32_000n, reserved: 30_300n }),
+    );
+    // a return gets a coin for what is beyond, and for no more
+    const returns = new ReturnCoins();
+    const lent = async (sats: bigint): Promise<number> => {
+      expect(returns.take(earning, sats)).toBeNull();
+      const parts = { node: world.bitcoind.rpc, proveFree: proveFree(pool), reserved: reservedSats };
+      const found = await withTransaction(pool, (client) =>
+        returns.find({ ...parts, client, log: createLogger('silent') }),
+      );
+      return found.length;
+    };
+    expect([await lent(1_701n), await lent(1_700n)]).toEqual([0, 1]);
+    await world.raiseFees(20);
+    const [id = ''] = await queued([wantedOrder(['held back'])]);
+    await world.chain.mineEmpty(1);
+    const [bump] = await bumped([id], 1);
+    // what the order brings, and what is beyond the share
+    expect(bump!.fee).toBe(2_000 + 1_700);
+    expect(bump!.plan.outputs).toMatchObject([{ value: 30_300 }]);
+    await world.eventually(async () => {
+      const { stuck } = (await readOrder(pool, id))!;
+      expect(stuck).toMatch(/and free coins hold \d+ sats, and 30300 are kept for partners and payouts: /u);
+    });
+    expect(world.logged.join('')).toContain('bumps are held back: free coins are kept');
+    const { address } = await showFunds(pool, world.wallet, proveFree(pool), askNode);
+    await world.chain.mine([await world.chain.payAddress(address, 100_000)]);
+    const next = await world.eventually(async () => {
+      const found = (await bumpsOf(id)).at(-1)!;
+      return found.fee > bump!.fee && found.sentAt !== null && found;
+    });
+    expect(await effectiveRate((await idOf(id)).slice(0, 64))).toBeGreaterThan(12);
+    await world.chain.mineMempool();
+    await world.until(id, 'completed');
+    await world.eventually(async () =>
+      expect(await freeSats()).toEqual({ free: 134_000n - BigInt(next.fee), reserved: 30_300n }),
+    );
+    await world.indexed();
+    const { differences, funds } = await world.audit();
+    expect([differences, funds]).toEqual([[], []]);
   });
 });

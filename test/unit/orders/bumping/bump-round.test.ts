@@ -7,7 +7,7 @@ import { boundByEarned, boundByRevenue } from '#orders/bumping/budgets.ts';
 import type { LiveBump } from '#orders/bumping/bump.store.ts';
 import { type BumpPolicy, BumpRound, type RoundParts, type WantedStore } from '#orders/bumping/bump-round.ts';
 import type { FoundParent } from '#orders/bumping/find-stuck.ts';
-import { largest } from '#orders/inscribing/plan-amounts.ts';
+import { largest, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 
@@ -68,6 +68,7 @@ function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txi
     scriptOf: () => script,
     isInMempool: async () => true,
     freeCoins: async () => [],
+    freeSats: async () => ({ free: 1_000_000n, reserved: 0n }),
     isUnspent: async () => true,
     store: async (wanted) => stored(wanted),
     log: noLog as never,
@@ -222,6 +223,36 @@ test('coins that another wallet has spent are left out', async () => {
   );
   await round.make();
   expect(used).toEqual([[coins[2]]]);
+});
+
+test('what is owed to partners is kept by all bumps of a round together, and told', async () => {
+  const coins = [0, 1, 2].map((place) => ({ ...parent(100 + place, 'none').output, value: 30_000n }));
+  const poor = (place: number, orderId: string): FoundParent => {
+    const made = parent(place, orderId, { mempool: null });
+    return { ...made, output: { ...made.output, value: 400n } };
+  };
+  let free = 90_000n;
+  const costs: bigint[] = [];
+  const round = roundOf(
+    {
+      parents: ['a', 'b', 'c', 'd'].map((id, place) => poor(place, id)),
+      freeCoins: async () => coins,
+      freeSats: async () => ({ free: 90_000n, reserved: 45_000n }),
+    },
+    ({ planned }) => {
+      free -= valueOf(planned.coins);
+      costs.push(planned.fee);
+      return txidOf(7000 + costs.length);
+    },
+  );
+  await round.make();
+  // what is left of a coin counts once a block has it; the others have what their orders bring alone
+  expect(costs).toEqual([9080n, 9080n, 70n, 70n]);
+  expect(free).toBe(30_000n);
+  expect([...round.heldBack]).toEqual(['c', 'd']);
+  expect(round.stuck.get('c')).toBe(
+    'It is not in the mempool, 20.0 sat/vB are asked for, and free coins hold 30000 sats, and 45000 are kept for partners and payouts: satscribe wallet fund shows an address for more.',
+  );
 });
 
 test.each(['node_unreachable', 'postgres_lost'] as const)('a round ends with %s', async (code) => {

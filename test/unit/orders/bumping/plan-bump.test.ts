@@ -28,6 +28,10 @@ const restOf = (index: number) => {
 };
 const rest = restOf(7);
 
+/** Coins of which nothing must stay. */
+const paying = (coins: readonly OwnedOutput[]) => ({ coins, spare: valueOf(coins) });
+const alone = paying([]);
+
 function bumpOf(more: Partial<WantedBump> = {}): WantedBump {
   const parent = { orderId: 'a', fee: 300n, virtualBytes: 300, output: output(1, 2000n), owed: 0n };
   return {
@@ -45,7 +49,7 @@ function bumpOf(more: Partial<WantedBump> = {}): WantedBump {
 
 describe('what pays for stuck transactions', () => {
   test('spends our output of one, and brings both to the rate that is asked for', () => {
-    const planned = planBump(bumpOf(), [], rest, rules);
+    const planned = planBump(bumpOf(), alone, rest, rules);
     if (planned.kind === 'none') throw new Error('there is a plan');
     // 111 virtual bytes: (300 + 111) × 3 − 300
     expect(planned.fee).toBe(933n);
@@ -61,7 +65,7 @@ describe('what pays for stuck transactions', () => {
     };
     const bump = (more: object): TransactionPlan => {
       const parent = { ...bumpOf().parents[0]!, output: { ...output(1, 2000n), ...more } };
-      const planned = planBump(bumpOf({ parents: [parent] }), [], rest, rules);
+      const planned = planBump(bumpOf({ parents: [parent] }), alone, rest, rules);
       if (planned.kind === 'none') throw new Error('there is a plan');
       return planned.plan;
     };
@@ -76,18 +80,18 @@ describe('what pays for stuck transactions', () => {
   test('takes the smallest coin that is enough where our output is an anchor', () => {
     const parent = { ...bumpOf().parents[0]!, output: output(1, 240n, true) };
     const coins = [output(2, 900n), output(3, 5000n), output(4, 3000n)];
-    const planned = planBump(bumpOf({ parents: [parent] }), coins, rest, rules);
+    const planned = planBump(bumpOf({ parents: [parent] }), paying(coins), rest, rules);
     if (planned.kind === 'none') throw new Error('there is a plan');
     expect(planned.coins).toEqual([coins[2]]);
     signer.signPlan(planned.plan, plainInputs(planned.plan));
   });
 
   test('goes as far as its budget, and as its coins, and says which', () => {
-    const poor = planBump(bumpOf({ budgets: new Map([['a', 500n]]) }), [], rest, rules);
+    const poor = planBump(bumpOf({ budgets: new Map([['a', 500n]]) }), alone, rest, rules);
     expect(poor).toMatchObject({ kind: 'bump', fee: 500n, limit: 'budget' });
-    const bare = planBump(bumpOf({ feeRate: 9000n }), [], rest, rules);
+    const bare = planBump(bumpOf({ feeRate: 9000n }), alone, rest, rules);
     expect(bare).toMatchObject({ kind: 'bump', fee: 1670n, limit: 'coins' });
-    expect(planBump(bumpOf({ budgets: new Map([['a', 5n]]) }), [], rest, rules)).toEqual({
+    expect(planBump(bumpOf({ budgets: new Map([['a', 5n]]) }), alone, rest, rules)).toEqual({
       kind: 'none',
       limit: 'budget',
     });
@@ -102,7 +106,7 @@ describe('what pays for stuck transactions', () => {
     }));
     const budgets = new Map(made.map(({ orderId }) => [orderId, 20_000n]));
     const wanted = bumpOf({ parents: made, budgets, feeRate: 12_000n });
-    const planned = planBump(wanted, [output(90, 2_000_000n)], rest, rules);
+    const planned = planBump(wanted, paying([output(90, 2_000_000n)]), rest, rules);
     expect(planned).toMatchObject({ kind: 'bump', fee: 1_000_000n, limit: 'budget' });
     if (planned.kind === 'bump')
       expect(signer.signPlan(planned.plan, plainInputs(planned.plan)).fee).toBe(1_000_000n);
@@ -110,8 +114,41 @@ describe('what pays for stuck transactions', () => {
 
   test('leaves what is a customer’s', () => {
     const parent = { ...bumpOf().parents[0]!, output: output(1, 52_000n), owed: 50_000n };
-    const planned = planBump(bumpOf({ parents: [parent], feeRate: 9000n }), [], rest, rules);
+    const planned = planBump(bumpOf({ parents: [parent], feeRate: 9000n }), alone, rest, rules);
     expect(planned).toMatchObject({ kind: 'bump', limit: 'coins', plan: { outputs: [{ value: 50_330n }] } });
+  });
+
+  test('leaves free coins what partners are owed, and pays with what its order brings first', () => {
+    const coin = output(2, 50_000n);
+    const dear = bumpOf({ feeRate: 9000n });
+    const withSpare = (spare: bigint) => planBump(dear, { coins: [coin], spare }, rest, rules);
+    // 300 and 169 virtual bytes at 9 sat/vB, less 300
+    expect(withSpare(50_000n)).toMatchObject({ fee: 3921n, coins: [coin], limit: null });
+    // 2,000 of its own beside 1,000 of ours
+    expect(withSpare(1000n)).toMatchObject({ fee: 3000n, coins: [coin], limit: 'owed' });
+    // its own alone, less the dust of its change
+    expect(withSpare(-7000n)).toMatchObject({ fee: 1670n, coins: [], limit: 'owed' });
+    // a coin whose input costs more than may be taken of it
+    expect(withSpare(500n)).toMatchObject({ fee: 1670n, coins: [], limit: 'owed' });
+    const poor = bumpOf({
+      parents: [{ ...dear.parents[0]!, output: output(1, 240n, true) }],
+      feeRate: 9000n,
+    });
+    expect(planBump(poor, { coins: [coin], spare: 0n }, rest, rules)).toEqual({
+      kind: 'none',
+      limit: 'owed',
+    });
+    expect(planBump(poor, { coins: [], spare: 0n }, rest, rules)).toEqual({ kind: 'none', limit: 'coins' });
+    // one that has a coin already is replaced as far as what is left of that allows
+    const replacing = bumpOf({
+      feeRate: 30_000n,
+      kept: [coin],
+      replaced: { fee: 3921n, virtualBytes: 169 },
+    });
+    const again = (spare: bigint) => planBump(replacing, { coins: [], spare }, rest, rules);
+    expect(again(0n)).toMatchObject({ kind: 'bump', fee: 13_770n, limit: null });
+    expect(again(-45_000n)).toMatchObject({ kind: 'bump', fee: 7000n, limit: 'owed' });
+    expect(again(-49_000n)).toEqual({ kind: 'none', limit: 'owed' });
   });
 
   const amount = (max: bigint): fc.Arbitrary<bigint> => fc.bigInt({ min: 330n, max });
@@ -136,8 +173,14 @@ describe('what pays for stuck transactions', () => {
         fc.option(fc.record({ fee: fc.bigInt({ min: 11n, max: 9000n }), virtualBytes: fc.constant(111) }), {
           nil: null,
         }),
-        fc.record({ isOwing: fc.boolean(), most: fc.bigInt({ min: 0n, max: 30_000n }) }),
-        (given, values, feeRate, [a = 0n, b = 0n, c = 0n], replaced, { isOwing, most }) => {
+        fc.record({
+          isOwing: fc.boolean(),
+          most: fc.bigInt({ min: 0n, max: 30_000n }),
+          reserved: fc.bigInt({ min: 0n, max: 80_000n }),
+          kept: fc.array(amount(20_000n), { maxLength: 2 }),
+        }),
+        (given, values, feeRate, [a = 0n, b = 0n, c = 0n], replaced, more) => {
+          const { isOwing, most, reserved } = more;
           const made = given.map(({ isAnchor, value, ...parent }, place) => ({
             ...parent,
             output: output(place, isAnchor ? 240n : value, isAnchor),
@@ -149,16 +192,22 @@ describe('what pays for stuck transactions', () => {
             ['c', c],
           ]);
           const budgets = new Map([...all].filter(([id]) => made.some(({ orderId }) => orderId === id)));
-          const wanted = bumpOf({ parents: made, feeRate, paidRate: 100n, replaced, budgets, most });
+          const kept = replaced === null ? [] : more.kept.map((value, place) => output(40 + place, value));
+          const wanted = bumpOf({ parents: made, kept, feeRate, paidRate: 100n, replaced, budgets, most });
           const coins = values.map((value, place) => output(50 + place, value));
-          const planned = planBump(wanted, coins, rest, rules);
+          const free = valueOf(coins);
+          const planned = planBump(wanted, { coins, spare: free - reserved }, rest, rules);
           if (planned.kind === 'none') return;
           const { plan, fee, shares, limit } = planned;
           const [left] = plan.outputs;
           expect(valueOf(plan.inputs) - left!.value).toBe(fee);
           expect(plan.feeMax).toBe(fee);
           expect(fee).toBeLessThanOrEqual(most);
-          expect(left!.value).toBeGreaterThanOrEqual(made.reduce((sum, { owed }) => sum + owed, 330n));
+          const owed = made.reduce((sum, parent) => sum + parent.owed, 0n);
+          expect(left!.value).toBeGreaterThanOrEqual(owed + 330n);
+          // with a coin of ours, now or before, what must stay does
+          if (plan.inputs.length > made.length)
+            expect(free - valueOf(planned.coins) + left!.value - owed).toBeGreaterThanOrEqual(reserved);
           expect([...shares.values()].reduce((sum, share) => sum + share, 0n)).toBe(fee);
           for (const [id, share] of shares) expect(share).toBeLessThanOrEqual(budgets.get(id)!);
           const size = BigInt(virtualSize(plannedWeight(plan)));
