@@ -1,10 +1,13 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const executable = browserForTests();
+
+/** The page reads the whole document three times: 4 s of a free processor, and others use it too. */
+const slowPageMs = 120_000;
 
 describe.skipIf(executable === null)('the reference in a real browser', () => {
   let app: App;
@@ -22,8 +25,14 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     await app.close();
   });
 
+  const openPage = async (options?: BrowserContextOptions): Promise<Page> => {
+    const page = await browser.newPage(options);
+    page.setDefaultTimeout(slowPageMs);
+    return page;
+  };
+
   test('opens the path that an error links to, and tries it, with nothing of another host', async () => {
-    const page = await browser.newPage();
+    const page = await openPage();
     const problems: string[] = [];
     page.on('console', (message) => problems.push(message.text()));
     page.on('pageerror', (error) => problems.push(error.message));
@@ -41,7 +50,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
   });
 
   test('fits a phone', async () => {
-    const page = await browser.newPage({ viewport: { width: 360, height: 740 }, isMobile: true });
+    const page = await openPage({ viewport: { width: 360, height: 740 }, isMobile: true });
     await page.goto(`${base}/docs/`);
     await page.waitForSelector('.opblock-tag');
     expect(await page.evaluate('innerWidth')).toBe(360);
@@ -50,7 +59,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
   });
 
   test('fills the body of an order with the example that is chosen', async () => {
-    const page = await browser.newPage();
+    const page = await openPage();
     await page.goto(`${base}/docs/#/orders/inscribe`);
     await page.click('.opblock.is-open .try-out__btn');
     const names = await page.locator('.opblock.is-open .examples-select option').allTextContents();
@@ -62,7 +71,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
   });
 
   test('tries a path with filters without any that nobody chose', async () => {
-    const page = await browser.newPage();
+    const page = await openPage();
     await page.goto(`${base}/docs/#/inscriptions/inscriptions`);
     await page.click('.opblock.is-open .try-out__btn');
     const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/inscriptions');
