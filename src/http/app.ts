@@ -39,6 +39,7 @@ import { referralsRoutes } from '#http/orders/referrals.routes.ts';
 import { keyRoutes } from '#http/pages/key.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
+import { finalizeRoutes } from '#http/psbts/finalize.routes.ts';
 import { describeRoutes } from '#http/reference/openapi.ts';
 import { referenceRoutes } from '#http/reference/reference.routes.ts';
 import { activityRoutes } from '#http/runes/activity.routes.ts';
@@ -266,6 +267,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     creationRoutes(scope, deps);
     referralsRoutes(scope, deps);
     priceRoutes(scope, deps);
+    finalizeRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
     siteFilesRoutes(scope);
     keyRoutes(scope, deps);

@@ -169,6 +169,8 @@ export const bodyLimits = {
   batch: 32 * 1024 * 1024,
   /** A collection with its phases and their allow lists. */
   collection: 8_000_000,
+  /** Two PSBTs of the largest size in hex (src/psbts/bytes/psbt-text.ts): most payments have two signers. */
+  psbts: 4_200_000,
   /** Orders: files of 50 MB in all, which are 67 MB as base64, and their fields. */
   order: 100_000_000,
 } as const;

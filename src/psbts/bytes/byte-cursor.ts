@@ -1,0 +1,72 @@
+import { compactSizeAt, compactSizeLength } from '#indexer/transaction/compact-size.ts';
+
+/** Bytes that end too early, or have a length that is not in its shortest form. */
+export class BrokenBytes extends Error {
+  /** Offset of the byte. */
+  readonly at: number;
+
+  constructor(at: number) {
+    super(`the bytes are broken at ${at}`);
+    this.at = at;
+  }
+}
+
+/** Reads bytes one field after the other. All reads are views, and throw `BrokenBytes`. */
+export class ByteCursor {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  take(length: number): Uint8Array {
+    const start = this.#at;
+    // not `start + length > end`: the length may be larger than any number of bytes
+    if (length > this.#bytes.length - start) throw new BrokenBytes(this.#bytes.length);
+    this.#at += length;
+    return this.#bytes.subarray(start, this.#at);
+  }
+
+  u8(): number {
+    return this.#view.getUint8(this.#skip(1));
+  }
+
+  u32(): number {
+    return this.#view.getUint32(this.#skip(4), true);
+  }
+
+  u64(): bigint {
+    return this.#view.getBigUint64(this.#skip(8), true);
+  }
+
+  compactSize(): number {
+    const at = this.#at;
+    const value = compactSizeAt(this.#bytes, at, this.#bytes.length);
+    if (value < 0) throw new BrokenBytes(at);
+    this.#skip(compactSizeLength(this.#bytes[at] ?? 0));
+    return value;
+  }
+
+  /** Bytes after their length. */
+  sized(): Uint8Array {
+    return this.take(this.compactSize());
+  }
+
+  /** Leaves bytes out, and returns where they begin. */
+  #skip(length: number): number {
+    const start = this.#at;
+    this.take(length);
+    return start;
+  }
+}

@@ -1,0 +1,114 @@
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
+import { isDefinedSighash, SignatureHashes, sighash } from '#kernel/bitcoin/signature-hashes.ts';
+import type { Psbt, TapLeaf } from './psbt.ts';
+import { isCommitted } from './tap-leaf.ts';
+
+/** `unknown`: what it commits to is not all there, or enough signatures were checked. */
+export type Verdict = 'right' | 'wrong' | 'unknown';
+
+/** A signature with its type. */
+export interface Judged {
+  readonly verdict: Verdict;
+  readonly type: number;
+}
+
+/**
+ * Checks of one transaction, each an operation of the elliptic curve of two milliseconds. A payment of an order has a
+ * hundred signatures at most; with all that fit into 1 MB a client could keep a processor for half a minute. Nodes check
+ * them all.
+ */
+const checkedMax = 500;
+
+/** How a signature before Taproot commits to its input. */
+export interface EcdsaCommitment {
+  readonly scheme: 'legacy' | 'witness';
+  /** The script that is run. */
+  readonly code: Uint8Array;
+  /** Sats of the spent output. */
+  readonly value: bigint;
+}
+
+const wrong = (type: number): Judged => ({ verdict: 'wrong', type });
+
+/** Checks signatures of one transaction. */
+export class SignatureChecks {
+  readonly #hashes: SignatureHashes;
+  readonly #outputs: number;
+  #checked = 0;
+
+  constructor(psbt: Psbt) {
+    this.#hashes = new SignatureHashes(psbt);
+    this.#outputs = psbt.outputs.length;
+  }
+
+  /** A signature in DER with its type (BIP 66). */
+  ecdsa(place: number, publicKey: Uint8Array, signature: Uint8Array, spend: EcdsaCommitment): Judged {
+    const type = signature.at(-1) ?? 0;
+    if (!isDefinedSighash(type)) return wrong(type);
+    const { scheme, code, value } = spend;
+    return this.#judge(type, () => {
+      const hash =
+        scheme === 'legacy'
+          ? this.#hashes.legacy(place, code, type)
+          : this.#hashes.witness(place, code, value, type);
+      return secp256k1.verify(signature.subarray(0, -1), hash, publicKey, {
+        prehash: false,
+        format: 'der',
+        // a high S is right, though nodes do not relay it
+        lowS: false,
+      });
+    });
+  }
+
+  /**
+   * A signature of Taproot: 64 bytes for DEFAULT, else 65 with its type (BIP 341).
+   *
+   * @param leafHash of the script that is run; null: a spend by key
+   */
+  taproot(place: number, publicKey: Uint8Array, signature: Uint8Array, leafHash: Uint8Array | null): Judged {
+    const type = signature.length === 64 ? sighash.default : (signature[64] ?? sighash.default);
+    const isShaped = signature.length === 64 || (signature.length === 65 && isDefinedSighash(type));
+    // no such signature is valid (BIP 341)
+    const isForNothing = (type & ~sighash.anyoneCanPay) === sighash.single && place >= this.#outputs;
+    if (!isShaped || isForNothing) return wrong(type);
+    const hash = this.#hashes.taproot(place, type, leafHash);
+    if (hash === null) return { verdict: 'unknown', type };
+    return this.#judge(type, () => schnorr.verify(signature.subarray(0, 64), hash, publicKey));
+  }
+
+  /** Whether an output key commits to a leaf. Beyond what is checked it counts as if it did. */
+  isCommitted(leaf: TapLeaf, leafHash: Uint8Array, outputKey: Uint8Array): boolean {
+    if (this.#checked === checkedMax) return true;
+    this.#checked++;
+    return isCommitted(leaf, leafHash, outputKey);
+  }
+
+  #judge(type: number, isRight: () => boolean): Judged {
+    if (this.#checked === checkedMax) return { verdict: 'unknown', type };
+    this.#checked++;
+    return { verdict: isRightOrThrows(isRight) ? 'right' : 'wrong', type };
+  }
+}
+
+/** The library throws for keys that are no points, and for numbers out of range. */
+function isRightOrThrows(isRight: () => boolean): boolean {
+  try {
+    return isRight();
+  } catch {
+    return false;
+  }
+}
+
+const namesOfTypes: ReadonlyMap<number, string> = new Map([
+  [sighash.default, 'DEFAULT'],
+  [sighash.all, 'ALL'],
+  [sighash.none, 'NONE'],
+  [sighash.single, 'SINGLE'],
+]);
+
+/** The name of a type of signatures: `SINGLE|ANYONECANPAY`. */
+export function sighashName(type: number): string {
+  const name = namesOfTypes.get(type & ~sighash.anyoneCanPay);
+  if (name === undefined || type > 0xff) return String(type);
+  return (type & sighash.anyoneCanPay) === 0 ? name : `${name}|ANYONECANPAY`;
+}

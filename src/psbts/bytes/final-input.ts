@@ -1,0 +1,80 @@
+import { sighash } from '#kernel/bitcoin/signature-hashes.ts';
+import { type Judged, type SignatureChecks, sighashName } from './check-signatures.ts';
+import type { FinalScripts } from './psbt.ts';
+import { type PsbtFaults, psbtFault } from './psbt-faults.ts';
+
+/** An input that is ready to be sent. */
+export interface FinalInput {
+  readonly scripts: FinalScripts;
+  /** Types of its signatures, as far as they are known. */
+  readonly types: readonly number[];
+  /** All of its signatures were checked. */
+  readonly isProven: boolean;
+}
+
+/** Facts that finalizing an input needs beside it. */
+export interface InputContext {
+  readonly place: number;
+  readonly checks: SignatureChecks;
+  /** Whose output it spends, for messages: an address, or what is known of it. */
+  readonly owner: string;
+}
+
+/** Bytes that are read in the time of an operation of the elliptic curve. */
+export const checkSteps = 1_000_000;
+
+/** The work of a judgement. */
+export const workOf = ({ verdict }: Judged): number => (verdict === 'unknown' ? 0 : checkSteps);
+
+export const finalInput = (scripts: FinalScripts, judged: readonly Judged[]): FinalInput => ({
+  scripts,
+  types: judged.map(({ type }) => type),
+  isProven: judged.length > 0 && judged.every(({ verdict }) => verdict === 'right'),
+});
+
+/** Each of these once. */
+export function distinct(signatures: readonly Uint8Array[]): Uint8Array[] {
+  const byText = new Map(signatures.map((each) => [Buffer.from(each).toString('latin1'), each]));
+  return [...byText.values()];
+}
+
+type Named = Pick<InputContext, 'place' | 'owner'>;
+
+export const notSigned = ({ place, owner }: Named): PsbtFaults =>
+  psbtFault(`Input ${place} is not signed by ${owner}.`);
+
+export const wrongSignature = ({ place, owner }: Named): PsbtFaults =>
+  psbtFault(
+    `Input ${place}: the signature of ${owner} is wrong. It is of another key, or of a transaction that was changed.`,
+  );
+
+/** Keys that a message names: more would hide the rest of it. */
+const shownKeys = 5;
+
+/** Signatures of a script that wants several. */
+interface Shortage {
+  readonly found: number;
+  readonly required: number;
+  readonly missing: readonly Uint8Array[];
+}
+
+export function tooFewSignatures(
+  { place, owner }: Named,
+  { found, required, missing }: Shortage,
+): PsbtFaults {
+  const shown = missing.slice(0, shownKeys).map((key) => Buffer.from(key).toString('hex'));
+  const rest = missing.length > shownKeys ? ` and ${missing.length - shownKeys} more` : '';
+  return psbtFault(
+    `Input ${place} of ${owner} has ${found} of ${required} signatures. It is not signed by ${shown.join(', ')}${rest}.`,
+  );
+}
+
+/** Refuses a signature of another type than the PSBT asks for, as finalizers must (BIP 174). Throws `PsbtFaults`. */
+export function refuseOtherType({ type }: Judged, asked: number | null, place: number): void {
+  // both commit to the whole transaction
+  const plain = (given: number): number => (given === sighash.default ? sighash.all : given);
+  if (asked === null || plain(type) === plain(asked)) return;
+  throw psbtFault(
+    `Input ${place} is signed with ${sighashName(type)}, and the PSBT asks for ${sighashName(asked)}.`,
+  );
+}

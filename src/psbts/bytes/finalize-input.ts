@@ -1,0 +1,114 @@
+import { hash160 } from '@scure/btc-signer/utils.js';
+import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
+import type { Judged } from './check-signatures.ts';
+import {
+  distinct,
+  type FinalInput,
+  finalInput,
+  type InputContext,
+  notSigned,
+  refuseOtherType,
+  tooFewSignatures,
+  workOf,
+  wrongSignature,
+} from './final-input.ts';
+import { finalizeTaproot } from './finalize-taproot.ts';
+import { judgeFinal } from './judge-final.ts';
+import type { FinalScripts, PsbtInput } from './psbt.ts';
+import { type PsbtFaults, psbtFault } from './psbt-faults.ts';
+import { type EcdsaSpend, finalScriptsOf, spendOf } from './spend.ts';
+
+/** The final fields of an input (BIP 174, "Input Finalizer"). Throws `PsbtFaults`. */
+export function* finalizeInput(input: PsbtInput, context: InputContext): Steps<FinalInput> {
+  const { place, owner } = context;
+  if (input.final !== null) return yield* keepFinal(input, input.final, context);
+  if (input.spent === null) throw nothingKnown(input, place);
+  const spend = spendOf(input.spent, input, place);
+  if (spend.kind === 'taproot') return yield* finalizeTaproot(input, spend.outputKey, context);
+  if (input.partialSignatures.length === 0) throw notSigned(context);
+  if (spend.kind === 'other')
+    throw psbtFault(
+      `Input ${place}: how the script of ${owner} is spent is not known here. Have its wallet finalize it.`,
+    );
+  const { items, judged } = yield* itemsOf(input, spend, { ...context, value: input.spent.value });
+  return finalInput(finalScriptsOf(spend, items), judged);
+}
+
+function nothingKnown(input: PsbtInput, place: number): PsbtFaults {
+  const { partialSignatures, tapKeySignatures, tapLeafSignatures } = input;
+  const isSigned = partialSignatures.length + tapKeySignatures.length + tapLeafSignatures.length > 0;
+  return psbtFault(
+    isSigned
+      ? `Input ${place}: the PSBT does not say which output it spends, so its signature cannot be placed.`
+      : `Input ${place} is not signed, and the PSBT does not say which output it spends.`,
+  );
+}
+
+/** Keeps what a wallet made, unless its signatures are wrong. */
+function* keepFinal(input: PsbtInput, scripts: FinalScripts, context: InputContext): Steps<FinalInput> {
+  const judged = yield* judgeFinal(input, scripts, context);
+  if (judged === null) return { scripts, types: [], isProven: false };
+  if (judged.some(({ verdict }) => verdict === 'wrong')) throw wrongSignature(context);
+  return finalInput(scripts, judged);
+}
+
+type EcdsaContext = InputContext & { readonly value: bigint };
+
+/** The items that a spend before Taproot shows. Throws `PsbtFaults` where a signature is missing or wrong. */
+function* itemsOf(
+  input: PsbtInput,
+  spend: EcdsaSpend,
+  context: EcdsaContext,
+): Steps<{ readonly items: readonly Uint8Array[]; readonly judged: readonly Judged[] }> {
+  const { wanted } = spend;
+  if (wanted.kind === 'key-hash') {
+    const own = input.partialSignatures.find(
+      ({ publicKey }) => Buffer.compare(hash160(publicKey), wanted.hash) === 0,
+    );
+    const signed = own === undefined ? null : yield* signatureOf(own.publicKey, input, spend, context);
+    if (own === undefined || signed === null) throw notSigned(context);
+    return { items: [signed.signature, own.publicKey], judged: [signed.judged] };
+  }
+  const { required, keys, isSingle } = wanted;
+  const found: Signed[] = [];
+  const missing: Uint8Array[] = [];
+  for (const key of keys) {
+    if (found.length === required) break;
+    const signed = yield* signatureOf(key, input, spend, context);
+    if (signed === null) missing.push(key);
+    else found.push(signed);
+  }
+  if (found.length < required) throw tooFewSignatures(context, { found: found.length, required, missing });
+  const signatures = found.map(({ signature }) => signature);
+  return {
+    // OP_CHECKMULTISIG takes one item more than it needs
+    items: isSingle ? signatures : [new Uint8Array(), ...signatures],
+    judged: found.map(({ judged }) => judged),
+  };
+}
+
+interface Signed {
+  readonly signature: Uint8Array;
+  readonly judged: Judged;
+}
+
+/** The first signature of a key that is not wrong; null: there is none. Throws `PsbtFaults` if all are wrong. */
+function* signatureOf(
+  publicKey: Uint8Array,
+  { partialSignatures, sighashType }: PsbtInput,
+  { scheme, code }: EcdsaSpend,
+  context: EcdsaContext,
+): Steps<Signed | null> {
+  const { place, checks, value } = context;
+  const own = partialSignatures.filter((one) => Buffer.compare(one.publicKey, publicKey) === 0);
+  const signatures = distinct(own.map(({ signature }) => signature));
+  for (const signature of signatures) {
+    const judged = checks.ecdsa(place, publicKey, signature, { scheme, code, value });
+    yield workOf(judged);
+    if (judged.verdict === 'wrong') continue;
+    refuseOtherType(judged, sighashType, place);
+    return { signature, judged };
+  }
+  if (signatures.length > 0) throw wrongSignature(context);
+  return null;
+}

@@ -1,0 +1,133 @@
+import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
+import type { Judged } from './check-signatures.ts';
+import {
+  checkSteps,
+  distinct,
+  type FinalInput,
+  finalInput,
+  type InputContext,
+  notSigned,
+  refuseOtherType,
+  tooFewSignatures,
+  workOf,
+  wrongSignature,
+} from './final-input.ts';
+import type { PsbtInput, TapLeaf } from './psbt.ts';
+import { psbtFault } from './psbt-faults.ts';
+import { leafKeys } from './script-template.ts';
+import { leafHashOf, tapscriptVersion } from './tap-leaf.ts';
+
+const noScript = new Uint8Array();
+
+/** The final witness of a P2TR input: by key, else by a script whose signatures are all there. Throws `PsbtFaults`. */
+export function* finalizeTaproot(
+  input: PsbtInput,
+  outputKey: Uint8Array,
+  context: InputContext,
+): Steps<FinalInput> {
+  const { place, checks } = context;
+  const signatures = distinct(input.tapKeySignatures);
+  for (const signature of signatures) {
+    const judged = checks.taproot(place, outputKey, signature, null);
+    yield workOf(judged);
+    if (judged.verdict === 'wrong') continue;
+    refuseOtherType(judged, input.sighashType, place);
+    return finalInput({ scriptSig: noScript, witness: [signature] }, [judged]);
+  }
+  const byLeaf = yield* finalizeLeaf(input, outputKey, context);
+  if (byLeaf !== null) return byLeaf;
+  throw signatures.length > 0 ? wrongSignature(context) : notSigned(context);
+}
+
+/** A spend by a script, the one with the shortest path. Null: nothing of a script is signed. Throws `PsbtFaults`. */
+function* finalizeLeaf(
+  input: PsbtInput,
+  outputKey: Uint8Array,
+  context: InputContext,
+): Steps<FinalInput | null> {
+  if (input.tapLeafSignatures.length === 0) return null;
+  const { place, owner, checks } = context;
+  const signatures = signaturesByLeaf(input);
+  let fault = `Input ${place}: the script that ${owner} signed is missing.`;
+  for (const leaf of input.tapLeaves.toSorted(byPath)) {
+    const leafHash = leafHashOf(leaf);
+    yield leaf.script.length;
+    const signed = signatures.get(textOf(leafHash));
+    if (signed === undefined) continue;
+    if (!checks.isCommitted(leaf, leafHash, outputKey))
+      throw psbtFault(`Input ${place}: a script of its PSBT is not that of ${owner}.`);
+    yield checkSteps;
+    const done = yield* leafInput({ leaf, signed, leafHash, input }, context);
+    if (typeof done !== 'string') return done;
+    fault = done;
+  }
+  throw psbtFault(fault);
+}
+
+/** A spend by one script. Why not, where it lacks a signature, or is not known here. Throws `PsbtFaults`. */
+function* leafInput(signed: SignedLeaf, context: InputContext): Steps<FinalInput | string> {
+  const { leaf } = signed;
+  const { place, owner } = context;
+  const template = leaf.version === tapscriptVersion ? leafKeys(leaf.script) : null;
+  if (template === null)
+    return `Input ${place}: how its script of ${owner} is spent is not known here. Have its wallet finalize it.`;
+  const { required, keys, isSingle } = template;
+  const found = new Map<Uint8Array, Found>();
+  for (const key of keys) {
+    const one = found.size === required ? null : yield* leafSignature(key, signed, context);
+    if (one !== null) found.set(key, one);
+  }
+  if (found.size < required) {
+    const missing = keys.filter((key) => !found.has(key));
+    return tooFewSignatures(context, { found: found.size, required, missing }).message;
+  }
+  // OP_CHECKSIGADD takes an empty item for a key that did not sign
+  const items = keys.flatMap((key) => found.get(key)?.signature ?? (isSingle ? [] : [noScript]));
+  // the script takes the last item first
+  const witness = [...items.toReversed(), leaf.script, leaf.controlBlock];
+  return finalInput(
+    { scriptSig: noScript, witness },
+    [...found.values()].map(({ judged }) => judged),
+  );
+}
+
+interface Found {
+  readonly signature: Uint8Array;
+  readonly judged: Judged;
+}
+
+const byPath = (one: TapLeaf, other: TapLeaf): number =>
+  one.controlBlock.length - other.controlBlock.length || one.script.length - other.script.length;
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+type Signatures = readonly { readonly publicKey: Uint8Array; readonly signature: Uint8Array }[];
+
+const signaturesByLeaf = ({ tapLeafSignatures }: PsbtInput): ReadonlyMap<string, Signatures> =>
+  Map.groupBy(tapLeafSignatures, ({ leafHash }) => textOf(leafHash));
+
+interface SignedLeaf {
+  readonly leaf: TapLeaf;
+  readonly signed: Signatures;
+  readonly leafHash: Uint8Array;
+  readonly input: PsbtInput;
+}
+
+/** The first signature of a key that is not wrong; null: there is none. Throws `PsbtFaults` if all are wrong. */
+function* leafSignature(
+  key: Uint8Array,
+  { signed, leafHash, input }: SignedLeaf,
+  context: InputContext,
+): Steps<Found | null> {
+  const own = signed.filter(({ publicKey }) => Buffer.compare(publicKey, key) === 0);
+  const signatures = distinct(own.map(({ signature }) => signature));
+  for (const signature of signatures) {
+    const judged = context.checks.taproot(context.place, key, signature, leafHash);
+    yield workOf(judged);
+    if (judged.verdict === 'wrong') continue;
+    refuseOtherType(judged, input.sighashType, context.place);
+    return { signature, judged };
+  }
+  if (signatures.length > 0) throw wrongSignature(context);
+  return null;
+}

@@ -1,0 +1,115 @@
+import { opPushData4, pushAt } from '#kernel/bitcoin/script-push.ts';
+
+const opOne = 0x51;
+const opSixteen = 0x60;
+const opNumEqual = 0x9c;
+const opCheckSig = 0xac;
+const opCheckSigVerify = 0xad;
+const opCheckMultisig = 0xae;
+const opCheckSigAdd = 0xba;
+
+/** A part of a script: what it pushes, or its opcode. */
+type Part = Uint8Array | number;
+
+/** The parts of a script; null: it ends within a push. */
+function partsOf(script: Uint8Array): Part[] | null {
+  const parts: Part[] = [];
+  for (let at = 0; at < script.length; ) {
+    const opcode = script[at] ?? 0;
+    if (opcode === 0 || opcode > opPushData4) {
+      parts.push(opcode);
+      at++;
+      continue;
+    }
+    const push = pushAt(script, at, script.length);
+    if (push === null) return null;
+    parts.push(script.subarray(push.start, push.end));
+    at = push.end;
+  }
+  return parts;
+}
+
+/** The items that a script pushes, where it does nothing else; null: it does. OP_1 to OP_16 count as something else. */
+export function pushesOf(script: Uint8Array): Uint8Array[] | null {
+  const parts = partsOf(script)?.map((part) => (part === 0 ? new Uint8Array() : part)) ?? null;
+  return parts?.every((part) => typeof part !== 'number') === true ? (parts as Uint8Array[]) : null;
+}
+
+/** Keys that a script wants signatures of: `required` of them, in the order of the keys. */
+export interface KeysScript {
+  readonly required: number;
+  readonly keys: readonly Uint8Array[];
+  /** One key alone, without OP_CHECKMULTISIG and the empty item that it takes from the stack. */
+  readonly isSingle: boolean;
+}
+
+const isKeyLength = (length: number): boolean => length === 33 || length === 65;
+
+/** A script before Taproot of one key, or of several (OP_CHECKMULTISIG); null: another one. */
+export function keysScript(script: Uint8Array): KeysScript | null {
+  const parts = partsOf(script);
+  if (parts === null) return null;
+  const [first] = parts;
+  if (parts.length === 2 && parts[1] === opCheckSig && isKey(first))
+    return { required: 1, keys: [first], isSingle: true };
+  const keys = parts.slice(1, -2);
+  const required = smallNumber(first);
+  const isWhole =
+    required !== null &&
+    parts.at(-1) === opCheckMultisig &&
+    smallNumber(parts.at(-2)) === keys.length &&
+    required <= keys.length;
+  return isWhole && keys.every(isKey) ? { required, keys, isSingle: false } : null;
+}
+
+const isKey = (part: Part | undefined): part is Uint8Array =>
+  typeof part === 'object' && isKeyLength(part.length);
+
+function smallNumber(part: Part | undefined): number | null {
+  if (typeof part !== 'number' || part < opOne || part > opSixteen) return null;
+  return part - opOne + 1;
+}
+
+/**
+ * A script of Taproot that wants signatures of all of its keys (OP_CHECKSIGVERIFY … OP_CHECKSIG), or of some (OP_CHECKSIG,
+ * OP_CHECKSIGADD …, a number, OP_NUMEQUAL); null: another one. `isSingle` is true of the first kind.
+ */
+export function leafKeys(script: Uint8Array): KeysScript | null {
+  const parts = partsOf(script);
+  if (parts === null) return null;
+  return allKeys(parts) ?? someKeys(parts);
+}
+
+function allKeys(parts: readonly Part[]): KeysScript | null {
+  const keys = everySecond(parts, 0);
+  const opcodes = everySecond(parts, 1);
+  const areRight = opcodes.every(
+    (opcode, place) => opcode === (place === keys.length - 1 ? opCheckSig : opCheckSigVerify),
+  );
+  if (keys.length === 0 || keys.length !== opcodes.length || !areRight || !keys.every(isLeafKey)) return null;
+  return { required: keys.length, keys, isSingle: true };
+}
+
+function someKeys(parts: readonly Part[]): KeysScript | null {
+  const body = parts.slice(0, -2);
+  const required = numberOf(parts.at(-2));
+  const keys = everySecond(body, 0);
+  const opcodes = everySecond(body, 1);
+  const areRight = opcodes.every((opcode, place) => opcode === (place === 0 ? opCheckSig : opCheckSigAdd));
+  if (keys.length === 0 || keys.length !== opcodes.length || !areRight || !keys.every(isLeafKey)) return null;
+  if (parts.at(-1) !== opNumEqual || required === null || required < 1 || required > keys.length) return null;
+  return { required, keys, isSingle: false };
+}
+
+const isLeafKey = (part: Part): part is Uint8Array => typeof part === 'object' && part.length === 32;
+
+/** A number that scripts have as an opcode, or as one or two bytes: as many keys as a leaf can have. */
+function numberOf(part: Part | undefined): number | null {
+  if (typeof part !== 'object') return smallNumber(part);
+  const [low = 0, high = 0] = part;
+  const value = low + high * 256;
+  return part.length <= 2 && value < 0x8000 && (part.at(-1) ?? 0) < 0x80 ? value : null;
+}
+
+const everySecond = (parts: readonly Part[], first: number): Part[] =>
+  parts.filter((_, place) => place % 2 === first);
