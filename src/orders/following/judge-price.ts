@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { keepPrice, type Order, repriceOrder } from '#orders/order/order.store.ts';
 import { type OrderFacts, paidAfterAll, paidInTime } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
-import { termsOf } from '#orders/order/stored-terms.ts';
-import { completedAt, decidePrice, quoteAtRate } from '#orders/pricing/repricing.ts';
+import { latePrice } from '#orders/pricing/late-price.ts';
+import { completedAt } from '#orders/pricing/repricing.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { Known } from './learn-order.ts';
 
@@ -15,9 +15,6 @@ const judgedStates: ReadonlySet<OrderState> = new Set<OrderState>([
   'expired',
 ]);
 
-/** Time to pay a difference, at least: a customer may sleep when it is asked for. */
-const answerMs = 86_400_000;
-
 /**
  * Decides whether the price of an order is kept, once all that it waits for was seen, and stores the decision. It holds
  * for whatever completed the order until then: blocks, reorganisations and restarts change nothing. True: it has
@@ -28,12 +25,11 @@ export async function judgePrice(
   order: Order,
   { facts, parents }: Pick<Known, 'facts' | 'parents'>,
 ): Promise<boolean> {
-  const { heldUntil } = order.quote;
-  if (heldUntil === undefined || !isJudged(order, facts)) return false;
+  if (order.quote.heldUntil === undefined || !isJudged(order, facts)) return false;
   const at = completionOf(facts, parents);
   if (at === null || (order.priceKeptAt !== null && at <= order.priceKeptAt)) return false;
   const estimate = (await readNodePolicy(tx))?.estimate ?? null;
-  const price = newPrice(order, heldUntil, { at, estimate, now: facts.now });
+  const price = latePrice(order, { at, estimate, now: facts.now });
   if (price === null) await keepPrice(tx, order.id, at);
   else await repriceOrder(tx, order.id, price);
   return price !== null;
@@ -42,38 +38,6 @@ export async function judgePrice(
 function isJudged({ state, isCancelAsked }: Order, facts: OrderFacts): boolean {
   if (state === 'waiting-refund') return paidAfterAll(facts) !== null;
   return judgedStates.has(state) && !(state === 'expired' && isCancelAsked);
-}
-
-/** Another price of an order that is complete; null: its price is kept. Pure. */
-function newPrice(
-  order: Order,
-  heldUntil: number,
-  { at, estimate, now }: { readonly at: Date; readonly estimate: bigint | null; readonly now: Date },
-): Parameters<typeof repriceOrder>[2] | null {
-  const { feeEstimate } = order.quote;
-  if (estimate === null || feeEstimate === undefined) return null;
-  const feeRate = BigInt(order.terms.feeRate);
-  const standing = { heldUntil: new Date(heldUntil), estimate: BigInt(feeEstimate), feeRate };
-  const decision = decidePrice(standing, at, estimate);
-  if (decision.kind === 'kept') return null;
-  const quote = quoteAtRate(termsOf(order.terms), order.quote, decision.feeRate);
-  if (quote === null) return null;
-  // the new price is kept as long as the first one
-  const madeAt = order.repriced?.at ?? order.createdAt.getTime();
-  const holdMs = Math.max(heldUntil - madeAt, 0);
-  return {
-    terms: { ...order.terms, feeRate: String(decision.feeRate) },
-    quote: { ...quote, feeEstimate: Number(estimate), heldUntil: now.getTime() + holdMs },
-    repriced: {
-      at: now.getTime(),
-      until: Math.max(order.expiresAt.getTime(), now.getTime() + answerMs),
-      before: Number(order.amount),
-      amount: quote.amount - Number(order.amount),
-      fromEstimate: feeEstimate,
-      toEstimate: Number(estimate),
-      feeRate: Number(decision.feeRate),
-    },
-  };
 }
 
 /**

@@ -1,0 +1,50 @@
+import type { Order } from '#orders/order/order.store.ts';
+import type { StoredRepricing } from '#orders/order/order-request.ts';
+import { termsOf } from '#orders/order/stored-terms.ts';
+import { decidePrice, quoteAtRate } from './repricing.ts';
+
+/** Time to pay a difference, at least: a customer may sleep when it is asked for. */
+const answerMs = 86_400_000;
+
+/** An order, as far as its price depends on it. */
+type PricedOrder = Pick<Order, 'quote' | 'terms' | 'amount' | 'createdAt' | 'expiresAt' | 'repriced'>;
+
+/** Another price of an order, as it is stored. */
+type LatePrice = Pick<Order, 'quote' | 'terms'> & { readonly repriced: StoredRepricing };
+
+/** Facts that decide the price of an order that is complete. */
+interface Lateness {
+  /** Time at which it was complete. */
+  readonly at: Date;
+  /** Estimate when that became known; null: there is none. */
+  readonly estimate: bigint | null;
+  readonly now: Date;
+}
+
+/** Another price of an order that is complete; null: its price is kept. Pure. */
+export function latePrice(order: PricedOrder, { at, estimate, now }: Lateness): LatePrice | null {
+  const { feeEstimate, heldUntil } = order.quote;
+  if (heldUntil === undefined || estimate === null || feeEstimate === undefined) return null;
+  const feeRate = BigInt(order.terms.feeRate);
+  const standing = { heldUntil: new Date(heldUntil), estimate: BigInt(feeEstimate), feeRate };
+  const decision = decidePrice(standing, at, estimate);
+  if (decision.kind === 'kept') return null;
+  const quote = quoteAtRate(termsOf(order.terms), order.quote, decision.feeRate);
+  if (quote === null) return null;
+  // the new price is kept as long as the first one
+  const madeAt = order.repriced?.at ?? order.createdAt.getTime();
+  const holdMs = Math.max(heldUntil - madeAt, 0);
+  return {
+    terms: { ...order.terms, feeRate: String(decision.feeRate) },
+    quote: { ...quote, feeEstimate: Number(estimate), heldUntil: now.getTime() + holdMs },
+    repriced: {
+      at: now.getTime(),
+      until: Math.max(order.expiresAt.getTime(), now.getTime() + answerMs),
+      before: Number(order.amount),
+      amount: quote.amount - Number(order.amount),
+      fromEstimate: feeEstimate,
+      toEstimate: Number(estimate),
+      feeRate: Number(decision.feeRate),
+    },
+  };
+}
