@@ -11,7 +11,7 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
  * what is spent, and in which order. `unindexed`: the index lacks the block of one. Pure.
  */
 export function selectedHoldingLeast(
-  facts: OrderFacts,
+  facts: Pick<OrderFacts, 'costs' | 'expiresAt' | 'now' | 'tip' | 'confirmations' | 'payments'>,
   held: HeldPayments,
 ): readonly OrderPayment[] | 'unindexed' {
   const counted = countedDeep(facts);

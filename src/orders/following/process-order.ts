@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { keepBumpCoins, keepOrderCoins } from '#orders/coins/keep-coins.ts';
-import { postageOf } from '#orders/inscribing/settled-terms.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
@@ -23,18 +22,16 @@ import {
 import { nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
-import { termsOf } from '#orders/order/stored-terms.ts';
 import { depositsWait, explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { holdingHomeless, type Return } from '#orders/parents/returns.ts';
+import { spendPayments } from '#orders/paying/spend-payments.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
 import { postEntries } from '#purse/ledger/ledger.store.ts';
-import { outpointOf } from '#purse/transactions/outpoint.ts';
-import { guardInscriptions, selectedHoldingLeast } from './guard-inscriptions.ts';
 import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
 import { giveUpMining, type OrderDepths } from './read-records.ts';
@@ -350,15 +347,8 @@ function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments
   if (standing === 'gone') return { kind: 'unwanted', reason: stockGone };
   // a block that brings it back is news
   if (standing === 'away') return { kind: 'pending' };
-  const payments = spendable(known);
-  // a block of the index is news, and says what they hold
-  if (payments === 'unindexed') return { kind: 'pending' };
   const parents = parentsOf(known).map(({ payment }) => payment);
-  return guardInscriptions(
-    steps.placeSats(order, { costs: known.facts.costs, payments, parents }),
-    known.held,
-    known.facts.costs.wantsSats ? postageOf(termsOf(order.terms)) : 0n,
-  );
+  return spendPayments(order, { ...known, parents }, (funds) => steps.placeSats(order, funds));
 }
 
 const leavesDeleted =
@@ -366,21 +356,6 @@ const leavesDeleted =
 
 const stockGone =
   'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
-
-/**
- * The payments that pay for the delivery, in the order of the chain: the same payments make the same transaction. Those
- * that hold runes are spent only where the others are not enough. `unindexed`: what they hold is not known yet.
- */
-function spendable({ facts, payments, held }: Known): readonly CoinPayment[] | 'unindexed' {
-  const byOutpoint = new Map(payments.map((payment) => [outpointOf(payment), payment]));
-  const selected = selectedHoldingLeast(facts, held);
-  if (selected === 'unindexed') return selected;
-  return selected.map(({ outpoint }) => {
-    const payment = byOutpoint.get(outpoint);
-    assert(payment !== undefined, 'facts know payments of the order alone');
-    return { ...payment, outpoint };
-  });
-}
 
 /** Adds what the ledger lacks, and says who holds the coins. False: the facts disagree for a moment, and it waits. */
 async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped }: Known): Promise<boolean> {
