@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Height } from '#kernel/primitives/height.ts';
 import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 
@@ -79,12 +80,22 @@ export const inChainOrder = <C extends MinedCoin>(coins: readonly C[]): readonly
  * and more than its input costs. Zero: they pay already. Pure.
  */
 export function missingSats(coins: readonly Coin[], costs: CoinCosts): bigint {
+  const missing = missingIn(coins, costs, 1);
+  assert(missing !== null, 'a delivery spends one coin at least');
+  return missing;
+}
+
+/**
+ * The same of a number of coins together, each above what its input costs (`costs.input`). Null: a delivery does not spend
+ * as many. Pure.
+ */
+export function missingIn(coins: readonly Coin[], costs: CoinCosts, count: number): bigint | null {
   if (selectCoins(coins, costs) !== null) return 0n;
-  const kept = coins
-    .filter(paysForItself(costs))
-    .toSorted(byValue)
-    .slice(0, mostSelected(costs) - 1);
-  return largest(p2trDust, costs.input + 1n, needed(costs, kept.length + 1) - valueOf(kept));
+  const most = mostSelected(costs) - count;
+  if (most < 0) return null;
+  const kept = coins.filter(paysForItself(costs)).toSorted(byValue).slice(0, most);
+  const least = BigInt(count) * largest(p2trDust, costs.input + 1n);
+  return largest(least, needed(costs, kept.length + count) - valueOf(kept));
 }
 
 /**

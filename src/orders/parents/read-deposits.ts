@@ -61,8 +61,8 @@ function contentsOf(
 
 const heightOf = ({ block }: WatchedPayment) => ({ height: block?.height ?? null });
 
-/** What nodes relay to a home, and to a deposit. */
-const leastAt = (home: string): bigint => largest(BigInt(dustOf(Buffer.from(home, 'hex'))), p2trDust);
+/** The least sats of a parent: what nodes relay to its home, and to a deposit. */
+export const leastAt = (home: string): bigint => largest(BigInt(dustOf(Buffer.from(home, 'hex'))), p2trDust);
 
 function stateOf({ goneAt }: WatchedPayment, isIndexed: boolean, isParent: boolean): Deposit['state'] {
   if (goneAt !== null) return 'gone';

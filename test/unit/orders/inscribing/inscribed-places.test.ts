@@ -1,24 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { inscribedPlaces } from '#orders/inscribing/inscribed-places.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
-import { pointerOf, settleTerms } from '#orders/inscribing/settled-terms.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { dummyKeys, type MadeOrder, makeOrder, orders, somePrices } from './made-orders.ts';
-
-/** By ord's rules: an inscription lies on the first sat of its input, or where its pointer says, of all sats. */
-function satsOf(terms: OrderTerms, { inputs }: TransactionPlan, count: number) {
-  const leafAt = inputs.findIndex(({ path }) => path === 'leaf');
-  const settled = settleTerms(terms);
-  return Array.from({ length: count }, (_, place) => {
-    const sat = pointerOf(settled, { first: 0 }, place) ?? valueOf(inputs.slice(0, leafAt));
-    const at = inputs.findIndex((_input, index) => sat < valueOf(inputs.slice(0, index + 1)));
-    return { input: inputs[at]!, at, offset: sat - valueOf(inputs.slice(0, at)) };
-  });
-}
+import { satsOf } from './traced-sats.ts';
 
 /** How many sats of the payments come before each inscription, as the planned transactions move them. */
 function traced(terms: OrderTerms, counts: readonly number[], { commit, reveals }: MadeOrder): number[] {

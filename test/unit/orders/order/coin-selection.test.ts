@@ -11,6 +11,7 @@ import {
   type CoinCosts,
   extraCostOf,
   inChainOrder,
+  missingIn,
   missingSats,
   selectCoins,
   withPlaced,
@@ -151,6 +152,27 @@ describe('the coins that pay for an order', () => {
         if (missing === 0n) return;
         expect(missing).toBeGreaterThanOrEqual(330n);
         expect(selectCoins([...there, coin(missing, 99)], costs)).not.toBeNull();
+      }),
+      { numRuns: propertyRuns(2000) },
+    );
+  });
+
+  test('are there once what is missing comes in two more, each worth more than its input', () => {
+    fc.assert(
+      fc.property(someCosts, fc.gen(), fc.double({ min: 0, max: 1, noNaN: true }), (costs, pick, part) => {
+        const there = coinsOf(pick(values, costs.amount));
+        const missing = missingIn(there, costs, 2);
+        if (costs.inputsMax < 2) {
+          expect(missing).toBe(selectCoins(there, costs) === null ? null : 0n);
+          return;
+        }
+        expect(missing === 0n).toBe(selectCoins(there, costs) !== null);
+        if (missing === null || missing === 0n) return;
+        const least = costs.input < 330n ? 330n : costs.input + 1n;
+        const first = least + BigInt(Math.floor(Number(missing - 2n * least) * part));
+        const two = [coin(first, 98), coin(missing - first, 99)];
+        expect(missing).toBeGreaterThanOrEqual(2n * least);
+        expect(selectCoins([...there, ...two], costs)).not.toBeNull();
       }),
       { numRuns: propertyRuns(2000) },
     );

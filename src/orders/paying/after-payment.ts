@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
+import { type DeliveryFunds, planningOf, whyRunesUnknown } from '#orders/making/delivery-planning.ts';
+import { type Planned, planDelivery, withBurns } from '#orders/making/plan-delivery.ts';
+import { extraCostOf, missingSats, selectCoins } from '#orders/order/coin-selection.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { termsOf } from '#orders/order/stored-terms.ts';
+import type { HeldPayment } from '#orders/parents/held-payments.ts';
+import { leastAt } from '#orders/parents/read-deposits.ts';
+import { coinCosts } from '#orders/pricing/coin-costs.ts';
+import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
+import { type CoinPayment, type KnownSats, placeSats } from '#orders/sats/place-sats.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { inscribedOutputs, type PlaceInOutput } from './inscribed-outputs.ts';
+import { countedNow, type OpenOrder, type PayingCoin } from './open-order.ts';
+import { type CameFor, spendPayments } from './spend-payments.ts';
+import { unsentLeaves, unsentWallet } from './unsent-wallet.ts';
+
+/** One transaction that pays for an order, and is not sent yet. */
+export interface WantedPayment {
+  /** Its outputs to the address of the order. They hold nothing but sats. */
+  readonly coins: readonly Omit<PayingCoin, 'outpoint'>[];
+  /** Parents that it sends to their deposits, by their place among those of the order. */
+  readonly parents?: ReadonlyMap<number, SentParent>;
+}
+
+export interface SentParent {
+  /** Sats of the output at its deposit. */
+  readonly value: bigint;
+  /** Runes in that output; null: not known. */
+  readonly runes: readonly RuneAmount[] | null;
+}
+
+/** A file, and the coin with the sat that it is inscribed on. */
+export interface InscribedSat {
+  /** Null: it is on a sat of the inventory. */
+  readonly coin: PayingCoin | null;
+  /** Sats of that output before it. */
+  readonly offset: bigint;
+  /** Null: the sats of the coin are not known. */
+  readonly sat: number | null;
+}
+
+/** The end of an order after a payment that is as deep as it must be. */
+export type PaymentOutcome =
+  | {
+      readonly kind: 'delivered';
+      /** The coins that the delivery spends, in their order. All others go back. */
+      readonly spent: readonly PayingCoin[];
+      /** One a file, in their order. */
+      readonly inscribed: readonly InscribedSat[];
+      /** Parents that are still to be sent, by their place. It waits for them. */
+      readonly parentsMissing: readonly number[];
+      /** Spent coins that no block has. They count as mined before the payment; it may turn out otherwise. */
+      readonly unconfirmed: readonly PayingCoin[];
+    }
+  /** It waits: the sats that one more coin must bring. */
+  | { readonly kind: 'short'; readonly missing: bigint }
+  /** Nothing is inscribed, and all of it goes back: its sats are not those that the order allows. */
+  | { readonly kind: 'refunded'; readonly reason: string }
+  /** No transaction can be made with it, or the sats of a coin are not known. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/**
+ * Tells how an order ends with one more payment, by the functions that deliver orders: which coins are spent, in which
+ * order, and on which sat each file is. What comes beside it changes that, and so does a block that is taken back. For
+ * an order with `allowedSatributes` the coins need their `ranges`, those that are there too. Pure.
+ */
+export function afterPayment(
+  open: OpenOrder,
+  payment: WantedPayment,
+  satributes: SatributeBook,
+): PaymentOutcome {
+  const dust = dustOf(open, payment);
+  if (dust !== null) return { kind: 'failed', reason: dust };
+  const [outcome, other] = txidsFor(open).map((txid) => outcomeWith(open, { ...payment, txid }, satributes));
+  assert(outcome !== undefined, 'a payment has a txid');
+  if (other === undefined || isDeepStrictEqual(outcome, other)) return outcome;
+  return { kind: 'failed', reason: dependsOnTxid };
+}
+
+/** Why a parent that is sent cannot be returned; null: all can. */
+function dustOf({ records }: OpenOrder, { parents = new Map() }: WantedPayment): string | null {
+  for (const [index, { value }] of parents) {
+    const least = leastAt(records.order.terms.parents[index]?.returnScript ?? '');
+    if (value < least)
+      return `Parent ${index + 1} has ${value} sats, less than the ${least} that nodes relay to where it returns.`;
+  }
+  return null;
+}
+
+/**
+ * Txids that the payment may have, before and after those of all coins that are there. Where coins are alike, txids
+ * decide which of them is spent, and that of a payment is known once it is signed.
+ */
+const txidsFor = (open: OpenOrder): readonly Txid[] =>
+  countedNow(open.records, open.records.order).length === 0 ? [lastTxid] : [lastTxid, firstTxid];
+
+const firstTxid = asTxid(new Uint8Array(32));
+const lastTxid = asTxid(new Uint8Array(32).fill(0xff));
+
+const dependsOnTxid =
+  'Coins that are there are like those of the payment, and which of them is inscribed depends on its txid.';
+
+interface UnsentPayment extends WantedPayment {
+  readonly txid: Txid;
+}
+
+function outcomeWith(open: OpenOrder, payment: UnsentPayment, satributes: SatributeBook): PaymentOutcome {
+  const came = cameFor(open, payment);
+  let { order } = open.records;
+  for (let tries = 0; tries < triesMax; tries++) {
+    const tried = tryDelivery(order, came, satributes);
+    if (tried.kind === 'planned') return delivered(open, payment, came, tried);
+    if (tried.kind !== 'dearer') return tried;
+    assert(tried.extraCost > order.extraCost, 'an order is short of what it was found to cost');
+    order = { ...order, extraCost: tried.extraCost };
+  }
+  throw new assert.AssertionError({ message: 'the cost of an order rises with each look' });
+}
+
+/** Tries at most, each with other coins: as many as a look of `processOrder` has. */
+const triesMax = 10;
+
+interface Came extends Omit<CameFor, 'facts' | 'parents'> {
+  readonly facts: Omit<CameFor['facts'], 'costs'>;
+  /** Coins that pay, by the outpoint that plans have for them. */
+  readonly coins: ReadonlyMap<string, PayingCoin>;
+  readonly lent: DeliveryFunds['parents'];
+  readonly stocked: DeliveryFunds['stocked'];
+}
+
+/** Txid of parents that are still to be sent: no transaction has it. */
+const unsentParents = asTxid(new Uint8Array(32).fill(0xfe));
+
+const onlySats: HeldPayment = {
+  isIndexed: true,
+  isHolding: false,
+  isParent: false,
+  inscriptions: [],
+  runes: [],
+};
+
+/** The coins that are there and those of the payment, all in blocks and deep: the payment after all others. */
+function cameFor(open: OpenOrder, payment: UnsentPayment): Came {
+  const { txid } = payment;
+  const { order, now, tip, held, payments, stocked } = open.records;
+  const above = (blocks: number): Height => asHeight((tip ?? genesisHeight) + blocks);
+  const there = countedNow(open.records, order);
+  const sent = payment.coins.map(
+    ({ vout, value }): WatchedPayment => ({
+      txid,
+      vout,
+      script: open.script,
+      value,
+      firstSeen: now,
+      block: null,
+      goneAt: null,
+      replacedBy: null,
+      change: 0,
+    }),
+  );
+  const coins = new Map<string, PayingCoin>([
+    ...open.coins.map((coin) => [coin.outpoint, coin] as const),
+    ...payment.coins.map(
+      (coin) => [outpointOf({ txid, vout: coin.vout }), { ...coin, outpoint: null }] as const,
+    ),
+  ]);
+  const facts = sent.map((each) => ({
+    outpoint: outpointOf(each),
+    value: each.value,
+    firstSeen: now,
+    height: above(2),
+    isGone: false,
+    isTaken: false,
+    isUsed: false,
+    isInscribed: false,
+  }));
+  return {
+    facts: {
+      expiresAt: order.expiresAt,
+      now,
+      tip: above(2),
+      confirmations: 1,
+      payments: [...there.map((each) => ({ ...each, height: each.height ?? above(1) })), ...facts],
+    },
+    payments: [...payments, ...sent],
+    held: new Map(
+      [...coins.keys()].map((outpoint) => {
+        const known = held.get(outpoint);
+        return [outpoint, known?.isIndexed === true ? known : onlySats];
+      }),
+    ),
+    coins,
+    lent: lentTo(open, payment),
+    stocked,
+  };
+}
+
+/** A parent that no one sends yet is as the order names it. */
+const lentTo = ({ records, parents }: OpenOrder, payment: WantedPayment): DeliveryFunds['parents'] =>
+  records.deposits.map((at, index): DeliveryFunds['parents'][number] => {
+    const came = records.candidates[index];
+    if (came !== undefined) return came;
+    const { value, runes } = payment.parents?.get(index) ?? { value: parents[index]?.value ?? 0n, runes: [] };
+    const { script } = at;
+    return { at, payment: { txid: unsentParents, vout: index, value, script }, inscriptions: [], runes };
+  });
+
+interface PlannedDelivery {
+  readonly kind: 'planned';
+  readonly spent: readonly CoinPayment[];
+  readonly places: readonly PlaceInOutput[];
+}
+
+type Tried =
+  | PlannedDelivery
+  /** Its plan costs more than the quote. */
+  | { readonly kind: 'dearer'; readonly extraCost: bigint }
+  | Exclude<PaymentOutcome, { kind: 'delivered' }>;
+
+/** One look at an order that is paid, as `processOrder` has it. */
+function tryDelivery(order: Order, came: Came, satributes: SatributeBook): Tried {
+  const { payments } = came.facts;
+  const costs = coinCosts(order);
+  if (selectCoins(payments, costs) === null) return { kind: 'short', missing: missingSats(payments, costs) };
+  const { held, lent, stocked } = came;
+  const arrived = arrivedIn(came);
+  const placed = spendPayments(
+    order,
+    { ...came, facts: { ...came.facts, costs }, parents: lent.map((parent) => parent.payment) },
+    (funds) => placeSats(order, funds, { arrived, satributes }),
+  );
+  if (placed.kind === 'short')
+    return { kind: 'dearer', extraCost: extraCostOf(placed.payments, placed.missing, costs) };
+  if (placed.kind === 'unwanted') return { kind: 'refunded', reason: placed.reason };
+  if (placed.kind === 'impossible') return { kind: 'failed', reason: placed.reason };
+  assert(placed.kind === 'placed', 'what is known of coins does not come later');
+  const unknown = whyRunesUnknown(lent);
+  if (unknown !== null) return { kind: 'failed', reason: unknown };
+  const signer = unsentWallet();
+  const planned = planFor(signer, order, { payments: placed.payments, held, parents: lent, stocked });
+  if ('reason' in planned) {
+    const { missing, reason } = planned;
+    return missing === undefined
+      ? { kind: 'failed', reason }
+      : { kind: 'dearer', extraCost: extraCostOf(placed.payments, missing, costs) };
+  }
+  return { kind: 'planned', spent: placed.payments, places: inscribedOutputs(planned, signer) };
+}
+
+const arrivedIn = ({ coins }: Came): KnownSats['arrived'] => ({
+  of: (_, payment) => {
+    const ranges = coins.get(outpointOf(payment))?.ranges ?? null;
+    return ranges === null
+      ? { kind: 'unknown', reason: 'no one has looked at them' }
+      : { kind: 'known', ranges };
+  },
+  askAgain: () => undefined,
+});
+
+function planFor(signer: ReturnType<typeof unsentWallet>, order: Order, funds: DeliveryFunds): Planned {
+  const leaves = unsentLeaves(quotedLayout(termsOf(order.terms), order.quote));
+  const planning = planningOf(signer, order, funds, leaves);
+  const planned = planDelivery(planning, []);
+  return 'reason' in planned ? planned : withBurns(planning, planned);
+}
+
+function delivered(
+  { coins: there, parents }: OpenOrder,
+  payment: WantedPayment,
+  { coins }: Came,
+  { spent, places }: PlannedDelivery,
+): PaymentOutcome {
+  const paying = spent.flatMap(({ outpoint }) => coins.get(outpoint) ?? []);
+  const shallow = new Set(there.filter(({ height }) => height === null).map(({ outpoint }) => outpoint));
+  return {
+    kind: 'delivered',
+    spent: paying,
+    inscribed: places.map(({ outpoint, offset }): InscribedSat => {
+      const coin = coins.get(outpoint) ?? null;
+      return { coin, offset, sat: coin === null ? null : satAt(coin.ranges, offset) };
+    }),
+    parentsMissing: parents.flatMap(({ came }, index) =>
+      came === null && payment.parents?.has(index) !== true ? [index] : [],
+    ),
+    unconfirmed: paying.filter(({ outpoint }) => outpoint !== null && shallow.has(outpoint)),
+  };
+}
+
+/** A sat of an output by the sats before it; null: not known. */
+function satAt(ranges: readonly SatRange[] | null, offset: bigint): number | null {
+  let before = Number(offset);
+  for (const { start, end } of ranges ?? []) {
+    if (before < end - start) return start + before;
+    before -= end - start;
+  }
+  return null;
+}

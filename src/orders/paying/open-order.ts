@@ -1,0 +1,246 @@
+import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
+import { isWaiting } from '#orders/customers/order-answer.ts';
+import type { BatchMode } from '#orders/inscribing/order-terms.ts';
+import { postageOf } from '#orders/inscribing/settled-terms.ts';
+import { type CoinCosts, missingIn, missingSats } from '#orders/order/coin-selection.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { countsInTime, type OrderPayment } from '#orders/order/order-facts.ts';
+import type { OrderKind } from '#orders/order/order-kind.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
+import { termsOf } from '#orders/order/stored-terms.ts';
+import type { DepositAddress } from '#orders/parents/deposits.store.ts';
+import type { Deposit } from '#orders/parents/deposits.ts';
+import type { HeldPayments } from '#orders/parents/held-payments.ts';
+import { coinCosts } from '#orders/pricing/coin-costs.ts';
+import { latePrice } from '#orders/pricing/late-price.ts';
+import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
+import type { Reservation } from '#orders/stock/reservations.store.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+
+/** An output at the address of an order, which its delivery may spend. Sats. */
+export interface PayingCoin {
+  /** `<txid>:<vout>`; null: an output of a payment that is not sent yet. */
+  readonly outpoint: string | null;
+  /** Its number among the outputs of its transaction. */
+  readonly vout: number;
+  readonly value: bigint;
+  /** Its sats, in their order; null: not known. */
+  readonly ranges: readonly SatRange[] | null;
+}
+
+/** A coin that came. */
+export interface OrderCoin extends PayingCoin {
+  readonly outpoint: string;
+  /** Null: in no block. */
+  readonly height: Height | null;
+  /** Blocks on it, with its own; 0: in none. */
+  readonly depth: number;
+  /** It pays for the order: seen in time, more than dust, without an inscription. */
+  readonly isCounted: boolean;
+  /** The index has an inscription or a rune in it. */
+  readonly isHolding: boolean;
+}
+
+/** A parent of an order, by its place among its parents. */
+export interface OpenParent {
+  readonly inscriptionId: string;
+  readonly depositAddress: string;
+  readonly depositScript: Uint8Array;
+  /** Sats of the output that the order was priced for. Others may be refused ("Parents" of docs/orders.md). */
+  readonly value: bigint;
+  /** The output at its deposit that is it, or may be; null: it is still to be sent. */
+  readonly came: {
+    readonly txid: TxidHex;
+    readonly vout: number;
+    readonly value: bigint;
+    /** `here`: the index has the parent in it. */
+    readonly state: 'seen' | 'here';
+  } | null;
+}
+
+/**
+ * An order that takes money, as a payment for it is built. Its id is as good as a key to it, so an answer to somebody
+ * who knows the address alone must not have it.
+ */
+export interface OpenOrder {
+  readonly id: string;
+  readonly kind: OrderKind;
+  readonly state: OrderState;
+  readonly address: string;
+  readonly script: Uint8Array;
+  readonly expiresAt: Date;
+  /** Sats: with what fees rose by since the price was held, where a payment of now would be asked for it. */
+  readonly amount: bigint;
+  /** The amount that answers show; below `amount` where a payment of now is asked for more. */
+  readonly shownAmount: bigint;
+  /** Its customer was asked for more before, and may cancel it. */
+  readonly isRepriced: boolean;
+  readonly costs: CoinCosts;
+  /** Sats that one more coin must bring; 0: it is paid, and waits for parents. */
+  readonly missing: bigint;
+  /** Sats of two more coins together, each above `costs.input`; null: a delivery does not spend as many. */
+  readonly missingInTwo: bigint | null;
+  /** Sats of each inscription's output. */
+  readonly postage: bigint;
+  readonly batchMode: BatchMode;
+  /** Inscriptions of each reveal, in the order of the files. */
+  readonly reveals: readonly number[];
+  /** Sats for 1,000 virtual bytes. */
+  readonly feeRate: bigint;
+  /** Null: any sats do. */
+  readonly allowedSatributes: readonly string[] | null;
+  /** It is inscribed on sats of the inventory, not of its payments. */
+  readonly takesInventory: boolean;
+  /** Outputs at its address, in the order in which they were seen. */
+  readonly coins: readonly OrderCoin[];
+  readonly parents: readonly OpenParent[];
+  /** Money that no delivery uses goes back by itself. */
+  readonly hasRefundAddress: boolean;
+  readonly records: OpenRecords;
+}
+
+/** Rows that an open order was read from. */
+export interface OpenRecords {
+  /** The order, with the price of a payment of now. */
+  readonly order: Order;
+  readonly now: Date;
+  /** The last block that was searched for payments; null: none. */
+  readonly tip: Height | null;
+  readonly payments: readonly WatchedPayment[];
+  /** The same, as facts. */
+  readonly seen: readonly OrderPayment[];
+  readonly held: HeldPayments;
+  readonly deposits: readonly DepositAddress[];
+  /** For each parent the deposit that is it, or may be. */
+  readonly candidates: readonly (Deposit | undefined)[];
+  /** Outputs of the inventory, one a file; null: it takes none. */
+  readonly stocked: readonly Reservation[] | null;
+}
+
+/** An order that somebody wants to pay. */
+export type FoundOrder =
+  | { readonly kind: 'open'; readonly order: OpenOrder }
+  /** Nothing is missing any more; it may be delivered by now. */
+  | { readonly kind: 'paid'; readonly state: OrderState }
+  /** Nothing that is paid now is delivered: all of it would be refunded. */
+  | { readonly kind: 'over'; readonly state: OrderState }
+  /** The address is that of a parent of an order, where money does not pay for it. */
+  | { readonly kind: 'deposit' }
+  | { readonly kind: 'unknown' }
+  /** No address, or one of another network. The reason continues a sentence that begins with "the address". */
+  | { readonly kind: 'no-address'; readonly reason: string };
+
+const overStates: ReadonlySet<OrderState> = new Set([
+  'expired',
+  'cancelled',
+  'waiting-refund',
+  'refunded',
+  'error',
+]);
+
+/**
+ * Decides whether an order takes money, and what of it. Pure.
+ *
+ * @param estimate what the node estimates, in sats for 1,000 virtual bytes; null: unknown
+ */
+export function openOrder(records: OpenRecords, estimate: bigint | null): FoundOrder {
+  const { now, order: stored } = records;
+  const { state } = stored;
+  if (overStates.has(state)) return { kind: 'over', state };
+  if (!isWaiting(stored)) return { kind: 'paid', state };
+  if (stored.isCancelAsked) return { kind: 'over', state: 'cancelled' };
+  if (now > stored.expiresAt) return { kind: 'over', state: 'expired' };
+  const order = pricedNow(stored, estimate, now);
+  const costs = coinCosts(order);
+  const counted = countedNow(records, order);
+  const missing = missingSats(counted, costs);
+  const parents = parentsOf(records);
+  if (missing === 0n && parents.every(({ came }) => came !== null)) return { kind: 'paid', state };
+  const terms = termsOf(order.terms);
+  const layout = quotedLayout(terms, order.quote);
+  return {
+    kind: 'open',
+    order: {
+      id: order.id,
+      kind: order.kind,
+      state,
+      address: order.address,
+      script: order.script,
+      expiresAt: order.expiresAt,
+      amount: order.amount,
+      shownAmount: stored.amount,
+      isRepriced: stored.repriced !== null,
+      costs,
+      missing,
+      missingInTwo: missingIn(counted, costs, 2),
+      postage: postageOf(terms),
+      batchMode: terms.batchMode,
+      reveals: layout.reveals.map(({ count }) => count),
+      feeRate: terms.feeRate,
+      allowedSatributes: order.request.allowedSatributes,
+      takesInventory: terms.inventory !== null,
+      coins: coinsOf(records),
+      parents,
+      hasRefundAddress: order.refundScript !== null,
+      records: { ...records, order },
+    },
+  };
+}
+
+/** The order with the price that it will have once a payment of now is seen. */
+function pricedNow(order: Order, estimate: bigint | null, now: Date): Order {
+  const price = latePrice(order, { at: now, estimate, now });
+  return price === null ? order : { ...order, ...price, amount: BigInt(price.quote.amount) };
+}
+
+/** The coins that pay for an order. */
+export function countedNow(
+  { seen, now }: Pick<OpenRecords, 'seen' | 'now'>,
+  { expiresAt }: Pick<Order, 'expiresAt'>,
+): readonly OrderPayment[] {
+  return seen.filter((payment) => countsInTime(payment, { expiresAt, now }));
+}
+
+function coinsOf({ payments, seen, held, tip, now, order }: OpenRecords): OrderCoin[] {
+  const counted = new Set(countedNow({ seen, now }, order).map(({ outpoint }) => outpoint));
+  return payments
+    .filter(({ goneAt }) => goneAt === null)
+    .map((payment): OrderCoin => {
+      const outpoint = outpointOf(payment);
+      const height = payment.block?.height ?? null;
+      return {
+        outpoint,
+        vout: payment.vout,
+        value: payment.value,
+        ranges: null,
+        height,
+        depth: height === null || tip === null ? 0 : Math.max(0, tip - height + 1),
+        isCounted: counted.has(outpoint),
+        isHolding: held.get(outpoint)?.isHolding === true,
+      };
+    });
+}
+
+const parentsOf = ({ order, deposits, candidates }: OpenRecords): OpenParent[] =>
+  deposits.map(({ index, script, address }): OpenParent => {
+    const parent = order.terms.parents[index];
+    const deposit = candidates[index];
+    return {
+      inscriptionId: parent?.id ?? '',
+      depositAddress: address,
+      depositScript: script,
+      value: BigInt(parent?.value ?? 0),
+      came:
+        deposit === undefined
+          ? null
+          : {
+              txid: displayHash(deposit.payment.txid),
+              vout: deposit.payment.vout,
+              value: deposit.payment.value,
+              state: deposit.state === 'here' ? 'here' : 'seen',
+            },
+    };
+  });
