@@ -6,13 +6,13 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import type { OrderWorld } from './order-world.ts';
 
-interface Partner {
+export interface Partner {
   readonly code: string;
   readonly owner: number;
 }
 
 /** Sats of the base fee that a referral gets of each order. */
-const commission = 300;
+export const commission = 300;
 
 /** An order with a referral, which gets `commission` and what the customer added. */
 export const referredOrder = (text: string, referral: string, additional: number): WantedOrder => {
