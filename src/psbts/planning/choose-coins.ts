@@ -11,6 +11,10 @@ export interface CoinFrame {
   readonly payer: Pick<Signer, 'type' | 'script'>;
   /** Sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
+  /** The least change, which is an output in any case. Absent: the dust of its script, or no change at all. */
+  readonly changeLeast?: bigint;
+  /** Sats of fee beyond those for its own size. Absent: 0. */
+  readonly feeBeyond?: bigint;
 }
 
 export interface ChosenCoins<Coin> {
@@ -91,9 +95,10 @@ type Tried = Trial &
   );
 
 /** Tries a number of coins that hold `there` sats together. */
-function trialOf({ inputs, outputs, payer, feeRate }: CoinFrame) {
-  const owed = valueOf(outputs) - valueOf(inputs);
-  const dust = BigInt(dustOf(payer.script));
+function trialOf({ inputs, outputs, payer, feeRate, changeLeast, feeBeyond = 0n }: CoinFrame) {
+  const owed = valueOf(outputs) - valueOf(inputs) + feeBeyond;
+  const dust = changeLeast ?? BigInt(dustOf(payer.script));
+  const needsChange = outputs.length === 0 || changeLeast !== undefined;
   const fixed = weighedParts(inputs, outputs);
   return (there: bigint, count: number): Tried => {
     // a transaction has an input, so a fee without any is not told to anyone
@@ -101,19 +106,16 @@ function trialOf({ inputs, outputs, payer, feeRate }: CoinFrame) {
     const bare = signedWeight(parts);
     const full = signedWeight(withOutput(parts, payer));
     const [fee, changeFee] = [feeOf(bare, feeRate), feeOf(full, feeRate)];
-    const needsChange = outputs.length === 0;
     const needed = owed + (needsChange ? changeFee + dust : fee);
     if (bare > standardWeightMax) return { kind: 'too-large', needed };
     if (fixed.inputs + count === 0) return { kind: 'short', needed };
     const left = there - owed - fee;
     const change = there - owed - changeFee;
-    const given = { change: 0n, fee: fee + left, overpaid: left };
-    if (!needsChange && left >= 0n && left * unseenPart <= fee)
-      return { kind: 'pays', needed, amounts: given };
+    const given = { change: 0n, fee: feeBeyond + fee + left, overpaid: left };
+    const mayGive = !needsChange && left >= 0n;
+    if (mayGive && left * unseenPart <= fee) return { kind: 'pays', needed, amounts: given };
     if (change >= dust && full <= standardWeightMax)
-      return { kind: 'pays', needed, amounts: { change, fee: changeFee, overpaid: 0n } };
-    return !needsChange && left >= 0n
-      ? { kind: 'overpays', needed, amounts: given }
-      : { kind: 'short', needed };
+      return { kind: 'pays', needed, amounts: { change, fee: feeBeyond + changeFee, overpaid: 0n } };
+    return mayGive ? { kind: 'overpays', needed, amounts: given } : { kind: 'short', needed };
   };
 }
