@@ -39,6 +39,7 @@ import { referralsRoutes } from '#http/orders/referrals.routes.ts';
 import { keyRoutes } from '#http/pages/key.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
+import { burnRoutes } from '#http/psbts/burn.routes.ts';
 import { finalizeRoutes } from '#http/psbts/finalize.routes.ts';
 import { describeRoutes } from '#http/reference/openapi.ts';
 import { referenceRoutes } from '#http/reference/reference.routes.ts';
@@ -267,6 +268,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     creationRoutes(scope, deps);
     referralsRoutes(scope, deps);
     priceRoutes(scope, deps);
+    burnRoutes(scope, deps);
     finalizeRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
     siteFilesRoutes(scope);

@@ -54,10 +54,13 @@ export const outpointSchema = (description: string): TSchema =>
 
 /** The form of builders has one message: it tells all faults, one a line. Throws `request_invalid` if there are any. */
 export function refuseFaulty(faults: readonly RequestFault[]): void {
-  const [first] = faults;
-  if (first === undefined) return;
-  const { parameter } = first;
-  throw new AppError(
+  if (faults.length > 0) throw faultsError(faults);
+}
+
+/** The error of a request with faults. */
+export function faultsError(faults: readonly RequestFault[]): AppError {
+  const parameter = faults[0]?.parameter;
+  return new AppError(
     'request_invalid',
     faults.map(({ message }) => message).join('\n'),
     parameter === undefined ? {} : { parameter },

@@ -13,12 +13,16 @@ export const plainEtching: Etching = {
   turbo: false,
 };
 
-/** The script of an output that etches a rune with a name that the protocol gives it, all of it premined. */
-export const premined = (amount: number | bigint): Uint8Array =>
+/**
+ * The script of an output that etches a rune with a name that the protocol gives it, all of it premined.
+ *
+ * @param pointer the output that gets it; null: the first one
+ */
+export const premined = (amount: number | bigint, pointer: number | null = null): Uint8Array =>
   encipher({
     kind: 'runestone',
     edicts: [],
     etching: { ...plainEtching, premine: asU128(amount) },
     mint: null,
-    pointer: null,
+    pointer,
   });

@@ -1,0 +1,180 @@
+import { ownContent, readBodyPart } from '#chain/inscriptions/content.queries.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { freeCoins } from '#psbts/coins/free-coins.ts';
+import { feeRateFor, nodeFeesOf } from '#psbts/coins/node-fees.ts';
+import { payingCoins } from '#psbts/coins/paying-coins.ts';
+import { feeRateBounds, shownFeeRate } from '#psbts/planning/fee-rate.ts';
+import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
+import { type BurnType, burnScripts } from './burn-script.ts';
+import { type BurnedOutput, burnedOutput } from './burned-output.ts';
+import { askDataCarrier, whyNotCarried } from './data-carrier.ts';
+import { contentBytesMax, warningsOf } from './judge-inscription.ts';
+import { type Burn, bareBurn, burnFrame, planBurn } from './plan-burn.ts';
+import { lostSpecials } from './special-sats.ts';
+
+/** A burn as a request asks for it. Amounts are sats. */
+export interface WantedBurn {
+  readonly kind: 'burn';
+  readonly signers: Signers;
+  readonly utxo: Outpoint;
+  readonly type: BurnType;
+  readonly burnAmount: bigint;
+  readonly changeAmount: bigint;
+  /** Sats for 1,000 virtual bytes. Null: the node's estimate, which the output itself must pay. */
+  readonly feeRate: bigint | null;
+}
+
+/**
+ * A burn of an inscription on the first sat of an output, as indexers of BRC-20 read it. All that the output has beyond
+ * `burnAmount` and `changeAmount` is the fee. With a fee rate that it cannot pay, coins of the payment address pay what
+ * lacks. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ */
+export async function buildBurn(
+  parts: CoinParts,
+  wanted: WantedBurn,
+  asker: Asker,
+): Promise<BuiltPsbt | PsbtRefusal> {
+  const { signers, utxo, type, burnAmount, changeAmount } = wanted;
+  const dust = dustOf(signers.payment.script);
+  if (changeAmount < BigInt(dust))
+    return refusedPsbt(
+      `changeAmount: nodes relay no output of less than ${dust} sats to ${signers.payment.address}.`,
+      'changeAmount',
+    );
+  const feeRate = feeRateFor(wanted.feeRate, await nodeFeesOf(parts.node).standing());
+  if (typeof feeRate !== 'bigint') return feeRate;
+  const output = await burnedOutput(parts, signers.ordinals, utxo, asker);
+  if (output.kind === 'refused') return output;
+  const misplaced = whyNotFirst(output);
+  if (misplaced !== null) return misplaced;
+  const { input, runes } = output;
+  const burn: Burn = { utxo: input, runes, signers, script: burnScripts[type], burnAmount, changeAmount };
+  const funded = await fund(parts, burn, { feeRate, mayAddCoins: wanted.feeRate !== null }, asker);
+  if (funded.kind === 'refused') return funded;
+  const refusal = await whyRefused(parts, funded.plan, output);
+  if (refusal !== null) return refusal;
+  const warnings = [
+    ...(await kindWarnings(parts, output, type, asker)),
+    ...feeWarnings(burn, funded.plan, feeRate),
+  ];
+  if (lostSpecials(funded.plan, 0, 0, output.special).isInscribed)
+    warnings.push('The inscribed sat is special itself: it is burned with the inscription.');
+  const unproven = [...output.unproven, ...funded.unproven];
+  return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
+}
+
+/** Null: one inscription is there, on the first sat. */
+function whyNotFirst({ name, inscriptions: [first, ...others] }: BurnedOutput): PsbtRefusal | null {
+  if (others.length > 0)
+    return refusedPsbt(
+      `utxo: the output ${name} holds ${others.length + 1} inscriptions: send the others to outputs of their own first.`,
+      'utxo',
+    );
+  if (first === undefined || first.offset === 0n) return null;
+  return refusedPsbt(
+    `utxo: the inscription is on sat ${first.offset} of the output ${name}, not on its first one: send it to an output that begins with it, or burn it with /tokenpay/create-burn-inscription-psbt.`,
+    'utxo',
+  );
+}
+
+interface Funding {
+  readonly feeRate: bigint;
+  readonly mayAddCoins: boolean;
+}
+
+async function fund(
+  parts: CoinParts,
+  burn: Burn,
+  { feeRate, mayAddCoins }: Funding,
+  asker: Asker,
+): Promise<(Pick<BuiltPsbt, 'plan' | 'unproven'> & { readonly kind: 'funded' }) | PsbtRefusal> {
+  const { rest, needed } = bareBurn(burn, feeRate);
+  if (rest >= needed) return { kind: 'funded', plan: planBurn(burn, []), unproven: [] };
+  if (!mayAddCoins)
+    return refusedPsbt(
+      `utxo: burnAmount and changeAmount leave ${rest} of its ${burn.utxo.value} sats for the fee, which is ${needed} sats at the node's estimate of ${shownFeeRate(feeRate)} sat/vB: lower changeAmount, or name a feeRate, at which coins of paymentAddress pay what lacks.`,
+      'utxo',
+    );
+  const { supply, unproven } = await freeCoins(parts, burn.signers.payment, asker, [burn.utxo]);
+  const chosen = payingCoins(await supply.choose(burnFrame(burn, feeRate)));
+  if (chosen.kind === 'refused') return chosen;
+  const plan = planBurn(burn, chosen.coins, chosen.change);
+  return { kind: 'funded', plan, unproven: [...unproven] };
+}
+
+async function whyRefused(
+  { node }: CoinParts,
+  plan: PsbtPlan,
+  { special, name }: BurnedOutput,
+): Promise<PsbtRefusal | null> {
+  const most = BigInt(feeRateBounds.most) * BigInt(virtualSize(plan.weight));
+  if (plan.fee > most)
+    return refusedPsbt(
+      `changeAmount: it leaves ${plan.fee} sats for the fee, and nodes send no transaction that pays more than ${most}: raise it.`,
+      'changeAmount',
+    );
+  const notCarried = whyNotCarried(plan.outputs, await askDataCarrier(node));
+  if (notCarried !== null) return refusedPsbt(notCarried);
+  const { paid, burned } = lostSpecials(plan, 0, 0, special);
+  if (burned !== null)
+    return refusedPsbt(
+      `burnAmount: special sats (${burned.satributes.join(', ')}) are on sat ${burned.offset} of the output ${name} and would be burned: burn ${Math.max(1, burned.offset)} at most.`,
+      'burnAmount',
+    );
+  if (paid === null) return null;
+  return refusedPsbt(
+    `changeAmount: special sats (${paid.satributes.join(', ')}) are on sat ${paid.offset} of the output ${name} and would be paid as fee: raise changeAmount so that they stay with you, and name a feeRate.`,
+    'changeAmount',
+  );
+}
+
+async function kindWarnings(
+  { pool }: CoinParts,
+  { inscriptions, utxo }: BurnedOutput,
+  type: BurnType,
+  { signal }: Asker,
+): Promise<string[]> {
+  const [first] = inscriptions;
+  if (first === undefined) return [];
+  const id = parseInscriptionId(first.id);
+  if (id === null) return [];
+  const content = await contentOf(pool, id, signal);
+  return warningsOf(type, { content, isUnmoved: displayHash(utxo.txid) === displayHash(id.txid) });
+}
+
+/** Null: there is no content, or one that is too large to be of BRC-20. */
+const contentOf = (
+  pool: CoinParts['pool'],
+  id: InscriptionId,
+  signal: AbortSignal,
+): Promise<Uint8Array | null> =>
+  withSnapshot(
+    pool,
+    async ({ client }) => {
+      const body = (await ownContent(client, id))?.body ?? null;
+      if (body === null || body.sizeBytes > contentBytesMax) return null;
+      return readBodyPart(client, body, { from: 0, count: body.sizeBytes });
+    },
+    signal,
+  );
+
+/** A fee of more than this many times the asked one is worth a warning. */
+const highFee = 2n;
+
+function feeWarnings(burn: Burn, plan: PsbtPlan, feeRate: bigint): string[] {
+  const { needed } = bareBurn(burn, feeRate);
+  if (plan.inputs.length > 1 || plan.fee <= highFee * needed) return [];
+  const spare = burn.changeAmount + plan.fee - needed;
+  return [
+    `The fee is ${plan.fee} sats, all that the output has beyond burnAmount and changeAmount: with a changeAmount of ${spare} it is ${needed} sats, which is ${shownFeeRate(feeRate)} sat/vB.`,
+  ];
+}

@@ -1,0 +1,156 @@
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { HeldInscription } from '#kernel/contracts/holdings.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { freeCoins } from '#psbts/coins/free-coins.ts';
+import { feeRateFor, nodeFeesOf } from '#psbts/coins/node-fees.ts';
+import { payingCoins } from '#psbts/coins/paying-coins.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
+import { burnScriptWith, metadataBytesMax } from './burn-script.ts';
+import { type BurnedOutput, burnedOutput, outputOfInscription } from './burned-output.ts';
+import { askDataCarrier, type DataCarrier, whyNotCarried } from './data-carrier.ts';
+import {
+  formOf,
+  type InscriptionBurn,
+  inscriptionBurnFrame,
+  planInscriptionBurn,
+} from './plan-inscription-burn.ts';
+import { lostSpecials } from './special-sats.ts';
+
+/** A burn as a request asks for it: by inscription, by output, or by both. */
+export interface WantedInscriptionBurn {
+  readonly kind: 'inscription-burn';
+  readonly signers: Signers;
+  readonly inscription: InscriptionId | null;
+  readonly utxo: Outpoint | null;
+  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
+  readonly feeRate: bigint | null;
+  /** At most `metadataBytesMax`; empty: none. */
+  readonly metadata: string;
+}
+
+/**
+ * A burn of one inscribed sat, as ord burns. Throws `not_found`, `coins_unproven`, and the codes of UtxoReader and
+ * NodeRpc.
+ */
+export async function buildInscriptionBurn(
+  parts: CoinParts,
+  wanted: WantedInscriptionBurn,
+  asker: Asker,
+): Promise<BuiltPsbt | PsbtRefusal> {
+  const { signers } = wanted;
+  const feeRate = feeRateFor(wanted.feeRate, await nodeFeesOf(parts.node).standing());
+  if (typeof feeRate !== 'bigint') return feeRate;
+  const carrier = await askDataCarrier(parts.node);
+  const script = burnScriptWith(wanted.metadata);
+  if (script.length > carrier.bytesMax) return tooLong(wanted.metadata, script, carrier);
+  const named = await nameOutput(parts, wanted, asker);
+  if ('kind' in named) return named;
+  const output = await burnedOutput(parts, signers.ordinals, named, asker);
+  if (output.kind === 'refused') return output;
+  const burned = inscriptionToBurn(output, wanted);
+  if (burned.kind === 'refused') return burned;
+  const { input: utxo, runes } = output;
+  const burn = { utxo, offset: burned.offset, runes, signers, script, feeRate };
+  const funded = await fund(parts, burn, asker);
+  if (funded.kind === 'refused') return funded;
+  const notCarried = whyNotCarried(funded.plan.outputs, carrier);
+  if (notCarried !== null)
+    return refusedPsbt(
+      `${notCarried} The second one leads runes to the ordinals address: leave metadata out.`,
+      'metadata',
+    );
+  const place = funded.plan.inputs.indexOf(utxo);
+  const warnings = [...burned.warnings];
+  if (lostSpecials(funded.plan, place, Number(burned.offset), output.special).isInscribed)
+    warnings.push('The inscribed sat is special itself: it is burned with the inscription.');
+  const unproven = [...output.unproven, ...funded.unproven];
+  return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
+}
+
+/** A push of 76 bytes or more takes two bytes before it, and a text of 24 or more in CBOR too. */
+const overhead = 5;
+
+function tooLong(metadata: string, script: Uint8Array, { bytesMax }: DataCarrier): PsbtRefusal {
+  const bytes = Buffer.byteLength(metadata);
+  if (bytes === 0) return refusedPsbt('The node relays no OP_RETURN output, so it relays no burn.');
+  return refusedPsbt(
+    `metadata: ${bytes} bytes make an OP_RETURN of ${script.length} bytes, and the node relays ${bytesMax}: send at most ${Math.min(metadataBytesMax, Math.max(0, bytesMax - overhead))}.`,
+    'metadata',
+  );
+}
+
+async function nameOutput(
+  parts: CoinParts,
+  { inscription, utxo }: WantedInscriptionBurn,
+  asker: Asker,
+): Promise<Outpoint | PsbtRefusal> {
+  if (utxo !== null) return utxo;
+  if (inscription !== null) return outputOfInscription(parts, inscription, asker);
+  return refusedPsbt('inscriptionId or utxo is required.', 'inscriptionId');
+}
+
+interface ToBurn {
+  readonly kind: 'burn';
+  readonly offset: bigint;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The inscription of an output that is burned. Others may be on other sats where a request names output and inscription:
+ * they return to the ordinals address.
+ */
+function inscriptionToBurn(
+  { name, inscriptions }: BurnedOutput,
+  { inscription, utxo }: WantedInscriptionBurn,
+): ToBurn | PsbtRefusal {
+  const count = inscriptions.length;
+  if (count > 1 && utxo === null)
+    return refusedPsbt(`utxo is required.\nThe output ${name} holds ${count} inscriptions.`, 'utxo');
+  if (count > 1 && inscription === null)
+    return refusedPsbt(
+      `inscriptionId is required.\nThe output ${name} holds ${count} inscriptions.`,
+      'inscriptionId',
+    );
+  const [first] = inscriptions;
+  const burned = inscription === null ? first : inscriptions.find(({ id }) => id === shownId(inscription));
+  if (burned === undefined)
+    return refusedPsbt(
+      `utxo: the output ${name} does not hold ${inscription === null ? 'an inscription' : shownId(inscription)}.`,
+      'utxo',
+    );
+  const others = inscriptions.filter((each) => each !== burned);
+  const beside = others.find(({ offset }) => offset === burned.offset);
+  if (beside !== undefined)
+    return refusedPsbt(
+      `inscriptionId: ${beside.id} is on the same sat as ${burned.id} and would be burned, too.`,
+      'inscriptionId',
+    );
+  return { kind: 'burn', offset: burned.offset, warnings: others.map(returns) };
+}
+
+const returns = ({ id }: HeldInscription): string =>
+  `${id}, in the same output, returns to the ordinals address.`;
+const shownId = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
+
+async function fund(
+  parts: CoinParts,
+  burn: InscriptionBurn,
+  asker: Asker,
+): Promise<(Pick<BuiltPsbt, 'plan' | 'unproven'> & { readonly kind: 'funded' }) | PsbtRefusal> {
+  const { supply, unproven } = await freeCoins(parts, burn.signers.payment, asker, [burn.utxo]);
+  const chosen = payingCoins(await supply.choose(inscriptionBurnFrame(burn)));
+  if (chosen.kind === 'refused') return chosen;
+  const { padding } = formOf(burn);
+  const coin = padding === 0n ? null : await supply.at(chosen.coins.length);
+  if (padding > 0n && (coin === null || coin.value < padding))
+    return refusedPsbt(
+      `The ${burn.offset} sats before the inscribed one are too few for an output, and another coin of ${padding} sats at least must fill it up: send one to ${burn.signers.payment.address}.`,
+      'paymentAddress',
+    );
+  const plan = planInscriptionBurn(burn, chosen.coins, coin);
+  return { kind: 'funded', plan, unproven: [...unproven] };
+}

@@ -1,0 +1,52 @@
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** OP_RETURN outputs of a transaction that a node relays. */
+export interface DataCarrier {
+  /** Bytes of their scripts together. */
+  readonly bytesMax: number;
+  /** Whether there may be more than one. */
+  readonly relaysSeveral: boolean;
+}
+
+/** Bitcoin Core before 30, which does not tell (policy.h, MAX_OP_RETURN_RELAY), and Knots. */
+const usualBytesMax = 83;
+/** Bitcoin Core relays several from 30 on. */
+const severalFromVersion = 300_000;
+
+/** Asks a node for its policy. Throws the codes of NodeRpc. */
+export async function askDataCarrier(node: NodeRpc): Promise<DataCarrier> {
+  const mempool = await node.call<unknown>('getmempoolinfo');
+  return dataCarrierOf(mempool, await node.call<unknown>('getnetworkinfo'));
+}
+
+/** The answers of `getmempoolinfo` and `getnetworkinfo`, as they are understood. Throws `node_answer_invalid`. Pure. */
+export function dataCarrierOf(mempool: unknown, network: unknown): DataCarrier {
+  const { maxdatacarriersize: told } = fieldsOf(mempool);
+  const { version, subversion } = fieldsOf(network);
+  const isKnots = typeof subversion === 'string' && subversion.includes('/Knots:');
+  return {
+    bytesMax: typeof told === 'number' && told >= 0 ? told : usualBytesMax,
+    relaysSeveral: typeof version === 'number' && version >= severalFromVersion && !isKnots,
+  };
+}
+
+function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
+  if (typeof answer === 'object' && answer !== null) return answer as Readonly<Record<string, unknown>>;
+  throw new AppError('node_answer_invalid', 'The node does not tell its policy.');
+}
+
+const opReturn = 0x6a;
+
+/** Why a node does not relay the OP_RETURN outputs of a transaction: a sentence for people. Null: it does. */
+export function whyNotCarried(
+  outputs: readonly { readonly script: Uint8Array }[],
+  { bytesMax, relaysSeveral }: DataCarrier,
+): string | null {
+  const scripts = outputs.flatMap(({ script }) => (script[0] === opReturn ? [script] : []));
+  const bytes = scripts.reduce((sum, { length }) => sum + length, 0);
+  if (bytes > bytesMax)
+    return `The node relays OP_RETURN outputs of ${bytesMax} bytes at most, and this burn needs ${bytes}.`;
+  if (scripts.length <= 1 || relaysSeveral) return null;
+  return 'The node relays one OP_RETURN output alone, and this burn needs two.';
+}

@@ -1,0 +1,54 @@
+import { readJson } from '#kernel/text/read-json.ts';
+import type { BurnType } from './burn-script.ts';
+
+/** An inscription that is about to be burned, as far as indexers of BRC-20 care. */
+export interface BurnedInscription {
+  /** Null: it has no content, or one too large to be read. */
+  readonly content: Uint8Array | null;
+  /** It is still where it was made. */
+  readonly isUnmoved: boolean;
+}
+
+/** The longest content that is read, in bytes: a reveal of standard size has no more. */
+export const contentBytesMax = 400_000;
+
+/** Operations by protocol that a burn of a type carries out. */
+const operations: Readonly<Record<BurnType, Readonly<Record<string, readonly string[]>>>> = {
+  BRC20: { 'brc-20': ['transfer'] },
+  // sent to the module, a transfer is a deposit (brc20-proposals, 000-programmable-module)
+  BRC20PROG: { 'brc20-prog': ['deploy', 'd', 'call', 'c', 'transact', 't'], 'brc-20': ['transfer'] },
+};
+
+const otherKind: Readonly<Record<BurnType, string>> = {
+  BRC20: 'The inscription is not a transfer of BRC-20: it is burned, but no tokens are.',
+  BRC20PROG:
+    'The inscription is neither an operation of brc20-prog nor a transfer of BRC-20: it is burned, and the module does nothing.',
+};
+const moved =
+  'The inscription has left the output that it was made in. Indexers of BRC-20 count the first move alone, so this burn moves no tokens and starts no module.';
+
+/** Warnings that a burn of a type does less than it seems. Pure, total. */
+export function warningsOf(type: BurnType, { content, isUnmoved }: BurnedInscription): string[] {
+  if (!isOfKind(type, content)) return [otherKind[type]];
+  return isUnmoved ? [] : [moved];
+}
+
+function isOfKind(type: BurnType, content: Uint8Array | null): boolean {
+  const fields = content === null ? null : fieldsOf(content);
+  if (fields === null) return false;
+  const { p: protocol, op: operation } = fields;
+  const known = typeof protocol === 'string' && Object.hasOwn(operations[type], protocol);
+  return known && (operations[type][protocol] ?? []).includes(String(operation));
+}
+
+function fieldsOf(content: Uint8Array): Readonly<Record<string, unknown>> | null {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    return null;
+  }
+  const read = readJson(text, { wholeNumbers: 'exact', depthMax: 16 });
+  if (read.kind !== 'read' || typeof read.value !== 'object' || read.value === null) return null;
+  return read.value as Readonly<Record<string, unknown>>;
+}

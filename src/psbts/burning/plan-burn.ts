@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import { feeOf, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import type { CoinFrame } from '#psbts/planning/choose-coins.ts';
+import { signedWeight, weighedParts } from '#psbts/planning/input-weight.ts';
+import { type PsbtInput, type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts/planning/psbt-plan.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
+import { requireRunesAt } from './rune-output.ts';
+
+/** A burn whose output is spent from its first sat on. Amounts are sats. */
+export interface Burn {
+  /** The output with the inscription at its first sat. */
+  readonly utxo: PsbtInput;
+  /** Runes in that output. */
+  readonly runes: readonly RuneAmount[];
+  readonly signers: Signers;
+  /** Begins with OP_RETURN. */
+  readonly script: Uint8Array;
+  readonly burnAmount: bigint;
+  /** The least that the payment address gets. */
+  readonly changeAmount: bigint;
+}
+
+/**
+ * Outputs before the change. Runes go to the first output that is no OP_RETURN: where there are some, that is one of dust
+ * at the ordinals address.
+ */
+function outputsBefore({ runes, signers, script, burnAmount }: Burn): PsbtOutput[] {
+  const burned = { script, value: burnAmount, purpose: 'burn' } as const;
+  const { ordinals, payment } = signers;
+  if (runes.length === 0 || isSame(ordinals.script, payment.script)) return [burned];
+  return [burned, { script: ordinals.script, value: BigInt(dustOf(ordinals.script)), purpose: 'ordinals' }];
+}
+
+/** Whether the output pays for its own burn, and what the fee would be without coins; negative: it lacks even change. */
+export function bareBurn(burn: Burn, feeRate: bigint): { readonly rest: bigint; readonly needed: bigint } {
+  const outputs = [...outputsBefore(burn), changeOf(burn, burn.changeAmount)];
+  return {
+    rest: burn.utxo.value - valueOf(outputs),
+    needed: feeOf(signedWeight(weighedParts([burn.utxo], outputs)), feeRate),
+  };
+}
+
+/** The frame for coins of the payment address, where the output does not pay for its own burn. */
+export const burnFrame = (burn: Burn, feeRate: bigint): CoinFrame => ({
+  inputs: [burn.utxo],
+  outputs: outputsBefore(burn),
+  payer: burn.signers.payment,
+  changeLeast: burn.changeAmount,
+  feeRate,
+});
+
+/**
+ * The transaction of a burn: the output first, so that its first sats are burned and its runes return; then coins, whose
+ * last sats are the fee.
+ *
+ * @param coins none where the output pays for itself; then all that it has beyond `changeAmount` is the fee
+ * @param change what the payment address gets
+ */
+export function planBurn(burn: Burn, coins: readonly PsbtInput[], change = burn.changeAmount): PsbtPlan {
+  assert(change >= burn.changeAmount, 'the payment address gets what was asked for');
+  const plan = psbtPlan({
+    inputs: [burn.utxo, ...coins],
+    outputs: [...outputsBefore(burn), changeOf(burn, change)],
+  });
+  requireRunesAt(plan, burn.signers.ordinals, burn.runes);
+  return plan;
+}
+
+const changeOf = ({ signers }: Burn, value: bigint): PsbtOutput => ({
+  script: signers.payment.script,
+  value,
+  purpose: 'change',
+});
+
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

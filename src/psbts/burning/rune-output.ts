@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
+import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
+import type { Signer } from '#psbts/signers/signer.ts';
+
+/** Asserts that the runes that a plan spends all go to outputs of an address, by the rules of blocks. */
+export function requireRunesAt(
+  { outputs }: Pick<PsbtPlan, 'outputs'>,
+  { script }: Pick<Signer, 'script'>,
+  runes: readonly RuneAmount[],
+): void {
+  const { given, burned } = runeFlow(outputs, runes);
+  const isThere = given.every(
+    ({ output }) => Buffer.compare(outputs[output]?.script ?? noScript, script) === 0,
+  );
+  assert(burned.length === 0 && isThere, 'the runes of a burned output return to the ordinals address');
+}
+
+const noScript = new Uint8Array(0);
