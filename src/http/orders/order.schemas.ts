@@ -119,6 +119,29 @@ const managedCharge = {
 };
 const absentCharge = { success_url: Type.Null(), order_id: Type.Null(), notif_email: Type.Null() };
 
+/** How a wallet pays: the way of a PSBT, beside the address. */
+const psbtFeeRate = Type.Number({ description: 'sat/vB of the order: any other will do for the payment' });
+const psbt = Type.Union(
+  [
+    strictObject({
+      path: Type.Literal('/create-special-sats-psbt'),
+      body: strictObject({
+        chargeAmount: sats('what is missing'),
+        fundingAddress: payHere,
+        feeRate: psbtFeeRate,
+      }),
+    }),
+    strictObject({
+      path: Type.Literal('/create-parent-child-psbt'),
+      body: strictObject({ orderId: text('the id of the order'), feeRate: psbtFeeRate }),
+    }),
+  ],
+  {
+    description:
+      'POST this body with the addresses and keys of a wallet to this path: it answers a PSBT that pays the order (docs/psbts.md); absent once nothing is missing',
+  },
+);
+
 const created = {
   id: text('reads the order: keep it'),
   status: Type.Literal('ok'),
@@ -146,6 +169,7 @@ export const createdManaged = strictObject({
   ...created,
   orderType: Type.Literal('bulk'),
   charge: strictObject({ ...managedCharge, ...absentCharge }),
+  psbt,
   rareSatsFee: sats('a file, on special sats'),
   ...(orNulls(managedInputs) as { readonly [Name in keyof typeof managedInputs]: TSchema }),
   parent: orNull(strictObject(sentParent, 'the only one of parents')),
@@ -208,6 +232,7 @@ const read = {
   ...(optionals(inputs) as { readonly [Name in keyof typeof inputs]: TSchema }),
   rareSats: Type.Optional(sent('type of sats, as it was sent')),
   parents: Type.Optional(Type.Array(parent)),
+  psbt: Type.Optional(psbt),
   paid: flag('the amount is there, deep enough'),
   paidAt: Type.Optional(moment('since then')),
   processing: flag('paid, and not completed yet'),

@@ -15,11 +15,12 @@ import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { type ChargedOrder, managedCharge, managedFields, managedTx, onlyParent } from './managed-answer.ts';
+import { type Lacking, psbtWay } from './psbt-way.ts';
 import { placeOf } from './tell-customer.ts';
 
 /**
  * The answer to a creation: all inputs, absent ones null. The charge of a direct order is without its address, that of a
- * managed one whole (client-compat 3.4, 3.5). `warnings` where there are any.
+ * managed one whole (client-compat 3.4, 3.5), with the way of a wallet. `warnings` where there are any.
  */
 export function createdAnswer(
   order: ChargedOrder & Pick<NewOrder, 'kind' | 'request' | 'terms' | 'webhookUrl'>,
@@ -34,6 +35,9 @@ export function createdAnswer(
     state: 'waiting-payment' satisfies OrderState,
     orderType: order.kind,
     charge: isManaged ? managedCharge(order) : { amount: Number(order.amount) },
+    ...(isManaged
+      ? { psbt: psbtWay(order, { sats: order.amount, parents: order.terms.parents.length }) }
+      : {}),
     ...costs(order),
     files,
     ...request,
@@ -110,6 +114,9 @@ export function orderFields(
     charge: isManaged
       ? withoutNulls(managedCharge(order))
       : { address: order.address, amount: Number(order.amount), callback_url: '' },
+    psbt: isPayable(order)
+      ? psbtWay(order, lackingOf(order, { payments, transactions, held }, parents))
+      : null,
     ...(isManaged ? { parent: onlyParent(shown), ...managedFields(order, transactions) } : {}),
     ...progressOf(order),
     ...receivedOf(order, { payments, transactions, held }),
@@ -153,6 +160,19 @@ function progressOf({ state, paidAt }: Order): object {
 /** Whether more can be paid to an order. */
 export const isWaiting = ({ state }: Pick<Order, 'state'>): boolean =>
   state === 'waiting-payment' || state === 'waiting-parent';
+
+/** Whether what is paid now counts. */
+const isPayable = (order: Pick<Order, 'state' | 'isCancelAsked' | 'expiresAt'>): boolean =>
+  isWaiting(order) && !order.isCancelAsked && order.expiresAt > new Date();
+
+function lackingOf(order: Order, records: PaymentRecords, parents: readonly ShownParent[]): Lacking {
+  const isPaidInPart = records.payments.some(({ goneAt }) => goneAt === null);
+  return {
+    // the layout of an order, which tells what inputs cost, takes milliseconds
+    sats: isPaidInPart ? missingOf(order, records) : order.amount,
+    parents: parents.filter(({ txid }) => txid === null).length,
+  };
+}
 
 function receivedOf(order: Order, records: PaymentRecords): object {
   const { payments } = records;

@@ -28,6 +28,7 @@ const shown = {
   nonStandardTx: true,
 };
 const made = wantedOrder(['text']);
+const hexScript = Buffer.from(scriptOf(701)).toString('hex');
 
 type Kind = Order['kind'];
 
@@ -90,6 +91,7 @@ function full(kind: Kind): Order {
       projectTag: 'tag',
       ...(kind === 'bulk' ? { compress: 'true', batchMode: 'separate-outputs' } : {}),
     },
+    terms: { ...order.terms, parents: [{ id, value: '10000', returnScript: hexScript }] },
     quote: {
       ...order.quote,
       rareSatsFee: 7,

@@ -1,0 +1,41 @@
+import type { Order } from '#orders/order/order.store.ts';
+
+/**
+ * How a customer's wallet pays an order: the path that makes a PSBT, and what of its body is known. Addresses and keys of
+ * the wallet are added to it (docs/psbts.md).
+ */
+export type PsbtWay =
+  | {
+      readonly path: '/create-special-sats-psbt';
+      readonly body: {
+        readonly chargeAmount: number;
+        readonly fundingAddress: string;
+        readonly feeRate: number;
+      };
+    }
+  | {
+      readonly path: '/create-parent-child-psbt';
+      readonly body: { readonly orderId: string; readonly feeRate: number };
+    };
+
+/** What an order still waits for. */
+export interface Lacking {
+  /** Sats of one more payment. */
+  readonly sats: bigint;
+  readonly parents: number;
+}
+
+/** Null: nothing is missing. Pure. */
+export function psbtWay(
+  { id, address, terms }: Pick<Order, 'id' | 'address' | 'terms'>,
+  { sats, parents }: Lacking,
+): PsbtWay | null {
+  if (sats === 0n && parents === 0) return null;
+  // what its reveal pays is a fair rate for what pays it
+  const feeRate = Number(terms.feeRate) / 1000;
+  if (terms.parents.length > 0) return { path: '/create-parent-child-psbt', body: { orderId: id, feeRate } };
+  return {
+    path: '/create-special-sats-psbt',
+    body: { chargeAmount: Number(sats), fundingAddress: address, feeRate },
+  };
+}
