@@ -105,6 +105,30 @@ export async function watchedApartFrom(
   return rows.map(({ script }) => script);
 }
 
+/** Outputs of a transaction that are watched, and are in a block or in the mempool. */
+export async function seenPayments(
+  client: pg.Pool | pg.ClientBase,
+  txid: Txid,
+): Promise<readonly { readonly vout: number; readonly isMined: boolean }[]> {
+  const { rows } = await client.query<{ vout: number; isMined: boolean }>(
+    'SELECT vout, height IS NOT NULL AS "isMined" FROM service.payments_seen WHERE txid = $1 AND gone_at IS NULL',
+    [Buffer.from(txid)],
+  );
+  return rows;
+}
+
+/** The watchers of these scripts, each once. */
+export async function watchersOfScripts(
+  client: pg.Pool | pg.ClientBase,
+  scripts: readonly Uint8Array[],
+): Promise<readonly string[]> {
+  const { rows } = await client.query<{ watcher: string }>(
+    'SELECT DISTINCT watcher FROM service.watched_scripts WHERE script = ANY($1::bytea[]) ORDER BY watcher',
+    [scripts.map((script) => Buffer.from(script))],
+  );
+  return rows.map(({ watcher }) => watcher);
+}
+
 /** Scripts of watchers that blocks pay above one height, up to another one. */
 export async function scriptsPaidInBlocks(
   client: pg.Pool | pg.ClientBase,

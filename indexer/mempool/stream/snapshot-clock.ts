@@ -30,6 +30,11 @@ export class SnapshotClock {
     return !session.isJoined || now >= this.#nextAt;
   }
 
+  /** A snapshot is due at once. */
+  hurry(): void {
+    this.#nextAt = 0;
+  }
+
   taken(startedAt: number, endedAt: number): void {
     this.#missingSince = null;
     const between = this.#isPolling ? Math.max(pollMs, (endedAt - startedAt) * pollShare) : snapshotEveryMs;

@@ -18,7 +18,7 @@ export type PsbtWay =
       readonly body: { readonly orderId: string; readonly feeRate: number };
     };
 
-/** What an order still waits for. */
+/** Sats and parents that an order still waits for. */
 export interface Lacking {
   /** Sats of one more payment. */
   readonly sats: bigint;

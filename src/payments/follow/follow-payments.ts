@@ -6,7 +6,7 @@ import type { NodeMessage } from '#kernel/contracts/node.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { pause } from '#kernel/retry.ts';
-import { watchesChannel } from '#payments/store/watches.store.ts';
+import { hurry, watchesChannel } from '#payments/store/watches.store.ts';
 import { type PaymentsNode, PaymentsSession } from './payments-session.ts';
 
 export interface FollowPaymentsOptions {
@@ -65,6 +65,7 @@ async function followWith(
     session = current;
     client.on('notification', ({ payload }) => {
       if (payload === 'less') current.forget();
+      if (payload === hurry) current.hurry();
       waker.wake();
     });
     await client.query(`LISTEN ${watchesChannel}`);

@@ -71,6 +71,11 @@ export class MempoolPayments {
     return this.#waiting.isLoading;
   }
 
+  /** Asks a node that is polled with the next round. Another one has told already. */
+  hurry(): void {
+    if (this.#options.queue === null) this.#clock.hurry();
+  }
+
   /** Scans the mempool again for scripts with these short fingerprints. */
   watch(fingerprints: ReadonlySet<number>): void {
     for (const txid of this.#outputs.find(fingerprints)) this.#waiting.add(txid);

@@ -86,6 +86,11 @@ export class PaymentsSession {
     this.#hasFewer = true;
   }
 
+  /** A payment was just sent to the node. */
+  hurry(): void {
+    this.#mempool?.payments.hurry();
+  }
+
   /** One round: new watches, new blocks, old blocks, the mempool. Returns true if there is more to do at once. */
   async round(): Promise<boolean> {
     if (this.#hasFewer && Date.now() - this.#loadedAt >= forgetEveryMs) await this.#loadScripts();

@@ -77,6 +77,17 @@ export async function unwatchScripts(
   await tx.query(`SELECT pg_notify('${watchesChannel}', 'less')`);
 }
 
+/**
+ * The payload that has the mempool looked at in the next round, of a node that is polled as well: a payment has just been
+ * sent to it.
+ */
+export const hurry = 'hurry';
+
+/** Tells the process that follows payments of one that was just sent. */
+export async function hurryPayments(client: pg.Pool | pg.ClientBase): Promise<void> {
+  await client.query(`SELECT pg_notify('${watchesChannel}', $1)`, [hurry]);
+}
+
 /** Each watched script once. */
 export async function readWatchedScripts(
   client: pg.ClientBase,

@@ -1,0 +1,52 @@
+import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { afterPayment, type WantedPayment } from '#orders/paying/after-payment.ts';
+import type { FoundOrder, OpenOrder } from '#orders/paying/open-order.ts';
+
+/** Sentences for the sender of a payment: what orders still lack after it, and which part is of no use. Pure. */
+export const paymentWarnings = (
+  found: readonly FoundOrder[],
+  transaction: RawTransaction,
+  satributes: SatributeBook,
+): string[] =>
+  found.flatMap((each) => {
+    if (each.kind === 'open') return orderWarnings(each.order, transaction, satributes);
+    if (each.kind === 'paid')
+      return ['It pays an order that is paid already: what it does not replace is refunded.'];
+    return each.kind === 'over'
+      ? [`It pays an order that takes no more money (${each.state}): that part is refunded.`]
+      : [];
+  });
+
+function orderWarnings(order: OpenOrder, { outputs }: RawTransaction, satributes: SatributeBook): string[] {
+  const { address, parents } = order;
+  const paid = (script: Uint8Array) =>
+    outputs.flatMap((output, vout) =>
+      Buffer.compare(output.script, script) === 0 ? [{ vout, value: BigInt(output.value) }] : [],
+    );
+  const sent = new Map<number, { readonly value: bigint; readonly runes: [] }>();
+  for (const [index, { depositScript }] of parents.entries()) {
+    const [first] = paid(depositScript);
+    if (first !== undefined) sent.set(index, { value: first.value, runes: [] });
+  }
+  const payment: WantedPayment = {
+    coins: paid(order.script).map((coin) => ({ ...coin, ranges: null })),
+    parents: sent,
+  };
+  const missing = parents.filter(({ came }, index) => came === null && !sent.has(index)).length;
+  // who knows the address of the charge alone is not told those of the deposits
+  const lacking =
+    missing === 0
+      ? []
+      : [
+          `The order at ${address} waits for ${missing} of its parents too: the order has their deposit addresses.`,
+        ];
+  const outcome = afterPayment(order, payment, satributes);
+  if (outcome.kind === 'short')
+    return [`The order at ${address} waits for ${outcome.missing} more sats after it.`, ...lacking];
+  // whether the sats are those that the order allows is known once they are looked up, in its block
+  const isJudged = order.allowedSatributes === null;
+  return (outcome.kind === 'failed' || outcome.kind === 'refunded') && isJudged
+    ? [`The order at ${address} could not be delivered with it: ${outcome.reason}`, ...lacking]
+    : lacking;
+}

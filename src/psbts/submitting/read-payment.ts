@@ -1,0 +1,73 @@
+import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import { compactSizeBytes, dustOf, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** A transaction in hex is as long as its weight units twice, at most. */
+export const hexCharsMax = 2 * standardWeightMax;
+
+const opReturn = 0x6a;
+/** Values of the two first transaction versions, and of TRUC (BIP 431): nodes relay no other. */
+const versions: readonly number[] = [1, 2, 3];
+
+/**
+ * The signed transaction in a text of hex, if it is one that nodes relay. Why not: a sentence. It says nothing of what
+ * depends on a node: fees, signatures, and what is spent. Pure.
+ */
+export function readPayment(given: string): RawTransaction | string {
+  const text = given.trim();
+  if (text === '') return 'hex is required.';
+  if (text.length > hexCharsMax)
+    return `hex has ${text.length} characters: nodes relay no transaction with more than ${standardWeightMax} bytes.`;
+  if (!/^(?:[0-9a-f]{2})+$/iu.test(text))
+    return 'hex is not hex: a PSBT goes to POST /tokenpay/utils/finalize-psbt first.';
+  const bytes = Buffer.from(text, 'hex');
+  if (text.startsWith('70736274ff'))
+    return 'hex is a PSBT: POST /tokenpay/utils/finalize-psbt makes a transaction of it.';
+  const transaction = parsed(bytes);
+  if (transaction === null) return 'hex is not a transaction.';
+  return whyNotStandard(transaction) ?? transaction;
+}
+
+function parsed(bytes: Uint8Array): RawTransaction | null {
+  try {
+    return RawTransactions.one(bytes);
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
+/** Null: nothing in it keeps nodes from relaying it. */
+function whyNotStandard(transaction: RawTransaction): string | null {
+  const { inputs, outputs, version } = transaction;
+  if (inputs.length === 0) return 'hex is a transaction without inputs.';
+  if (outputs.length === 0) return 'hex is a transaction without outputs.';
+  const unsigned = inputs.findIndex(({ scriptSig, witness }) => scriptSig.length + witness.length === 0);
+  if (unsigned >= 0) return `Input ${unsigned} is not signed.`;
+  if (!versions.includes(version))
+    return `hex is a transaction of version ${version}, which nodes do not relay.`;
+  const burning = outputs.findIndex(({ script, value }) => script[0] === opReturn && value > 0);
+  if (burning >= 0)
+    return `Output ${burning} burns ${outputs[burning]?.value} sats, and no payment of an order burns any.`;
+  const dust = outputs.findIndex(({ script, value }) => script[0] !== opReturn && value < dustOf(script));
+  if (dust >= 0) {
+    const { value, script = new Uint8Array() } = outputs[dust] ?? {};
+    return `Output ${dust} has ${value} sats, and nodes relay none below ${dustOf(script)}.`;
+  }
+  const weight = weightOf(transaction);
+  return weight > standardWeightMax
+    ? `hex is a transaction of ${weight} weight units: nodes relay ${standardWeightMax} at most.`
+    : null;
+}
+
+/** BIP 141: all bytes but those of the witness, its marker and its flag count four times. */
+function weightOf({ bytes, inputs }: RawTransaction): number {
+  if (inputs.every(({ witness }) => witness.length === 0)) return bytes.length * 4;
+  const sizeOf = (witness: readonly Uint8Array[]): number =>
+    witness.reduce(
+      (sum, { length }) => sum + compactSizeBytes(length) + length,
+      compactSizeBytes(witness.length),
+    );
+  const witnessBytes = inputs.reduce((sum, { witness }) => sum + sizeOf(witness), 2);
+  return (bytes.length - witnessBytes) * 4 + witnessBytes;
+}

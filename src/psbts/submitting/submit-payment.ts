@@ -1,0 +1,104 @@
+import type pg from 'pg';
+import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
+import { findOpenOrder } from '#orders/paying/find-open-order.ts';
+import type { FoundOrder } from '#orders/paying/open-order.ts';
+import { broadcast } from '#orders/sending/broadcast.ts';
+import { orderOfWatcher } from '#orders/watching/watchers.ts';
+import { seenPayments, watchersOfScripts } from '#payments/payments.queries.ts';
+import { hurryPayments } from '#payments/store/watches.store.ts';
+import { paymentWarnings } from './payment-warnings.ts';
+import { refusalWords } from './refusal-words.ts';
+
+export interface SubmittingParts {
+  readonly pool: pg.Pool;
+  readonly node: NodeRpc;
+  readonly network: NetworkParameters;
+  readonly satributes: SatributeBook;
+}
+
+/** A payment that a customer handed over. */
+export type Submitted =
+  /** A node has it, or a block. */
+  | { readonly kind: 'taken'; readonly warnings: readonly string[] }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Orders of one payment that are looked at, each with some statements. A payment is for one; a few share some. */
+const ordersMax = 10;
+
+/**
+ * Sends a signed transaction that pays an open order: its charge, or a deposit of one of its parents. The same one again
+ * gives the same outcome. What the payment does is its sender's own decision: what the order would still lack are
+ * warnings. Nothing of the transaction is stored here. Throws the codes of NodeRpc where the node does not answer.
+ */
+export async function submitPayment(
+  parts: SubmittingParts,
+  transaction: RawTransaction,
+  signal: AbortSignal | null,
+): Promise<Submitted> {
+  const { pool, node } = parts;
+  const looked = await withCutConnection(pool, signal, (client) => look(client, parts.network, transaction));
+  if (looked === 'mined') return { kind: 'taken', warnings: [] };
+  const reason = looked === 'seen' ? null : whyNotOpen(looked);
+  if (reason !== null) return { kind: 'refused', reason };
+  const refusal = await send(node, transaction.bytes);
+  if (refusal !== null) return { kind: 'refused', reason: refusal };
+  if (looked === 'seen') return { kind: 'taken', warnings: [] };
+  await hurryPayments(pool);
+  return { kind: 'taken', warnings: paymentWarnings(looked, transaction, parts.satributes) };
+}
+
+/**
+ * The orders that a transaction pays. `mined`: it is a payment that a block has, and its inputs are spent. `seen`: it is
+ * one that the mempool has, or had until another one took its place.
+ */
+async function look(
+  client: pg.ClientBase,
+  network: NetworkParameters,
+  { txid, outputs }: RawTransaction,
+): Promise<readonly FoundOrder[] | 'mined' | 'seen'> {
+  const known = await seenPayments(client, txid);
+  if (known.length > 0) return known.some(({ isMined }) => isMined) ? 'mined' : 'seen';
+  const watchers = await watchersOfScripts(
+    client,
+    outputs.map(({ script }) => script),
+  );
+  const ids = new Set(watchers.flatMap((watcher) => orderOfWatcher(watcher) ?? []));
+  const found: FoundOrder[] = [];
+  for (const id of [...ids].slice(0, ordersMax)) found.push(await findOpenOrder(client, network, { id }));
+  return found;
+}
+
+/** States of orders whose payment may have no block yet: another one may replace it. */
+const replaceable: ReadonlySet<OrderState> = new Set([
+  'waiting-payment',
+  'waiting-parent',
+  'waiting-confirmation',
+]);
+const isReplaceable = (found: FoundOrder): boolean => found.kind === 'paid' && replaceable.has(found.state);
+
+/** Null: an order among these takes money. */
+function whyNotOpen(found: readonly FoundOrder[]): string | null {
+  if (found.some((each) => each.kind === 'open' || isReplaceable(each))) return null;
+  const states = found.flatMap((each) => (each.kind === 'over' || each.kind === 'paid' ? [each.state] : []));
+  const [state] = states;
+  if (state === undefined)
+    return 'hex pays no open order of this service: none of its outputs goes to the address of a charge, or of a deposit.';
+  return `The order that it pays takes no more money: its state is ${state}. What came now would be refunded.`;
+}
+
+/** Why the node does not take it; null: it has it. */
+async function send(node: NodeRpc, bytes: Uint8Array): Promise<string | null> {
+  try {
+    const { refusal } = await broadcast(node, { bytes, burned: 0 });
+    return refusal === null ? null : refusalWords(refusal.reason);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'node_call_failed') return refusalWords(error.message);
+    throw error;
+  }
+}
