@@ -4,11 +4,12 @@ import { scriptOf, transaction } from '#test/builders/regtest/regtest-transactio
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { home, lentParents, owner, p2pkhHome } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { testWalletPayments } from '#test/support/orders/paying/wallet-payments.ts';
 
 describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real node', () => {
   let world: OrderWorld;
   beforeAll(async () => {
-    world = await OrderWorld.start({}, 160);
+    world = await OrderWorld.start({}, 210);
   });
   afterAll(() => world?.close());
   const {
@@ -29,6 +30,8 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     commitTold,
     told,
   } = lentParents(() => world);
+
+  testWalletPayments(() => world);
 
   test('that come with the payment, in one transaction, are on their way home with the children', async () => {
     const [parent] = await inscribed(['together']);

@@ -11,6 +11,7 @@ import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { lentParents } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { findOpen, foretell } from '#test/support/orders/paying/foretell.ts';
 
 const refunded = 702;
 const hour = 3_600_000;
@@ -92,6 +93,11 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     expect(shown.charge.amount).toBe(before + amount);
     // with what one more input costs beyond what the service gives
     expect(shown.missing).toBeGreaterThanOrEqual(amount);
+    expect(await findOpen(world, order.id)).toMatchObject({
+      isRepriced: true,
+      missing: BigInt(shown.missing!),
+      shownAmount: BigInt(before + amount),
+    });
     expect(amount).toBeGreaterThan(10 * order.quote.chainFee);
     expect(until - Date.now()).toBeGreaterThan(23 * hour);
     // the customer is told, and nothing is worked on before they answer
@@ -123,6 +129,21 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.chain.pay(order.script, Number(order.amount) + 50_000);
     await world.until(order.id, 'waiting-confirmation');
     expect(await answer(order.id)).toMatchObject({ repriced: { before: Number(order.amount) } });
+    await world.deliver(order.id);
+  });
+
+  test('are told before a late payment is sent, and are not asked for where it has them', async () => {
+    const order = await ordered('told before', -hour);
+    const open = await findOpen(world, order.id);
+    expect(open).toMatchObject({ isRepriced: false, shownAmount: order.amount, missing: open.amount });
+    expect(open.amount).toBeGreaterThan(order.amount);
+    const paid = Number(open.missing);
+    expect(foretell(open, [paid])).toMatchObject({ kind: 'delivered' });
+    expect(foretell(open, [Number(order.amount)])).toMatchObject({ kind: 'short' });
+    await world.chain.pay(order.script, paid);
+    await world.until(order.id, 'waiting-confirmation');
+    expect(toldOf(order.id)).toEqual(['waiting-payment', 'waiting-confirmation']);
+    expect((await answer(order.id)).charge.amount).toBe(paid);
     await world.deliver(order.id);
   });
 

@@ -1,100 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { networks } from '#kernel/primitives/network.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
-import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { inscribedPlaces } from '#orders/inscribing/inscribed-places.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { refundOrder } from '#orders/operator/operator-orders.ts';
-import type { NewOrder } from '#orders/order/order.store.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
-import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { home, lentParents } from '#test/support/orders/lent-parents.ts';
+import { Collector } from '#test/support/orders/collector.ts';
+import { home, lentParents, owner, refunded } from '#test/support/orders/lent-parents.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
 import { verdictOfOrder } from '#test/support/orders/order-verdict.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
-
-/** A customer with coins whose first sat is the first of a block. */
-class Collector {
-  readonly world: OrderWorld;
-  readonly order: NewOrder;
-  readonly amount: number;
-  /** The first sats of the coins that `special` gave. */
-  readonly sats: number[] = [];
-
-  constructor(world: OrderWorld, order: NewOrder) {
-    this.world = world;
-    this.order = order;
-    this.amount = Number(order.amount);
-  }
-
-  async special(): Promise<Coin> {
-    const coin = await this.world.chain.coin();
-    const block = await this.world.bitcoind.rpc.call<string>('gettxout', [coin.txid, coin.vout]);
-    const { confirmations } = block as unknown as { confirmations: number };
-    const height = (await this.world.chain.height()) - confirmations + 1;
-    this.sats.push(height * 5_000_000_000);
-    return coin;
-  }
-
-  /** Without the first sat of a block. */
-  async common(): Promise<Coin> {
-    const coin = await this.world.chain.coin();
-    const split = transaction(
-      [coin],
-      [
-        { value: 10_000, to: coin.owner },
-        { value: 1_000_000, to: coin.owner },
-      ],
-    );
-    await this.world.chain.mine([split]);
-    return split.coin(1);
-  }
-
-  /** Spends coins for outputs: `paid` to the order, others back to the owner; the rest too, less a fee. */
-  async send(
-    coins: readonly Coin[],
-    outputs: readonly ({ paid: number } | { kept: number })[],
-  ): Promise<void> {
-    const owner = coins[0]!.owner;
-    const made = outputs.map((output) =>
-      'paid' in output
-        ? { value: output.paid, outputScript: this.order.script }
-        : { value: output.kept, to: owner },
-    );
-    const left =
-      coins.reduce((sum, { value }) => sum + value, 0) - made.reduce((sum, { value }) => sum + value, 0);
-    await this.world.chain.broadcast(transaction(coins, [...made, { value: left - 2000, to: owner }]));
-  }
-
-  /** What is asked for, once it is. */
-  async missing(): Promise<number> {
-    const { world, order } = this;
-    let missing = 0;
-    await world.eventually(async () => {
-      const found = (await world.customerOrders.read(order.id))!;
-      const answer = orderAnswer(found.order, found, networks.regtest) as { missing?: number };
-      missing = answer.missing ?? 0;
-      return missing > 0;
-    });
-    return missing;
-  }
-
-  mine(): Promise<unknown> {
-    return this.world.chain.mineMempool();
-  }
-
-  async expire(): Promise<void> {
-    await this.world.database.pool.query(
-      `UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1`,
-      [this.order.id],
-    );
-    await this.world.wake(this.order.id);
-  }
-}
 
 interface Case {
   readonly name: string;
@@ -306,6 +226,13 @@ const cases: readonly Case[] = [
   },
 ];
 
+/** The end that was foretold, while the order took money, is its end. */
+function expectForetold({ foretold }: Collector, sats: readonly number[], isDelivered: boolean): void {
+  if (foretold === null) return;
+  expect(foretold.kind).toBe(isDelivered ? 'delivered' : 'refunded');
+  if (foretold.kind === 'delivered') expect(sats).toEqual(foretold.inscribed.map(({ sat }) => sat));
+}
+
 const firstOwner = 40_000;
 /** Not worth sending back at any rate. */
 const worthlessMax = 440n;
@@ -383,6 +310,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       expect(fate.refunded > 0 && owedMax === worthlessMax).toBe(!isDelivered);
       const [sat = NaN] = collector.sats;
       const sats = await indexedSats(order.id);
+      expectForetold(collector, sats, isDelivered);
       if (!isDelivered) expect(sats).toEqual([]);
       else if (apart === true) expect(sats).toEqual(collector.sats);
       else if (!uncurse) expect(sats).toEqual(contents.map((_, file) => sat + file * 546));
@@ -398,8 +326,19 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     },
   );
 
-  const { inscribed, termsOf, ordered, to, send, etchedOften, shown, expectAt, expectChildren, audited } =
-    lentParents(() => world);
+  const {
+    inscribed,
+    termsOf,
+    ordered,
+    to,
+    send,
+    etchedOften,
+    shown,
+    place,
+    expectAt,
+    expectChildren,
+    audited,
+  } = lentParents(() => world);
 
   test.each([
     // the reveal begins with an output that holds the postage alone
@@ -436,6 +375,38 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     // pointers count from the value that was named
     expect(others).toEqual(texts.slice(1).map((_, place) => first + (place + 1) * 546 + named - 10_000));
     expect(await audited(id)).not.toHaveProperty('deposit');
+  });
+
+  test.each([
+    { name: 'after its postage', offset: 600, ends: 'refunded' },
+    { name: 'in its postage', offset: 100, ends: 'completed' },
+  ])('an inscription in the coin of the special sat, $name: $ends', async ({ name, offset, ends }) => {
+    const { chain } = world;
+    const { request } = wantedOrder([name]);
+    const { id, charge } = await ordered([name], [], {
+      request: { ...request, allowedSatributes: ['uncommon'] },
+    });
+    // the reveal puts it on a sat of the coin whose first one is special
+    const coin = await chain.coin();
+    const made = await chain.inscribe(
+      { contentType: 'text/plain', body: name, pointer: offset },
+      { payments: [{ value: charge.value, to: owner }], parents: [coin] },
+    );
+    const split = { ...made, id: parseInscriptionId(made.reveal.id(0))! };
+    await chain.mine(split.transactions);
+    await world.indexed();
+    // the coin goes whole into the first output, and money beside it pays for its way back
+    const held = { id: split.id, coin: split.reveal.coin(0) };
+    await send([held], [charge, { ...charge, value: 30_000 }]);
+    await chain.mineMempool();
+    await settle(id);
+    expect((await shown(id)).state).toBe(ends);
+    const sats = await indexedSats(id);
+    expect(sats.map((sat) => sat % 5_000_000_000)).toEqual(ends === 'completed' ? [0] : []);
+    const { script } = await place(held.id);
+    const receiver = ends === 'completed' ? scriptOf(700) : scriptOf(refunded);
+    expect(script.toString('hex')).toBe(hexOfScript(receiver));
+    await audited(id);
   });
 
   test('children of a parent on other sats are not made, and the parent goes home', async () => {

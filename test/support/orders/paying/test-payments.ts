@@ -10,6 +10,7 @@ import { verdictOfOrder } from '#test/support/orders/order-verdict.ts';
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
 import { Payer } from '#test/support/orders/payer.ts';
 import { chainCases } from './chain-cases.ts';
+import { expectSpent, findOpen, foretell } from './foretell.ts';
 import type { PaidKind, PaidRoom } from './paid-kinds.ts';
 import { type PaymentCase, paymentCases } from './payment-cases.ts';
 
@@ -36,8 +37,28 @@ export function testPayments(kind: PaidKind, more: (room: () => PaidRoom) => voi
     test.each(cases.map((each, place) => ({ ...each, place })))('$name: $ends', async (each) => {
       await expectPaid(room, kind, each);
     });
+    test('in two parts, as foretold', async () => {
+      await expectForetold(room, kind);
+    });
     more(() => room);
   });
+}
+
+/** A part is there, and the rest comes: the delivery spends both as was said before. */
+async function expectForetold(room: PaidRoom, { files }: PaidKind): Promise<void> {
+  const { world } = room;
+  const contents = Array.from({ length: files }, (_, file) => `foretold ${file}`);
+  const order = await room.order({ contents, receiver: firstOwner - 1, refund: firstOwner - 2, terms: {} });
+  const payer = new Payer(world, order);
+  const first = await payer.pay(900);
+  await payer.mine();
+  await world.eventually(async () => (await payer.missing()) > 0);
+  const open = await findOpen(world, order.id);
+  expect(open.coins).toMatchObject([{ outpoint: `${first.txid}:0`, value: 900n, depth: 1, isCounted: true }]);
+  const outcome = foretell(open, [Number(open.missing)]);
+  const { txid } = await payer.pay(Number(open.missing));
+  await world.deliver(order.id);
+  await expectSpent(world, order.id, outcome, txid);
 }
 
 async function expectPaid(
