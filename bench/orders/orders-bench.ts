@@ -2,6 +2,8 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { attachEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
@@ -9,6 +11,7 @@ import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { databaseFolder } from '#test/support/database-folder.ts';
 import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import { runCli } from '#test/support/run-cli.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 import { bitcoind } from '../follow/follow-bench.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
@@ -19,6 +22,7 @@ import { creationFigures } from './creations.ts';
 import { grindingFigures } from './grinding.ts';
 import { largeOrders } from './large-orders.ts';
 import { filesOfMany, inputs, manyInputs } from './many-inputs.ts';
+import { payoutFigures, shares } from './payouts.ts';
 
 const receiver = 900;
 /** Of one order: "confirmed to all reveals broadcast" is asked for so many. */
@@ -66,6 +70,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
       const loaded = await shop.measure(orders, paid);
       const pollP99Ms = await stop();
       const many = await shop.manyInputs();
+      const payout = await shop.payout();
       const large = await shop.large();
       return {
         bench: 'orders',
@@ -74,6 +79,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
           `…Of16: ${creations} creations by 16 clients at once, direct and managed ones in turns`,
           'largeBody: an order of 50 MB of files, alone; largeBodies: three of them at once, to the same process',
           `manyInputs: one order of ${filesOfMany} files, paid in ${inputs} outputs that its reveal spends`,
+          `payout: ${shares} shares to as many addresses; sent: from the command to the broadcast, mined: from its block to the ledger`,
           `Loaded: beside ${open} open orders, of which ${pollsPerSecond} are read in a second`,
         ],
         figures: [
@@ -83,6 +89,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
           ...figuresOf(loaded, 'Loaded'),
           { name: 'orderReadP99MsLoaded', value: pollP99Ms, unit: 'ms' },
           ...many,
+          ...payout,
           ...large,
           { name: 'peakMemoryMB', value: await shop.peakMemoryMB(), unit: 'MB' },
         ],
@@ -140,6 +147,8 @@ function figuresOf(measured: Measured, suffix: string): Figure[] {
 class Shop {
   readonly #chain: RegtestChain;
   readonly #process: SatscribeProcess;
+  /** Settings of commands beside it. */
+  readonly #env: Readonly<Record<string, string>>;
   readonly #origin: string;
   readonly #receiver: Receiver;
   /** When messages arrived, by order and state. */
@@ -148,12 +157,14 @@ class Shop {
   private constructor(
     chain: RegtestChain,
     process: SatscribeProcess,
+    env: Readonly<Record<string, string>>,
     origin: string,
     receiver: Receiver,
     told: ReadonlyMap<string, number>,
   ) {
     this.#chain = chain;
     this.#process = process;
+    this.#env = env;
     this.#origin = origin;
     this.#receiver = receiver;
     this.#told = told;
@@ -169,6 +180,8 @@ class Shop {
       WALLET_SEED_FILE: join(dir, 'seed'),
       ORDER_RATE: '0',
       ALLOW_PRIVATE_URLS: 'true',
+      // a delivery of the block before is payable
+      PAYOUT_CONFIRMATIONS: '1',
     };
     const service = await SatscribeProcess.start(['serve', '--port', '0'], join(dir, 'data'), env);
     const origin = await service.ready();
@@ -180,7 +193,7 @@ class Shop {
       told.set(`${id} ${state}`, performance.now());
       response.end();
     });
-    const shop = new Shop(chain, service, origin, receiver, told);
+    const shop = new Shop(chain, service, { ...env, DATA_DIR: join(dir, 'data') }, origin, receiver, told);
     await shop.#untilOpen();
     return shop;
   }
@@ -256,6 +269,29 @@ class Shop {
       order: charge,
       sent: () => this.#until(id, ({ files }) => files.every(({ sent }) => sent !== undefined)),
     });
+  }
+
+  /** One payout of many shares. */
+  async payout(): Promise<Figure[]> {
+    const { id, charge } = await this.#read(await this.#create(1));
+    await this.#pay(charge.address, charge.amount);
+    await this.#chain.mineMempool();
+    await this.#until(id, ({ files }) => files.every(({ sent }) => sent !== undefined));
+    await this.#chain.mineMempool();
+    await this.#until(id, ({ state }) => state === 'completed');
+    const { url } = await attachEmbeddedPostgres(this.#env['DATA_DIR'] ?? '');
+    const client = await connectClient(url);
+    try {
+      return await payoutFigures({
+        client,
+        pid: this.#process.pid,
+        chain: this.#chain,
+        orderId: id,
+        command: (words) => runCli(words, this.#env),
+      });
+    } finally {
+      await client.end();
+    }
   }
 
   /** Three orders of 50 MB at once. */
