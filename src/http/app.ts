@@ -41,6 +41,7 @@ import { pageRoutes } from '#http/pages/page.routes.ts';
 import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
 import { burnRoutes } from '#http/psbts/burn.routes.ts';
 import { finalizeRoutes } from '#http/psbts/finalize.routes.ts';
+import { paymentRoutes } from '#http/psbts/payment.routes.ts';
 import { submitRoutes } from '#http/psbts/submit.routes.ts';
 import { describeRoutes } from '#http/reference/openapi.ts';
 import { referenceRoutes } from '#http/reference/reference.routes.ts';
@@ -272,6 +273,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     burnRoutes(scope, deps);
     finalizeRoutes(scope, deps);
     submitRoutes(scope, deps);
+    paymentRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
     siteFilesRoutes(scope);
     keyRoutes(scope, deps);

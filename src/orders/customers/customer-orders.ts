@@ -7,6 +7,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import {
   type CreationParts,
@@ -35,6 +36,8 @@ import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { readHeldPayments } from '#orders/parents/held-payments.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { type ShownParent, shownParents } from '#orders/parents/shown-parents.ts';
+import { findOpenOrder, type WantedOrderName } from '#orders/paying/find-open-order.ts';
+import type { FoundOrder } from '#orders/paying/open-order.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import { MissedCodes } from '#orders/referrals/missed-codes.ts';
 import type { ReferralRequest } from '#orders/referrals/read-referral.ts';
@@ -151,6 +154,15 @@ export class CustomerOrders {
       const held = isWaiting(order) ? await readHeldPayments(client, order, payments) : new Map();
       return { order, files, transactions, payments, held, parents };
     });
+  }
+
+  /** An order that somebody wants to pay, by its id or its address. */
+  findOpen(
+    wanted: WantedOrderName,
+    network: NetworkParameters,
+    signal: AbortSignal | null = null,
+  ): Promise<FoundOrder> {
+    return this.#reading(signal, (client) => findOpenOrder(client, network, wanted));
   }
 
   /**

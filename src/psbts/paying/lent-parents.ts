@@ -1,0 +1,111 @@
+import { inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
+import { currentLocations, type Location } from '#chain/inscriptions/location.queries.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { OpenOrder, OpenParent } from '#orders/paying/open-order.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { unprovenCoins } from '#psbts/coins/free-coins.ts';
+import { namedOutput } from '#psbts/coins/named-output.ts';
+import { parseOutpoint } from '#psbts/planning/read-outpoint.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signer } from '#psbts/signers/signer.ts';
+import type { LentInput } from './payment-layout.ts';
+
+interface FoundParents {
+  readonly kind: 'parents';
+  readonly parents: readonly LentInput[];
+}
+
+/** A parent that did not come yet, by its place among those of the order. */
+type Awaited = readonly [index: number, parent: OpenParent];
+
+/**
+ * Outputs of the ordinals address with the parents that an order still waits for, in its order. Refused: one is elsewhere,
+ * two are in one output, or an output holds what would not come back with its parent. Throws as `namedOutput`.
+ */
+export async function lentParents(
+  parts: CoinParts,
+  { parents }: Pick<OpenOrder, 'parents'>,
+  ordinals: Signer,
+  asker: Asker,
+): Promise<FoundParents | PsbtRefusal> {
+  const awaited = [...parents.entries()].filter(([, { came }]) => came === null);
+  const places = await locationsOf(parts, awaited, asker);
+  const lent: LentInput[] = [];
+  const byOutpoint = new Map<string, string>();
+  for (const [at, [index, parent]] of awaited.entries()) {
+    const { inscriptionId } = parent;
+    const place = places[at];
+    const outpoint = place?.place === 'output' ? parseOutpoint(place.outpoint) : null;
+    if (place === undefined || outpoint === null)
+      throw unprovenCoins(`of the parent ${inscriptionId} is not known to the index`);
+    const other = byOutpoint.get(place.outpoint);
+    if (other !== undefined)
+      return refusedPsbt(
+        `The parents ${other} and ${inscriptionId} are in one output, ${place.outpoint}, and each goes to its own deposit address: separate them first.`,
+      );
+    byOutpoint.set(place.outpoint, inscriptionId);
+    const found = await lentParent(parts, { index, parent, outpoint, ordinals, isFirst: at === 0 }, asker);
+    if (found.kind === 'refused') return found;
+    lent.push(found.lent);
+  }
+  return { kind: 'parents', parents: lent };
+}
+
+interface Asked {
+  readonly index: number;
+  readonly parent: OpenParent;
+  readonly outpoint: Outpoint;
+  readonly ordinals: Signer;
+  /** Its deposit is the first output of the transaction. */
+  readonly isFirst: boolean;
+}
+
+async function lentParent(
+  parts: CoinParts,
+  { index, parent, outpoint, ordinals, isFirst }: Asked,
+  asker: Asker,
+): Promise<{ readonly kind: 'lent'; readonly lent: LentInput } | PsbtRefusal> {
+  const { inscriptionId, depositScript } = parent;
+  const found = await namedOutput(parts, outpoint, `parent ${inscriptionId}`, asker);
+  if (found.kind === 'refused') return refusedPsbt(found.reason);
+  const { utxo, name, inscriptions, runes } = found;
+  if (Buffer.compare(utxo.script, ordinals.script) !== 0)
+    return refusedPsbt(`The parent ${inscriptionId} is not at the ordinals address ${ordinals.address}.`);
+  const other = inscriptions.find(({ id }) => id !== inscriptionId);
+  if (other !== undefined)
+    return refusedPsbt(
+      `The output ${name} of the parent ${inscriptionId} holds the inscription ${other.id} too: separate them first.`,
+    );
+  // runes without an edict go to the first output
+  if (runes.length > 0 && !isFirst)
+    return refusedPsbt(
+      `The output ${name} of the parent ${inscriptionId} holds runes, which would go to the deposit of another parent: send that parent first, or move the runes.`,
+    );
+  const { txid, vout, value, blockHash } = utxo;
+  const input = { txid, vout, value: BigInt(value), signer: ordinals, blockHash };
+  return { kind: 'lent', lent: { index, input, depositScript, runes } };
+}
+
+/** Places of inscriptions in the index, in their order; undefined: it does not know. */
+async function locationsOf(
+  { pool }: CoinParts,
+  awaited: readonly Awaited[],
+  { signal }: Asker,
+): Promise<(Location | undefined)[]> {
+  const ids = awaited.flatMap(([, { inscriptionId }]) => parseInscriptionId(inscriptionId) ?? []);
+  return withSnapshot(
+    pool,
+    async ({ client }) => {
+      const keys = await inscriptionKeys(client, ids);
+      const places = await currentLocations(
+        client,
+        keys.filter((key) => key !== null),
+      );
+      return keys.map((key) => (key === null ? undefined : places.get(key)));
+    },
+    signal,
+  );
+}

@@ -1,0 +1,176 @@
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
+import { largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import type { OpenOrder } from '#orders/paying/open-order.ts';
+import type { PsbtInput, PsbtOutput } from '#psbts/planning/psbt-plan.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
+
+/** An output of the customer with the sat that is to be inscribed. */
+export interface SpecialInput {
+  readonly input: PsbtInput;
+  /** Sats of it before that sat. */
+  readonly place: bigint;
+  /** All of its sats; null: not known. */
+  readonly ranges: readonly SatRange[] | null;
+}
+
+/** A parent that is sent to its deposit. */
+export interface LentInput {
+  /** Its place among the parents of the order. */
+  readonly index: number;
+  readonly input: PsbtInput;
+  readonly depositScript: Uint8Array;
+  /** Runes in its output. */
+  readonly runes: readonly RuneAmount[];
+}
+
+/** An order, as far as a payment for it is laid out. */
+export type LaidOrder = Pick<
+  OpenOrder,
+  | 'script'
+  | 'missing'
+  | 'missingInTwo'
+  | 'postage'
+  | 'reveals'
+  | 'costs'
+  | 'allowedSatributes'
+  | 'takesInventory'
+>;
+
+/** Inputs and outputs of a payment in their order, without the coins that pay for it. Amounts are sats. */
+export interface PaymentLayout {
+  readonly kind: 'layout';
+  readonly parents: readonly LentInput[];
+  readonly special: SpecialInput | null;
+  /**
+   * Sats that a coin adds before the special output, so that what comes before the special sat is no dust. 0: there is no
+   * such coin.
+   */
+  readonly pad: bigint;
+  readonly deposits: readonly PsbtOutput[];
+  /** Outputs after the change of that coin. */
+  readonly outputs: readonly PsbtOutput[];
+  /** Sats that go to the address of the order. */
+  readonly charge: bigint;
+  /** The least that these outputs must hold together. */
+  readonly needed: bigint;
+}
+
+/** A payment that somebody asks for. */
+export interface AskedPayment {
+  readonly signers: Signers;
+  readonly parents: readonly LentInput[];
+  readonly special: SpecialInput | null;
+  /** Sats to the address of the order; null: as few as it takes. */
+  readonly charge: bigint | null;
+}
+
+const field = 'specialSatsOutput';
+
+/**
+ * Lays out a payment for an order: parents to their deposits, then the special sat with the postage, then the rest of the
+ * charge. All sats of the special output that are not postage return to the ordinals address. Pure.
+ */
+export function layOutPayment(order: LaidOrder, asked: AskedPayment): PaymentLayout | PsbtRefusal {
+  const { special, parents, charge: given, signers } = asked;
+  const deposits = parents.map(({ input, depositScript }): PsbtOutput => {
+    return { script: depositScript, value: input.value, purpose: 'deposit' };
+  });
+  const base = { kind: 'layout', parents, special, pad: 0n, deposits } as const;
+  const { missing } = order;
+  if (special === null) {
+    const charge = missing === 0n ? 0n : largest(missing, given ?? 0n);
+    return { ...base, charge, needed: missing, outputs: charge === 0n ? [] : [chargeOutput(order, charge)] };
+  }
+  const paid = paidWithSpecial(order, special, given, signers);
+  if (paid.kind === 'refused') return paid;
+  const { place } = special;
+  const dust = BigInt(dustOf(signers.ordinals.script));
+  return {
+    ...base,
+    ...paid,
+    kind: 'layout',
+    pad: place > 0n && place < dust ? dust - place : 0n,
+    outputs: [...returned(signers, place), ...paid.outputs],
+  };
+}
+
+const chargeOutput = ({ script }: LaidOrder, value: bigint, purpose: 'charge' | 'postage' = 'charge') => ({
+  script,
+  value,
+  purpose,
+});
+
+/** Sats that return to the ordinals address; fewer than dust are filled up with those that follow. */
+const returned = ({ ordinals: { script } }: Signers, value: bigint): PsbtOutput[] =>
+  value === 0n ? [] : [{ script, value: largest(value, BigInt(dustOf(script))), purpose: 'ordinals' }];
+
+type PaidPart = Pick<PaymentLayout, 'outputs' | 'charge' | 'needed'> & { readonly kind: 'paid' };
+
+/** The outputs from the special sat on. */
+function paidWithSpecial(
+  order: LaidOrder,
+  { input, place }: SpecialInput,
+  given: bigint | null,
+  signers: Signers,
+): PaidPart | PsbtRefusal {
+  const { missing, reveals, allowedSatributes } = order;
+  if (order.takesInventory)
+    return refusedPsbt(`${field}: the order is inscribed on sats of this service's inventory.`, field);
+  const from = input.value - place;
+  const asOne = largest(missing, given ?? 0n);
+  // several transactions inscribe sats that are as far apart as each of them costs
+  if (reveals.length > 1 && allowedSatributes !== null) {
+    if (from < asOne) return refusedPsbt(tooShort(order, from, asOne), field);
+    const outputs = [chargeOutput(order, asOne), ...returned(signers, from - asOne)];
+    return { kind: 'paid', charge: asOne, needed: missing, outputs };
+  }
+  const postage = order.postage * BigInt(reveals[0] ?? 1);
+  if (from <= postage) {
+    const charge = largest(asOne, from);
+    return { kind: 'paid', charge, needed: missing, outputs: [chargeOutput(order, charge)] };
+  }
+  return paidInTwo(order, { from, postage, given }, signers);
+}
+
+interface TwoCoins {
+  /** Sats of the special output from its special sat on. */
+  readonly from: bigint;
+  readonly postage: bigint;
+  readonly given: bigint | null;
+}
+
+/** The special sat with its postage, what is left of its output, and the rest of the charge as a coin of its own. */
+function paidInTwo(
+  order: LaidOrder,
+  { from, postage, given }: TwoCoins,
+  signers: Signers,
+): PaidPart | PsbtRefusal {
+  const { missingInTwo, costs, allowedSatributes } = order;
+  if (missingInTwo === null) return refusedPsbt(oneCoinAlone(postage), field);
+  if (allowedSatributes === null && postage <= costs.input)
+    return refusedPsbt(tooDear(order, postage), field);
+  const needed = largest(missingInTwo, postage + largest(p2trDust, costs.input + 1n));
+  const charge = largest(needed, given ?? 0n);
+  return {
+    kind: 'paid',
+    charge,
+    needed,
+    outputs: [
+      chargeOutput(order, postage, 'postage'),
+      ...returned(signers, from - postage),
+      chargeOutput(order, charge - postage),
+    ],
+  };
+}
+
+const tooShort = ({ reveals }: LaidOrder, from: bigint, needed: bigint): string =>
+  `${field}: the order makes ${reveals.length} transactions, and each inscribes an allowed sat, so one output must pay for all: it needs ${needed} sats from the special sat on, and this output has ${from}.`;
+
+const oneCoinAlone = (postage: bigint): string =>
+  `${field}: the order is too large to be paid in two outputs, as the postage and the charge of this output would be. Send the special sat in an output that ends with it, or at most ${postage} sats after it.`;
+
+const tooDear = ({ costs }: LaidOrder, postage: bigint): string =>
+  `${field}: at the fee rate of the order each output that pays for it costs ${costs.input} sats, more than its postage of ${postage}, so the order would not spend this sat. Make an order with a lower fee, a higher postage, or allowedSatributes.`;

@@ -1,0 +1,212 @@
+import type { App } from '#http/server/routes/app-dependencies.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+import { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import { premined } from '#test/builders/regtest/etching.ts';
+import {
+  type Coin,
+  type NewOutput,
+  type RegtestTransaction,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
+import { shortChainSatributes } from './coin-parts.ts';
+import { type CustomerAddress, signerBody } from './customer-address.ts';
+import type { SignedInputs, SigningLibrary } from './sign-psbt.ts';
+
+/** An answer of a builder. */
+export interface PsbtAnswer {
+  readonly psbtBase64: string;
+  readonly psbtHex: string;
+  readonly ordinalInputIndices: readonly number[];
+  readonly paymentInputIndices: readonly number[];
+  readonly fee: number;
+  readonly feeRate: number;
+  readonly chargeAmount: number;
+  readonly outputs: readonly {
+    readonly address: string | null;
+    readonly value: number;
+    readonly purpose: string;
+  }[];
+  readonly warnings: readonly string[];
+  readonly unproven: readonly string[];
+}
+
+/** A refusal of a builder, in the form of the interface. */
+export interface PsbtRefused {
+  readonly success: false;
+  readonly status: number;
+  readonly message: string;
+}
+
+/** An output with the first sat of a block in it. */
+export interface SpecialOutput {
+  readonly coin: Coin;
+  readonly name: string;
+  /** The sat. */
+  readonly sat: number;
+}
+
+/** A customer with a payment address and an ordinals address. */
+export interface Customer {
+  readonly payment: CustomerAddress;
+  readonly ordinals: CustomerAddress;
+}
+
+const subsidy = 5_000_000_000;
+
+/** A node with orders that are followed, and the app with its builders, with indexes of addresses, runes and sats. */
+export class PsbtWorld {
+  readonly world: OrderWorld;
+  readonly app: App;
+  /** Transactions of the next block. */
+  readonly #made: RegtestTransaction[] = [];
+
+  private constructor(world: OrderWorld, app: App) {
+    this.world = world;
+    this.app = app;
+  }
+
+  static async start(blocks = 230): Promise<PsbtWorld> {
+    const world = await OrderWorld.start({}, blocks, {
+      indexAddresses: true,
+      indexRunes: true,
+      indexSats: true,
+    });
+    const { bitcoind, database } = world;
+    const node = await connectNode(bitcoind.settings);
+    const tracer = new SatTracer(new NodeTraceSource(node.rpc, openNodeSource(node)));
+    const app = buildCheckedApp({
+      ...readerParts(database.readers),
+      node: bitcoind.rpc,
+      utxos: utxosOfIndex(database.readers, bitcoind.rpc, tracer),
+      satTracer: tracer,
+      satributes: shortChainSatributes,
+      orders: world.customerOrders,
+    });
+    await app.ready();
+    return new PsbtWorld(world, app);
+  }
+
+  async post<Body = PsbtAnswer>(url: string, body: object): Promise<{ status: number; body: Body }> {
+    const answer = await this.app.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(body),
+    });
+    return { status: answer.statusCode, body: answer.json() };
+  }
+
+  /** A PSBT, or an error with what was answered in its place. */
+  async built(url: string, { payment, ordinals }: Customer, body: object): Promise<PsbtAnswer> {
+    const answer = await this.post(url, { ...signerBody(payment, ordinals), ...body });
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    return answer.body;
+  }
+
+  /** Signs a PSBT with both addresses of a customer. The transaction in hex. */
+  signed(
+    {
+      psbtBase64,
+      ordinalInputIndices,
+      paymentInputIndices,
+    }: Pick<PsbtAnswer, 'psbtBase64' | 'ordinalInputIndices' | 'paymentInputIndices'>,
+    { payment, ordinals }: Customer,
+    { sign, finalize }: SigningLibrary,
+  ): string {
+    const inputs: SignedInputs[] = [
+      { by: ordinals, indices: ordinalInputIndices },
+      { by: payment, indices: paymentInputIndices },
+    ];
+    return finalize(sign(psbtBase64, inputs));
+  }
+
+  /** Hands a transaction to the node, which has its default policy. Its txid. */
+  broadcast(hex: string): Promise<string> {
+    return this.world.bitcoind.rpc.call<string>('sendrawtransaction', [hex]);
+  }
+
+  /** Coins with an address in the next block, without special sats. */
+  async fund({ owner, type }: CustomerAddress, values: readonly number[]): Promise<Coin[]> {
+    const coin = await this.world.chain.coin();
+    const paid = values.map((value): NewOutput => ({ value, to: owner, type }));
+    const left = coin.value - values.reduce((sum, value) => sum + value, 0) - 20_000;
+    const made = transaction([coin], [{ value: 10_000 }, ...paid, { value: left - 10_000 }]);
+    this.#made.push(made);
+    return values.map((_, place) => made.coin(place + 1));
+  }
+
+  /** An output with the first sat of a block after `place` others, in the next block. */
+  async special({ owner, type }: CustomerAddress, value: number, place = 0): Promise<SpecialOutput> {
+    const coinbase = await this.world.chain.coin();
+    // the last sat of a coinbase is special too: here it is fee
+    const moved = transaction([coinbase], [{ value: coinbase.value - 20_000 }]);
+    this.#made.push(moved);
+    const common = moved.coin(0);
+    const rare = await this.world.chain.coin();
+    const first = await this.#firstSat(rare);
+    const before = common.value - place;
+    const made = transaction(
+      [common, rare],
+      [{ value: before }, { value, to: owner, type }, { value: rare.value + place - value - 20_000 }],
+    );
+    this.#made.push(made);
+    return { coin: made.coin(1), name: `${made.txid}:1`, sat: first };
+  }
+
+  /** An inscription, and an output with runes, of an address, in the next block. */
+  async kept(address: CustomerAddress, value: number): Promise<Coin[]> {
+    const to = { value, to: address.owner, type: address.type };
+    const inscription = await this.world.chain.inscribe(
+      { contentType: 'text/plain', body: 'kept' },
+      { payments: [to] },
+    );
+    const coin = await this.world.chain.coin();
+    const runic = transaction(
+      [coin],
+      [to, { value: 0, outputScript: premined(7) }, { value: coin.value - value - 20_000 }],
+    );
+    this.#made.push(...inscription.transactions, runic);
+    return [inscription.reveal.coin(0), runic.coin(0)];
+  }
+
+  /** An inscription of an address, in the next block. */
+  async inscribed(address: CustomerAddress, body: string, value = 10_000) {
+    const to = { value, to: address.owner, type: address.type };
+    const made = await this.world.chain.inscribe({ contentType: 'text/plain', body }, { payments: [to] });
+    this.#made.push(...made.transactions);
+    return { id: made.reveal.id(), coin: made.reveal.coin(0) };
+  }
+
+  /** Mines what was made, and waits for the index. */
+  async mine(): Promise<void> {
+    await this.world.chain.mine(this.#made.splice(0));
+    await this.world.indexed();
+  }
+
+  /** Transactions of the next block, in hex. They stay for it. */
+  unmined(): string[] {
+    return this.#made.map(({ hex }) => hex);
+  }
+
+  /** Whether an output is unspent, for the mempool too. */
+  async isUnspent({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Promise<boolean> {
+    return (await this.world.bitcoind.rpc.call<object | null>('gettxout', [txid, vout, true])) !== null;
+  }
+
+  /** The first sat of a coinbase, which is the first of its block: ord halves later than regtest does. */
+  async #firstSat({ txid, vout }: Coin): Promise<number> {
+    const found = await this.world.bitcoind.rpc.call<{ confirmations: number }>('gettxout', [txid, vout]);
+    return ((await this.world.chain.height()) - found.confirmations + 1) * subsidy;
+  }
+
+  async close(): Promise<void> {
+    await this.app?.close();
+    await this.world?.close();
+  }
+}
