@@ -44,7 +44,7 @@ export async function send(context: CommandContext): Promise<void> {
       const outputs = payouts.reduce((sum, of) => sum + recipientsOf(of).length, 0);
       await print(
         flags['json'] === undefined
-          ? `${shares.map(({ code, address, sats }) => `${String(sats).padStart(12)} sats  ${code}  ${address}\n`).join('')}${satsOf(payouts.flat())} sats in ${outputs} ${outputs === 1 ? 'output' : 'outputs'} would be paid; nothing is stored\n`
+          ? `${shares.map(({ code, address, sats }) => `${String(sats).padStart(12)} sats  ${code}  ${address}\n`).join('')}${satsOf(payouts.flat())} sats in ${outputs} ${outputs === 1 ? 'output' : 'outputs'} would be paid: nothing is stored until it is asked for without --dry-run\n`
           : `${JSON.stringify({ isDryRun, shares })}\n`,
       );
       return;
@@ -156,7 +156,7 @@ function sumText(sum: RevenueSum): string {
   return `by coins
 ${line(sum.free, 'sats in free coins that are deep enough and fit into one transaction')}${line(-sum.owed, 'are owed to partners')}${line(-sum.unsigned, 'are in payouts of revenue that are not signed')}${line(-sum.reserve, 'stay for the fee, twice what it is now, and for the change')}by ledger
 ${line(sum.earned, 'sats are of the service and the operator')}${line(-sum.open, 'are in payouts of revenue that no block has')}${line(-sum.reserve, 'stay for the fee and the change')}can be taken
-${line(sum.takeable, 'sats, the smaller of both; the fee is beside them')}`;
+${line(sum.takeable, 'sats, the smaller of both; the fee is beside them')}${sum.takeable > 0n ? 'satscribe payouts revenue --to ADDRESS takes them\n' : ''}`;
 }
 
 const jsonOf = (sum: RevenueSum): Readonly<Record<string, number>> =>

@@ -24,7 +24,7 @@ export async function list(context: CommandContext): Promise<void> {
 
 /** A line each, with why one waits, and the transaction below it. */
 export function payoutLines(payouts: readonly ListedPayout[]): string {
-  if (payouts.length === 0) return 'no payouts\n';
+  if (payouts.length === 0) return 'no payouts: satscribe payouts referrals shows what partners are owed\n';
   const lines = payouts.map(({ id, kind, state, sats, fee, shares, askedAt, txid, stuck }) => {
     const head = [
       shownTime(askedAt),
@@ -134,7 +134,7 @@ const sumOf = (shown: readonly Shown[], name: keyof Sums): number =>
 /** 80 columns; the address is below, where it is not shown with the code. */
 function table(shown: readonly Shown[], code: string | null): string {
   if (shown.length === 0)
-    return `${code === null ? 'no code' : `the code ${terminalText(code)}`} has earned ${code === null ? 'anything' : 'nothing'}\n`;
+    return `${code === null ? 'no code has earned anything' : `the code ${terminalText(code)} has earned nothing`}: deliveries of orders that name a code do\n`;
   const line = (
     code: string,
     [owed = '', payable = '', shallow = '', dust = '', paid = '', debt = '']: string[],

@@ -78,8 +78,7 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
         `${sats} sats are more than the ${takeable} that can be taken: satscribe payouts revenue shows why.`,
       );
     const dust = BigInt(dustOf(script));
-    if (sats < dust)
-      throw new AppError('payouts_nothing', `${sats} sats are below ${dust}, the dust limit of ${address}.`);
+    if (sats < dust) throw new AppError('payouts_nothing', dustReason(asked, sats, dust));
     const [refused] = await checkDestinations([{ script, amount: sats }], (scripts) =>
       ownScriptsAmong(tx, scripts),
     );
@@ -92,3 +91,9 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
     return { ids: [await insertPayout(tx, 'revenue', shares)], payouts: [shares] };
   });
 }
+
+/** Says why so few sats are not paid. */
+const dustReason = ({ sats, address }: AskedRevenue, few: bigint, dust: bigint): string =>
+  sats === null
+    ? `${few} sats can be taken, and ${dust} are the dust limit of ${address}: satscribe payouts revenue shows why no more.`
+    : `${few} sats are below ${dust}, the dust limit of ${address}: ask for that or more.`;

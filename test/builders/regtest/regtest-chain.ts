@@ -154,6 +154,16 @@ export class RegtestChain {
     return payment;
   }
 
+  /** Sats that unspent outputs in blocks hold at the script of an owner. */
+  async unspentOf(owner: number): Promise<number> {
+    const script = Buffer.from(scriptOf(owner)).toString('hex');
+    const { total_amount: bitcoins } = await this.rpc.call<{ total_amount: number }>('scantxoutset', [
+      'start',
+      [`raw(${script})`],
+    ]);
+    return satsOfBitcoins(bitcoins);
+  }
+
   async height(): Promise<number> {
     return this.rpc.call<number>('getblockcount');
   }

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { WantedOrder } from '#orders/creating/create-order.ts';
-import { showFunds } from '#orders/operator/operator-funds.ts';
-import { putReferral } from '#orders/referrals/referral.store.ts';
 import { askReferralPayouts, readReferrals } from '#payouts/asking/ask-payouts.ts';
 import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
 import { cancelPayout } from '#payouts/asking/cancel-payout.ts';
@@ -9,60 +6,23 @@ import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts'
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
-import { wantedOrder as wanted } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { Partners } from '#test/support/orders/partners.ts';
 import { runCli } from '#test/support/run-cli.ts';
-
-/** The same with a referral, which gets 300 sats of the base fee and what the customer added. */
-const referred = (order: WantedOrder, referral: string, additional: number): WantedOrder => ({
-  ...order,
-  request: { ...order.request, referral, additionalFee: Number(order.terms.additionalFee) },
-  quote: { ...order.quote, additionalFeeCharged: additional, referralFee: 300 },
-});
 
 const confirmations = 3;
 
 describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () => {
   let world: OrderWorld;
-  let partners = 0;
+  let partners: Partners;
   beforeAll(async () => {
     world = await OrderWorld.start();
     world.payoutConfirmations = confirmations;
-    await fund(50_000);
+    partners = new Partners(world, 800);
+    await partners.fund(50_000);
   });
   afterAll(() => world?.close());
-
-  /** The operator adds a coin. */
-  async function fund(value: number): Promise<void> {
-    const { address } = await showFunds(
-      world.database.pool,
-      world.wallet,
-      proveFree(world.database.pool),
-      async () => null,
-    );
-    await world.chain.payAddress(address, value);
-    await world.chain.mineMempool();
-    await world.indexed();
-  }
-
-  /** A partner with an address of its own. */
-  async function partner(owner = 800 + partners): Promise<{ code: string; owner: number }> {
-    const code = `partner-${partners++}`;
-    await putReferral(world.database.pool, { code, address: addressOf(owner), script: scriptOf(owner) });
-    return { code, owner };
-  }
-
-  /** A delivered order of the partner, which brings it 300 sats and what is added; as deep as it is to be. */
-  async function delivered(code: string, additional: number, deep = confirmations): Promise<void> {
-    const plain = wanted([`${code} ${Math.random()}`], { additionalFee: BigInt(additional) });
-    const { order } = await world.customerOrders.create(referred(plain, code, additional));
-    await world.chain.pay(order.script, Number(order.amount));
-    await world.until(order.id, 'waiting-confirmation');
-    await world.deliver(order.id);
-    await world.chain.mineEmpty(deep - 1);
-    await world.indexed();
-  }
 
   const ask = (code: string) =>
     askReferralPayouts(world.database.pool, { code, confirmations, isDryRun: false });
@@ -84,19 +44,10 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
       if (found.state === state) return found;
       throw new Error(`the payout is ${found.state}, not ${state}: ${found.stuck}\n${world.logged.join('')}`);
     });
-  /** Sats that unspent outputs in blocks hold at an address. */
-  async function received(owner: number): Promise<number> {
-    const script = Buffer.from(scriptOf(owner)).toString('hex');
-    const { total_amount: amount } = await world.bitcoind.rpc.call<{ total_amount: number }>('scantxoutset', [
-      'start',
-      [`raw(${script})`],
-    ]);
-    return Math.round(amount * 100_000_000);
-  }
-
   test('pay what is deep, once, and the operator pays the fee', async () => {
-    const { code, owner } = await partner();
-    await delivered(code, 700, confirmations - 1);
+    const one = await partners.register();
+    const { code, owner } = one;
+    await partners.deliver(one, 700, confirmations - 1);
     expect(await standing(code)).toMatchObject({ earned: 1000, owed: 1000, payable: 0, shallow: 1000 });
     await expect(ask(code)).rejects.toMatchObject({
       code: 'payouts_nothing',
@@ -115,7 +66,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     expect(await standing(code)).toMatchObject({ owed: 0, open: 1000, paid: 0, payable: 0 });
     await world.chain.mineMempool();
     await until(id, 'mined');
-    expect(await received(owner)).toBe(1000);
+    expect(await world.chain.unspentOf(owner)).toBe(1000);
     expect(await standing(code)).toMatchObject({ owed: 0, open: 0, paid: 1000, debt: 0 });
     const { differences, funds, payouts } = await world.audit();
     expect([differences, funds, payouts]).toEqual([[], [], []]);
@@ -129,12 +80,12 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
   }, 120_000);
 
   test('pay codes of one address together, and leave dust owed', async () => {
-    const one = await partner();
-    const other = await partner(one.owner);
-    await delivered(one.code, 0);
+    const one = await partners.register();
+    const other = await partners.register(one.owner);
+    await partners.deliver(one, 0, confirmations);
     expect(await standing(one.code)).toMatchObject({ owed: 300, payable: 0, dust: 300 });
     await expect(ask(one.code)).rejects.toThrow(/below the dust limit/u);
-    await delivered(other.code, 0);
+    await partners.deliver(other, 0, confirmations);
     const { ids, payouts } = await askReferralPayouts(world.database.pool, {
       code: null,
       confirmations,
@@ -150,12 +101,13 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await until(ids[0]!, 'sent');
     await world.chain.mineMempool();
     await until(ids[0]!, 'mined');
-    expect(await received(one.owner)).toBe(600);
+    expect(await world.chain.unspentOf(one.owner)).toBe(600);
   }, 120_000);
 
   test('come back from reorganisations of each depth, and pay once', async () => {
-    const { code, owner } = await partner();
-    await delivered(code, 900);
+    const one = await partners.register();
+    const { code, owner } = one;
+    await partners.deliver(one, 900, confirmations);
     const id = (await ask(code)).ids[0]!;
     const { txid, fee } = await until(id, 'sent');
     await world.chain.mineMempool();
@@ -171,7 +123,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
       expect(await until(id, 'mined')).toMatchObject({ txid, fee });
       expect(await standing(code)).toMatchObject({ open: 0, paid: 1200, owed: 0, debt: 0 });
     }
-    expect(await received(owner)).toBe(1200);
+    expect(await world.chain.unspentOf(owner)).toBe(1200);
     expect((await world.audit()).payouts).toEqual([]);
     // an entry of the ledger that nothing made: it stays until payouts are followed
     await world.stop();
@@ -195,8 +147,9 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
   }, 240_000);
 
   test('of revenue are exactly what the operator asks for, and never what is owed', async () => {
-    const { code } = await partner();
-    await delivered(code, 5000);
+    const one = await partners.register();
+    const { code } = one;
+    await partners.deliver(one, 5000, confirmations);
     const { pool } = world.database;
     const parts = { proveFree: proveFree(pool), confirmations };
     await world.chain.mineEmpty(confirmations);
@@ -234,7 +187,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await until(id, 'sent');
     await world.chain.mineMempool();
     await until(id, 'mined');
-    expect(await received(990)).toBe(Number(sum.takeable));
+    expect(await world.chain.unspentOf(990)).toBe(Number(sum.takeable));
     // the partner gets its share all the same
     const share = (await ask(code)).ids[0]!;
     await world.chain.mineMempool();

@@ -1,55 +1,35 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
-import { showFunds } from '#orders/operator/operator-funds.ts';
 import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
-import { putReferral } from '#orders/referrals/referral.store.ts';
 import { askReferralPayouts } from '#payouts/asking/ask-payouts.ts';
 import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
 import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
-import { wantedOrder as wanted } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { Partners } from '#test/support/orders/partners.ts';
 
 const confirmations = 3;
 
 describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
   let world: OrderWorld;
-  let partners = 0;
+  let partners: Partners;
   beforeAll(async () => {
     world = await OrderWorld.start();
     world.payoutConfirmations = confirmations;
-    await fund(50_000);
-    await fund(40_000);
+    partners = new Partners(world, 700);
+    await partners.fund(50_000);
+    await partners.fund(40_000);
   });
   afterAll(() => world?.close());
 
-  async function fund(value: number): Promise<void> {
-    const { pool } = world.database;
-    const { address } = await showFunds(pool, world.wallet, proveFree(pool), async () => null);
-    await world.chain.payAddress(address, value);
-    await world.chain.mineMempool();
-    await world.indexed();
-  }
-
   /** A code that has earned 300 sats and what is added, by a deep delivery. */
   async function owed(additional: number): Promise<string> {
-    const code = `waits-${partners}`;
-    const owner = 700 + partners++;
-    await putReferral(world.database.pool, { code, address: addressOf(owner), script: scriptOf(owner) });
-    const plain = wanted([code], { additionalFee: BigInt(additional) });
-    const { order } = await world.customerOrders.create({
-      ...plain,
-      request: { ...plain.request, referral: code, additionalFee: additional },
-      quote: { ...plain.quote, additionalFeeCharged: additional, referralFee: 300 },
-    });
-    await world.chain.pay(order.script, Number(order.amount));
-    await world.until(order.id, 'waiting-confirmation');
-    await world.deliver(order.id);
-    await blocks(confirmations);
-    return code;
+    const partner = await partners.register();
+    await partners.deliver(partner, additional, confirmations + 1);
+    return partner.code;
   }
 
   async function blocks(count: number): Promise<void> {
@@ -187,7 +167,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     await world.stop();
     world.bumps = { ...world.bumps, afterMs: 0 };
     await world.follow();
-    await fund(300_000);
+    await partners.fund(300_000);
     const code = await owed(2_000);
     const id = await ask(code);
     const first = await until(id, ({ state }) => state === 'sent');

@@ -36,12 +36,10 @@ describe.skipIf(bitcoindForTests() === null)('an order of a file that a miner ta
     expect(made.status).toBe(200);
     const { id } = (await made.json()) as OrderShown;
     const { charge } = await service.order(id);
-    await service.kill();
-    await service.begin({ FAILPOINT: `${failpoint}:1` });
-    await service.chain.payAddress(charge.address, charge.amount);
-    await service.chain.mineMempool();
-    await service.ended;
-    await service.begin();
+    await service.killedAt(failpoint, async () => {
+      await service.chain.payAddress(charge.address, charge.amount);
+      await service.chain.mineMempool();
+    });
     return id;
   }
 

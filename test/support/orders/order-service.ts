@@ -5,7 +5,7 @@ import { makeDataDir } from '#test/support/data-dir.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { migrateServiceTo } from '#test/support/postgres/older-database.ts';
-import { type CliProcess, startCli } from '#test/support/run-cli.ts';
+import { type CliProcess, type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { loadChain, loadRows, type SavedService } from './saved/saved-service.ts';
 import { copyServiceRows } from './service-rows.ts';
@@ -129,6 +129,29 @@ export class OrderService {
       ...settings,
     });
     [, this.#origin = ''] = await this.#process.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
+  }
+
+  /** Runs the service while it kills itself at a point, which something makes it pass; it runs again when this returns. */
+  async killedAt(failpoint: string, meanwhile: () => Promise<unknown>): Promise<void> {
+    await this.kill();
+    await this.begin({ FAILPOINT: `${failpoint}:1` });
+    await meanwhile();
+    const ended = await this.#process?.ended;
+    if (ended?.signal !== 'SIGKILL') throw new Error(`it ended with ${ended?.exitCode}:\n${ended?.stderr}`);
+    await this.begin();
+  }
+
+  /** Runs a command beside it, with its database, its node and its settings. */
+  command(words: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<CliResult> {
+    const { rpcUrl, cookieFile } = this.bitcoind;
+    return runCli(words, {
+      ...this.database.settings,
+      BITCOIN_RPC_URL: rpcUrl,
+      BITCOIN_COOKIE_FILE: cookieFile,
+      WALLET_SEED_FILE: this.#seedFile,
+      ...this.#settings,
+      ...settings,
+    });
   }
 
   /** Ends it at once. */

@@ -27,6 +27,7 @@ import { wantedOrder as wantedWithoutEstimate } from '#test/builders/wanted-orde
 import { type BitcoindOptions } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { referredOrder } from '#test/support/orders/partners.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import type { FoundOutput } from '#wallet/restoring/find-outputs.ts';
 import { sweep } from '#wallet/restoring/sweep.ts';
@@ -432,14 +433,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await start(20_000n);
     const { pool } = world.database;
     await putReferral(pool, { code: 'friend', address: addressOf(800), script: scriptOf(800) });
-    const plain = wantedOrder(['of a partner'], { additionalFee: 30_000n });
-    const [earning = ''] = await queued([
-      {
-        ...plain,
-        request: { ...plain.request, referral: 'friend', additionalFee: 30_000 },
-        quote: { ...plain.quote, additionalFeeCharged: 30_000, referralFee: 300 },
-      },
-    ]);
+    const [earning = ''] = await queued([referredOrder('of a partner', 'friend', 30_000)]);
     await world.chain.mineMempool();
     await world.until(earning, 'completed');
     const freeSats = () => withTransaction(pool, (tx) => readFreeSats(tx, reservedSats));

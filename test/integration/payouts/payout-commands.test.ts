@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { commission, type Partner, Partners } from '#test/support/orders/partners.ts';
+import { type CliResult, runCli } from '#test/support/run-cli.ts';
+import { runCommand } from '#test/support/run-command.ts';
+
+const confirmations = 3;
+/** Never shown by the wallet: only a node that derives it knows whose it is. */
+const unshownIndex = 40;
+
+// the first test says what a database without payouts answers
+describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffle: false }, () => {
+  let world: OrderWorld;
+  let partners: Partners;
+  let first: Partner;
+  let second: Partner;
+  let dusty: Partner;
+  beforeAll(async () => {
+    world = await OrderWorld.start();
+    world.payoutConfirmations = confirmations;
+    partners = new Partners(world, 900);
+    await partners.fund(50_000);
+    [first, second, dusty] = [
+      await partners.register(),
+      await partners.register(),
+      await partners.register(),
+    ];
+    await partners.deliver(first, 1_000, 1);
+    await partners.deliver(second, 2_000, 1);
+    await partners.deliver(dusty, 0, confirmations);
+  });
+  afterAll(() => world?.close());
+
+  const settings = () => ({
+    ...world.database.settings,
+    PAYOUT_CONFIRMATIONS: String(confirmations),
+    BITCOIN_RPC_URL: world.bitcoind.rpcUrl,
+    BITCOIN_COOKIE_FILE: world.bitcoind.cookieFile,
+  });
+  const cli = (...words: string[]): Promise<CliResult> => runCli(['payouts', ...words], settings());
+  /** The output of a command that succeeds. */
+  const shown = (...words: string[]): Promise<string> => runCommand(['payouts', ...words], settings());
+  /** Payouts that a command has asked for, and waited until they were sent. */
+  async function asked(...words: string[]): Promise<unknown> {
+    const { exitCode, stdout, stderr } = await cli(...words, '--json');
+    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^(0 of 1 payouts are sent\n)?$/u)]);
+    return JSON.parse(stdout);
+  }
+  const failure = async (...words: string[]): Promise<[number | null, string, string]> => {
+    const { exitCode, stdout, stderr } = await cli(...words);
+    return [exitCode, stdout, stderr];
+  };
+  const line = (code: string, ...sats: (number | string)[]): RegExp =>
+    new RegExp(`^${code} +${sats.join(' +')}$`, 'mu');
+
+  test('show what is owed, pay it once, and say why nothing more is paid', async () => {
+    const owed = [commission + 1_000, commission + 2_000];
+    const [none, table, json, csv, one, unknown, dry] = await Promise.all([
+      shown('list'),
+      shown('referrals'),
+      shown('referrals', '--json'),
+      shown('referrals', '--csv'),
+      shown('referrals', '--code', first.code),
+      shown('referrals', '--code', 'stranger'),
+      shown('send', '--dry-run'),
+    ]);
+    expect(none).toBe('no payouts: satscribe payouts referrals shows what partners are owed\n');
+    expect(table).toMatch(line('CODE', 'OWED', 'PAYABLE', 'NOT DEEP', 'DUST', 'PAID', 'DEBT'));
+    expect(table).toMatch(line(first.code, owed[0]!, owed[0]!, 0, 0, 0, 0));
+    expect(table).toMatch(line(dusty.code, commission, 0, 0, commission, 0, 0));
+    expect(table).toMatch(line('all', 3_900, 3_600, 0, commission, 0, 0));
+    expect(table).toContain(`  ${addressOf(second.owner)}\n`);
+    expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(JSON.parse(json)).toMatchObject({
+      totals: { owed: 3_900, payable: 3_600, shallow: 0, dust: commission, open: 0, paid: 0, debt: 0 },
+      // those with the most first
+      referrals: [
+        { code: second.code, owed: owed[1], payable: owed[1] },
+        { code: first.code },
+        { code: dusty.code },
+      ],
+    });
+    expect(csv.split('\r\n')).toEqual([
+      'code,address,owed,payable,shallow,dust,homeless,open,paid,debt',
+      `${second.code},${addressOf(second.owner)},${owed[1]},${owed[1]},0,0,0,0,0,0`,
+      `${first.code},${addressOf(first.owner)},${owed[0]},${owed[0]},0,0,0,0,0,0`,
+      `${dusty.code},${addressOf(dusty.owner)},${commission},0,0,${commission},0,0,0,0`,
+      '',
+    ]);
+    expect(one).toMatch(line('all', owed[0]!, owed[0]!, 0, 0, 0, 0));
+    expect(unknown).toBe('the code stranger has earned nothing: deliveries of orders that name a code do\n');
+    expect(dry).toContain(`${owed[1]} sats  ${second.code}  ${addressOf(second.owner)}\n`);
+    expect(dry).toContain(
+      '3600 sats in 2 outputs would be paid: nothing is stored until it is asked for without --dry-run\n',
+    );
+    expect(await failure('send', '--code', dusty.code)).toEqual([
+      1,
+      '',
+      expect.stringContaining(
+        `The code ${dusty.code} has nothing that can be paid now: ${commission} sats are below the dust limit of their addresses.`,
+      ),
+    ]);
+
+    // two at the same moment: one pays, and the other finds nothing
+    const both = await Promise.all([cli('send', '--json'), cli('send', '--json')]);
+    const [paying, other] = both.toSorted((a, b) => Number(a.exitCode) - Number(b.exitCode));
+    expect([paying!.exitCode, other!.exitCode]).toEqual([0, 1]);
+    const [payout] = JSON.parse(paying!.stdout) as { id: string; txid: string; fee: number }[];
+    expect(payout).toMatchObject({
+      kind: 'referral',
+      state: 'sent',
+      sats: 3_600,
+      stuck: null,
+      shares: [
+        { code: first.code, address: addressOf(first.owner), sats: owed[0] },
+        { code: second.code, address: addressOf(second.owner), sats: owed[1] },
+      ],
+    });
+    expect(other!.stderr).toMatch(
+      /No partner has anything that can be paid now: 300 sats are below the dust limit of their addresses, 3600 sats are in payouts that no block has\.\n {2}payouts_nothing: .*\n {2}What to do: .*satscribe payouts referrals/u,
+    );
+    const [listed, asJson, asCsv, refused, missing] = await Promise.all([
+      shown('list'),
+      shown('list', '--json', '--limit', '1'),
+      shown('list', '--csv'),
+      failure('cancel', payout!.id),
+      failure('cancel', '00000000-0000-4000-8000-000000000000'),
+    ]);
+    expect(listed).toContain(`referral sent              3600 sats fee ${payout!.fee}`);
+    expect(listed).toContain(`  2 shares\n  ${payout!.id}\n  ${payout!.txid}\n`);
+    expect(JSON.parse(asJson)).toEqual([JSON.parse(JSON.stringify(payout))]);
+    expect(asCsv.split('\r\n')).toHaveLength(4);
+    expect(asCsv).toContain(`,${payout!.txid},${first.code},${addressOf(first.owner)},${owed[0]}\r\n`);
+    expect(refused).toEqual([
+      1,
+      '',
+      expect.stringMatching(
+        /is sent, and a transaction of it was signed, which may still be mined\.\n.*\n.*satscribe payouts list/u,
+      ),
+    ]);
+    expect(missing[0]).toBe(1);
+    expect(missing[2]).toContain('There is no payout 00000000-0000-4000-8000-000000000000.');
+    await world.chain.mineMempool();
+    await world.indexed();
+    expect(await world.chain.unspentOf(first.owner)).toBe(owed[0]);
+    expect(await world.chain.unspentOf(second.owner)).toBe(owed[1]);
+  }, 120_000);
+
+  test('take revenue out, and to no address of the wallet or of another network', async () => {
+    const mainnet = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
+    const to = addressOf(990);
+    await world.chain.mineEmpty(confirmations);
+    await world.indexed();
+    const { rows } = await world.database.pool.query<{ address: string }>(
+      'SELECT address FROM service.fund_addresses LIMIT 1',
+    );
+    const [text, json, elsewhere, unshown] = await Promise.all([
+      shown('revenue'),
+      shown('revenue', '--json'),
+      failure('revenue', '--to', mainnet),
+      failure('revenue', '--to', world.wallet.ownAddress(unshownIndex).address),
+    ]);
+    const { takeable, owed } = JSON.parse(json) as { takeable: number; owed: number };
+    expect(takeable).toBeGreaterThan(10_000);
+    expect(text).toMatch(new RegExp(`^ +-${owed} {2}are owed to partners$`, 'mu'));
+    expect(text).toMatch(new RegExp(`^ +${takeable} {2}sats, the smaller of both; `, 'mu'));
+    expect(text.endsWith('satscribe payouts revenue --to ADDRESS takes them\n')).toBe(true);
+    expect(elsewhere).toEqual([
+      2,
+      '',
+      expect.stringMatching(/^satscribe: --to bc1p\S+: the address .*; the wallet is of regtest\n$/u),
+    ]);
+    expect(unshown).toEqual([1, '', expect.stringContaining('destination_own')]);
+    // refused in the same way
+    await expect(shown('revenue', '--to', 'bc1qnothing')).rejects.toMatchObject({ name: 'UsageError' });
+    await expect(shown('revenue', '--to', rows[0]!.address)).rejects.toMatchObject({
+      code: 'destination_own',
+    });
+    await expect(shown('revenue', '--to', to, '--sats', '100000000')).rejects.toMatchObject({
+      code: 'payouts_above_free',
+      message: `100000000 sats are more than the ${takeable} that can be taken: satscribe payouts revenue shows why.`,
+    });
+    await expect(shown('revenue', '--to', to, '--sats', '100')).rejects.toMatchObject({
+      code: 'payouts_nothing',
+      message: `100 sats are below 330, the dust limit of ${to}: ask for that or more.`,
+    });
+    expect(await shown('list', '--json')).not.toContain('revenue');
+    expect(await asked('revenue', '--to', to, '--sats', '5000')).toMatchObject([
+      { kind: 'revenue', state: 'sent', sats: 5_000 },
+    ]);
+    await world.chain.mineMempool();
+    expect(await world.chain.unspentOf(990)).toBe(5_000);
+  }, 120_000);
+
+  test('store what is asked for where no process has the seed, and cancel it', async () => {
+    const partner = await partners.register();
+    await partners.deliver(partner, 700, confirmations);
+    await world.stop();
+    const { exitCode, stdout, stderr } = await cli('send', '--json', '--code', partner.code);
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        'No process with the seed brings orders on: it is stored, and made once one runs',
+      ),
+    ]);
+    const [{ id } = { id: '' }] = JSON.parse(stdout) as { id: string }[];
+    expect(await shown('cancel', id)).toMatch(/^\S+ referral cancelled +1000 sats fee - +1 share\n/u);
+    // what was cancelled is owed again, and twice changes nothing
+    const [again, referrals] = await Promise.all([
+      shown('cancel', id, '--json'),
+      shown('referrals', '--code', partner.code),
+    ]);
+    expect(JSON.parse(again)).toMatchObject([{ id, state: 'cancelled', txid: null }]);
+    expect(referrals).toMatch(line(partner.code, 1_000, 1_000, 0, 0, 0, 0));
+    await world.follow();
+    expect(await asked('send', '--code', partner.code)).toMatchObject([{ state: 'sent', sats: 1_000 }]);
+  }, 120_000);
+
+  test('end where there is no wallet, and where deliveries are not deep enough', async () => {
+    const database = await createTestDatabase();
+    try {
+      const asked = await runCli(['payouts', 'send'], database.settings);
+      expect([asked.exitCode, asked.stderr]).toEqual([1, expect.stringContaining('wallet_missing')]);
+    } finally {
+      await database.drop();
+    }
+    const shallow = await runCli(['payouts', 'send'], {
+      ...world.database.settings,
+      NETWORK: 'mainnet',
+      PAYOUT_CONFIRMATIONS: '5',
+    });
+    expect([shallow.exitCode, shallow.stderr]).toEqual([
+      2,
+      expect.stringContaining('PAYOUT_CONFIRMATIONS: 5 is not valid on mainnet'),
+    ]);
+  });
+});

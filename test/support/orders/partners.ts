@@ -1,0 +1,69 @@
+import type { WantedOrder } from '#orders/creating/create-order.ts';
+import { showFunds } from '#orders/operator/operator-funds.ts';
+import { putReferral } from '#orders/referrals/referral.store.ts';
+import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import type { OrderWorld } from './order-world.ts';
+
+export interface Partner {
+  readonly code: string;
+  readonly owner: number;
+}
+
+/** Sats of the base fee that a referral gets of each order. */
+export const commission = 300;
+
+/** An order with a referral, which gets `commission` and what the customer added. */
+export const referredOrder = (text: string, referral: string, additional: number): WantedOrder => {
+  const order = wantedOrder([text], { additionalFee: BigInt(additional) });
+  return {
+    ...order,
+    request: { ...order.request, referral, additionalFee: additional },
+    quote: { ...order.quote, additionalFeeCharged: additional, referralFee: commission },
+  };
+};
+
+/** Partners of a world, whose shares deliveries bring. */
+export class Partners {
+  readonly #world: OrderWorld;
+  readonly #firstOwner: number;
+  #registered = 0;
+  #ordered = 0;
+
+  /** @param firstOwner of the first partner; each has the next one */
+  constructor(world: OrderWorld, firstOwner: number) {
+    this.#world = world;
+    this.#firstOwner = firstOwner;
+  }
+
+  /** A code with an address of its own, or with that of another one. */
+  async register(owner = this.#firstOwner + this.#registered): Promise<Partner> {
+    const code = `partner-${String(this.#registered++).padStart(2, '0')}`;
+    const { pool } = this.#world.database;
+    await putReferral(pool, { code, address: addressOf(owner), script: scriptOf(owner) });
+    return { code, owner };
+  }
+
+  /** Delivers an order of the partner, which brings it `commission` and what is added, and buries it. */
+  async deliver({ code }: Partner, additional: number, deep: number): Promise<void> {
+    const world = this.#world;
+    const wanted = referredOrder(`${code} ${this.#ordered++}`, code, additional);
+    const { order } = await world.customerOrders.create(wanted);
+    await world.chain.pay(order.script, Number(order.amount));
+    await world.until(order.id, 'waiting-confirmation');
+    await world.deliver(order.id);
+    await world.chain.mineEmpty(deep - 1);
+    await world.indexed();
+  }
+
+  /** The operator adds a coin, which a block has. */
+  async fund(value: number): Promise<void> {
+    const { chain, database, wallet } = this.#world;
+    const { pool } = database;
+    const { address } = await showFunds(pool, wallet, proveFree(pool), async () => null);
+    await chain.payAddress(address, value);
+    await chain.mineMempool();
+    await this.#world.indexed();
+  }
+}

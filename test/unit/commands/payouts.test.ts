@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import type { CommandContext } from '#src/app/command-context.ts';
+import { parseCommandLine } from '#src/cli.ts';
+import { payoutLines } from '#src/commands/ordering/payouts-shown.ts';
+
+/** Why a command line is wrong: before any database is opened. */
+async function refusal(line: string): Promise<unknown> {
+  const parsed = parseCommandLine(line.split(' '));
+  if (parsed.kind === 'help') throw new Error('it is help');
+  const { command, flags, words } = parsed;
+  try {
+    await command.run({ flags, words } as unknown as CommandContext);
+  } catch (error) {
+    return error;
+  }
+  throw new Error(`${line} is not refused`);
+}
+
+describe('satscribe payouts', () => {
+  test.each([
+    [
+      'payouts',
+      'missing subcommand; the command is satscribe payouts list, referrals, revenue, send or cancel',
+    ],
+    ['payouts pay', 'unknown subcommand pay; the command is satscribe payouts list, '],
+    ['payouts list old', 'unexpected word old; satscribe payouts --help shows the usage'],
+    ['payouts list --code a', '--code is not a flag of satscribe payouts list'],
+    ['payouts send --limit 5', '--limit is not a flag of satscribe payouts send'],
+    ['payouts revenue --dry-run', '--dry-run is not a flag of satscribe payouts revenue'],
+    ['payouts list --limit 0', '--limit is a number from 1 to 10000'],
+    ['payouts list --limit 10001', '--limit is a number from 1 to 10000'],
+    ['payouts list --limit ten', '--limit is a number from 1 to 10000'],
+    ['payouts list --json --csv', '--json and --csv are two forms: name one'],
+    ['payouts referrals --json --csv', '--json and --csv are two forms: name one'],
+    ['payouts revenue --sats 500', 'where to? satscribe payouts revenue --to ADDRESS --sats N'],
+    ['payouts revenue --to a --sats 0', '--sats 0: must be a whole number of sats above 0'],
+    ['payouts revenue --to a --sats 1.5', '--sats 1.5: must be a whole number of sats above 0'],
+    ['payouts revenue --to a --sats 1e3', '--sats 1e3: must be a whole number of sats above 0'],
+    [
+      'payouts cancel',
+      'which payout? satscribe payouts cancel <id of a payout>; satscribe payouts list shows',
+    ],
+    [
+      'payouts cancel 5',
+      'which payout? satscribe payouts cancel <id of a payout>; satscribe payouts list shows',
+    ],
+  ])('refuses %s, and names what is right', async (line, why) => {
+    const error = await refusal(line);
+    expect(error).toMatchObject({ name: 'UsageError' });
+    expect((error as Error).message).toContain(why);
+  });
+
+  test('shows a payout in two lines or more, with its transaction and what keeps it', () => {
+    const listed = {
+      id: '6b0d4b1c-0000-4000-8000-000000000001',
+      kind: 'referral',
+      state: 'sent',
+      askedAt: new Date('2026-01-02T03:04:05.678Z'),
+      sentAt: null,
+      minedAt: null,
+      txid: 'ab'.repeat(32),
+      sats: 1300,
+      fee: 170,
+      stuck: 'It waits.\u001b[31m',
+      shares: [{ code: 'friend', address: 'bc1q', sats: 1300 }],
+    } as const;
+    expect(payoutLines([listed])).toBe(
+      `2026-01-02T03:04:05Z referral sent              1300 sats fee 170    1 share\n  ${listed.id}\n  ${listed.txid}\n  It waits.\\u001b[31m\n`,
+    );
+    const asked = { ...listed, state: 'asked', txid: null, fee: null, stuck: null } as const;
+    expect(payoutLines([asked])).toBe(
+      `2026-01-02T03:04:05Z referral asked             1300 sats fee -      1 share\n  ${listed.id}\n`,
+    );
+    expect(payoutLines([])).toMatch(/^no payouts: satscribe payouts referrals shows/u);
+  });
+});
