@@ -8,11 +8,10 @@ import { type Arrived, type OwnDestination, planReveal } from '#orders/inscribin
 import { burnParts } from '#orders/inscribing/reveal-parts.ts';
 import { inventoryOf, postageOutputCount, revealsPostageFirst } from '#orders/inscribing/settled-terms.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { termsOf } from '#orders/order/stored-terms.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import type { HeldPayments } from '#orders/parents/held-payments.ts';
 import { type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
-import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
+import { type QuotedPlan, quotedPlan } from '#orders/pricing/quoted-layout.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
@@ -86,16 +85,17 @@ export interface PlacedReveal {
  * parents, whenever they are planned. Pure.
  *
  * @param leaves of the reveals, in their order
+ * @param plan of the order, where it is known
  */
 export function planningOf(
   signer: PlanningSigner,
   order: PlannedOrder,
   funds: DeliveryFunds,
   leaves: readonly Uint8Array[],
+  plan: QuotedPlan = quotedPlan(order),
 ): Planning {
   const { payments, held, parents, stocked } = funds;
-  const terms = termsOf(order.terms);
-  const layout = quotedLayout(terms, order.quote);
+  const { terms, layout } = plan;
   const key = { branch: 0, index: order.keyIndex } as const;
   return withRunes({
     signer,

@@ -5,15 +5,19 @@ import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
-import { type DeliveryFunds, planningOf, whyRunesUnknown } from '#orders/making/delivery-planning.ts';
+import {
+  type DeliveryFunds,
+  type Planning,
+  planningOf,
+  whyRunesUnknown,
+} from '#orders/making/delivery-planning.ts';
 import { type Planned, planDelivery, withBurns } from '#orders/making/plan-delivery.ts';
 import { extraCostOf, missingSats, selectCoins } from '#orders/order/coin-selection.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { termsOf } from '#orders/order/stored-terms.ts';
 import type { HeldPayment } from '#orders/parents/held-payments.ts';
 import { leastAt } from '#orders/parents/read-deposits.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
-import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
+import type { QuotedPlan } from '#orders/pricing/quoted-layout.ts';
 import { type CoinPayment, type KnownSats, placeSats } from '#orders/sats/place-sats.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
@@ -116,7 +120,7 @@ function outcomeWith(open: OpenOrder, payment: UnsentPayment, satributes: Satrib
   const came = cameFor(open, payment);
   let { order } = open.records;
   for (let tries = 0; tries < triesMax; tries++) {
-    const tried = tryDelivery(order, came, satributes);
+    const tried = tryDelivery(order, open.plan, came, satributes);
     if (tried.kind === 'planned') return delivered(open, payment, came, tried);
     if (tried.kind !== 'dearer') return tried;
     assert(tried.extraCost > order.extraCost, 'an order is short of what it was found to cost');
@@ -226,9 +230,9 @@ type Tried =
   | Exclude<PaymentOutcome, { kind: 'delivered' }>;
 
 /** One look at an order that is paid, as `processOrder` has it. */
-function tryDelivery(order: Order, came: Came, satributes: SatributeBook): Tried {
+function tryDelivery(order: Order, plan: QuotedPlan, came: Came, satributes: SatributeBook): Tried {
   const { payments } = came.facts;
-  const costs = coinCosts(order);
+  const costs = coinCosts(order, plan);
   if (selectCoins(payments, costs) === null) return { kind: 'short', missing: missingSats(payments, costs) };
   const { held, lent, stocked } = came;
   const arrived = arrivedIn(came);
@@ -245,7 +249,8 @@ function tryDelivery(order: Order, came: Came, satributes: SatributeBook): Tried
   const unknown = whyRunesUnknown(lent);
   if (unknown !== null) return { kind: 'failed', reason: unknown };
   const signer = unsentWallet();
-  const planned = planFor(signer, order, { payments: placed.payments, held, parents: lent, stocked });
+  const funds = { payments: placed.payments, held, parents: lent, stocked };
+  const planned = planAll(planningOf(signer, order, funds, unsentLeaves(plan.layout), plan));
   if ('reason' in planned) {
     const { missing, reason } = planned;
     return missing === undefined
@@ -265,9 +270,7 @@ const arrivedIn = ({ coins }: Came): KnownSats['arrived'] => ({
   askAgain: () => undefined,
 });
 
-function planFor(signer: ReturnType<typeof unsentWallet>, order: Order, funds: DeliveryFunds): Planned {
-  const leaves = unsentLeaves(quotedLayout(termsOf(order.terms), order.quote));
-  const planning = planningOf(signer, order, funds, leaves);
+function planAll(planning: Planning): Planned {
   const planned = planDelivery(planning, []);
   return 'reason' in planned ? planned : withBurns(planning, planned);
 }

@@ -1,5 +1,4 @@
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { PlanningSigner } from '#orders/making/delivery-planning.ts';
 import type { PlannedTransaction } from '#orders/making/plan-delivery.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
@@ -20,27 +19,37 @@ export function inscribedOutputs(
   signer: Pick<PlanningSigner, 'unsigned'>,
 ): readonly PlaceInOutput[] {
   const commit = planned.find(({ kind }) => kind === 'commit')?.plan ?? null;
-  const committed = new Map(
-    commit?.outputs.map((_, vout) => [outpointOf({ ...signer.unsigned(commit), vout }), vout]),
-  );
-  return planned.flatMap(({ kind, plan }) =>
-    kind !== 'reveal' || plan.reveals === undefined
-      ? []
-      : plan.reveals.map(({ at }): PlaceInOutput => {
-          const place = placeAt(plan, at);
-          const vout = committed.get(place.outpoint);
-          if (commit === null || vout === undefined) return place;
-          return placeAt(commit, valueOf(commit.outputs.slice(0, vout)) + place.offset);
-        }),
+  const paid = commit === null ? null : placesIn(commit.inputs);
+  const committed = commit === null ? new Map<string, bigint>() : startsOf(commit, signer);
+  return planned.flatMap(({ kind, plan }) => {
+    if (kind !== 'reveal' || plan.reveals === undefined) return [];
+    const placeOf = placesIn(plan.inputs);
+    return plan.reveals.map(({ at }): PlaceInOutput => {
+      const place = placeOf(at);
+      const start = committed.get(place.outpoint);
+      return paid === null || start === undefined ? place : paid(start + place.offset);
+    });
+  });
+}
+
+/** Sats before each output of a transaction, by outpoint. */
+function startsOf(plan: TransactionPlan, signer: Pick<PlanningSigner, 'unsigned'>): Map<string, bigint> {
+  const { txid } = signer.unsigned(plan);
+  let start = 0n;
+  return new Map(
+    plan.outputs.map(({ value }, vout) => [outpointOf({ txid, vout }), (start += value) - value] as const),
   );
 }
 
-/** The input with a sat of a transaction, by the sats before it. */
-function placeAt({ inputs }: TransactionPlan, at: bigint): PlaceInOutput {
-  let before = 0n;
-  for (const input of inputs) {
-    if (at < before + input.value) return { outpoint: outpointOf(input), offset: at - before };
-    before += input.value;
-  }
-  throw new RangeError('a sat that no input has is not inscribed');
+/** Finds the input with a sat, by the sats before it. */
+function placesIn(inputs: TransactionPlan['inputs']): (at: bigint) => PlaceInOutput {
+  const outpoints = inputs.map((input) => ({ outpoint: outpointOf(input), value: input.value }));
+  return (at) => {
+    let before = 0n;
+    for (const { outpoint, value } of outpoints) {
+      if (at < before + value) return { outpoint, offset: at - before };
+      before += value;
+    }
+    throw new RangeError('a sat that no input has is not inscribed');
+  };
 }

@@ -9,13 +9,12 @@ import type { Order } from '#orders/order/order.store.ts';
 import { countsInTime, type OrderPayment } from '#orders/order/order-facts.ts';
 import type { OrderKind } from '#orders/order/order-kind.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
-import { termsOf } from '#orders/order/stored-terms.ts';
 import type { DepositAddress } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import type { HeldPayments } from '#orders/parents/held-payments.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { latePrice } from '#orders/pricing/late-price.ts';
-import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
+import { type QuotedPlan, quotedPlan } from '#orders/pricing/quoted-layout.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
@@ -100,6 +99,7 @@ export interface OpenOrder {
   /** Money that no delivery uses goes back by itself. */
   readonly hasRefundAddress: boolean;
   readonly records: OpenRecords;
+  readonly plan: QuotedPlan;
 }
 
 /** Rows that an open order was read from. */
@@ -154,13 +154,13 @@ export function openOrder(records: OpenRecords, estimate: bigint | null): FoundO
   if (stored.isCancelAsked) return { kind: 'over', state: 'cancelled' };
   if (now > stored.expiresAt) return { kind: 'over', state: 'expired' };
   const order = pricedNow(stored, estimate, now);
-  const costs = coinCosts(order);
+  const plan = quotedPlan(order);
+  const costs = coinCosts(order, plan);
   const counted = countedNow(records, order);
   const missing = missingSats(counted, costs);
   const parents = parentsOf(records);
   if (missing === 0n && parents.every(({ came }) => came !== null)) return { kind: 'paid', state };
-  const terms = termsOf(order.terms);
-  const layout = quotedLayout(terms, order.quote);
+  const { terms, layout } = plan;
   return {
     kind: 'open',
     order: {
@@ -186,6 +186,7 @@ export function openOrder(records: OpenRecords, estimate: bigint | null): FoundO
       parents,
       hasRefundAddress: order.refundScript !== null,
       records: { ...records, order },
+      plan,
     },
   };
 }

@@ -4,8 +4,7 @@ import type { OrderLayout, RevealLayout } from '#orders/inscribing/order-layout.
 import { feeOf, spareOf } from '#orders/inscribing/plan-amounts.ts';
 import type { CoinCosts } from '#orders/order/coin-selection.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { termsOf } from '#orders/order/stored-terms.ts';
-import { quotedLayout } from './quoted-layout.ts';
+import { type QuotedPlan, quotedPlan } from './quoted-layout.ts';
 
 export type CostedOrder = Pick<Order, 'amount' | 'extraCost' | 'terms' | 'quote' | 'request'>;
 
@@ -13,16 +12,14 @@ export type CostedOrder = Pick<Order, 'amount' | 'extraCost' | 'terms' | 'quote'
  * The costs of an order by the coins that pay it (docs/adr/0065-coins-that-pay.md). Time: that of its layout, 8 ms for
  * 10,000 files.
  */
-export function coinCosts({ amount, extraCost, terms: stored, quote, request }: CostedOrder): CoinCosts {
-  const terms = termsOf(stored);
-  const layout = quotedLayout(terms, quote);
+export function coinCosts(order: CostedOrder, { terms, layout }: QuotedPlan = quotedPlan(order)): CoinCosts {
   return {
-    amount,
-    extraCost,
+    amount: order.amount,
+    extraCost: order.extraCost,
     input: feeOf(keyInputWeight, terms.feeRate),
     spare: layout.reveals.reduce((sum, { own }) => sum + spareOf(own), 0n),
     inputsMax: inputsMaxOf(layout),
-    wantsSats: request.allowedSatributes !== null,
+    wantsSats: order.request.allowedSatributes !== null,
   };
 }
 
