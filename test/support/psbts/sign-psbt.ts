@@ -37,7 +37,7 @@ const scure: SigningLibrary = {
 const none = new Uint8Array(0);
 
 /** A key as bitcoinjs-lib wants it. P2TR inputs are signed with the tweaked one. */
-function bitcoinjsSigner({ privateKey, type }: CustomerAddress) {
+export function bitcoinjsSigner({ privateKey, type }: CustomerAddress) {
   const secret = type === 'p2tr' ? taprootTweakPrivKey(privateKey, none) : privateKey;
   return {
     publicKey: secp256k1.getPublicKey(secret, true),
