@@ -33,8 +33,8 @@ export async function lentParents(
 ): Promise<FoundParents | PsbtRefusal> {
   const awaited = [...parents.entries()].filter(([, { came }]) => came === null);
   const places = await locationsOf(parts, awaited, asker);
-  const lent: LentInput[] = [];
   const byOutpoint = new Map<string, string>();
+  const asked: Asked[] = [];
   for (const [at, [index, parent]] of awaited.entries()) {
     const { inscriptionId } = parent;
     const place = places[at];
@@ -42,17 +42,21 @@ export async function lentParents(
     if (place === undefined || outpoint === null)
       throw unprovenCoins(`of the parent ${inscriptionId} is not known to the index`);
     const other = byOutpoint.get(place.outpoint);
-    if (other !== undefined)
-      return refusedPsbt(
-        `The parents ${other} and ${inscriptionId} are in one output, ${place.outpoint}, and each goes to its own deposit address: separate them first.`,
-      );
+    if (other !== undefined) return refusedPsbt(togetherIn(place.outpoint, other, inscriptionId));
     byOutpoint.set(place.outpoint, inscriptionId);
-    const found = await lentParent(parts, { index, parent, outpoint, ordinals, isFirst: at === 0 }, asker);
+    asked.push({ index, parent, outpoint, ordinals, isFirst: at === 0 });
+  }
+  const lent: LentInput[] = [];
+  for (const each of asked) {
+    const found = await lentParent(parts, each, asker);
     if (found.kind === 'refused') return found;
     lent.push(found.lent);
   }
   return { kind: 'parents', parents: lent };
 }
+
+const togetherIn = (outpoint: string, one: string, other: string): string =>
+  `The parents ${one} and ${other} are in one output, ${outpoint}, and each goes to its own deposit address: separate them first.`;
 
 interface Asked {
   readonly index: number;
