@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { type ClientAnswer, callClient } from '#test/support/orders/call-client.ts';
 import { OrderService } from '#test/support/orders/order-service.ts';
+import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
+import type { PsbtAnswer } from '#test/support/psbts/psbt-world.ts';
+import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const receiver = 800;
@@ -32,7 +35,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
   let completed = '';
 
   beforeAll(async () => {
-    service = await OrderService.start({ ALLOW_PRIVATE_URLS: 'false' });
+    service = await OrderService.start({ ALLOW_PRIVATE_URLS: 'false', INDEX_ADDRESSES: 'true' });
   });
   afterAll(() => service?.close());
 
@@ -171,6 +174,91 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       expect(first!.tx!.commit).toMatch(/^[0-9a-f]{64}$/u);
       expect(first!.inscriptionId).toBe(`${first!.tx!.reveal}i0`);
     }
+  });
+
+  describe('a wallet with two addresses', () => {
+    const payment = customerAddress(810, 'p2wpkh');
+    const ordinals = customerAddress(811);
+    const signers = signerBody(payment, ordinals);
+    const [library] = signingLibraries;
+
+    /** Money, and an inscription and an output of the ordinals address. */
+    async function funded(): Promise<{ readonly inscriptionId: string; readonly special: string }> {
+      const { chain } = service;
+      const coin = await chain.coin();
+      const money = { value: 50_000, to: payment.owner, type: payment.type };
+      const paid = transaction([coin], [money, { value: 8_000, to: ordinals.owner }, { value: 100_000_000 }]);
+      const made = await chain.inscribe(
+        { contentType: 'text/plain', body: 'parent' },
+        { to: ordinals.owner, postage: 7_000 },
+      );
+      const { height } = await chain.mine([paid, ...made.transactions]);
+      await service.eventually(async () => {
+        const status = await fetch(new URL('/status', service.origin));
+        return ((await status.json()) as { readonly height: number }).height >= height;
+      });
+      return { inscriptionId: made.reveal.id(), special: `${paid.txid}:1` };
+    }
+
+    /** Signs and sends what the client gives to a wallet, and waits for the delivery. */
+    async function completedWith(
+      id: string,
+      { psbtBase64, ordinalInputIndices, paymentInputIndices }: PsbtAnswer,
+    ): Promise<OrderAnswer> {
+      const signedBoth = library!.sign(psbtBase64, [
+        { by: ordinals, indices: ordinalInputIndices },
+        { by: payment, indices: paymentInputIndices },
+      ]);
+      await service.bitcoind.rpc.call('sendrawtransaction', [library!.finalize(signedBoth)]);
+      await service.chain.mineMempool();
+      await waitUntil(
+        async () => {
+          const now = await untilState(id, 'queued');
+          if (now.files[0]?.inscriptionId === undefined) throw new Error('it is not broadcast');
+          return now;
+        },
+        { limitMs: waitMs, everyMs: 100 },
+      );
+      await service.chain.mineMempool();
+      return untilState(id, 'completed');
+    }
+
+    test('createSpecialSatsPSBT and createParentChildPsbt give PSBTs that complete orders', async () => {
+      const { inscriptionId, special } = await funded();
+      const { value: order } = await call<OrderAnswer>('createDirectOrder', body);
+      const { value: read } = await call<OrderAnswer>('getOrder', order!.id);
+      const { address = '', amount } = read!.charge;
+      const wanted = {
+        ...signers,
+        chargeAmount: String(amount),
+        fundingAddress: address,
+        specialSatsOutput: special,
+        feeRate: 2,
+      };
+      const built = await call<PsbtAnswer>('createSpecialSatsPSBT', wanted);
+      expect(built.error).toBeUndefined();
+      expect(built.value).toMatchObject({ ordinalInputIndices: [0], paymentInputIndices: [1] });
+      // there is no index of sats here
+      expect(built.value!.unproven).toHaveLength(2);
+      await completedWith(order!.id, built.value!);
+      const dear = await call('createSpecialSatsPSBT', { ...wanted, feeRate: 1e9 });
+      expect(dear.error?.status).toBe(400);
+
+      const parents = [{ inscriptionId, value: 7_000, returnAddress: ordinals.address }];
+      const { value: child } = await call<OrderAnswer>('createDirectOrder', { ...body, parents });
+      const { ordinalAddress: ordinalsAddress, ...others } = signers;
+      const lending = { ...others, ordinalsAddress, orderId: child!.id, feeRate: 0 };
+      const lent = await call<PsbtAnswer>('createParentChildPsbt', lending);
+      expect(lent.error).toBeUndefined();
+      expect(lent.value).toMatchObject({ ordinalInputIndices: [0], paymentInputIndices: [1] });
+      const done = await completedWith(child!.id, lent.value!);
+      const shown = await fetch(new URL(`/inscription/${done.files[0]!.inscriptionId}`, service.origin), {
+        headers: { accept: 'application/json' },
+      });
+      expect(await shown.json()).toMatchObject({ parents: [inscriptionId] });
+      const unknown = await call('createParentChildPsbt', { ...lending, orderId: 'unknown' });
+      expect(unknown.error?.status).toBe(404);
+    });
   });
 
   /** An inscription as the service shows it to others. */
