@@ -13,19 +13,12 @@ import { burnBounds, readBurn, readInscriptionBurn } from '#psbts/burning/read-b
 import { inputsOf } from '#psbts/planning/psbt-plan.ts';
 import { builtFields, builtView, psbtAnswer, psbtView } from './psbt-answer.ts';
 import { faultsError, feeRateSchema, outpointSchema, refusalError, signerSchemas } from './psbt-body.ts';
+import { exampleSigners } from './psbt-examples.ts';
 import { coinPartsOf } from './psbt-parts.ts';
 
 const tags = ['psbts'] as const;
 
 const exampleOutput = '507d20a8db517abff4a3558e15f392ac4a7774f7d25c02fe6ec5ff6ca9df4ad2:0';
-/** The key of BIP 86's first address, which is that of the payment. */
-const exampleSigners = {
-  paymentAddress: 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr',
-  paymentPublicKey: 'cc8a4bc64d897bddc5fbc2f670f7a8ba0b386779106cf1223c6fc5d7cd6fc115',
-  ordinalAddress: 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr',
-  ordinalPublicKey: 'cc8a4bc64d897bddc5fbc2f670f7a8ba0b386779106cf1223c6fc5d7cd6fc115',
-};
-
 const sats = (description: string, least: bigint, most: bigint | null) =>
   accepted(description, {
     anyOf: [
