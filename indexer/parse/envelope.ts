@@ -387,7 +387,7 @@ function tagFlags(tag: number, before: number): number {
  * ord inscription.rs, `pointer`: little endian; bytes after the eighth must be zero. NaN for none and for 2^53 and
  * above.
  */
-function pointerValue(bytes: Uint8Array, start: number, end: number): number {
+export function pointerValue(bytes: Uint8Array, start: number, end: number): number {
   for (let at = start + 8; at < end; at++) if (bytes[at] !== 0) return Number.NaN;
   let pointer = 0;
   for (let at = Math.min(start + 8, end) - 1; at >= start; at--) {

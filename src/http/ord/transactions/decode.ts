@@ -1,19 +1,7 @@
 import { pushedNumber, ScriptScan, scanBits, scanScript } from '#indexer/parse/witness-script.ts';
-import { annexPrefix } from '#indexer/transaction/block-layout.ts';
+import { leafScript } from '#indexer/transaction/leaf-script.ts';
 import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
 import { runestoneJson } from './runestone-json.ts';
-
-/**
- * The script that ord searches: the last item but one, without the annex, for any kind of spent output (docs of
- * rust-bitcoin's P2TrSpend).
- */
-function leafScript(witness: readonly Uint8Array[]): Uint8Array | null {
-  const count = witness.length;
-  if (count < 2) return null;
-  const hasAnnex = witness[count - 1]?.[0] === annexPrefix;
-  if (!hasAnnex) return witness[count - 2] ?? null;
-  return count === 2 ? null : (witness[count - 3] ?? null);
-}
 
 /** Tags of ord's tag.rs that the answer shows, by its field. */
 const firstValues = [
