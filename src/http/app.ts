@@ -40,6 +40,7 @@ import { keyRoutes } from '#http/pages/key.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
 import { burnRoutes } from '#http/psbts/burn.routes.ts';
+import { cpfpRoutes } from '#http/psbts/cpfp.routes.ts';
 import { finalizeRoutes } from '#http/psbts/finalize.routes.ts';
 import { paymentRoutes } from '#http/psbts/payment.routes.ts';
 import { submitRoutes } from '#http/psbts/submit.routes.ts';
@@ -271,6 +272,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     referralsRoutes(scope, deps);
     priceRoutes(scope, deps);
     burnRoutes(scope, deps);
+    cpfpRoutes(scope, deps);
     finalizeRoutes(scope, deps);
     submitRoutes(scope, deps);
     paymentRoutes(scope, deps);

@@ -128,7 +128,7 @@ function isUnproven({ spender, isImmature }: Utxo, holdings: Holdings | undefine
   return spender === 'none' && !isImmature && isEmpty && unproven.length > 0;
 }
 
-async function hasSpecial(ranges: readonly SatRange[], types: readonly Satribute[]): Promise<boolean> {
+export async function hasSpecial(ranges: readonly SatRange[], types: readonly Satribute[]): Promise<boolean> {
   for (const [place, each] of ranges.entries()) {
     if (types.some(({ rule }) => countWithin(rule, each) > 0)) return true;
     if (place % rangesInTurn === rangesInTurn - 1) await nextTurn();

@@ -1,4 +1,5 @@
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 import type { IndexedNode } from '#test/support/utxos/indexed-node.ts';
@@ -7,7 +8,11 @@ import { shortChainSatributes } from './coin-parts.ts';
 
 /** The builders of PSBTs over an indexed chain, and the pages of what they did. */
 export function psbtApp(
-  { database, bitcoind, tracer }: Pick<IndexedNode, 'database' | 'bitcoind' | 'tracer'>,
+  {
+    database,
+    bitcoind,
+    tracer,
+  }: Pick<IndexedNode, 'database' | 'bitcoind'> & { readonly tracer: SatTracer | null },
   more: Partial<AppDependencies> = {},
 ): App {
   return buildCheckedApp({

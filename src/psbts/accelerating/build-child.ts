@@ -1,0 +1,155 @@
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { TypeRules } from '#inventory/type-rules.ts';
+import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { parseTxid } from '#kernel/primitives/hash.ts';
+import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { freeCoins, hasSpecial } from '#psbts/coins/free-coins.ts';
+import { feeRateFor, nodeFeesOf } from '#psbts/coins/node-fees.ts';
+import { payingCoins } from '#psbts/coins/paying-coins.ts';
+import { shownFeeRate } from '#psbts/planning/fee-rate.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signer } from '#psbts/signers/signer.ts';
+import { type Target, targetAt, targetsOfOrder } from './find-targets.ts';
+import { packageDeficit } from './package-deficit.ts';
+import { packageRoom, whyNoRoom } from './package-room.ts';
+import { type Child, childFrame, planChild, trucChildMax } from './plan-child.ts';
+import { confirmedMax, proveUnconfirmed } from './prove-unconfirmed.ts';
+
+/** A child that a request asks for. */
+export interface WantedChild {
+  readonly kind: 'child';
+  readonly payment: Signer;
+  /** The unconfirmed output, or the order among whose transactions it is. */
+  readonly of:
+    | { readonly kind: 'utxo'; readonly utxo: Outpoint }
+    | { readonly kind: 'order'; readonly id: string };
+  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
+  readonly feeRate: bigint | null;
+}
+
+/** An output that is proven to hold nothing, and the child that spends it. */
+interface FreeChild {
+  readonly kind: 'free';
+  readonly target: Target;
+  readonly child: Child;
+  readonly unproven: readonly string[];
+}
+
+/**
+ * A child that spends an unconfirmed output of the customer, and with its fee lifts the package of its transaction to a fee
+ * rate (CPFP). Confirmed coins pay what the output cannot. Throws `not_found`, `coins_unproven`, and the codes of
+ * UtxoReader and NodeRpc.
+ */
+export async function buildChild(
+  parts: CoinParts,
+  { payment, of, feeRate: given }: WantedChild,
+  asker: Asker,
+): Promise<BuiltPsbt | PsbtRefusal> {
+  const feeRate = feeRateFor(given, await nodeFeesOf(parts.node).standing());
+  if (typeof feeRate !== 'bigint') return feeRate;
+  const found =
+    of.kind === 'utxo'
+      ? await targetAt(parts, payment, of.utxo)
+      : await targetsOfOrder(parts, payment, of.id);
+  if (found.kind === 'refused') return found;
+  const [first, ...others] = found.targets;
+  let free = await freeChild(parts, payment, first, feeRate, asker);
+  for (const target of others) {
+    if (free.kind === 'free') break;
+    const next = await freeChild(parts, payment, target, feeRate, asker);
+    // the reason of the best one is told
+    if (next.kind === 'free') free = next;
+  }
+  return free.kind === 'free' ? fundedChild(parts, free, asker) : free;
+}
+
+/** Refused: the output holds something, or may; or no child can lift its package. */
+async function freeChild(
+  parts: CoinParts,
+  payment: Signer,
+  target: Target,
+  feeRate: bigint,
+  asker: Asker,
+): Promise<FreeChild | PsbtRefusal> {
+  const { name, vout, value, found } = target;
+  const deficit = packageDeficit(found.transactions, feeRate);
+  if (deficit === 0n)
+    return refusedPsbt(
+      `Output ${name}: its transaction and all that it needs pay ${shownFeeRate(feeRate)} sat/vB already.`,
+      'feeRate',
+    );
+  const version = versionFor(target);
+  if (typeof version !== 'number') return version;
+  const proof = await whyNotFree(parts, target, asker);
+  if (!Array.isArray(proof)) return proof;
+  const txid = parseTxid(found.last.txid);
+  if (txid === null) throw new AppError('node_answer_invalid', 'The node gives a transaction without an id.');
+  const spent = { txid, vout, value: BigInt(value), signer: payment, blockHash: null };
+  return { kind: 'free', target, child: { target: spent, version, feeRate, deficit }, unproven: proof };
+}
+
+const noSatIndex =
+  'Special sats were not looked for in the unconfirmed output: this server has no index of sats.';
+
+/** Sentences about what was not looked for in an output that holds nothing; refused: it holds something, or may. */
+async function whyNotFree(
+  parts: CoinParts,
+  { name, found }: Target,
+  asker: Asker,
+): Promise<string[] | PsbtRefusal> {
+  const refuse = (words: string): PsbtRefusal => refusedPsbt(`Output ${name} ${words}`, 'utxo');
+  const proven = await proveUnconfirmed(parts, found, asker);
+  if (proven.kind === 'too-many')
+    return refuse(
+      `comes from more than ${confirmedMax} outputs, so it is not proven to hold nothing: wait until a block has its transaction.`,
+    );
+  const contents = proven.contents.get(name);
+  if (contents === undefined || contents.inscriptions.length > 0) return refuse('holds an inscription.');
+  const { runes, ranges } = contents;
+  if (runes === null)
+    return refuse(
+      'may hold runes, as a transaction that it comes from etches or mints some: wait until a block has it.',
+    );
+  if (runes.length > 0) return refuse('holds runes.');
+  if (ranges === null) return [noSatIndex];
+  const isSpecial = await hasSpecial(ranges, new TypeRules(parts.satributes).satributes);
+  return isSpecial ? refuse('holds special sats.') : [];
+}
+
+/** The version of transactions with rules of their own (BIP 431). */
+const trucVersion = 3;
+
+function versionFor({ name, found: { last, transactions } }: Target): Child['version'] | PsbtRefusal {
+  if (last.version !== trucVersion) return 2;
+  if (transactions.length === 1 && last.descendants.count === 1) return trucVersion;
+  return refusedPsbt(
+    `Output ${name} is of version 3, which allows one unconfirmed parent with one child alone (BIP 431), and there are more already.`,
+    'utxo',
+  );
+}
+
+async function fundedChild(
+  parts: CoinParts,
+  { target: { name, found }, child, unproven }: FreeChild,
+  asker: Asker,
+): Promise<BuiltPsbt | PsbtRefusal> {
+  const coins = await freeCoins(parts, child.target.signer, asker);
+  const chosen = payingCoins(await coins.supply.choose(childFrame(child)));
+  if (chosen.kind === 'refused') return chosen;
+  const plan = planChild(child, chosen.coins, chosen.change);
+  if (plan === null)
+    return refusedPsbt(
+      `Output ${name} is of version 3, whose child has ${trucChildMax} virtual bytes at most (BIP 431): pay with fewer coins.`,
+    );
+  const { cluster } = await nodeFeesOf(parts.node).standing();
+  const noRoom = whyNoRoom(await packageRoom(parts.node, found, cluster), virtualSize(plan.weight));
+  if (noRoom !== null) return refusedPsbt(`Output ${name}: ${noRoom}`);
+  return buildPsbt(parts.node, plan, {
+    feeRate: child.feeRate,
+    warnings: [],
+    unproven: [...new Set([...unproven, ...coins.unproven])],
+  });
+}

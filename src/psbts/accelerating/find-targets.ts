@@ -1,0 +1,96 @@
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signer } from '#psbts/signers/signer.ts';
+import { outpointText } from '#utxos/utxo.ts';
+import { type MempoolPackage, mempoolPackage } from './mempool-package.ts';
+import { transactionsOfOrder } from './order-transactions.ts';
+
+/** An unconfirmed, unspent output of the payment address, in its package. */
+export interface Target {
+  /** `<txid>:<vout>` */
+  readonly name: string;
+  readonly vout: number;
+  /** Sats. */
+  readonly value: number;
+  readonly found: MempoolPackage;
+}
+
+/** Outputs that a child may spend, the best first: at least one. */
+export interface Targets {
+  readonly kind: 'targets';
+  readonly targets: readonly [Target, ...Target[]];
+}
+
+/** The output that a request names. Throws the codes of NodeRpc. */
+export async function targetAt(
+  { node, utxos }: Pick<CoinParts, 'node' | 'utxos'>,
+  payment: Signer,
+  { txid, vout }: Outpoint,
+): Promise<Targets | PsbtRefusal> {
+  const name = outpointText(displayHash(txid), vout);
+  const refuse = (words: string): PsbtRefusal => refusedPsbt(`Output ${name} ${words}`, 'utxo');
+  const [confirmed = null] = await utxos.outputs([{ txid, vout }]);
+  // the words of the public interface
+  if (confirmed !== null) return refuse('already confirmed');
+  const found = await mempoolPackage(node, displayHash(txid));
+  if (found === null)
+    return refuse('is not known: it is spent, or the mempool does not have its transaction.');
+  const { outputs, txid: id } = found.last;
+  const output = outputs[vout];
+  if (output === undefined) return refuse(`does not exist: its transaction has ${outputs.length} outputs.`);
+  if (Buffer.compare(output.script, payment.script) !== 0)
+    return refuse(`does not belong to ${payment.address}.`);
+  const [spender = null] = await spendersOf(node, id, [vout]);
+  if (spender !== null) return refuse(`is spent by ${spender} in the mempool.`);
+  return { kind: 'targets', targets: [{ name, vout, value: output.value, found }] };
+}
+
+/**
+ * The outputs of the payment address in unconfirmed transactions of an order. First those whose transactions have most
+ * ancestors, as their child pays for all of these, and of these the largest. Throws `not_found`, and the codes of NodeRpc.
+ */
+export async function targetsOfOrder(
+  { node, pool }: Pick<CoinParts, 'node' | 'pool'>,
+  payment: Signer,
+  orderId: string,
+): Promise<Targets | PsbtRefusal> {
+  const txids = await transactionsOfOrder(pool, orderId);
+  if (txids === null) throw new AppError('not_found', `no such order ${orderId.slice(0, 64)}`);
+  const all: Target[] = [];
+  for (const txid of txids) {
+    const found = await mempoolPackage(node, txid);
+    if (found === null) continue;
+    const own = found.last.outputs.flatMap(({ script, value }, vout) =>
+      Buffer.compare(script, payment.script) === 0 ? [{ vout, value }] : [],
+    );
+    if (own.length === 0) continue;
+    const vouts = own.map(({ vout }) => vout);
+    const spenders = await spendersOf(node, txid, vouts);
+    const unspent = own.filter((_, place) => spenders[place] === null);
+    all.push(...unspent.map(({ vout, value }) => ({ name: outpointText(txid, vout), vout, value, found })));
+  }
+  const [best, ...others] = all.toSorted(
+    (a, b) => b.found.transactions.length - a.found.transactions.length || b.value - a.value,
+  );
+  if (best !== undefined) return { kind: 'targets', targets: [best, ...others] };
+  return refusedPsbt(
+    `orderId: no unconfirmed transaction of this order has an unspent output of ${payment.address}: name the output in utxo.`,
+    'orderId',
+  );
+}
+
+/** Transactions of the mempool that spend outputs of one of them, in the order of these; null: none does. */
+async function spendersOf(
+  node: NodeRpc,
+  txid: TxidHex,
+  vouts: readonly number[],
+): Promise<(TxidHex | null)[]> {
+  const answers = await node.call<readonly { readonly spendingtxid?: TxidHex }[]>('gettxspendingprevout', [
+    vouts.map((vout) => ({ txid, vout })),
+  ]);
+  return answers.map(({ spendingtxid = null }) => spendingtxid);
+}

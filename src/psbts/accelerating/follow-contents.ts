@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import type { TxidHex } from '#kernel/primitives/hash.ts';
+import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
+import { revealedPlaces } from './revealed-places.ts';
+
+/** An output, and what it holds beside its sats. */
+export interface Contents {
+  readonly value: number;
+  /** Sats of the output before each inscription. */
+  readonly inscriptions: readonly number[];
+  /** Null: they cannot be told before a block has the transactions. */
+  readonly runes: readonly RuneAmount[] | null;
+  /** Its sats in order. Null: there is no index of sats. */
+  readonly ranges: readonly SatRange[] | null;
+}
+
+/** An unconfirmed transaction, decoded. */
+export interface FollowedTransaction {
+  readonly txid: TxidHex;
+  readonly inputs: readonly {
+    /** `<txid>:<vout>` */
+    readonly outpoint: string;
+    readonly witness: readonly Uint8Array[];
+  }[];
+  readonly outputs: readonly { readonly value: number; readonly script: Uint8Array }[];
+}
+
+/**
+ * Contents of all outputs of unconfirmed transactions, by outpoint: their sats are followed first in, first out, new
+ * inscriptions are read from their envelopes, and runes go as their runestones say. Runes that a transaction etches or mints
+ * depend on the blocks before it, so those of all its outputs are unknown. Pure.
+ *
+ * @param transactions each after those that it spends
+ * @param confirmed contents of the confirmed outputs that they spend
+ */
+export function followContents(
+  transactions: readonly FollowedTransaction[],
+  confirmed: ReadonlyMap<string, Contents>,
+): ReadonlyMap<string, Contents> {
+  const known = new Map(confirmed);
+  const made = new Map<string, Contents>();
+  for (const transaction of transactions) {
+    const spent = transaction.inputs.map(({ outpoint }) => {
+      const found = known.get(outpoint);
+      assert(found !== undefined, 'a transaction comes after those that it spends');
+      return found;
+    });
+    for (const [vout, contents] of contentsOf(transaction, spent).entries()) {
+      const outpoint = `${transaction.txid}:${vout}`;
+      known.set(outpoint, contents);
+      made.set(outpoint, contents);
+    }
+  }
+  return made;
+}
+
+function contentsOf({ inputs, outputs }: FollowedTransaction, spent: readonly Contents[]): Contents[] {
+  const revealing = inputs.map(({ witness }, index) => ({ witness, value: spent[index]?.value ?? 0 }));
+  const places = [...heldPlaces(spent), ...revealedPlaces({ inputs: revealing, outputs })];
+  const runes = runesOf(outputs, spent);
+  const ranges = spent.map((each) => each.ranges);
+  const sats = ranges.includes(null) ? null : new SatQueue(ranges.flatMap((each) => each ?? []));
+  let start = 0;
+  return outputs.map(({ value }, vout) => {
+    const end = start + value;
+    const inscriptions = places
+      .filter((place) => start <= place && place < end)
+      .map((place) => place - start);
+    start = end;
+    const own = runes?.filter(({ output }) => output === vout) ?? null;
+    return { value, inscriptions, runes: own, ranges: sats?.take(value) ?? null };
+  });
+}
+
+/** Sats of all inputs before each inscription that they hold. */
+function heldPlaces(spent: readonly Contents[]): number[] {
+  let start = 0;
+  return spent.flatMap(({ value, inscriptions }) => {
+    const from = start;
+    start += value;
+    return inscriptions.map((offset) => from + offset);
+  });
+}
+
+/** Runes by output; null: unknown. */
+function runesOf(
+  outputs: FollowedTransaction['outputs'],
+  spent: readonly Contents[],
+): readonly (RuneAmount & { readonly output: number })[] | null {
+  const held: RuneAmount[] = [];
+  for (const { runes } of spent) {
+    if (runes === null) return null;
+    held.push(...runes);
+  }
+  const { artifact, given } = runeFlow(outputs, held);
+  if (artifact?.kind === 'runestone' && (artifact.mint !== null || artifact.etching !== null)) return null;
+  return given;
+}
+
+/** The sats of a transaction's inputs, which its outputs take one after the other. */
+class SatQueue {
+  readonly #ranges: readonly SatRange[];
+  #place = 0;
+  /** Sats of the range at `place` that are taken. */
+  #taken = 0;
+
+  constructor(ranges: readonly SatRange[]) {
+    this.#ranges = ranges;
+  }
+
+  take(count: number): SatRange[] {
+    const taken: SatRange[] = [];
+    for (let left = count; left > 0; ) {
+      const range = this.#ranges[this.#place];
+      assert(range !== undefined, 'a transaction pays no more than it spends');
+      const start = range.start + this.#taken;
+      const size = Math.min(left, range.end - start);
+      taken.push({ start, end: start + size });
+      left -= size;
+      this.#taken += size;
+      if (start + size === range.end) [this.#place, this.#taken] = [this.#place + 1, 0];
+    }
+    return taken;
+  }
+}

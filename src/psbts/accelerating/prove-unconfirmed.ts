@@ -1,0 +1,84 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { unprovenCoins } from '#psbts/coins/free-coins.ts';
+import type { Holdings } from '#utxos/held-by-outputs.ts';
+import { outpointText, type Utxo } from '#utxos/utxo.ts';
+import { type Contents, followContents } from './follow-contents.ts';
+import type { MempoolPackage } from './mempool-package.ts';
+
+/**
+ * Confirmed outputs that are looked up for one package. A payment spends a few; more would keep the node busy for a
+ * second.
+ */
+export const confirmedMax = 500;
+
+/** `too-many`: more confirmed outputs than are looked up. */
+export type ProvenContents =
+  | { readonly kind: 'proven'; readonly contents: ReadonlyMap<string, Contents> }
+  | { readonly kind: 'too-many' };
+
+/**
+ * Contents of all outputs of unconfirmed transactions, by outpoint: those of the confirmed outputs that they spend are
+ * followed through them. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ */
+export async function proveUnconfirmed(
+  { utxos }: Pick<CoinParts, 'utxos'>,
+  { transactions }: MempoolPackage,
+  asker: Asker,
+): Promise<ProvenContents> {
+  const own = new Set<string>(transactions.map(({ txid }) => txid));
+  const spent = transactions
+    .flatMap(({ inputs }) => inputs.map(({ outpoint }) => outpoint))
+    .filter((outpoint) => !own.has(outpoint.slice(0, txidChars)));
+  if (spent.length > confirmedMax) return { kind: 'too-many' };
+  const outputs = await confirmed(utxos, spent);
+  const holdings = await utxos.holdings(outputs, asker);
+  const sats = await utxos.indexedSats(outputs, asker);
+  const known = new Map<string, Contents>();
+  for (const [place, output] of outputs.entries()) {
+    const name = outpointText(displayHash(output.txid), output.vout);
+    const held = await contentsOf(utxos, output, holdings[place], asker);
+    if (typeof held === 'string') throw unprovenCoins(`${name}, which it comes from, ${held}`);
+    const ranges = sats === null ? null : (sats[place] ?? 'unknown');
+    if (ranges === 'unknown')
+      throw unprovenCoins(`${name}, which it comes from, has sats that the index of sats does not know yet`);
+    known.set(name, { value: output.value, ...held, ranges });
+  }
+  return { kind: 'proven', contents: followContents(transactions, known) };
+}
+
+/** Contents of a confirmed output; else why they are not proven, in words that follow its name. */
+async function contentsOf(
+  utxos: CoinParts['utxos'],
+  output: Utxo,
+  holdings: Holdings | undefined,
+  asker: Asker,
+): Promise<Pick<Contents, 'inscriptions' | 'runes'> | string> {
+  const { inscriptions = null, runes = null, unproven = [] } = holdings ?? {};
+  if (inscriptions === null || runes === null) return `is not proven to hold nothing: ${unproven.join(', ')}`;
+  if (inscriptions.length === 0 && runes.length === 0) return { inscriptions: [], runes: [] };
+  const { placed, amounts } = await utxos.contents(output, asker);
+  // of a long script the index keeps the beginning alone, and places are looked up by the whole
+  const isWhole = placed.length === inscriptions.length && amounts?.length === runes.length;
+  if (!isWhole) return 'holds inscriptions or runes that cannot be followed';
+  return { inscriptions: placed.map(({ offset }) => Number(offset)), runes: amounts };
+}
+
+const txidChars = 64;
+
+async function confirmed(utxos: CoinParts['utxos'], outpoints: readonly string[]): Promise<Utxo[]> {
+  const found = await utxos.outputs(
+    outpoints.map((outpoint) => {
+      const txid = parseTxid(outpoint.slice(0, txidChars));
+      if (txid === null)
+        throw new AppError('node_answer_invalid', 'The node gives an input that spends no output.');
+      return { txid, vout: Number(outpoint.slice(txidChars + 1)) };
+    }),
+  );
+  return found.map((output, place) => {
+    if (output !== null) return output;
+    throw unprovenCoins(`${outpoints[place]}, which it comes from, is not in the chain any more: ask again`);
+  });
+}
