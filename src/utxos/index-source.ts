@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import type { ClientBase } from 'pg';
 import { blockMoments } from '#chain/blocks/header.queries.ts';
-import { addressOutputs, hasAddressIndex } from '#chain/outputs/address.queries.ts';
+import { addressOutputs, hasAddressIndex, largestAddressOutputs } from '#chain/outputs/address.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -12,6 +13,7 @@ import {
   type Listing,
   type Owner,
   outputsMax,
+  type PartListing,
   tooManyOutputs,
   type UtxoSource,
 } from './utxo.ts';
@@ -35,25 +37,53 @@ export class IndexSource implements UtxoSource {
     return withSnapshot(
       this.#pool,
       async ({ client, tip }) => {
-        if (!(await hasAddressIndex(client)))
-          throw new AppError('utxo_source_missing', 'this server has no index of addresses');
+        await requireAddressIndex(client);
         const found: Omit<ListedOutput, 'blockHash' | 'blockTime'>[] = [];
         for (const { script } of owners) {
           const outputs = await addressOutputs(client, script, outputsMax + 1 - found.length);
           for (const output of outputs) found.push({ ...output, script });
           if (found.length > outputsMax) throw tooManyOutputs();
         }
-        const moments = await blockMoments(client, [...new Set(found.map(({ height }) => height))]);
-        const outputs = found.flatMap((output): ListedOutput[] => {
-          const block = moments.get(output.height);
-          // every output of the index is in an indexed block
-          return block === undefined
-            ? []
-            : [{ ...output, blockHash: displayHash(block.hash), blockTime: block.time }];
-        });
+        const outputs = await withBlocks(client, found);
         return { tipHeight: tip?.height ?? genesisHeight, outputs: inChainOrder(outputs) };
       },
       signal,
     );
   }
+
+  /** Throws like `list`. */
+  async largest({ script }: Owner, limit: number, { signal }: Asker): Promise<PartListing> {
+    return withSnapshot(
+      this.#pool,
+      async ({ client, tip }) => {
+        await requireAddressIndex(client);
+        const found = await largestAddressOutputs(client, script, { limit, most: outputsMax });
+        const outputs = await withBlocks(
+          client,
+          found.outputs.map((output) => ({ ...output, script })),
+        );
+        return { tipHeight: tip?.height ?? genesisHeight, outputs, isAll: found.isAll };
+      },
+      signal,
+    );
+  }
+}
+
+async function requireAddressIndex(client: ClientBase): Promise<void> {
+  if (!(await hasAddressIndex(client)))
+    throw new AppError('utxo_source_missing', 'this server has no index of addresses');
+}
+
+/** Outputs of the index with their blocks, all of which are indexed. */
+async function withBlocks(
+  client: ClientBase,
+  found: readonly Omit<ListedOutput, 'blockHash' | 'blockTime'>[],
+): Promise<ListedOutput[]> {
+  const moments = await blockMoments(client, [...new Set(found.map(({ height }) => height))]);
+  return found.flatMap((output): ListedOutput[] => {
+    const block = moments.get(output.height);
+    return block === undefined
+      ? []
+      : [{ ...output, blockHash: displayHash(block.hash), blockTime: block.time }];
+  });
 }

@@ -25,6 +25,7 @@ import {
   type Listing,
   type Owner,
   outpointText,
+  type PartListing,
   type Utxo,
   type UtxoSet,
   type UtxoSource,
@@ -57,6 +58,8 @@ export interface UtxoParts {
   readonly tracer: SatTracer | null;
 }
 
+type ListingOf = Listing & { readonly source: UtxoSource['name'] };
+
 /**
  * Unspent outputs of scripts, from whichever source there is, and what they hold (docs/utxos.md). What orders, token
  * payments and the inventory spend comes from here.
@@ -81,12 +84,16 @@ export class UtxoReader {
    * The same outputs as their source lists them, before the node is asked about each: for callers that look at a few of
    * them alone. Throws `utxo_source_missing`, and the codes of the source.
    */
-  async listed(
-    owners: readonly Owner[],
-    asker: Asker,
-  ): Promise<Listing & { readonly source: UtxoSource['name'] }> {
+  async listed(owners: readonly Owner[], asker: Asker): Promise<ListingOf> {
     const source = await this.#source(asker);
     return { source: source.name, ...(await source.list(owners, asker)) };
+  }
+
+  /** The largest of them of one script, `limit` at most where the source can tell which they are. Throws like `listed`. */
+  async largest(owner: Owner, limit: number, asker: Asker): Promise<PartListing> {
+    const source = await this.#source(asker);
+    const found = await source.largest?.(owner, limit, asker);
+    return found ?? { ...(await source.list([owner], asker)), isAll: true };
   }
 
   /** Listed outputs, and what the node says of each. Throws the codes of NodeRpc. */
@@ -95,11 +102,10 @@ export class UtxoReader {
     const immature = await this.#immature(outputs, tipHeight);
     const isAsked = this.#parts.node !== null;
     return outputs.map((output): Utxo => {
-      const name = nameOf(output);
       return {
         ...output,
-        spender: isAsked ? (spenders.get(name) ?? 'none') : 'unknown',
-        isImmature: isAsked ? immature.has(name) : null,
+        spender: isAsked ? (spenders.get(nameOf(output)) ?? 'none') : 'unknown',
+        isImmature: isAsked ? immature.has(displayHash(output.txid)) : null,
       };
     });
   }
@@ -228,16 +234,19 @@ export class UtxoReader {
     );
   }
 
-  /** Outputs of coinbases that the block after the tip must not spend. Only young outputs can be. */
-  async #immature(outputs: readonly ListedOutput[], tipHeight: number): Promise<ReadonlySet<string>> {
+  /**
+   * Transactions among these outputs that are coinbases which the block after the tip must not spend. Only young ones
+   * can be. Each is asked for once: an exchange pays thousands of outputs of an address in one.
+   */
+  async #immature(outputs: readonly ListedOutput[], tipHeight: number): Promise<ReadonlySet<TxidHex>> {
     const { node } = this.#parts;
-    const immature = new Set<string>();
+    const immature = new Set<TxidHex>();
     if (node === null) return immature;
     const young = outputs.filter(({ height }) => isYoung(height, tipHeight));
-    await inLanes(young, callsMax, async (output) => {
-      const parameters = [displayHash(output.txid), output.vout, false];
-      const found = await node.call<NodeOutput | null>('gettxout', parameters);
-      if (found?.coinbase === true) immature.add(nameOf(output));
+    const outputOf = new Map(young.map(({ txid, vout }) => [displayHash(txid), vout]));
+    await inLanes([...outputOf], callsMax, async ([txid, vout]) => {
+      const found = await node.call<NodeOutput | null>('gettxout', [txid, vout, false]);
+      if (found?.coinbase === true) immature.add(txid);
     });
     return immature;
   }

@@ -29,6 +29,11 @@ export interface Listing {
   readonly outputs: readonly ListedOutput[];
 }
 
+export interface PartListing extends Listing {
+  /** There are no others. */
+  readonly isAll: boolean;
+}
+
 export type UtxoSourceName = 'index' | 'esplora' | 'node';
 
 /** Where unspent outputs come from. One suite of tests holds for all (test/integration/utxos). */
@@ -39,6 +44,11 @@ export interface UtxoSource {
    * the source's own codes.
    */
   list(owners: readonly Owner[], asker: Asker): Promise<Listing>;
+  /**
+   * The largest of these outputs of one script, `limit` at most, sorted by value. Throws like `list`. Absent: the source
+   * cannot tell which they are before it has listed all.
+   */
+  largest?(owner: Owner, limit: number, asker: Asker): Promise<PartListing>;
 }
 
 /** Outputs of one question: of an address that has more, nobody makes a transaction without choosing himself. */

@@ -8,7 +8,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
-import { CoinSupply, type CoinVerdict } from '#psbts/planning/coin-supply.ts';
+import { CoinSupply, type CoinVerdict, firstLooks } from '#psbts/planning/coin-supply.ts';
 import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
 import type { Holdings } from '#utxos/held-by-outputs.ts';
@@ -50,23 +50,35 @@ export async function freeCoins(
   except: readonly Outpoint[] = [],
 ): Promise<FreeCoins> {
   const { script, address } = signer;
-  const { outputs, tipHeight } = await parts.utxos.listed([{ script, address }], asker);
+  const owner = { script, address };
+  const { outputs, tipHeight, isAll } = await parts.utxos.largest(owner, firstLooks, asker);
   const named = new Set(except.map(nameOf));
-  const candidates = outputs
-    .filter((output) => !named.has(nameOf(output)))
-    .map((listed): PaymentCoin => {
-      const { txid, vout, value, blockHash } = listed;
-      return { txid, vout, value: BigInt(value), signer, blockHash, listed };
-    });
+  const coinsOf = (listing: readonly ListedOutput[]): PaymentCoin[] =>
+    listing
+      .filter((output) => !named.has(nameOf(output)))
+      .map((listed) => {
+        const { txid, vout, value, blockHash } = listed;
+        return { txid, vout, value: BigInt(value), signer, blockHash, listed };
+      });
   const unproven = new Set<string>();
-  const supply = new CoinSupply(candidates, (coins) =>
-    proveFree(
-      parts,
-      coins.map(({ listed }) => listed),
-      { tipHeight, asker, unproven },
-    ),
+  const supply = new CoinSupply(
+    coinsOf(outputs),
+    (coins) =>
+      proveFree(
+        parts,
+        coins.map(({ listed }) => listed),
+        { tipHeight, asker, unproven },
+      ),
+    isAll ? null : async () => coinsOf(smaller((await parts.utxos.listed([owner], asker)).outputs, outputs)),
   );
   return { supply, unproven };
+}
+
+/** Outputs of a later list beside the largest of an earlier one. A block between the two may have added larger ones. */
+function smaller(later: readonly ListedOutput[], largest: readonly ListedOutput[]): ListedOutput[] {
+  const known = new Set(largest.map(nameOf));
+  const least = largest.at(-1)?.value ?? 0;
+  return later.filter((output) => output.value <= least && !known.has(nameOf(output)));
 }
 
 /** Coins that would pay if more were known of them. */

@@ -11,6 +11,9 @@ export type CoinVerdict =
 /** Looks at coins, in their order. */
 export type ProveCoins<Coin> = (coins: readonly Coin[]) => Promise<readonly CoinVerdict[]>;
 
+/** Lists coins that were not listed before. */
+export type OtherCoins<Coin> = () => Promise<readonly Coin[]>;
+
 export type CoinOutcome<Coin> =
   | ChosenCoins<Coin>
   | (CoinsShort & { readonly leftOut: ReadonlyMap<string, number> })
@@ -23,22 +26,28 @@ const growth = 4;
 /** An answer to the node of 100 kB, and statements of some tens of milliseconds. */
 const lookMax = 1_000;
 
+/** Coins of the first two looks: most transactions are paid with one of these. */
+export const firstLooks = firstLook * (1 + growth);
+
 /**
  * The coins of an address, the largest first. Each is proven to be free before it is spent, and no more of them are looked
  * at than a transaction needs: an address may have 10,000.
  */
 export class CoinSupply<Coin extends { readonly value: bigint }> {
-  readonly #candidates: readonly Coin[];
   readonly #prove: ProveCoins<Coin>;
   readonly #free: Coin[] = [];
   readonly #leftOut = new Map<string, number>();
+  #candidates: readonly Coin[];
+  #others: OtherCoins<Coin> | null;
   #unproven: string | null = null;
   #seen = 0;
   #look = firstLook;
 
-  constructor(candidates: readonly Coin[], prove: ProveCoins<Coin>) {
-    this.#candidates = candidates.toSorted((a, b) => (a.value === b.value ? 0 : a.value < b.value ? 1 : -1));
+  /** @param others lists the coins beside the candidates, none of them larger; null: there are none */
+  constructor(candidates: readonly Coin[], prove: ProveCoins<Coin>, others: OtherCoins<Coin> | null = null) {
+    this.#candidates = candidates.toSorted(byValue);
     this.#prove = prove;
+    this.#others = others;
   }
 
   /** Coins that pay for a transaction (`chooseCoins`). Rejects as `prove` does. */
@@ -70,10 +79,15 @@ export class CoinSupply<Coin extends { readonly value: bigint }> {
   }
 
   get #isAll(): boolean {
-    return this.#seen === this.#candidates.length;
+    return this.#others === null && this.#seen === this.#candidates.length;
   }
 
   async #more(): Promise<void> {
+    if (this.#others !== null && this.#seen === this.#candidates.length) {
+      const others = await this.#others();
+      this.#candidates = [...this.#candidates, ...others.toSorted(byValue)];
+      this.#others = null;
+    }
     const looked = this.#candidates.slice(this.#seen, this.#seen + this.#look);
     this.#look = Math.min(lookMax, this.#look * growth);
     const verdicts = await this.#prove(looked);
@@ -86,3 +100,7 @@ export class CoinSupply<Coin extends { readonly value: bigint }> {
     }
   }
 }
+
+/** The largest first. */
+const byValue = (a: { readonly value: bigint }, b: { readonly value: bigint }): number =>
+  a.value === b.value ? 0 : a.value < b.value ? 1 : -1;

@@ -123,6 +123,21 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
       expect(ids).toEqual(ids.toSorted());
     });
 
+    test('are the largest of them where not all are asked for', async () => {
+      const all = await reader(name).listed([ownerOf(customer)], testAsker());
+      const byValue = all.outputs.map(({ value }) => value).toSorted((a, b) => b - a);
+      const one = await reader(name).largest(ownerOf(customer), 1, testAsker());
+      const values = one.outputs.map(({ value }) => value);
+      // the other sources do not know before they have listed all
+      expect([values, one.isAll]).toEqual(
+        name === 'index' ? [byValue.slice(0, 1), false] : [all.outputs.map(({ value }) => value), true],
+      );
+      const many = await reader(name).largest(ownerOf(customer), 100, testAsker());
+      expect(many.isAll).toBe(true);
+      expect(many.outputs.map(shown).toSorted()).toEqual(all.outputs.map(shown).toSorted());
+      expect((await reader(name).largest(ownerOf(miner + 1), 1, testAsker())).outputs).toEqual([]);
+    });
+
     test('tell which of them the mempool spends', async () => {
       const { utxos } = await reader(name).unspent([ownerOf(customer)], testAsker());
       const spent = utxos.filter((utxo) => utxo.spender !== 'none');

@@ -80,6 +80,26 @@ test('coins that might pay are unproven, not too few', async () => {
   expect(await supply.choose(frame(330n, 100n))).toMatchObject({ kind: 'chosen' });
 });
 
+test('coins of which only the largest are listed first are chosen as if all were', async () => {
+  const value = fc.oneof(fc.bigInt(1n, 1_000n), fc.bigInt(300n, 100_000n));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ value, kind: fc.constantFrom<Kind>(...kinds) }), { minLength: 1, maxLength: 80 }),
+      fc.nat(80),
+      fc.bigInt(330n, 300_000n),
+      async (coins, listed, charge) => {
+        const sorted = coins.toSorted((a, b) => (a.value < b.value ? 1 : a.value > b.value ? -1 : 0));
+        const prove = async (looked: readonly TestCoin[]) => looked.map(({ kind }) => verdicts[kind]);
+        const whole = new CoinSupply(sorted, prove);
+        const others = async () => sorted.slice(listed).toReversed();
+        const inParts = new CoinSupply(sorted.slice(0, listed), prove, others);
+        expect(await inParts.choose(frame(charge))).toEqual(await whole.choose(frame(charge)));
+      },
+    ),
+    { numRuns: namedRuns(300, 3_000) },
+  );
+});
+
 test('for random coins: never one that is kept, and those that would be chosen of the free ones alone', async () => {
   const coin = fc.record({
     value: fc.oneof(fc.bigInt(1n, 1_000n), fc.bigInt(300n, 100_000n)),
