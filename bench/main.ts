@@ -64,6 +64,10 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --paid N         orders of 20 files that are paid (default 20)
             --open N         open orders beside which all of it is measured again (default 10000)
 
+  psbts     PSBTs for an address with many outputs, from the index of addresses and from scans of the node
+            --outputs N      outputs of the address (default 5000)
+            --builds N       PSBTs of each kind (default 200)
+
   ledger    what the ledger costs beside many orders of an earlier version: their migration, a posting, an audit
             --orders N       orders of one file (default 100000)
             --until filled   stops before the migration, and keeps the server for other measurements
@@ -82,6 +86,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   bodies: async (args) => (await import('./bodies/bodies-bench.ts')).bodiesBench(args),
   runes: async (args) => (await import('./runes/runes-bench.ts')).runesBench(args),
   orders: async (args) => (await import('./orders/orders-bench.ts')).ordersBench(args),
+  psbts: async (args) => (await import('./psbts/psbts-bench.ts')).psbtsBench(args),
   ledger: async (args) => (await import('./ledger/ledger-bench.ts')).ledgerBench(args),
   sats: async (args) => (await import('./sats/sats-bench.ts')).satsBench(args),
   sales: async (args) => (await import('./sales/sales-bench.ts')).salesBench(args),

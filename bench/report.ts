@@ -29,6 +29,7 @@ export interface Report {
     | 'sats'
     | 'sales'
     | 'orders'
+    | 'psbts'
     | 'ledger';
   /** The conditions: what was measured, on which data, how often, and what was warm. */
   readonly notes: readonly string[];

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
+import { loopLag } from '../loop-lag.ts';
 import type { Figure } from '../report.ts';
 
 /** As long as a file may be that has a reveal for itself. */
@@ -67,12 +68,4 @@ function post(origin: string, body: string, localAddress: string): Promise<void>
     sending.on('error', reject);
     sending.end(body);
   });
-}
-
-/** Of the process since it was last asked, sampled each 10 ms, which are part of it. */
-async function loopLag(origin: string): Promise<{ p99Ms: number; longestMs: number }> {
-  const text = await (await fetch(`${origin}/metrics`)).text();
-  const milliseconds = (name: string): number =>
-    Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (\\S+)$`, 'mu').exec(text)?.[1]) * 1000;
-  return { p99Ms: milliseconds('p99'), longestMs: milliseconds('max') };
 }

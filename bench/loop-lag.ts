@@ -1,0 +1,7 @@
+/** How late the event loop of a process was since this was last asked, sampled each 10 ms, which are part of it. */
+export async function loopLag(origin: string): Promise<{ p99Ms: number; longestMs: number }> {
+  const text = await (await fetch(`${origin}/metrics`)).text();
+  const milliseconds = (name: string): number =>
+    Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (\\S+)$`, 'mu').exec(text)?.[1]) * 1000;
+  return { p99Ms: milliseconds('p99'), longestMs: milliseconds('max') };
+}
