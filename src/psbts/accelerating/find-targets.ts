@@ -6,7 +6,7 @@ import type { CoinParts } from '#psbts/coins/coin-parts.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
 import { outpointText } from '#utxos/utxo.ts';
-import { type MempoolPackage, mempoolPackage } from './mempool-package.ts';
+import { type MempoolPackage, mempoolPackage, mempoolTransaction } from './mempool-package.ts';
 import { transactionsOfOrder } from './order-transactions.ts';
 
 /** An unconfirmed, unspent output of the payment address, in its package. */
@@ -62,15 +62,17 @@ export async function targetsOfOrder(
   if (txids === null) throw new AppError('not_found', `no such order ${orderId.slice(0, 64)}`);
   const all: Target[] = [];
   for (const txid of txids) {
-    const found = await mempoolPackage(node, txid);
-    if (found === null) continue;
-    const own = found.last.outputs.flatMap(({ script, value }, vout) =>
+    // a package is many calls, and most transactions of an order pay others
+    const outputs = (await mempoolTransaction(node, txid))?.outputs ?? [];
+    const own = outputs.flatMap(({ script, value }, vout) =>
       Buffer.compare(script, payment.script) === 0 ? [{ vout, value }] : [],
     );
     if (own.length === 0) continue;
     const vouts = own.map(({ vout }) => vout);
     const spenders = await spendersOf(node, txid, vouts);
     const unspent = own.filter((_, place) => spenders[place] === null);
+    const found = unspent.length === 0 ? null : await mempoolPackage(node, txid);
+    if (found === null) continue;
     all.push(...unspent.map(({ vout, value }) => ({ name: outpointText(txid, vout), vout, value, found })));
   }
   const [best, ...others] = all.toSorted(

@@ -1,4 +1,4 @@
-import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -56,6 +56,13 @@ export async function mempoolPackage(node: NodeRpc, txid: TxidHex): Promise<Memp
   // a block has taken some of them meanwhile
   if (last === undefined || last === null || !transactions.every((each) => each !== null)) return null;
   return { last, transactions };
+}
+
+/** A transaction of the mempool alone. Null: the mempool does not have it. Throws as `mempoolPackage`. */
+export async function mempoolTransaction(node: NodeRpc, txid: TxidHex): Promise<RawTransaction | null> {
+  if ((await ifThere(node.call<Entry>('getmempoolentry', [txid]))) === null) return null;
+  const hex = await ifThere(node.call<string>('getrawtransaction', [txid, false]));
+  return hex === null ? null : RawTransactions.one(Buffer.from(hex, 'hex'));
 }
 
 /** The node's answer about a transaction of the mempool; null: it is not there. */
