@@ -37,6 +37,8 @@ export interface InscriptionView {
   readonly delegate: string | null;
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
+  /** Null: it is not burned, or its burn has none. */
+  readonly burnMetadataJson: string | null;
   /** A text that is longer than `jsonShownChars` may be cut somewhere after them. */
   readonly propertiesJson: string | null;
   /** Inscriptions that the content loads. */
@@ -90,6 +92,7 @@ export function inscriptionPage(view: InscriptionView): Markup {
   <dl class="table">${rows(view)}</dl>
   ${salesTable(view.sales)}
   ${jsonSection('Metadata', view.metadataJson)}
+  ${jsonSection('Burn metadata', view.burnMetadataJson)}
   ${jsonSection('Properties', view.propertiesJson)}
 </div>
 </article>`,

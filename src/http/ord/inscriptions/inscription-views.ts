@@ -14,6 +14,7 @@ import type { PendingSale } from '#market/sales/pending-sales.store.ts';
 import { saleView } from '#market/sales/sale-view.ts';
 import type { Site } from '#web/layout.ts';
 import type { InscriptionView } from '#web/pages/inscription.page.ts';
+import { burnMetadataJson } from './burn-metadata.ts';
 
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 const idOrNull = (id: InscriptionId | null): string | null => (id === null ? null : idText(id));
@@ -82,6 +83,15 @@ function addressOf({ location }: InscriptionDetail, network: NetworkParameters):
   return scriptToAddress(location.script, network);
 }
 
+const placeView = (
+  location: InscriptionDetail['location'],
+): Pick<InscriptionView, 'satpoint' | 'place' | 'value' | 'burnMetadataJson'> => ({
+  satpoint: location?.satpoint ?? null,
+  place: location?.place ?? null,
+  value: location?.value ?? null,
+  burnMetadataJson: burnMetadataJson(location?.script ?? null),
+});
+
 /** What a page shows of an inscription beside its details. */
 interface InscriptionParts {
   readonly propertiesJson: string | null;
@@ -132,10 +142,8 @@ export function inscriptionView(
     charms: detail.charms === null ? null : charmNames(detail.charms),
     curse: curseName(detail.curse),
     fee: detail.fee,
-    satpoint: location?.satpoint ?? null,
-    place: location?.place ?? null,
     address: addressOf(detail, network),
-    value: location?.value ?? null,
+    ...placeView(location),
     parents: detail.parents?.map(idText) ?? null,
     children: detail.children.map(idText),
     childCount: detail.childCount,

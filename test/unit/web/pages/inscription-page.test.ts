@@ -22,6 +22,7 @@ const view: InscriptionView = {
   delegate: null,
   metaprotocol: null,
   metadataJson: null,
+  burnMetadataJson: null,
   propertiesJson: null,
   references: [],
   sat: null,
@@ -47,6 +48,12 @@ function shownJson(metadataJson: string): string {
   const { text } = inscriptionPage({ ...view, metadataJson });
   return /<pre class="json">([^<]*)<\/pre>/u.exec(text)![1]!.replaceAll('&quot;', '"');
 }
+
+test('the metadata of a burn has a section of its own', () => {
+  const { text } = inscriptionPage({ ...view, burnMetadataJson: '"<gone>"' });
+  expect(text).toContain('<h2>Burn metadata</h2><pre class="json">&quot;&lt;gone&gt;&quot;</pre>');
+  expect(inscriptionPage(view).text).not.toContain('Burn metadata');
+});
 
 describe('the sat of an inscription', () => {
   test('has a link to its page, and its satributes to theirs', () => {
