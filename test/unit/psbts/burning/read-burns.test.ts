@@ -77,7 +77,8 @@ test('any body is read or refused with sentences', () => {
   );
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), fields), fc.boolean(), (given, isSigned) => {
-      const body = isSigned && typeof given === 'object' ? { ...given, ...signers } : given;
+      const isFields = typeof given === 'object' && given !== null && !Array.isArray(given);
+      const body = isSigned && isFields ? { ...given, ...signers } : given;
       for (const read of [readBurn, readInscriptionBurn, readChild]) {
         const answer = read(body, regtest);
         if (answer.kind === 'faulty') expect(answer.faults.length).toBeGreaterThan(0);
