@@ -62,8 +62,6 @@ async function look(
   network: NetworkParameters,
   { txid, outputs }: RawTransaction,
 ): Promise<readonly FoundOrder[] | 'mined' | 'seen'> {
-  const known = await seenPayments(client, txid);
-  if (known.length > 0) return known.some(({ isMined }) => isMined) ? 'mined' : 'seen';
   const watchers = await watchersOfScripts(
     client,
     outputs.map(({ script }) => script),
@@ -71,6 +69,9 @@ async function look(
   const ids = new Set(watchers.flatMap((watcher) => orderOfWatcher(watcher) ?? []));
   const found: FoundOrder[] = [];
   for (const id of [...ids].slice(0, ordersMax)) found.push(await findOpenOrder(client, network, { id }));
+  // last: wallets send it themselves just before, and an order that has it by now would seem to be paid by another one
+  const known = await seenPayments(client, txid);
+  if (known.length > 0) return known.some(({ isMined }) => isMined) ? 'mined' : 'seen';
   return found;
 }
 

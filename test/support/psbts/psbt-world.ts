@@ -58,6 +58,8 @@ export interface Customer {
 }
 
 const subsidy = 5_000_000_000;
+/** All sats of these blocks are special: Block 9, and Block 78. */
+const namedBlocks: ReadonlySet<number> = new Set([9, 78]);
 
 /** A node with orders that are followed, and the app with its builders, with indexes of addresses, runes and sats. */
 export class PsbtWorld {
@@ -133,7 +135,7 @@ export class PsbtWorld {
 
   /** Coins with an address in the next block, without special sats. */
   async fund({ owner, type }: CustomerAddress, values: readonly number[]): Promise<Coin[]> {
-    const coin = await this.world.chain.coin();
+    const coin = await this.#commonCoin();
     const paid = values.map((value): NewOutput => ({ value, to: owner, type }));
     const left = coin.value - values.reduce((sum, value) => sum + value, 0) - 20_000;
     const made = transaction([coin], [{ value: 10_000 }, ...paid, { value: left - 10_000 }]);
@@ -199,10 +201,19 @@ export class PsbtWorld {
     return (await this.world.bitcoind.rpc.call<object | null>('gettxout', [txid, vout, true])) !== null;
   }
 
+  async #commonCoin(): Promise<Coin> {
+    const coin = await this.world.chain.coin();
+    return namedBlocks.has(await this.#heightOf(coin)) ? this.#commonCoin() : coin;
+  }
+
   /** The first sat of a coinbase, which is the first of its block: ord halves later than regtest does. */
-  async #firstSat({ txid, vout }: Coin): Promise<number> {
+  async #firstSat(coin: Coin): Promise<number> {
+    return (await this.#heightOf(coin)) * subsidy;
+  }
+
+  async #heightOf({ txid, vout }: Coin): Promise<number> {
     const found = await this.world.bitcoind.rpc.call<{ confirmations: number }>('gettxout', [txid, vout]);
-    return ((await this.world.chain.height()) - found.confirmations + 1) * subsidy;
+    return (await this.world.chain.height()) - found.confirmations + 1;
   }
 
   async close(): Promise<void> {
