@@ -17,6 +17,8 @@ const callsMax = 2;
 const wishedMax = 100;
 /** Bytes of all previous transactions: a PSBT of more than 1 MB is finalized by no one, nor by this service. */
 const bytesMax = 900_000;
+/** Bytes of those that are not needed: they are sent three times as long, in hex and base64. */
+const wishedBytesMax = 300_000;
 
 export interface PreviousTransactions {
   /** Without witnesses, by the index of the input that spends them. */
@@ -37,12 +39,9 @@ export async function previousTransactions(
   node: NodeRpc,
   inputs: readonly PsbtInput[],
 ): Promise<PreviousTransactions> {
-  const needed = await stripped(
-    node,
-    inputs.filter(({ signer }) => signer.type === 'p2pkh'),
-    true,
-  );
-  const size = sizeOf(needed);
+  const legacy = inputs.filter(({ signer }) => signer.type === 'p2pkh');
+  const needed = await stripped(node, legacy, true);
+  const size = sizeOf(needed, legacy);
   if (size > bytesMax)
     throw new AppError(
       'request_invalid',
@@ -54,7 +53,7 @@ export async function previousTransactions(
   const isWhole =
     wished !== null &&
     segwit.every(({ txid }) => wished.has(displayHash(txid))) &&
-    size + sizeOf(wished) <= bytesMax;
+    sizeOf(wished, segwit) <= wishedBytesMax;
   const found = new Map([...needed, ...(isWhole ? wished : [])]);
   const byInput = new Map(
     inputs.flatMap(({ txid, signer }, index) => {
@@ -66,8 +65,9 @@ export async function previousTransactions(
   return { byInput, warnings: segwit.length > 0 && !isWhole ? [noneOfSegwit] : [] };
 }
 
-const sizeOf = (transactions: ReadonlyMap<TxidHex, Uint8Array>): number =>
-  transactions.values().reduce((sum, { length }) => sum + length, 0);
+/** Bytes in the PSBT: each input has its own copy. */
+const sizeOf = (transactions: ReadonlyMap<TxidHex, Uint8Array>, inputs: readonly PsbtInput[]): number =>
+  inputs.reduce((sum, { txid }) => sum + (transactions.get(displayHash(txid))?.length ?? 0), 0);
 
 async function stripped(
   node: NodeRpc,
