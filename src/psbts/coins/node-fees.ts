@@ -65,3 +65,12 @@ export function feeRateFor(
   const [asked, taken] = [given, least].map(shownFeeRate);
   return refusedPsbt(`${field}: the node takes nothing below ${taken} sat/vB now, so not ${asked}.`, field);
 }
+
+/** Warning of a rate below what the node estimates: the transaction is relayed, and may wait. Pure. */
+export function feeRateWarnings(feeRate: bigint, { estimate }: Pick<NodeStanding, 'estimate'>): string[] {
+  if (estimate === null || feeRate >= estimate) return [];
+  const [asked, usual] = [feeRate, estimate].map(shownFeeRate);
+  return [
+    `feeRate: ${asked} sat/vB is below the ${usual} that the node estimates now, so the transaction may wait for days.`,
+  ];
+}

@@ -8,7 +8,7 @@ import type { OpenOrder } from '#orders/paying/open-order.ts';
 import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
 import type { CoinParts } from '#psbts/coins/coin-parts.ts';
 import { type FreeCoins, freeCoins, type PaymentCoin, unprovenCoins } from '#psbts/coins/free-coins.ts';
-import { feeRateFor, nodeFeesOf } from '#psbts/coins/node-fees.ts';
+import { feeRateFor, feeRateWarnings, nodeFeesOf } from '#psbts/coins/node-fees.ts';
 import { parseOutpoint } from '#psbts/planning/read-outpoint.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
@@ -52,7 +52,8 @@ export async function payOrder(
   asker: Asker,
 ): Promise<BuiltPayment | PsbtRefusal> {
   const { signers, charge } = request;
-  const feeRate = feeRateFor(request.feeRate, await nodeFeesOf(parts.node).standing());
+  const standing = await nodeFeesOf(parts.node).standing();
+  const feeRate = feeRateFor(request.feeRate, standing);
   if (typeof feeRate !== 'bigint') return feeRate;
   const wrong = whyNotPayable(request) ?? (await whyOwn(parts, signers));
   if (wrong !== null) return wrong;
@@ -66,7 +67,8 @@ export async function payOrder(
   const trial = { parts, order, coins, feeRate, asker };
   const tried = await tryPayments(trial, { signers, special, parents, charge });
   if (tried.kind === 'refused') return tried;
-  const { planned, layout, warnings } = tried;
+  const { planned, layout } = tried;
+  const warnings = [...tried.warnings, ...feeRateWarnings(feeRate, standing)];
   const texts = { feeRate, warnings, unproven: [...coins.unproven, ...unproven] };
   return { ...(await buildPsbt(parts.node, planned.plan, texts)), charge: layout.charge };
 }

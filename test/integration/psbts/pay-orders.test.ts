@@ -228,6 +228,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     const [, runic] = await world.kept(customer.ordinals, 5_000);
     const elsewhere = await world.special(customerAddress(62_005), 5_000);
     const common = await world.fund(customer.ordinals, [5_000]);
+    await world.fund(customer.payment, [30_000]);
     await world.mine();
     const pending = await world.special(customer.ordinals, 5_000);
     for (const hex of world.unmined()) await world.broadcast(hex);
@@ -361,5 +362,18 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       special.sat + 546,
       special.sat + 1092,
     ]);
+  });
+
+  test('the first of several reveals is inscribed on the special sat', async () => {
+    const special = await world.special(customer.ordinals, 10_000);
+    await world.fund(customer.payment, [30_000]);
+    await world.mine();
+    const { order } = await world.world.customerOrders.create(
+      wantedOrder(['first', 'second'], { uncurse: true }),
+    );
+    const answer = await world.built(url, customer, { ...body(order), specialSatsOutput: special.name });
+    await world.broadcast(world.signed(answer, customer, signingLibraries[0]!));
+    await world.world.deliver(order.id);
+    expect(await inscribedOn(order.id)).toContain(special.sat);
   });
 });

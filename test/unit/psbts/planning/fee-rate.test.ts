@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RequestValues } from '#orders/reading/request-values.ts';
-import { feeRateFor } from '#psbts/coins/node-fees.ts';
+import { feeRateFor, feeRateWarnings } from '#psbts/coins/node-fees.ts';
 import { type FeeRateUnit, readFeeRate } from '#psbts/planning/fee-rate.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
@@ -83,6 +83,10 @@ test('a rate that the node does not take is refused with its number', () => {
   };
   expect(feeRateFor(null, standing)).toBe(7000n);
   expect(feeRateFor(2500n, standing)).toBe(2500n);
+  expect(feeRateWarnings(7000n, standing)).toEqual([]);
+  expect(feeRateWarnings(2500n, standing)).toEqual([
+    'feeRate: 2.5 sat/vB is below the 7 that the node estimates now, so the transaction may wait for days.',
+  ]);
   expect(feeRateFor(1000n, standing)).toMatchObject({
     kind: 'refused',
     reason: 'feeRate: the node takes nothing below 2.5 sat/vB now, so not 1.',
