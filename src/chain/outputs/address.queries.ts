@@ -91,7 +91,10 @@ export async function largestAddressOutputs(
   );
   const total = rows[0]?.total ?? 0;
   refuseLarge(total, most);
-  return { outputs: rows.map(({ total: _, ...output }) => output), isAll: total === rows.length };
+  return {
+    outputs: rows.map(({ txid, vout, value, height }) => ({ txid, vout, value, height })),
+    isAll: total === rows.length,
+  };
 }
 
 /**
