@@ -13,8 +13,8 @@ import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 
 /** Calls at once: bitcoind works on four, and others need it too. */
 const callsMax = 2;
-/** Transactions of segwit inputs that are asked for: the node reads a block for each. */
-const wishedMax = 100;
+/** Inputs of a kind whose transactions are asked for: the node reads a block for each, and anyone can name an address. */
+const askedMax = 100;
 /** Bytes of all previous transactions: a PSBT of more than 1 MB is finalized by no one, nor by this service. */
 const bytesMax = 900_000;
 /** Bytes of those that are not needed: they are sent three times as long, in hex and base64. */
@@ -33,22 +33,23 @@ const noneOfSegwit =
 /**
  * The transactions whose outputs are spent: P2PKH inputs cannot be signed without them, and hardware wallets want them for
  * segwit version 0, as its signatures prove one amount alone. Throws `previous_transaction_missing` where the node cannot
- * give one that is needed, `request_invalid` where these are too large together, and the codes of NodeRpc.
+ * give one that is needed, `request_invalid` where there are too many, or these are too large together, and the codes of NodeRpc.
  */
 export async function previousTransactions(
   node: NodeRpc,
   inputs: readonly PsbtInput[],
 ): Promise<PreviousTransactions> {
   const legacy = inputs.filter(({ signer }) => signer.type === 'p2pkh');
+  if (legacy.length > askedMax)
+    throw tooMuch(`The payment takes ${legacy.length} P2PKH inputs, and a PSBT no more than ${askedMax}`);
   const needed = await stripped(node, legacy, true);
   const size = sizeOf(needed, legacy);
   if (size > bytesMax)
-    throw new AppError(
-      'request_invalid',
-      `The transactions that P2PKH inputs spend have ${size} bytes together, and a PSBT no more than ${bytesMax}: pay from a segwit address, or join these coins first.`,
+    throw tooMuch(
+      `The transactions that P2PKH inputs spend have ${size} bytes together, and a PSBT no more than ${bytesMax}`,
     );
   const segwit = inputs.filter(({ signer }) => signer.type === 'p2wpkh' || signer.type === 'p2sh');
-  const wished = segwit.length > wishedMax ? null : await stripped(node, segwit, false);
+  const wished = segwit.length > askedMax ? null : await stripped(node, segwit, false);
   // half of them would be as good as none: a hardware wallet signs all of its inputs
   const isWhole =
     wished !== null &&
@@ -64,6 +65,9 @@ export async function previousTransactions(
   );
   return { byInput, warnings: segwit.length > 0 && !isWhole ? [noneOfSegwit] : [] };
 }
+
+const tooMuch = (what: string): AppError =>
+  new AppError('request_invalid', `${what}: pay from a segwit address, or join these coins first.`);
 
 /** Bytes in the PSBT: each input has its own copy. */
 const sizeOf = (transactions: ReadonlyMap<TxidHex, Uint8Array>, inputs: readonly PsbtInput[]): number =>
