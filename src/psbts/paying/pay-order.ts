@@ -158,23 +158,20 @@ async function tryPayments(trial: Trial, wanted: AskedPayment): Promise<TriedPay
     }
     const judged = judgePayment(outcome, { layout, seen });
     if (judged.kind === 'refused') return judged;
-    const warnings = [...judged.warnings, ...amountWarnings(planned, layout, order)];
+    // what the order turned out to cost is not too much
+    const beyond = tries === 0 ? layout.charge - layout.needed : 0n;
+    const warnings = [...judged.warnings, ...amountWarnings(planned.overpaid, beyond, order)];
     return { kind: 'tried', planned, layout, warnings };
   }
   return refusedPsbt('The order costs more with each coin that pays for it: pay it in one output.');
 }
 
-function amountWarnings(
-  { overpaid }: PlannedPayment<PaymentCoin>,
-  { charge, needed }: PaymentLayout,
-  { hasRefundAddress }: OpenOrder,
-): string[] {
+function amountWarnings(overpaid: bigint, beyond: bigint, { hasRefundAddress }: OpenOrder): string[] {
   const warnings: string[] = [];
   if (overpaid > 0n)
     warnings.push(
       `${overpaid} sats of the fee are more than its rate: too few for change, and no other coin helps.`,
     );
-  const beyond = charge - needed;
   if (beyond >= p2trDust)
     warnings.push(
       `chargeAmount is ${beyond} sats more than the order needs: ${hasRefundAddress ? 'they are refunded, less a fee' : 'the order has no refundAddress, so they wait for the operator'}.`,

@@ -1,7 +1,7 @@
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import type { Coin } from '#test/builders/regtest/regtest-transaction.ts';
+import { type Coin, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import {
@@ -375,5 +375,42 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     await world.broadcast(world.signed(answer, customer, signingLibraries[0]!));
     await world.world.deliver(order.id);
     expect(await inscribedOn(order.id)).toContain(special.sat);
+  });
+
+  test('payments that came before count, and may take the inscription', async () => {
+    const payer = customerAddress(62_020);
+    const special = await world.special(customer.ordinals, 3_000);
+    const [common, other] = await world.fund(payer, [10_000, 10_000]);
+    const early = await world.special(payer, 10_000);
+    await world.fund(customer.payment, [30_000]);
+    await world.mine();
+    const { order } = await made('paid in parts', {}, ['uncommon']);
+    const { order: any } = await made('paid by any sats');
+    const { order: taken } = await made('paid with such a sat', {}, ['uncommon']);
+    const parts = [
+      [common!, order],
+      [other!, any],
+      [early.coin, taken],
+    ] as const;
+    await world.world.chain.mine(
+      parts.map(([coin, { script }]) =>
+        transaction([coin], [{ value: 1_500, outputScript: script }, { value: 7_000 }]),
+      ),
+    );
+    await world.world.indexed();
+    for (const { id } of [order, any, taken]) await world.paid(id, 1_500);
+    const rest = ({ address, amount }: typeof order) => ({
+      ...body({ address, amount: Number(amount) - 1_500 }),
+      specialSatsOutput: special.name,
+    });
+    // without a rule for sats the first payment is inscribed, and with one any that has such a sat
+    const elsewhere =
+      /^400 specialSatsOutput: with the payments that the order has already, its inscription would/u;
+    expect(await refusal(rest(any))).toMatch(elsewhere);
+    expect(await refusal(rest(taken))).toMatch(/which of them is inscribed depends on its txid\.$/u);
+    const answer = await world.built(url, customer, rest(order));
+    await world.broadcast(world.signed(answer, customer, signingLibraries[1]!));
+    await world.world.deliver(order.id);
+    expect(await inscribedOn(order.id)).toEqual([special.sat]);
   });
 });

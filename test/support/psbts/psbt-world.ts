@@ -185,6 +185,15 @@ export class PsbtWorld {
     return { id: made.reveal.id(), coin: made.reveal.coin(0) };
   }
 
+  /** Settles once an order knows of this many sats in blocks. */
+  async paid(id: string, sats: number): Promise<void> {
+    await this.world.eventually(async () => {
+      const found = await this.world.customerOrders.read(id);
+      const mined = found?.payments.filter(({ block }) => block !== null) ?? [];
+      return mined.reduce((sum, { value }) => sum + value, 0n) === BigInt(sats);
+    });
+  }
+
   /** Mines what was made, and waits for the index. */
   async mine(): Promise<void> {
     await this.world.chain.mine(this.#made.splice(0));
