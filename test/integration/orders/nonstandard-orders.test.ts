@@ -178,10 +178,11 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.until(id, 'waiting-refund');
     expect(await errorOf(id)).toMatch(/accepted the transaction, and no block had it/u);
     const amount = Number((await world.customerOrders.read(id))!.order.amount) + 5_000;
-    const fee = (await made(id)).find(({ kind }) => kind === 'commit')!.fee;
     const back = await refunded(id);
-    // all but the fees of two small transactions
-    expect(back).toBeGreaterThan(amount - fee - 1_000);
+    // all but the fees of two small transactions, whatever the node estimates by now
+    const fees = (await made(id)).reduce((sum, { fee }) => sum + fee, 0);
+    expect(back).toBe(amount - fees);
+    expect(fees).toBeLessThan(10_000);
     expect(await isKnown(commit.txid)).toBe(false);
     expect(await kindsOf(id)).toEqual(['commit', 'refund']);
   });
