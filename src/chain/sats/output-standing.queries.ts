@@ -18,7 +18,12 @@ export interface OutputStanding {
   readonly hasBlock: boolean;
   /** The sats of the output; null: it is spent, or in no block, or unknown. */
   readonly ranges: readonly SatRange[] | null;
+  /** It is spent, and by none of the newest `deepBlocks` blocks. False: by one of them, or that is not known. */
+  readonly isSpentDeep: boolean;
 }
+
+/** Blocks after which nothing is expected to be taken back. SATS_KEEP_BLOCKS is never less, so it is known what they spent. */
+export const deepBlocks = 6;
 
 /** An output that a block had, and transactions that may have spent it. */
 export interface AskedOutput extends Outpoint {
@@ -41,8 +46,11 @@ export async function outputStandings(
     is_revealed: boolean;
     has_block: boolean;
     ranges: Buffer | null;
+    is_spent_deep: boolean;
   }>(
-    `WITH known AS (
+    `WITH newest AS (
+       SELECT outputs FROM chain.spent_sats WHERE height > ${indexTipHeight} - ${deepBlocks}
+     ), known AS (
        SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = 'sats' AND is_followed)
               AND NOT EXISTS (SELECT FROM chain.recent_sats)
               AND to_regclass('chain.sat_ranges_outpoint') IS NOT NULL AS has_sats)
@@ -50,11 +58,14 @@ export async function outputStandings(
             EXISTS (SELECT FROM unnest($5::integer[], $6::bytea[]) AS r (place, txid)
                      WHERE r.place = o.place AND ${hasRevealed('r.txid')}) AS is_revealed,
             EXISTS (SELECT FROM chain.blocks WHERE height = o.height AND hash = o.block) AS has_block,
-            (SELECT ranges FROM chain.sat_ranges AS s
-              WHERE has_sats AND chain.hash64(s.txid, s.vout) = chain.hash64(o.txid, o.vout)
-                AND s.txid = o.txid AND s.vout = o.vout) AS ranges
-       FROM known, unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[])
-                   WITH ORDINALITY AS o (txid, vout, height, block, place)
+            held.ranges, held.ranges IS NULL AND has_sats AND (SELECT count(*) FROM newest) = ${deepBlocks}
+              AND NOT EXISTS (SELECT FROM newest WHERE position(o.outpoint in outputs) > 0) AS is_spent_deep
+       FROM known CROSS JOIN unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[], $7::bytea[])
+                   WITH ORDINALITY AS o (txid, vout, height, block, outpoint, place)
+       LEFT JOIN LATERAL (
+         SELECT ranges FROM chain.sat_ranges AS s
+          WHERE has_sats AND chain.hash64(s.txid, s.vout) = chain.hash64(o.txid, o.vout)
+            AND s.txid = o.txid AND s.vout = o.vout) AS held ON true
       ORDER BY o.place`,
     [
       outputs.map(({ txid }) => Buffer.from(txid)),
@@ -63,6 +74,7 @@ export async function outputStandings(
       outputs.map(({ block }) => Buffer.from(block)),
       reveals.map(({ place }) => place + 1),
       reveals.map(({ txid }) => Buffer.from(txid)),
+      outputs.map(spentKey),
     ],
   );
   return rows.map((row) => ({
@@ -71,5 +83,13 @@ export async function outputStandings(
     isRevealed: row.is_revealed,
     hasBlock: row.has_block,
     ranges: row.ranges === null ? null : unpackRanges(row.ranges),
+    isSpentDeep: row.is_spent_deep,
   }));
+}
+
+/** An output as rows of `chain.spent_sats` have it: its txid, and its number with the lowest byte first. */
+function spentKey({ txid, vout }: Outpoint): Buffer {
+  const key = Buffer.alloc(36, txid);
+  key.writeUInt32LE(vout, 32);
+  return key;
 }

@@ -3,6 +3,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { orderPayments, type PaymentRecords } from '#orders/following/order-payments.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { refundedFiles } from '#orders/ledger/lost-files.ts';
 import { missingSats } from '#orders/order/coin-selection.ts';
 import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
 import { countsInTime } from '#orders/order/order-facts.ts';
@@ -121,7 +122,8 @@ export function orderFields(
     ...progressOf(order),
     ...receivedOf(order, { payments, transactions, held }),
     repriced: order.repriced === null ? null : shownRepricing(order.repriced),
-    inscribedCount: order.state === 'completed' ? count : null,
+    inscribedCount:
+      order.state === 'completed' ? count - refundedFiles(order.terms, transactions).length : null,
     error: order.error,
     expiresAt: order.expiresAt.getTime(),
     ...refundsOf(transactions, network),

@@ -56,10 +56,17 @@ function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null
   return payment === undefined ? null : shownTxidOf(payment.outpoint);
 }
 
-/** Where a file is inscribed: the reveals have the files of an order one after the other. Null: in none of them. */
+/**
+ * Place of a file: the reveals have the files of an order one after the other. One that was given up alone, and is
+ * not among them, had one file. Null: in none of them.
+ */
 export function placeOf(index: number, reveals: readonly OrderTransaction[]): RevealedFile | null {
   let first = 0;
+  let next = 0;
   for (const reveal of reveals) {
+    first += reveal.index - next;
+    next = reveal.index + 1;
+    if (index < first) return null;
     if (index < first + reveal.files) {
       const place = index - first;
       return { reveal, place, inscription: `${displayHash(reveal.txid)}i${place}` };

@@ -2,16 +2,18 @@ import type pg from 'pg';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { orderCoins } from '#orders/coins/order-coins.ts';
 import { isShortfall } from '#orders/inscribing/order-terms.ts';
+import { type FileMoney, moneyOfFiles, refundedFiles } from '#orders/ledger/lost-files.ts';
 import { orderEntries } from '#orders/ledger/order-entries.ts';
 import { shareOf } from '#orders/ledger/referral-share.ts';
 import { type OwedMoney, strayCostOf } from '#orders/ledger/settlements.ts';
 import { unminedReason } from '#orders/mining/unmined.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { type OrderFacts, paidAfterAll } from '#orders/order/order-facts.ts';
+import { isDeep, type OrderFacts, paidAfterAll } from '#orders/order/order-facts.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { candidates, progressOf } from '#orders/parents/deposits.ts';
 import { isHoldingParents, type Return, returnOf } from '#orders/parents/returns.ts';
 import { costsOf } from '#orders/pricing/coin-costs.ts';
+import { stockGone } from '#orders/stock/stock-standing.ts';
 import type { HeldCoin } from '#purse/coins/coin.ts';
 import type { LedgerEntry } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
@@ -22,7 +24,7 @@ import { type OrderDepths, type OrderRecords, readRecords } from './read-records
 
 /** The facts of an order, with the rows that they follow from and what is due. */
 export interface Known
-  extends Pick<OrderRecords, 'payments' | 'stocked' | 'held' | 'transactions' | 'mining'>,
+  extends Pick<OrderRecords, 'payments' | 'stocked' | 'held' | 'transactions' | 'mining' | 'commitHeight'>,
     Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
   readonly reveals: readonly OrderTransaction[];
@@ -38,8 +40,12 @@ export interface Known
   readonly entries: readonly LedgerEntry[];
   /** Its coins, with who holds each; null: nothing ever came or was made. */
   readonly coins: readonly HeldCoin[] | null;
-  /** Why the reveal that a miner was to take is given up; null: it is not. */
+  /** Why all reveals are given up: a miner was to take the only one, or no sat of them is there; null: they are not. */
   readonly unmined: string | null;
+  /** Files beside others that can never be inscribed, as their sats are gone, with their money, which a block has. */
+  readonly lost: readonly FileMoney[];
+  /** Files whose money a refund spends. */
+  readonly refundedFiles: readonly number[];
   /** It bears a part of a bump. */
   readonly isBumped: boolean;
 }
@@ -56,10 +62,11 @@ export function knownFrom(
   { returnMaxSats }: Pick<OrderDepths, 'returnMaxSats'>,
   now: Date,
 ): Known {
-  const { payments, deposits, transactions, stocked, held, mining } = records;
+  const { payments, deposits, transactions, stocked, held, mining, commitHeight } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
-  const unmined = mining === null ? null : unminedReason(mining.package, now);
+  const { lost, refundedFiles: refunded, areAllLost } = lostOf(order, records);
+  const unmined = areAllLost ? stockGone : mining === null ? null : unminedReason(mining, now);
   const parents = candidates(
     order.terms.parents.length,
     deposits,
@@ -99,7 +106,10 @@ export function knownFrom(
     held,
     transactions,
     mining,
+    commitHeight,
     unmined,
+    lost,
+    refundedFiles: refunded,
     returned,
     isHomeless: order.refundScript === null && money.holding.length > 0,
     refunded: isBack
@@ -115,6 +125,27 @@ export function knownFrom(
   };
 }
 
+/** Files of an order under way whose sats are gone for good. */
+function lostOf(
+  { state, terms, request }: Order,
+  { transactions, stocked, commitHeight, depth }: OrderRecords,
+): Pick<Known, 'lost' | 'refundedFiles'> & { readonly areAllLost: boolean } {
+  const refunded = refundedFiles(terms, transactions);
+  const isCommitted = transactions.some(({ kind }) => kind === 'commit');
+  if (state !== 'queued' || stocked === null || !isCommitted)
+    return { lost: [], refundedFiles: refunded, areAllLost: false };
+  const gone = new Set([...stocked.lost, ...refunded]);
+  // a refund of one file spends what only a block can take back; all of them are refunded as any order is
+  const areAllLost = gone.size === request.count;
+  const isDue = !areAllLost && isDeep({ height: commitHeight }, depth);
+  const lost = isDue ? moneyOfFiles(terms, transactions) : [];
+  return {
+    lost: lost.filter(({ file }) => gone.has(file) && !refunded.includes(file)),
+    refundedFiles: refunded,
+    areAllLost,
+  };
+}
+
 /** Decides what is returned now. */
 function returnedNow(
   order: Order,
@@ -123,7 +154,7 @@ function returnedNow(
   { spent, seen, holding, owed, ours, rests, isMoneyComing }: PlacedMoney,
   { parents, costMax }: { readonly parents: Known['parents']; readonly costMax: bigint },
 ): Return | null {
-  const share = shareOf(order);
+  const share = shareOf(order, refundedFiles(order.terms, transactions).length);
   const withParents = new Set([
     ...deposits.filter(({ state }) => state === 'here').map(({ payment }) => outpointOf(payment)),
     ...[...held].filter(([, { isParent }]) => isParent).map(([outpoint]) => outpoint),

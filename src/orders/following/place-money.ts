@@ -49,7 +49,8 @@ export interface PlacedMoney {
 
 /** Finds the outputs that hold the money of an order. Pure. */
 export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: OrderRecords): PlacedMoney {
-  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held, mining } = records;
+  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held, commitHeight } =
+    records;
   const alive = bumps.filter(({ isDead }) => !isDead);
   const spent = spentBy([...transactions, ...alive]);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
@@ -73,7 +74,7 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
   const stranded = strandedCommit(transactions);
   const isMined = ({ txid }: OwedMoney): boolean => {
     // a refund spends it as deep as a payment, and no sooner
-    if (txid === stranded?.txid) return isDeep({ height: mining?.commitHeight ?? null }, depth);
+    if (txid === stranded?.txid) return isDeep({ height: commitHeight }, depth);
     return !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
   };
   const isUsable = (rest: OwedMoney): boolean => isFree(rest) && isMined(rest);

@@ -11,7 +11,6 @@ import {
   isRefusal,
   lockOrder,
   lookAgain,
-  missingSat,
   moveOrder,
   noteEstimateAtPayment,
   noteExtraCost,
@@ -31,10 +30,12 @@ import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
+import { stockGone } from '#orders/stock/stock-standing.ts';
 import { postEntries } from '#purse/ledger/ledger.store.ts';
+import { filesMissing, missingReason, refundLost } from './give-up-files.ts';
 import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
-import { giveUpMining, type OrderDepths } from './read-records.ts';
+import { giveUpReveals, type OrderDepths } from './read-records.ts';
 
 /** What the steps of an order need of others. */
 export interface OrderSteps extends OrderDepths {
@@ -243,8 +244,8 @@ async function apply(
   steps: OrderSteps,
   known: Known,
 ): Promise<Order> {
-  if (event === 'unmined') await giveUpMining(tx, order, known);
-  const error = event === 'unmined' ? known.unmined : reasonOf(event, order, known.facts);
+  if (event === 'unmined') await giveUpReveals(tx, order, known);
+  const error = event === 'unmined' ? known.unmined : reasonOf(event, order, known);
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
   if (event === 'revealed') await restock(tx, known, steps);
@@ -252,8 +253,13 @@ async function apply(
 }
 
 /** Why an order ends, where its facts and what it said before tell. */
-function reasonOf(event: OrderEvent, { error }: Order, { isSatGone }: OrderFacts): string | null {
+function reasonOf(
+  event: OrderEvent,
+  { error }: Order,
+  { facts: { isSatGone }, refundedFiles }: Known,
+): string | null {
   if (event === 'failed') return takenFromAnchor;
+  if (event === 'revealed' && refundedFiles.length > 0) return filesMissing(refundedFiles);
   // who was paid back still reads why
   if (event === 'refunded') return error === null || isRefusal(error) ? null : error;
   return event === 'timeout' && isSatGone ? stockGone : null;
@@ -276,11 +282,15 @@ function makingOf(
   steps: OrderSteps,
   placed: WantedPayments | null,
 ): (() => Promise<Made>) | null {
-  const { returned, refunded } = known;
+  const { returned, refunded, lost } = known;
   if (placed !== null) {
     const deliver = deliveryStep(tx, order, known, steps, placed);
     return deliver === null ? null : async () => ({ problem: await deliver() });
   }
+  if (lost.length > 0 && order.refundScript !== null)
+    return async () => ({
+      problem: await refundLost(tx, known, (money) => steps.makeRefund(tx, order, money)),
+    });
   if (returned === null && refunded.length === 0) return null;
   return async () => {
     const unreturned = returned === null ? null : await steps.makeReturn(tx, order, returned);
@@ -354,9 +364,6 @@ function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments
 const leavesDeleted =
   'The payment became known a week or more after the time of the order was over, and its contents were deleted by then.';
 
-const stockGone =
-  'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
-
 /** Adds what the ledger lacks, and says who holds the coins. False: the facts disagree for a moment, and it waits. */
 async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped }: Known): Promise<boolean> {
   const posted = await postEntries(tx, { kind: 'order', id }, entries);
@@ -383,16 +390,15 @@ function nextLook(
 /** Says on the order why something of it waits that no state tells. */
 async function explain(
   tx: pg.ClientBase,
-  { id, state }: Order,
-  { isHomeless, facts }: Known,
+  order: Order,
+  known: Known,
   unreturned: string | null,
 ): Promise<void> {
+  const { id, state } = order;
+  const { isHomeless } = known;
   await explainDeposits(tx, id, unreturned ?? (isHomeless && isOver(state) ? holdingHomeless : null));
-  await noteMissingSat(tx, id, facts.isSatGone ? satMissing : null);
+  await noteMissingSat(tx, id, missingReason(order, known));
 }
-
-/** The reason where an order is paid to the wallet: its commit is sent, so nothing takes its payments back by itself. */
-const satMissing = `${missingSat}its output was spent, or a reorganisation took it back, when the commit was sent already. The other files are inscribed.`;
 
 /** The same, once its ledger is as its facts say. */
 function lookOf(order: Order, known: Known, problem: string | null, now: Date): Date | null {
@@ -420,9 +426,9 @@ function releaseOf(order: Order, { stocked }: Known): Date | null {
 
 /** Time at which the reveal that a miner is to take may be given up; null: there is none. */
 const minedUntil = ({ state }: Order, { mining }: Known): Date | null =>
-  state !== 'queued' || mining === null || mining.package.isMined
+  state !== 'queued' || mining === null || mining.isMined
     ? null
-    : new Date(mining.package.minedUntil.getTime() + lateMs);
+    : new Date(mining.minedUntil.getTime() + lateMs);
 
 /** A look at the very end of its time would find it not over yet. */
 const lateMs = 1_000;

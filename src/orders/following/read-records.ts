@@ -3,10 +3,11 @@ import type pg from 'pg';
 import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
 import { outputStandings } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { type OrderBump, readBumps, spentByOthers } from '#orders/bumping/bump.store.ts';
-import { isClosing } from '#orders/ledger/settlements.ts';
+import { refundedFiles } from '#orders/ledger/lost-files.ts';
+import { isClosing, strandedCommit } from '#orders/ledger/settlements.ts';
 import { giveUpPackages, noteMined, readPackages } from '#orders/mining/packages.store.ts';
 import type { StoredPackage } from '#orders/mining/unmined.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -21,10 +22,11 @@ import type { Deposit } from '#orders/parents/deposits.ts';
 import { type HeldPayments, readHeldPayments } from '#orders/parents/held-payments.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { keepReservations, type Reservation, readReservations } from '#orders/stock/reservations.store.ts';
-import { type StockStanding, standingOfAll, stockStanding } from '#orders/stock/stock-standing.ts';
+import { isLost, type StockStanding, standingOfAll, stockStanding } from '#orders/stock/stock-standing.ts';
 import { ownWatcherOf, refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { outputsThereAmong, readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
 import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
 import { outputsThere, splitOrphans } from './live-transactions.ts';
@@ -58,13 +60,8 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   /** Its reservations in the inventory; null: it wants none. */
   readonly stocked: Stocked | null;
   /** Its reveal that a miner is to take; null: nodes relay its reveals. */
-  readonly mining: Mining | null;
-}
-
-/** A reveal above the standard weight, with its commit. */
-export interface Mining {
-  readonly package: StoredPackage;
-  /** The block of the commit; null: in none. */
+  readonly mining: StoredPackage | null;
+  /** The block of the commit, where a refund may spend what it holds; null: in none, as far as is known. */
   readonly commitHeight: Height | null;
 }
 
@@ -73,6 +70,8 @@ export interface Stocked {
   readonly reservations: readonly Reservation[];
   /** The standing of all of them together. */
   readonly standing: StockStanding;
+  /** Files whose sats are gone for good. */
+  readonly lost: readonly number[];
   /** Outputs that stored reveals of the order may spend, now or once they are back: `<txid>:<vout>`. */
   readonly spendable: readonly string[];
 }
@@ -102,7 +101,7 @@ export async function readRecords(
     ...(await readCoins(tx, made)),
   ]);
   const live = await supersedeOrphans(tx, made, there);
-  const mining = await readMining(tx, order, live);
+  const mining = await readPackage(tx, order, live);
   const transactions = await supersedeGivenUp(tx, order, live, mining);
   // those that pay for orphans end with them
   const bumps = transactions.length === made.length ? bumpsBefore : await readBumps(tx, order.id);
@@ -116,6 +115,7 @@ export async function readRecords(
   const mined = await readMinedClosings(tx, order, transactions);
   return {
     depth,
+    commitHeight: await readCommitHeight(tx, order, { transactions, payments, mining, stocked }),
     payments,
     deposits,
     transactions,
@@ -157,7 +157,11 @@ async function readStocked(
     // the other reveals of a commit that is sent are mined whatever becomes of one: none of them is given up alone
     return standings[file] !== 'gone' || (order.paidTo === 'wallet' && !isReleased);
   });
-  return { reservations, standing: standingOfAll(standings), spendable: spendable.map(outpointOf) };
+  const lost = reservations.flatMap((reservation, file) => {
+    const standing = found[file];
+    return standing !== undefined && isLost(reservation, standing) ? [file] : [];
+  });
+  return { reservations, standing: standingOfAll(standings), lost, spendable: spendable.map(outpointOf) };
 }
 
 /** The reveals that spend a reserved output: one at most can be mined. */
@@ -193,23 +197,53 @@ async function supersedeOrphans(
 }
 
 /** The package of the reveal that may be mined, or of the newest one; null: there is none. */
-async function readMining(
+async function readPackage(
   tx: pg.ClientBase,
   order: Order,
   transactions: readonly OrderTransaction[],
-): Promise<Mining | null> {
+): Promise<StoredPackage | null> {
   if (!order.terms.nonStandard || !transactions.some(({ kind }) => kind === 'commit')) return null;
   await noteMined(tx, order.id);
   const packages = await readPackages(tx, order.id);
   const reveals = txidsOf(transactions, 'reveal').map((txid) => displayHash(txid));
-  const found = packages.find(({ reveal }) => reveals.includes(displayHash(reveal))) ?? packages.at(-1);
-  if (found === undefined) return null;
-  const [commit] = txidsOf(transactions, 'commit').map((txid) => displayHash(txid));
-  // its output for the reveal is watched
-  const seen = commit === undefined ? [] : await readPayments(tx, ownWatcherOf(order.id));
-  const inBlock = seen.find(({ txid, block }) => block !== null && displayHash(txid) === commit);
-  return { package: found, commitHeight: inBlock?.block?.height ?? null };
+  return packages.find(({ reveal }) => reveals.includes(displayHash(reveal))) ?? packages.at(-1) ?? null;
 }
+
+type CommitRecords = Pick<OrderRecords, 'transactions' | 'payments' | 'mining' | 'stocked'>;
+
+/** Whether a refund may spend what a commit holds. While an order may be delivered, its commit is not stranded for good. */
+const mayRefundCommit = (order: Order, { transactions, mining, stocked }: CommitRecords): boolean =>
+  mining !== null ||
+  (stocked !== null && stocked.lost.length > 0) ||
+  (isOver(order) && strandedCommit(transactions) !== null);
+
+/**
+ * Reads the block of a commit that a refund may spend, by its output for the first reveal, which is watched from now on:
+ * blocks since the first payment are searched for it.
+ */
+async function readCommitHeight(
+  tx: pg.ClientBase,
+  order: Order,
+  records: CommitRecords,
+): Promise<Height | null> {
+  const { transactions, payments } = records;
+  const commit = transactions.find(({ kind }) => kind === 'commit');
+  const first = commit?.plan.outputs[0];
+  if (commit === undefined || first === undefined || !mayRefundCommit(order, records)) return null;
+  const { id } = order;
+  const seen = await readPayments(tx, ownWatcherOf(id));
+  const own = seen.filter(({ txid }) => displayHash(txid) === displayHash(commit.txid));
+  const heights = payments.flatMap(({ block }) => (block === null ? [] : [block.height]));
+  if (own.length === 0 && heights.length > 0)
+    await watchScripts(tx, ownWatcherOf(id), [
+      { script: Buffer.from(first.script, 'hex'), sinceHeight: asHeight(Math.min(...heights)) },
+    ]);
+  return own.find(({ block }) => block !== null)?.block?.height ?? null;
+}
+
+/** Whether what is left of an order is refunded. */
+const isOver = ({ state }: Pick<Order, 'state'>): boolean =>
+  state === 'waiting-refund' || state === 'refunded';
 
 /**
  * Supersedes a reveal that was given up, and came back with its commit: a block has that, and not the reveal. What is in
@@ -219,10 +253,9 @@ async function supersedeGivenUp(
   tx: pg.ClientBase,
   { state }: Order,
   transactions: readonly OrderTransaction[],
-  mining: Mining | null,
+  mining: StoredPackage | null,
 ): Promise<readonly OrderTransaction[]> {
-  const isOver = state === 'waiting-refund' || state === 'refunded';
-  if (!isOver || mining === null || mining.package.givenUpAt === null || mining.package.isMined)
+  if (!isOver({ state }) || mining === null || mining.givenUpAt === null || mining.isMined)
     return transactions;
   const reveals = txidsOf(transactions, 'reveal');
   if (reveals.length === 0) return transactions;
@@ -231,17 +264,18 @@ async function supersedeGivenUp(
 }
 
 /**
- * Gives up the reveal that a miner was to take. Its commit may have been sent, or is in a block: it stays then, and what it
- * holds is spent by key, so that only one of that and the reveal is ever mined. A commit that nothing sent is given up, too.
+ * Gives up all reveals: a miner was to take the only one, or the sats of all are lost. The commit may have been sent, or is in
+ * a block: it stays then, and what it holds is spent by key, so that only one of that and a reveal is ever mined. A commit that
+ * nothing sent is given up, too.
  */
-export async function giveUpMining(
+export async function giveUpReveals(
   tx: pg.ClientBase,
   { id }: Pick<Order, 'id'>,
-  { transactions, mining }: Pick<OrderRecords, 'transactions' | 'mining'>,
+  { transactions, mining, commitHeight }: Pick<OrderRecords, 'transactions' | 'mining' | 'commitHeight'>,
 ): Promise<void> {
-  assert(mining !== null && !mining.package.isMined, `order ${id} gives up a reveal that no block has`);
+  assert(mining?.isMined !== true, `order ${id} gives up a reveal that no block has`);
   const commit = transactions.find(({ kind }) => kind === 'commit');
-  const isKept = commit !== undefined && (commit.sentAt !== null || mining.commitHeight !== null);
+  const isKept = commit !== undefined && (commit.sentAt !== null || commitHeight !== null);
   await giveUpPackages(tx, id);
   await supersedeOfOrders(tx, [
     ...txidsOf(transactions, 'reveal'),
@@ -266,7 +300,8 @@ async function readDelivery(
     ? await burnedReveals(tx, reveals, txidsOf(transactions, 'burn'))
     : { ...(await indexedReveals(tx, reveals)), taken: 0 };
   const isDeepEnough = height !== null && tip !== null && tip - height + 1 >= confirmations;
-  return { isRevealed: count === request.count && isDeepEnough, isAnchorTaken: taken > 0 };
+  const wanted = request.count - refundedFiles(terms, transactions).length;
+  return { isRevealed: count === wanted && isDeepEnough, isAnchorTaken: taken > 0 };
 }
 
 /** The refunds and returns of an order that are in a block: the scripts that they pay are watched. */

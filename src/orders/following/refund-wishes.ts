@@ -3,7 +3,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { giveUpPackages } from '#orders/mining/packages.store.ts';
-import { lockOrder, recordEvent } from '#orders/order/order.store.ts';
+import { lockOrder, missingSat, recordEvent } from '#orders/order/order.store.ts';
 import {
   type OrderTransaction,
   readTransactions,
@@ -23,7 +23,8 @@ export interface WishesParts {
 /**
  * Decides about orders that their operator wants paid back although their transactions are stored. It is done where
  * neither the mempool nor a block has one of them: these are never sent again, and the refund spends what they spend,
- * so that only one of both is ever mined. Returns the orders that were decided about. Throws the codes of NodeRpc.
+ * so that only one of both is ever mined. An order that lacks a sat of the inventory gets the address for what is refunded of
+ * it, and stays. Returns the orders that were decided about. Throws the codes of NodeRpc.
  */
 export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
   const wishes = await refundWishes(client);
@@ -43,6 +44,9 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
           made.map(({ txid }) => txid),
         );
         await applyEvent(tx, order, 'refunding', steps);
+      } else if (order.error?.startsWith(missingSat) === true) {
+        // what is refunded of it has an address now
+        await grantRefundWish(tx, id);
       } else {
         await forgetRefundWish(tx, id, refused);
         await recordEvent(tx, id, 'refunding', order.state, null);

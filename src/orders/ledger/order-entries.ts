@@ -5,6 +5,7 @@ import type { Order } from '#orders/order/order.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { entriesOf, type LedgerEntry, type Receipt, type Settlement } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { refundedFiles } from './lost-files.ts';
 import { shareOf, withReferral } from './referral-share.ts';
 import {
   bumpSettlements,
@@ -23,7 +24,7 @@ export function orderEntries(
   order: Order,
   records: Pick<
     OrderRecords,
-    'payments' | 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'bumps' | 'mining'
+    'payments' | 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'bumps' | 'commitHeight'
   >,
   money: Pick<PlacedMoney, 'excess' | 'rests'>,
 ): LedgerEntry[] {
@@ -48,8 +49,8 @@ function settlementsFor(
     transactions,
     isRevealed,
     mined,
-    mining,
-  }: Pick<OrderRecords, 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'mining'>,
+    commitHeight,
+  }: Pick<OrderRecords, 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'commitHeight'>,
   { excess, rests }: Pick<PlacedMoney, 'excess' | 'rests'>,
 ): readonly Settlement[] {
   const facts = {
@@ -59,12 +60,11 @@ function settlementsFor(
   };
   const delivered = settlementsOf(isRevealed ? transactions.filter((made) => !isClosing(made)) : [], facts);
   const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
-  const share = shareOf(order);
+  const share = shareOf(order, refundedFiles(order.terms, transactions).length);
   const stranded = strandedCommit(transactions);
-  const isCommitted = stranded !== null && mining !== null && mining.commitHeight !== null;
   return [
     ...(share === null ? delivered : withReferral(delivered, share)),
-    ...(isCommitted ? [settlementOfStranded(stranded)] : []),
+    ...(stranded !== null && commitHeight !== null ? [settlementOfStranded(stranded)] : []),
     ...settlementsOf(closed, facts),
   ];
 }

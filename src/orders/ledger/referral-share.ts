@@ -60,15 +60,21 @@ export function withReferral(
   return split;
 }
 
-/** The share of the referral of an order, as it was quoted: later settings change no order. Null: it names none. */
-export const shareOf = ({
-  request: { referral },
-  quote,
-}: Pick<Order, 'request' | 'quote'>): ReferralShare | null =>
-  referral === null
-    ? null
-    : {
-        code: referral,
-        additional: BigInt(quote.additionalFeeCharged),
-        commission: BigInt(quote.referralFee ?? 0),
-      };
+/**
+ * The share of the referral of an order, as it was quoted: later settings change no order. What customers add for files that
+ * are refunded goes back to them. Null: it names none.
+ *
+ * @param refunded files whose money is refunded, and not delivered
+ */
+export function shareOf(
+  { request: { referral, count }, quote }: Pick<Order, 'request' | 'quote'>,
+  refunded: number,
+): ReferralShare | null {
+  if (referral === null) return null;
+  const additional = BigInt(quote.additionalFeeCharged);
+  return {
+    code: referral,
+    additional: (additional * BigInt(count - refunded)) / BigInt(count),
+    commission: BigInt(quote.referralFee ?? 0),
+  };
+}

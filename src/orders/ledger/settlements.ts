@@ -14,13 +14,15 @@ import { type StoredPlan, spentBy, valueIn } from '#purse/transactions/stored-pl
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {
   /** Sats of it that are the customer's. */
   readonly owed: bigint;
-  /** A payment to the order's address, our output of its transactions, or what its commit has for the only reveal. */
+  /** A payment to the order's address, our output of its transactions, or what its commit has for a reveal. */
   readonly at: 'address' | 'own' | 'commit';
+  /** Script in hex, of what a commit has: it is made of the leaf of its reveal, or of our own key. */
+  readonly commitScript?: string;
 }
 
 /**
- * The commit of an order whose reveal was given up: everything that it holds is the customer's, and spent by key. Null: a
- * reveal may be mined, or there is no commit. Pure.
+ * The commit of an order whose reveals were all given up, or can never be mined: everything that it holds is the customer's,
+ * and spent by key. Null: a reveal may be mined, or there is no commit. Pure.
  */
 export const strandedCommit = <T extends Pick<OrderTransaction, 'kind'>>(
   transactions: readonly T[],
@@ -29,14 +31,14 @@ export const strandedCommit = <T extends Pick<OrderTransaction, 'kind'>>(
     ? null
     : (transactions.find(({ kind }) => kind === 'commit') ?? null);
 
-/** The outputs of such a commit. The first one has the leaf of the reveal; the others are at our own key. */
+/** The outputs of such a commit. */
 const strandedMoney = ({ txid, plan }: OrderTransaction): readonly OwedMoney[] =>
-  plan.outputs.map(({ value }, vout) => ({
+  plan.outputs.map(({ kind, value, script }, vout) => ({
     txid,
     vout,
     value: BigInt(value),
     owed: BigInt(value),
-    at: vout === 0 ? 'commit' : 'own',
+    ...(kind === 'commit' ? { at: 'commit', commitScript: script } : { at: 'own' }),
   }));
 
 /** Its settlement once a block has it: only its fee is gone. Pure. */

@@ -99,24 +99,32 @@ export async function spendableMoney(
   const key = { branch: 0, index: order.keyIndex } as const;
   const address = destination(signer, { key, ...(await chargedLeaf(tx, order)) });
   const own = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
-  const committed = outputs.some(({ at }) => at === 'commit') ? await committedTo(tx, signer, order) : null;
-  const spendable = outputs.map(({ at, ...output }): OwedOutput => {
-    const held = at === 'address' ? address : at === 'own' ? own : committed;
-    assert(held !== null, 'what a commit holds has its leaf');
-    return { ...output, script: held.script, ...held.own };
+  const committed = outputs.some(({ at }) => at === 'commit') ? await committedTo(tx, signer, order) : [];
+  const heldAt = ({ at, commitScript }: OwedMoney): OwnDestination => {
+    if (at !== 'commit') return at === 'address' ? address : own;
+    // what pays the fee of a reveal beside its leaf is at our own key
+    const found = [...committed, own].find(
+      (each) => Buffer.from(each.script).toString('hex') === commitScript,
+    );
+    assert(found !== undefined, `the commit of order ${order.id} pays to its leaves and to our own key`);
+    return found;
+  };
+  const spendable = outputs.map((output): OwedOutput => {
+    const { txid, vout, value, owed } = output;
+    const held = heldAt(output);
+    return { txid, vout, value, owed, script: held.script, ...held.own };
   });
   return { own, address, spendable };
 }
 
-/** The destination that the commit of an order with one reveal has for it. */
+/** The destinations that the commit of an order has for its reveals. */
 async function committedTo(
   tx: pg.ClientBase,
   signer: Pick<OrderSigner, 'scriptOf'>,
   { id, keyIndex }: Order,
-): Promise<OwnDestination> {
-  const [leafScript, ...others] = await readLeaves(tx, id);
-  assert(leafScript !== undefined && others.length === 0, `order ${id} has one leaf`);
-  return destination(signer, { key: { branch: 0, index: keyIndex }, leafScript });
+): Promise<OwnDestination[]> {
+  const leaves = await readLeaves(tx, id);
+  return leaves.map((leafScript) => destination(signer, { key: { branch: 0, index: keyIndex }, leafScript }));
 }
 
 /** A script of the wallet, and what it is made of. */

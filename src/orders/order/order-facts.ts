@@ -55,7 +55,7 @@ export interface OrderFacts {
   readonly isRevealed: boolean;
   /** A block has a transaction of a stranger that took one of them from its anchor, before its burn was mined. */
   readonly isAnchorTaken: boolean;
-  /** A miner was to take the reveal, which it refused, or which no block had in time. */
+  /** A miner was to take the reveal, which it refused, or which no block had in time; or the sats of all files are gone for good. */
   readonly isUnmined: boolean;
   /**
    * What pays money back or sends deposits home: stored, with all that it spends; `deep`: and nothing else is left.

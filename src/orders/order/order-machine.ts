@@ -25,7 +25,8 @@ export type OrderState = (typeof orderStates)[number];
  * back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed and
  * stored. `revealed`: the index has its inscriptions, deep enough. `undone`: a reorganisation took them back. `owing`:
  * there is money that no delivery uses. `cancelled`: by its customer or the operator. `failed`: its reveal cannot be
- * made or mined. `unmined`: a miner refused its reveal, or no block had it in time. `retried`: by the operator.
+ * made or mined. `unmined`: a miner refused its reveal, or no block had it in time, or the sats of all its files are gone.
+ * `retried`: by the operator.
  * `refunding`: by the operator. `refunded`: all that was owed is paid back, deep enough.
  */
 export const orderEvents = [

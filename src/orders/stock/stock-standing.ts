@@ -1,4 +1,4 @@
-import type { OutputStanding } from '#chain/sats/output-standing.queries.ts';
+import { deepBlocks, type OutputStanding } from '#chain/sats/output-standing.queries.ts';
 import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import type { Reservation } from './reservations.store.ts';
 
@@ -9,14 +9,25 @@ import type { Reservation } from './reservations.store.ts';
  */
 export type StockStanding = 'here' | 'away' | 'gone';
 
-/** Blocks after that of an output within which one that a reorganisation took out is waited for. */
-const awayBlocks = 6;
-
 /** Standing of all sats of an order together: a delivery needs each of them. Pure. */
 export const standingOfAll = (standings: readonly StockStanding[]): StockStanding =>
   standings.find((standing) => standing === 'gone') ??
   standings.find((standing) => standing === 'away') ??
   'here';
+
+/** Why nothing is inscribed on a sat of the inventory that was reserved. */
+export const stockGone =
+  'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
+
+/**
+ * Whether a reserved sat is gone for good, as far as reorganisations are expected: what spent its output, which is not the
+ * reveal of the order, is followed by blocks. Pure.
+ */
+export const isLost = (reservation: Parameters<typeof stockStanding>[0], standing: OutputStanding): boolean =>
+  !reservation.isReleased &&
+  standing.ranges === null &&
+  standing.isSpentDeep &&
+  stockStanding(reservation, standing) === 'gone';
 
 /** Pure. */
 export function stockStanding(
@@ -30,5 +41,5 @@ export function stockStanding(
   if (ranges !== null) return rangesFrom(ranges, place, 1)[0]?.start === sat ? 'here' : 'gone';
   // it is still part of the chain, so a stranger to this order spent what it made
   if (hasBlock) return 'gone';
-  return tip === null || tip < height + awayBlocks ? 'away' : 'gone';
+  return tip === null || tip < height + deepBlocks ? 'away' : 'gone';
 }

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refundOrder } from '#orders/operator/operator-orders.ts';
-import { type Coin, type NewOutput, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import {
+  type Coin,
+  type NewOutput,
+  scriptOf,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { home, lentParents, owner, p2pkhHome, refunded } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -182,6 +187,40 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     const { outside = 0, fee: paid = 0, ...others } = await audited(id);
     expect(others).toEqual({});
     expect(-outside).toBe(paid);
+  });
+
+  test('that a reorganisation takes for good leave the money in a commit, from where it is refunded', async () => {
+    const [parent] = await inscribed(['taken for good']);
+    const { id, deposits, charge } = await ordered(['v', 'w'], [termsOf(parent!)], {
+      terms: { type: 'bulk', uncurse: true },
+    });
+    await send([], [charge]);
+    await send([parent!], [to(deposits[0], parent!)]);
+    await world.deliver(id);
+    await world.chain.takeBack(2);
+    // its owner sends the parent elsewhere, and the payment and the commit are mined again
+    await world.chain.mine([transaction([parent!.coin], [{ value: parent!.coin.value - 5000, to: owner }])]);
+    await world.chain.mineMempool();
+    await world.chain.mineEmpty(1);
+    await world.until(id, 'waiting-parent');
+    const { transactions } = (await world.customerOrders.read(id))!;
+    expect(transactions.map(({ kind }) => kind)).toEqual(['commit']);
+    await world.database.pool.query('UPDATE service.orders SET expires_at = now() WHERE id = $1', [id]);
+    await world.wake(id);
+    await world.until(id, 'waiting-refund');
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await shown(id)).state === 'refunded';
+    });
+    const [commit, back] = (await world.customerOrders.read(id))!.transactions;
+    expect(back!.plan).toMatchObject({
+      inputs: commit!.plan.outputs.map(({ value }) => ({ value })),
+      outputs: [{ kind: 'refund', value: charge.value - commit!.fee - back!.fee }],
+    });
+    expect(back!.plan.inputs.length).toBeGreaterThan(1);
+    await world.indexed();
+    const { outside = 0, fee: paid = 0, ...others } = await audited(id);
+    expect([outside, others]).toEqual([-paid, {}]);
   });
 
   test('of a cancelled order go home', async () => {

@@ -1,40 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { displayHash } from '#kernel/primitives/hash.ts';
 import { refundOrder } from '#orders/operator/operator-orders.ts';
-import { readEntries } from '#purse/ledger/ledger.store.ts';
-import { balancesOf } from '#purse/ledger/ledger.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import type { OrderWorld } from '#test/support/orders/order-world.ts';
-import { type Stocked, StockRoom } from '#test/support/orders/stock-room.ts';
-
-const receivers = [50_000, 50_010, 50_020];
-const refund = 50_001;
-const stranger = 50_002;
-const dataURL = 'data:text/plain;base64,aGVsbG8=';
-const filesOf = (count: number) =>
-  Array.from({ length: count }, (_, file) => ({ name: `${file}.txt`, size: 5, dataURL }));
-const wanted = (count: number) => ({
-  files: filesOf(count),
-  receiveAddress: addressOf(receivers[0]!),
-  refundAddress: addressOf(refund),
-  fee: 3,
-  rareSats: 'uncommon',
-});
-const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
-
-interface Created {
-  readonly id: string;
-  readonly charge: { readonly amount: number };
-  readonly rareSatsFee: number;
-  readonly serviceFee: number;
-  readonly chainFee: number;
-}
-interface Refusal {
-  readonly error: readonly { readonly msg: string }[];
-}
+import {
+  type Created,
+  filesOf,
+  hexOf,
+  type Refusal,
+  receivers,
+  refund,
+  stockOrders,
+  stranger,
+  wanted,
+} from '#test/support/orders/stock-orders.ts';
+import { StockRoom } from '#test/support/orders/stock-room.ts';
 
 describe.skipIf(bitcoindForTests() === null)('an order of several files on sats of the inventory', () => {
   let world: OrderWorld;
@@ -46,93 +28,19 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
   afterAll(() => room?.close());
   beforeEach(() => room.forget());
 
-  const stocks = async (count: number): Promise<Stocked[]> => {
-    const stocked: Stocked[] = [];
-    for (let each = 0; each < count; each++) stocked.push(await room.stock(each * 1_000, 10_000, 0));
-    return stocked;
-  };
-
-  const order = async (body: object, url = '/order', headers = {}): Promise<Created & { script: Buffer }> => {
-    const { status, body: made } = await room.post<Created>(url, body, headers);
-    expect([status, made]).toEqual([200, expect.objectContaining({ id: expect.any(String) as string })]);
-    return { ...made, script: (await world.customerOrders.read(made.id))!.order.script };
-  };
-
-  const refusal = async (body: object, url = '/order', headers = {}): Promise<[number, string]> => {
-    const { status, body: answer } = await room.post<Refusal>(url, body, headers);
-    return [status, answer.error[0]!.msg];
-  };
-
-  const stateOf = async (id: string) => (await world.customerOrders.read(id))!.order;
-
-  async function balances(id: string): Promise<Record<string, number>> {
-    const held = balancesOf(await readEntries(world.database.pool, { kind: 'order', id }));
-    return Object.fromEntries(
-      [...held].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
-    );
-  }
-
-  /** Outputs that an order has, by their files. */
-  async function reservedBy(id: string) {
-    const { rows } = await world.database.pool.query<{
-      txid: Buffer;
-      vout: number;
-      sat: number;
-      is_held: boolean;
-    }>(
-      `SELECT txid, vout, sat, released_at IS NULL AS is_held FROM service.reserved_outputs
-        WHERE order_id = $1 ORDER BY file`,
-      [id],
-    );
-    return rows.map(({ txid, sat, is_held: isHeld }) => ({
-      txid: displayHash(txid as never),
-      sat: Number(sat),
-      isHeld,
-    }));
-  }
-
-  /** Reads, in the order of the files, the sat of each inscription, and where it is. */
-  async function inscribedOn(id: string) {
-    const { transactions } = (await world.customerOrders.read(id))!;
-    const reveals = transactions.filter(({ kind }) => kind === 'reveal');
-    const { rows } = await world.database.pool.query<{ sat: number; offset: number; script: Buffer }>(
-      `SELECT s.sat, l.sat_offset AS offset, l.script
-         FROM unnest($1::bytea[]) WITH ORDINALITY AS r (txid, file)
-         JOIN chain.inscriptions AS i ON i.txid = r.txid JOIN chain.sats AS s USING (key)
-        CROSS JOIN LATERAL (
-          SELECT * FROM chain.locations AS l WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1) AS l
-        ORDER BY r.file`,
-      [reveals.map(({ txid }) => Buffer.from(txid))],
-    );
-    return rows.map(({ sat, offset, script }) => ({
-      sat: Number(sat),
-      offset,
-      script: script.toString('hex'),
-    }));
-  }
-
-  async function refunded({ id, charge }: Created): Promise<void> {
-    await world.eventually(async () => {
-      await world.chain.mineMempool();
-      return (await stateOf(id)).state === 'refunded';
-    });
-    const { outside, fee = 0, ...others } = await balances(id);
-    expect([outside, others]).toEqual([-fee, {}]);
-    const [back] = (await world.customerOrders.read(id))!.transactions.filter(
-      ({ kind }) => kind === 'refund',
-    );
-    expect(back!.plan.outputs).toEqual([
-      { kind: 'refund', value: charge.amount - back!.fee, script: hexOf(refund) },
-    ]);
-    await audited();
-  }
-
-  const audited = async (): Promise<void> => expect((await world.audit()).differences).toEqual([]);
-
-  const over = (id: string): Promise<unknown> =>
-    world.database.pool
-      .query(`UPDATE service.orders SET expires_at = now() - interval '2 minutes' WHERE id = $1`, [id])
-      .then(() => world.wake(id));
+  const {
+    stocks,
+    order,
+    refusal,
+    stateOf,
+    balances,
+    reservedBy,
+    inscribedOn,
+    refunded,
+    audited,
+    over,
+    broadcast,
+  } = stockOrders(() => room);
 
   test.each(['/order', '/inscribe'])('has each on the sat that it reserved for it: %s', async (url) => {
     const stocked = await stocks(6);
@@ -291,9 +199,6 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await audited();
   });
 
-  const broadcast = (hex: string): Promise<unknown> =>
-    world.bitcoind.rpc.call('sendrawtransaction', [hex, 0]);
-
   test('is refunded whole where one sat is spent before the delivery, and the others are free', async () => {
     const stocked = await stocks(4);
     const made = await order(wanted(2));
@@ -308,35 +213,6 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     expect((await reservedBy(made.id)).map(({ isHeld }) => isHeld)).toEqual([false, false]);
     expect(await room.count('uncommon')).toBe(3);
     await refunded(made);
-  });
-
-  test('tells its operator where one sat is spent once its commit is sent, and delivers the others', async () => {
-    const stocked = await stocks(4);
-    const made = await order(wanted(2));
-    await world.chain.pay(made.script, made.charge.amount);
-    await world.chain.mineMempool();
-    await world.until(made.id, 'queued');
-    await world.sent(made.id);
-    const [kept, gone] = await reservedBy(made.id);
-    const lost = stocked.find(({ txid }) => txid === gone!.txid)!;
-    // it replaces a reveal
-    await broadcast(await room.spend(lost, scriptOf(stranger), 5_000));
-    await world.chain.mineMempool();
-    await world.eventually(async () => (await stateOf(made.id)).error !== null);
-    expect(await stateOf(made.id)).toMatchObject({
-      state: 'queued',
-      error: expect.stringMatching(
-        /^A sat of the inventory is missing: .* The other files are inscribed\./u,
-      ) as string,
-    });
-    expect((await inscribedOn(made.id)).map(({ sat }) => sat)).toEqual([kept!.sat]);
-    await audited();
-    // a reorganisation gives it back
-    await world.chain.takeBack(1);
-    await world.chain.mineEmpty(2);
-    await world.eventually(async () => (await stateOf(made.id)).error === null);
-    const reveals = (await world.customerOrders.read(made.id))!.transactions;
-    expect(reveals.filter(({ kind }) => kind === 'reveal')).toHaveLength(2);
   });
 
   test('is not refunded on demand while the mempool has its commit', async () => {

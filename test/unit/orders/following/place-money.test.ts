@@ -53,7 +53,15 @@ const made = (byte: number, kind: OrderTransaction['kind'], stored: StoredPlan):
 
 type Parts = Pick<
   OrderRecords,
-  'payments' | 'deposits' | 'transactions' | 'bumps' | 'isRevealed' | 'mined' | 'lent' | 'held' | 'mining'
+  | 'payments'
+  | 'deposits'
+  | 'transactions'
+  | 'bumps'
+  | 'isRevealed'
+  | 'mined'
+  | 'lent'
+  | 'held'
+  | 'commitHeight'
 >;
 
 function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
@@ -69,6 +77,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     held: new Map((parts.payments ?? []).map((payment) => [outpointOf(payment), plainPayment])),
     stocked: null,
     mining: null,
+    commitHeight: null,
     depth: { tip, confirmations: 3 },
     ...parts,
   };
@@ -302,25 +311,20 @@ describe('money in a commit whose reveal was given up', () => {
       ],
     ),
   );
-  const mining = (commitHeight: Height | null): OrderRecords['mining'] => ({
-    package: {
-      reveal: txid(8),
-      hours: 24,
-      minedUntil: new Date(0),
-      acceptedAt: new Date(0),
-      refusal: null,
-      givenUpAt: new Date(0),
-      isMined: false,
-    },
-    commitHeight,
-  });
-  const given = (transactions: readonly OrderTransaction[], height: Height | null) =>
-    placed({ payments: [paid(1, 10_000n)], transactions, isRevealed: false, mining: mining(height) });
+  const given = (transactions: readonly OrderTransaction[], commitHeight: Height | null) =>
+    placed({ payments: [paid(1, 10_000n)], transactions, isRevealed: false, commitHeight });
 
   test('is owed as a whole, once the commit is deep', () => {
     const { owed, unspentSats, isMoneyShallow } = given([commit], asHeight(90));
     expect(owed).toEqual([
-      { txid: txid(9), vout: 0, value: 7000n, owed: 7000n, at: 'commit' },
+      {
+        txid: txid(9),
+        vout: 0,
+        value: 7000n,
+        owed: 7000n,
+        at: 'commit',
+        commitScript: commit.plan.outputs[0]!.script,
+      },
       { txid: txid(9), vout: 1, value: 2000n, owed: 2000n, at: 'own' },
     ]);
     expect(unspentSats).toBe(9000n);

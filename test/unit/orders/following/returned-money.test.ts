@@ -132,6 +132,7 @@ class Room {
       ),
       stocked: null,
       mining: null,
+      commitHeight: null,
       depth: { tip: asHeight(100), confirmations: 1 },
     };
     return knownFrom(order, records, { returnMaxSats: this.#costMax }, new Date(2));

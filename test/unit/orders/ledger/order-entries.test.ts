@@ -141,6 +141,7 @@ function entriesAt(payments: Chain, index: Chain, finalConfirmations: number, sh
     held: new Map(),
     stocked: null,
     mining: null,
+    commitHeight: null,
     depth: { tip: asHeight(1), confirmations: 1 },
   };
   return [...knownFrom(order, records, { returnMaxSats: 0n }, new Date(2)).entries];

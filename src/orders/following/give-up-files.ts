@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import { deepBlocks } from '#chain/sats/output-standing.queries.ts';
+import type { FileMoney } from '#orders/ledger/lost-files.ts';
+import { missingSat, type Order } from '#orders/order/order.store.ts';
+import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
+import { takeUp } from '#purse/transactions/supersede.store.ts';
+import type { Known } from './learn-order.ts';
+
+/**
+ * Refunds files that can never be inscribed, by what the commit has for their reveals: these are given up, and nothing can
+ * be mined beside the refund that spends the same. The reason where it cannot be made: they stay as they are then.
+ */
+export async function refundLost(
+  tx: pg.ClientBase,
+  { lost, reveals }: Pick<Known, 'lost' | 'reveals'>,
+  makeRefund: (money: readonly FileMoney[]) => Promise<string | null>,
+): Promise<string | null> {
+  const given = reveals.filter(({ index }) => lost.some(({ file }) => file === index));
+  await supersedeOfOrders(
+    tx,
+    given.map(({ txid }) => txid),
+  );
+  const problem = await makeRefund(lost);
+  if (problem !== null)
+    await takeUp(
+      tx,
+      [],
+      given.map(({ txid, plan }) => ({ txid, family: txid, plan })),
+    );
+  return problem;
+}
+
+/** Why an order whose commit is sent is not delivered as a whole; null: all sats are there. */
+export function missingReason(
+  { refundScript }: Pick<Order, 'refundScript'>,
+  { facts, lost, refundedFiles }: Pick<Known, 'facts' | 'lost' | 'refundedFiles'>,
+): string | null {
+  if (refundedFiles.length > 0) return filesMissing(refundedFiles);
+  if (!facts.isSatGone) return null;
+  const next =
+    lost.length > 0 && refundScript === null
+      ? 'its money waits for an address: write to the operator of this service'
+      : `if it does not come back, its money is refunded after ${deepBlocks} blocks`;
+  return `${missingSat}its output was spent, or a reorganisation took it back, when the commit was sent already. The other files are inscribed; ${next}.`;
+}
+
+/** The same where the money of files is refunded. */
+export function filesMissing(files: readonly number[]): string {
+  const named = files.map((file) => `file ${file + 1}`).join(', ');
+  const whose = files.length === 1 ? 'Its' : 'Their';
+  return `${missingSat}${named} of the order cannot be inscribed, as an output was spent, or a reorganisation took it back. ${whose} money is refunded; the other files are inscribed.`;
+}
