@@ -2,6 +2,7 @@ import { inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
 import { currentLocations, type Location } from '#chain/inscriptions/location.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { OpenOrder, OpenParent } from '#orders/paying/open-order.ts';
@@ -78,6 +79,11 @@ async function lentParent(
   const { utxo, name, inscriptions, runes } = found;
   if (Buffer.compare(utxo.script, ordinals.script) !== 0)
     return refusedPsbt(`The parent ${inscriptionId} is not at the ordinals address ${ordinals.address}.`);
+  const least = dustOf(depositScript);
+  if (utxo.value < least)
+    return refusedPsbt(
+      `The output ${name} of the parent ${inscriptionId} has ${utxo.value} sats, less than the ${least} that nodes relay to its deposit: move it to a larger output first.`,
+    );
   const other = inscriptions.find(({ id }) => id !== inscriptionId);
   if (other !== undefined)
     return refusedPsbt(

@@ -218,6 +218,17 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
       '400 The output X:0 of the parent Xi1 holds the inscription Xi0 too: separate them first.',
     );
     expect(await refusal(await orderOf(away))).toBe('400 The parent Xi0 is not at the ordinals address A.');
+    const small = await world.world.chain.inscribe(contents[0]!, {
+      postage: 329,
+      to: customer.ordinals.owner,
+    });
+    // only in a block: nodes do not relay it
+    await world.world.chain.mine(small.transactions);
+    await world.world.indexed();
+    const dust = { ...termsOf(away), id: parseInscriptionId(small.reveal.id())! };
+    expect(await refusal((await parents.ordered(['bad'], [dust])).id)).toBe(
+      '400 The output X:0 of the parent Xi0 has 329 sats, less than the 330 that nodes relay to its deposit: move it to a larger output first.',
+    );
     const pending = transaction([away.coin], [{ value: 1_500, to: customer.ordinals.owner }]);
     await world.world.chain.broadcast(pending);
     expect(await refusal(await orderOf(away))).toBe(
