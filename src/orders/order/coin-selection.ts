@@ -151,9 +151,9 @@ const largestLookedUp = lookedUpMax / 2;
 
 /**
  * The coins whose sats are looked up: the largest, which pay, and of all others those that were seen first. A stranger
- * sees an address when its first payment is sent, so dust comes after it.
+ * sees an address when its first payment is sent, so dust comes after it. Beside more coins, no others of them are.
  */
-function lookedUp<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] {
+export function lookedUp<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] {
   const paying = coins.filter(paysForItself(costs)).toSorted(byValue).slice(0, largestLookedUp);
   const others = coins.filter((coin) => !paying.includes(coin)).toSorted(byAge);
   const looked = new Set([...paying, ...others.slice(0, lookedUpMax - paying.length)]);

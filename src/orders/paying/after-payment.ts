@@ -64,8 +64,8 @@ export type PaymentOutcome =
       /** Spent coins that no block has. They count as mined before the payment; it may turn out otherwise. */
       readonly unconfirmed: readonly PayingCoin[];
     }
-  /** It waits: the sats that one more coin must bring. */
-  | { readonly kind: 'short'; readonly missing: bigint }
+  /** It waits: the sats that one more coin must bring, and what the order costs beyond its quote. */
+  | { readonly kind: 'short'; readonly missing: bigint; readonly extraCost: bigint }
   /** Nothing is inscribed, and all of it goes back: its sats are not those that the order allows. */
   | { readonly kind: 'refunded'; readonly reason: string }
   /** No transaction can be made with it, or the sats of a coin are not known. */
@@ -83,7 +83,7 @@ export function afterPayment(
 ): PaymentOutcome {
   const dust = dustOf(open, payment);
   if (dust !== null) return { kind: 'failed', reason: dust };
-  const [outcome, other] = txidsFor(open).map((txid) => outcomeWith(open, { ...payment, txid }, satributes));
+  const [outcome, other] = txidsFor(open, payment).map((txid) => outcomeWith(open, { ...payment, txid }, satributes));
   assert(outcome !== undefined, 'a payment has a txid');
   if (other === undefined || isDeepStrictEqual(outcome, other)) return outcome;
   return { kind: 'failed', reason: dependsOnTxid };
@@ -101,10 +101,15 @@ function dustOf({ records }: OpenOrder, { parents = new Map() }: WantedPayment):
 
 /**
  * Txids that the payment may have, before and after those of all coins that are there. Where coins are alike, txids
- * decide which of them is spent, and that of a payment is known once it is signed.
+ * decide which of them is spent, and that of a payment is known once it is signed. Where the order wants certain sats,
+ * coins are looked at by their txids. Elsewhere one look is enough: of 10,000 files it takes a tenth of a second.
  */
-const txidsFor = (open: OpenOrder): readonly Txid[] =>
-  countedNow(open.records, open.records.order).length === 0 ? [lastTxid] : [lastTxid, firstTxid];
+function txidsFor({ records, costs }: OpenOrder, { coins }: WantedPayment): readonly Txid[] {
+  const there = countedNow(records, records.order);
+  const values = new Set(coins.map(({ value }) => value));
+  const areAlike = costs.wantsSats ? there.length > 0 : there.some(({ value }) => values.has(value));
+  return areAlike ? [lastTxid, firstTxid] : [lastTxid];
+}
 
 const firstTxid = asTxid(new Uint8Array(32));
 const lastTxid = asTxid(new Uint8Array(32).fill(0xff));
@@ -233,7 +238,8 @@ type Tried =
 function tryDelivery(order: Order, plan: QuotedPlan, came: Came, satributes: SatributeBook): Tried {
   const { payments } = came.facts;
   const costs = coinCosts(order, plan);
-  if (selectCoins(payments, costs) === null) return { kind: 'short', missing: missingSats(payments, costs) };
+  if (selectCoins(payments, costs) === null)
+    return { kind: 'short', missing: missingSats(payments, costs), extraCost: order.extraCost };
   const { held, lent, stocked } = came;
   const arrived = arrivedIn(came);
   const placed = spendPayments(
@@ -264,7 +270,7 @@ const arrivedIn = ({ coins }: Came): KnownSats['arrived'] => ({
   of: (_, payment) => {
     const ranges = coins.get(outpointOf(payment))?.ranges ?? null;
     return ranges === null
-      ? { kind: 'unknown', reason: 'no one has looked at them' }
+      ? { kind: 'unknown', reason: 'a payment has no block yet, or its sats cannot be told here' }
       : { kind: 'known', ranges };
   },
   askAgain: () => undefined,

@@ -191,6 +191,21 @@ export function openOrder(records: OpenRecords, estimate: bigint | null): FoundO
   };
 }
 
+/** An order that was found to cost more than its quote, once its delivery was planned with a payment. Pure. */
+export function withExtraCost(open: OpenOrder, extraCost: bigint): OpenOrder {
+  const { records } = open;
+  const order = { ...records.order, extraCost };
+  const costs = { ...open.costs, extraCost };
+  const counted = countedNow(records, order);
+  return {
+    ...open,
+    costs,
+    missing: missingSats(counted, costs),
+    missingInTwo: missingIn(counted, costs, 2),
+    records: { ...records, order },
+  };
+}
+
 /** The order with the price that it will have once a payment of now is seen. */
 function pricedNow(order: Order, estimate: bigint | null, now: Date): Order {
   const price = latePrice(order, { at: now, estimate, now });

@@ -1,5 +1,5 @@
 import { unreachable } from '#kernel/unreachable.ts';
-import type { PaymentOutcome } from '#orders/paying/after-payment.ts';
+import type { InscribedSat, PaymentOutcome } from '#orders/paying/after-payment.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { PaymentLayout } from './payment-layout.ts';
 import type { SeenPayment } from './wanted-payment.ts';
@@ -12,7 +12,7 @@ interface Judged {
 
 /** A payment, as it was laid out, and as its order would see it. */
 interface TriedPayment {
-  readonly layout: Pick<PaymentLayout, 'special' | 'deposits' | 'outputs' | 'pad' | 'charge'>;
+  readonly layout: Pick<PaymentLayout, 'special' | 'charge' | 'needed'>;
   readonly seen: SeenPayment;
 }
 
@@ -35,26 +35,12 @@ export function judgePayment(
   }
 }
 
-function judgeDelivery(
-  { inscribed, parentsMissing, unconfirmed }: Extract<PaymentOutcome, { kind: 'delivered' }>,
-  { layout, seen }: TriedPayment,
-): Judged | PsbtRefusal {
-  const [first] = inscribed;
-  const [specialCoin] = seen.wanted.coins;
-  if (layout.special !== null) {
-    const isThere =
-      first !== undefined &&
-      first.coin?.outpoint === null &&
-      first.coin.vout === specialCoin?.vout &&
-      first.offset === 0n;
-    if (!isThere) return refusedPsbt(elsewhere, 'specialSatsOutput');
-  }
-  const isGuessed = inscribed.some(({ coin, offset }) => {
-    if (coin === null || coin.outpoint !== null) return false;
-    return (seen.guessed.get(coin.vout) ?? []).some(({ start, end }) => offset >= start && offset < end);
-  });
-  // the sats decide there, and they are not known
-  if (isGuessed) return refusedPsbt(onUnknown, 'specialSatsOutput');
+type Delivery = Extract<PaymentOutcome, { kind: 'delivered' }>;
+
+function judgeDelivery(delivery: Delivery, payment: TriedPayment): Judged | PsbtRefusal {
+  const wrong = whyElsewhere(delivery, payment);
+  if (wrong !== null) return wrong;
+  const { parentsMissing, unconfirmed } = delivery;
   const warnings: string[] = [];
   if (parentsMissing.length > 0)
     warnings.push(
@@ -67,8 +53,32 @@ function judgeDelivery(
   return { kind: 'delivers', warnings };
 }
 
+/** Why an inscription would not be on the sat that was asked for; null: it would. */
+function whyElsewhere({ spent, inscribed }: Delivery, { layout, seen }: TriedPayment): PsbtRefusal | null {
+  const { special, charge, needed } = layout;
+  const [specialCoin] = seen.wanted.coins;
+  if (special !== null && !isAtFirst(inscribed[0], specialCoin?.vout)) {
+    const isAlone = spent.length === 1 && spent[0]?.outpoint === null;
+    return isAlone && charge > needed
+      ? refusedPsbt(paidWithout(charge, needed), 'chargeAmount')
+      : refusedPsbt(elsewhere, 'specialSatsOutput');
+  }
+  const isGuessed = inscribed.some(({ coin, offset }) => {
+    if (coin === null || coin.outpoint !== null) return false;
+    return (seen.guessed.get(coin.vout) ?? []).some(({ start, end }) => offset >= start && offset < end);
+  });
+  // the sats decide there, and they are not known
+  return isGuessed ? refusedPsbt(onUnknown, 'specialSatsOutput') : null;
+}
+
+/** Whether an inscription is on the first sat of this output of the payment. */
+const isAtFirst = (inscribed: InscribedSat | undefined, vout: number | undefined): boolean =>
+  inscribed?.coin?.outpoint === null && inscribed.coin.vout === vout && inscribed.offset === 0n;
+
 const nameIt = ' Name the output that holds such a sat in specialSatsOutput.';
 const elsewhere =
   'specialSatsOutput: with the payments that the order has already, its inscription would be on another sat than the one of this output. Pay what is missing without it, or make another order.';
+const paidWithout = (charge: bigint, needed: bigint): string =>
+  `chargeAmount: with ${charge} sats the order would be paid without specialSatsOutput, and would not spend it. It needs ${needed}: send no more.`;
 const onUnknown =
   'specialSatsOutput: one of the inscriptions would be on a sat of a payment coin, and those are not known here. The special output must hold the postage of all of them from the special sat on.';

@@ -1,23 +1,17 @@
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
-import type { SatRange } from '#kernel/sats/sat-range.ts';
-import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
-import { afterPayment } from '#orders/paying/after-payment.ts';
 import type { OpenOrder } from '#orders/paying/open-order.ts';
 import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
 import type { CoinParts } from '#psbts/coins/coin-parts.ts';
-import { type FreeCoins, freeCoins, type PaymentCoin, unprovenCoins } from '#psbts/coins/free-coins.ts';
+import { freeCoins } from '#psbts/coins/free-coins.ts';
 import { feeRateFor, feeRateWarnings, nodeFeesOf } from '#psbts/coins/node-fees.ts';
-import { parseOutpoint } from '#psbts/planning/read-outpoint.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
-import { judgePayment } from './judge-payment.ts';
 import { lentParents } from './lent-parents.ts';
-import { type AskedPayment, layOutPayment, type PaymentLayout } from './payment-layout.ts';
-import { type PlannedPayment, planPayment } from './plan-payment.ts';
+import { withSats } from './paid-sats.ts';
+import type { AskedPayment } from './payment-layout.ts';
 import { specialOutput } from './special-output.ts';
-import { type InputRanges, type SeenPayment, seenPayment } from './wanted-payment.ts';
+import { tryPayments } from './try-payments.ts';
 
 /** A request for a payment of an order. */
 export interface PaymentRequest {
@@ -37,9 +31,6 @@ export interface BuiltPayment extends BuiltPsbt {
   /** Sats to the address of the order. */
   readonly charge: bigint;
 }
-
-/** Looks at a payment, each of which costs more than the one before. */
-const triesMax = 5;
 
 /**
  * A PSBT that pays for an order, and was tried: with the transaction that it makes the order would be paid, and inscribed on
@@ -63,7 +54,7 @@ export async function payOrder(
   const inputs = special === null ? parents : [...parents, special];
   const except = inputs.map(({ input }) => input);
   const coins = await freeCoins(parts, signers.payment, asker, except);
-  const order = await withSats(parts, request.order, asker);
+  const order = await withSats(parts.utxos, request.order, asker);
   const trial = { parts, order, coins, feeRate, asker };
   const tried = await tryPayments(trial, { signers, special, parents, charge });
   if (tried.kind === 'refused') return tried;
@@ -123,100 +114,4 @@ async function whyOwn({ ownAmong }: CoinParts, { payment, ordinals }: Signers): 
     own.some((each) => Buffer.compare(each, script) === 0),
   );
   return signer === undefined ? null : refusedPsbt(`${signer.address} is an address of this service.`);
-}
-
-interface Trial {
-  readonly parts: CoinParts;
-  readonly order: OpenOrder;
-  readonly coins: FreeCoins;
-  readonly feeRate: bigint;
-  readonly asker: Asker;
-}
-
-interface TriedPayment {
-  readonly kind: 'tried';
-  readonly planned: PlannedPayment<PaymentCoin>;
-  readonly layout: PaymentLayout;
-  readonly warnings: readonly string[];
-}
-
-/** Raises the charge until the order would be paid: what its coins cost shows once they are planned. */
-async function tryPayments(trial: Trial, wanted: AskedPayment): Promise<TriedPayment | PsbtRefusal> {
-  const { parts, order, coins, feeRate } = trial;
-  let { charge } = wanted;
-  for (let tries = 0; tries < triesMax; tries++) {
-    const layout = layOutPayment(order, { ...wanted, charge });
-    if (layout.kind === 'refused') return layout;
-    const planned = await planPayment(layout, coins.supply, wanted.signers, feeRate);
-    if (planned.kind === 'unproven') throw unprovenCoins(planned.reason);
-    if (planned.kind === 'refused') return planned;
-    const seen = await seenBy(trial, planned, layout);
-    const outcome = afterPayment(order, seen.wanted, parts.satributes);
-    if (outcome.kind === 'short') {
-      charge = layout.charge + outcome.missing;
-      continue;
-    }
-    const judged = judgePayment(outcome, { layout, seen });
-    if (judged.kind === 'refused') return judged;
-    // what the order turned out to cost is not too much
-    const beyond = tries === 0 ? layout.charge - layout.needed : 0n;
-    const warnings = [...judged.warnings, ...amountWarnings(planned.overpaid, beyond, order)];
-    return { kind: 'tried', planned, layout, warnings };
-  }
-  return refusedPsbt('The order costs more with each coin that pays for it: pay it in one output.');
-}
-
-function amountWarnings(overpaid: bigint, beyond: bigint, { hasRefundAddress }: OpenOrder): string[] {
-  const warnings: string[] = [];
-  if (overpaid > 0n)
-    warnings.push(
-      `${overpaid} sats of the fee are more than its rate: too few for change, and no other coin helps.`,
-    );
-  if (beyond >= p2trDust)
-    warnings.push(
-      `chargeAmount is ${beyond} sats more than the order needs: ${hasRefundAddress ? 'they are refunded, less a fee' : 'the order has no refundAddress, so they wait for the operator'}.`,
-    );
-  return warnings;
-}
-
-/** The payment with the sats that it would bring, as far as the order asks for them. */
-async function seenBy(
-  { parts, order, asker }: Trial,
-  { plan, coins }: PlannedPayment<PaymentCoin>,
-  { special, parents }: PaymentLayout,
-): Promise<SeenPayment> {
-  if (order.allowedSatributes === null) return seenPayment(plan, order.script, null, parents);
-  const known = await parts.utxos.indexedSats(
-    coins.map(({ listed }) => listed),
-    asker,
-  );
-  const byInput = new Map<unknown, readonly SatRange[]>(
-    coins.flatMap((coin, place) => {
-      const ranges = known?.[place] ?? 'unknown';
-      return ranges === 'unknown' ? [] : [[coin, ranges] as const];
-    }),
-  );
-  const ranges: InputRanges = plan.inputs.map((input) =>
-    input === special?.input ? special.ranges : (byInput.get(input) ?? null),
-  );
-  return seenPayment(plan, order.script, ranges, parents);
-}
-
-/** The same order with the sats of coins that came before, where it asks for certain ones. */
-async function withSats(parts: CoinParts, order: OpenOrder, asker: Asker): Promise<OpenOrder> {
-  const mined = order.coins.filter(({ height }) => height !== null);
-  if (order.allowedSatributes === null || mined.length === 0) return order;
-  const outpoints = mined.flatMap(({ outpoint }) => parseOutpoint(outpoint) ?? []);
-  const there = (await parts.utxos.outputs(outpoints)).filter((output) => output !== null);
-  const sats = await parts.utxos.sats(there, asker, []);
-  const ranges = new Map<string, readonly SatRange[]>(
-    there.flatMap(({ txid, vout }, place) => {
-      const held = sats[place];
-      return held?.state === 'known' ? [[`${displayHash(txid)}:${vout}`, held.ranges] as const] : [];
-    }),
-  );
-  return {
-    ...order,
-    coins: order.coins.map((coin) => ({ ...coin, ranges: ranges.get(coin.outpoint) ?? null })),
-  };
 }

@@ -150,6 +150,8 @@ function paidInTwo(
 ): PaidPart | PsbtRefusal {
   const { missingInTwo, costs, allowedSatributes } = order;
   if (missingInTwo === null) return refusedPsbt(oneCoinAlone(postage), field);
+  // filled up with sats that follow, it would pay miners with them
+  if (postage < p2trDust) return refusedPsbt(tooLittle(postage), field);
   if (allowedSatributes === null && postage <= costs.input)
     return refusedPsbt(tooDear(order, postage), field);
   const needed = largest(missingInTwo, postage + largest(p2trDust, costs.input + 1n));
@@ -171,6 +173,9 @@ const tooShort = ({ reveals }: LaidOrder, from: bigint, needed: bigint): string 
 
 const oneCoinAlone = (postage: bigint): string =>
   `${field}: the order is too large to be paid in two outputs, as the postage and the charge of this output would be. Send the special sat in an output that ends with it, or at most ${postage} sats after it.`;
+
+const tooLittle = (postage: bigint): string =>
+  `${field}: the postage of the order is ${postage} sats, and nodes relay no less than ${p2trDust} to its address. Send the special sat in an output that ends at most ${postage} sats after it, or make an order with a higher postage.`;
 
 const tooDear = ({ costs }: LaidOrder, postage: bigint): string =>
   `${field}: at the fee rate of the order each output that pays for it costs ${costs.input} sats, more than its postage of ${postage}, so the order would not spend this sat. Make an order with a lower fee, a higher postage, or allowedSatributes.`;

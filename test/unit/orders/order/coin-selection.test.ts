@@ -11,6 +11,8 @@ import {
   type CoinCosts,
   extraCostOf,
   inChainOrder,
+  lookedUp,
+  lookedUpMax,
   missingIn,
   missingSats,
   selectCoins,
@@ -308,6 +310,30 @@ describe('coins in the order of the chain', () => {
         expect(inChainOrder([later, ...there])).toEqual([...there, later]);
       }),
       { numRuns: propertyRuns(500) },
+    );
+  });
+});
+
+describe('coins whose sats are looked up', () => {
+  test('stay those of before where a payment comes', () => {
+    const coins = fc.array(fc.tuple(fc.nat(3_000), fc.nat(5)), { maxLength: 60 });
+    fc.assert(
+      fc.property(coins, coins, fc.nat(2_000), (there, paid, input) => {
+        const costs = { ...textOrder(1).costs, input: BigInt(input), wantsSats: true };
+        const all = [...there, ...paid].map(([value, seen], vout) => coin(BigInt(value), vout, seen));
+        // a payment comes after them
+        const old = all.slice(0, there.length);
+        const both = [
+          ...old,
+          ...all.slice(there.length).map((each) => ({ ...each, firstSeen: new Date(9) })),
+        ];
+        const before = new Set(lookedUp(old, costs).map(({ outpoint }) => outpoint));
+        expect(before.size).toBeLessThanOrEqual(lookedUpMax);
+        const names = new Set(old.map(({ outpoint }) => outpoint));
+        for (const { outpoint } of lookedUp(both, costs))
+          expect(!names.has(outpoint) || before.has(outpoint)).toBe(true);
+      }),
+      { numRuns: propertyRuns(300) },
     );
   });
 });
