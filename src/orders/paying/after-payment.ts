@@ -83,7 +83,9 @@ export function afterPayment(
 ): PaymentOutcome {
   const dust = dustOf(open, payment);
   if (dust !== null) return { kind: 'failed', reason: dust };
-  const [outcome, other] = txidsFor(open, payment).map((txid) => outcomeWith(open, { ...payment, txid }, satributes));
+  const [outcome, other] = txidsFor(open, payment).map((txid) =>
+    outcomeWith(open, { ...payment, txid }, satributes),
+  );
   assert(outcome !== undefined, 'a payment has a txid');
   if (other === undefined || isDeepStrictEqual(outcome, other)) return outcome;
   return { kind: 'failed', reason: dependsOnTxid };
