@@ -23,6 +23,9 @@ export interface InputContext {
 /** Bytes that are read in the time of an operation of the elliptic curve. */
 export const checkSteps = 1_000_000;
 
+/** Bytes that are read in the time of a key's hash, which is some microseconds. */
+export const hashSteps = 4_000;
+
 /** The work of a judgement. */
 export const workOf = ({ verdict }: Judged): number => (verdict === 'unknown' ? 0 : checkSteps);
 
@@ -37,6 +40,13 @@ export function distinct(signatures: readonly Uint8Array[]): Uint8Array[] {
   const byText = new Map(signatures.map((each) => [Buffer.from(each).toString('latin1'), each]));
   return [...byText.values()];
 }
+
+/** Things by the key that they are of. */
+export const byKey = <Signed extends { readonly publicKey: Uint8Array }>(
+  all: readonly Signed[],
+): ReadonlyMap<string, readonly Signed[]> => Map.groupBy(all, ({ publicKey }) => keyText(publicKey));
+
+export const keyText = (publicKey: Uint8Array): string => Buffer.from(publicKey).toString('latin1');
 
 type Named = Pick<InputContext, 'place' | 'owner'>;
 

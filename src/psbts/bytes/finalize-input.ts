@@ -2,10 +2,13 @@ import { hash160 } from '@scure/btc-signer/utils.js';
 import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Judged } from './check-signatures.ts';
 import {
+  byKey,
   distinct,
   type FinalInput,
   finalInput,
+  hashSteps,
   type InputContext,
+  keyText,
   notSigned,
   refuseOtherType,
   tooFewSignatures,
@@ -14,7 +17,7 @@ import {
 } from './final-input.ts';
 import { finalizeTaproot } from './finalize-taproot.ts';
 import { judgeFinal } from './judge-final.ts';
-import type { FinalScripts, PsbtInput } from './psbt.ts';
+import type { FinalScripts, PartialSignature, PsbtInput } from './psbt.ts';
 import { type PsbtFaults, psbtFault } from './psbt-faults.ts';
 import { type EcdsaSpend, finalScriptsOf, spendOf } from './spend.ts';
 
@@ -62,19 +65,22 @@ function* itemsOf(
 ): Steps<{ readonly items: readonly Uint8Array[]; readonly judged: readonly Judged[] }> {
   const { wanted } = spend;
   if (wanted.kind === 'key-hash') {
-    const own = input.partialSignatures.find(
-      ({ publicKey }) => Buffer.compare(hash160(publicKey), wanted.hash) === 0,
+    const publicKey = yield* keyWithHash(wanted.hash, input.partialSignatures);
+    const own = input.partialSignatures.filter(
+      (one) => Buffer.compare(one.publicKey, publicKey ?? none) === 0,
     );
-    const signed = own === undefined ? null : yield* signatureOf(own.publicKey, input, spend, context);
-    if (own === undefined || signed === null) throw notSigned(context);
-    return { items: [signed.signature, own.publicKey], judged: [signed.judged] };
+    const signed = publicKey === null ? null : yield* signatureOf(publicKey, own, input, spend, context);
+    if (publicKey === null || signed === null) throw notSigned(context);
+    return { items: [signed.signature, publicKey], judged: [signed.judged] };
   }
   const { required, keys, isSingle } = wanted;
   const found: Signed[] = [];
   const missing: Uint8Array[] = [];
+  const given = byKey(input.partialSignatures);
+  yield input.partialSignatures.length * hashSteps;
   for (const key of keys) {
     if (found.length === required) break;
-    const signed = yield* signatureOf(key, input, spend, context);
+    const signed = yield* signatureOf(key, given.get(keyText(key)) ?? [], input, spend, context);
     if (signed === null) missing.push(key);
     else found.push(signed);
   }
@@ -87,6 +93,19 @@ function* itemsOf(
   };
 }
 
+const none = new Uint8Array();
+const keyLengths: readonly number[] = [33, 65];
+
+/** The key with a hash among those that signed; null: it did not. */
+function* keyWithHash(hash: Uint8Array, signed: readonly PartialSignature[]): Steps<Uint8Array | null> {
+  for (const { publicKey } of signed) {
+    if (!keyLengths.includes(publicKey.length)) continue;
+    yield hashSteps;
+    if (Buffer.compare(hash160(publicKey), hash) === 0) return publicKey;
+  }
+  return null;
+}
+
 interface Signed {
   readonly signature: Uint8Array;
   readonly judged: Judged;
@@ -95,12 +114,12 @@ interface Signed {
 /** The first signature of a key that is not wrong; null: there is none. Throws `PsbtFaults` if all are wrong. */
 function* signatureOf(
   publicKey: Uint8Array,
-  { partialSignatures, sighashType }: PsbtInput,
+  own: readonly PartialSignature[],
+  { sighashType }: PsbtInput,
   { scheme, code }: EcdsaSpend,
   context: EcdsaContext,
 ): Steps<Signed | null> {
   const { place, checks, value } = context;
-  const own = partialSignatures.filter((one) => Buffer.compare(one.publicKey, publicKey) === 0);
   const signatures = distinct(own.map(({ signature }) => signature));
   for (const signature of signatures) {
     const judged = checks.ecdsa(place, publicKey, signature, { scheme, code, value });

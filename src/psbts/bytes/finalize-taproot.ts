@@ -1,11 +1,14 @@
 import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Judged } from './check-signatures.ts';
 import {
+  byKey,
   checkSteps,
   distinct,
   type FinalInput,
   finalInput,
+  hashSteps,
   type InputContext,
+  keyText,
   notSigned,
   refuseOtherType,
   tooFewSignatures,
@@ -73,8 +76,13 @@ function* leafInput(signed: SignedLeaf, context: InputContext): Steps<FinalInput
     return `Input ${place}: how its script of ${owner} is spent is not known here. Have its wallet finalize it.`;
   const { required, keys, isSingle } = template;
   const found = new Map<Uint8Array, Found>();
+  const given = byKey(signed.signed);
+  yield signed.signed.length * hashSteps;
   for (const key of keys) {
-    const one = found.size === required ? null : yield* leafSignature(key, signed, context);
+    const one =
+      found.size === required
+        ? null
+        : yield* leafSignature(key, given.get(keyText(key)) ?? [], signed, context);
     if (one !== null) found.set(key, one);
   }
   if (found.size < required) {
@@ -116,10 +124,10 @@ interface SignedLeaf {
 /** The first signature of a key that is not wrong; null: there is none. Throws `PsbtFaults` if all are wrong. */
 function* leafSignature(
   key: Uint8Array,
-  { signed, leafHash, input }: SignedLeaf,
+  own: Signatures,
+  { leafHash, input }: SignedLeaf,
   context: InputContext,
 ): Steps<Found | null> {
-  const own = signed.filter(({ publicKey }) => Buffer.compare(publicKey, key) === 0);
   const signatures = distinct(own.map(({ signature }) => signature));
   for (const signature of signatures) {
     const judged = context.checks.taproot(context.place, key, signature, leafHash);

@@ -7,11 +7,19 @@ export interface Field {
   readonly value: Uint8Array;
 }
 
+/**
+ * Fields of a map. An input has most where a script of Taproot wants as many signatures as it can: 999, each with the origin
+ * of its key. A few such scripts fit. Fields of some bytes would keep a processor busy with all that fit into 1 MB.
+ */
+const fieldsMax = 5_000;
+
 /** A map of a PSBT (BIP 174): fields by their type. */
 export class KeyMap {
   /** For messages: `input 2`. */
   readonly name: string;
   readonly #fields = new Map<number, Field[]>();
+  /** How many fields it has. */
+  readonly size: number;
 
   /** Reads a map with the byte that ends it. Throws `BrokenBytes` and `PsbtFaults`. */
   constructor(cursor: ByteCursor, name: string) {
@@ -19,7 +27,9 @@ export class KeyMap {
     const keys = new Set<string>();
     for (;;) {
       const length = cursor.compactSize();
-      if (length === 0) return;
+      if (length === 0) break;
+      if (keys.size === fieldsMax)
+        throw psbtFault(`psbt has more than ${fieldsMax} fields for ${name}, and no more are taken`);
       const start = cursor.at;
       const type = cursor.compactSize();
       const typeLength = cursor.at - start;
@@ -33,6 +43,7 @@ export class KeyMap {
       if (fields === undefined) this.#fields.set(type, [field]);
       else fields.push(field);
     }
+    this.size = keys.size;
   }
 
   /** All fields of a type, each with another key. */

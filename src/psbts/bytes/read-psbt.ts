@@ -27,6 +27,9 @@ const inputType = {
   tapLeaf: 0x15,
 } as const;
 
+/** Bytes that are read in the time of a field. */
+const fieldSteps = 500;
+
 /** Reads a PSBT of version 0. Throws `PsbtFaults` for all else. */
 export function* readPsbt(bytes: Uint8Array): Steps<Psbt> {
   try {
@@ -59,13 +62,14 @@ function* read(bytes: Uint8Array): Steps<Psbt> {
   const read: PsbtInput[] = [];
   for (const [place, outpoint] of inputs.entries()) {
     const start = cursor.at;
-    read.push(readInput(new KeyMap(cursor, `input ${place}`), outpoint, place));
-    yield cursor.at - start;
+    const map = new KeyMap(cursor, `input ${place}`);
+    read.push(readInput(map, outpoint, place));
+    yield cursor.at - start + map.size * fieldSteps;
   }
   for (const place of transaction.outputs.keys()) {
     const start = cursor.at;
-    new KeyMap(cursor, `output ${place}`);
-    yield cursor.at - start;
+    const { size } = new KeyMap(cursor, `output ${place}`);
+    yield cursor.at - start + size * fieldSteps;
   }
   if (!cursor.isAtEnd) throw psbtFault(`psbt has bytes after its last output, from byte ${cursor.at} on`);
   return { unsigned, ...transaction, inputs: read };

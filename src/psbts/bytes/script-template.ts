@@ -70,6 +70,9 @@ function smallNumber(part: Part | undefined): number | null {
   return part - opOne + 1;
 }
 
+/** Signatures that a script of Taproot can take from a stack of 1,000 items, of which its first key is one (BIP 342). */
+const leafKeysMax = 999;
+
 /**
  * A script of Taproot that wants signatures of all of its keys (OP_CHECKSIGVERIFY … OP_CHECKSIG), or of some (OP_CHECKSIG,
  * OP_CHECKSIGADD …, a number, OP_NUMEQUAL); null: another one. `isSingle` is true of the first kind.
@@ -77,7 +80,8 @@ function smallNumber(part: Part | undefined): number | null {
 export function leafKeys(script: Uint8Array): KeysScript | null {
   const parts = partsOf(script);
   if (parts === null) return null;
-  return allKeys(parts) ?? someKeys(parts);
+  const template = allKeys(parts) ?? someKeys(parts);
+  return template !== null && template.keys.length <= leafKeysMax ? template : null;
 }
 
 function allKeys(parts: readonly Part[]): KeysScript | null {

@@ -194,7 +194,7 @@ describe('any bytes', () => {
     const text = handMade([[['00', unsigned]], ...outpoints.map(() => map), []]);
     const { final, faults, work } = outcome(text);
     expect([final, faults.length]).toEqual([null, 500]);
-    expect(work).toBeLessThan(500 * 1_000_000 + text.length * 10);
+    expect(work).toBeLessThan(500 * 1_000_000 + text.length * 20);
     expect(work).toBeGreaterThan(500 * 1_000_000);
   });
 });
