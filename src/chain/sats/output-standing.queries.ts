@@ -55,17 +55,23 @@ export async function outputStandings(
               AND NOT EXISTS (SELECT FROM chain.recent_sats)
               AND to_regclass('chain.sat_ranges_outpoint') IS NOT NULL AS has_sats)
      SELECT has_sats, ${indexTipHeight} AS tip,
-            EXISTS (SELECT FROM unnest($5::integer[], $6::bytea[]) AS r (place, txid)
-                     WHERE r.place = o.place AND ${hasRevealed('r.txid')}) AS is_revealed,
+            revealed.is_so AS is_revealed,
             EXISTS (SELECT FROM chain.blocks WHERE height = o.height AND hash = o.block) AS has_block,
-            held.ranges, held.ranges IS NULL AND has_sats AND (SELECT count(*) FROM newest) = ${deepBlocks}
-              AND NOT EXISTS (SELECT FROM newest WHERE position(o.outpoint in outputs) > 0) AS is_spent_deep
+            held.ranges,
+            -- megabytes of each block are searched: not for what the reveals themselves have spent
+            CASE WHEN held.ranges IS NULL AND has_sats AND NOT revealed.is_so
+                 THEN (SELECT count(*) FROM newest) = ${deepBlocks}
+                      AND NOT EXISTS (SELECT FROM newest WHERE position(o.outpoint in outputs) > 0)
+                 ELSE false END AS is_spent_deep
        FROM known CROSS JOIN unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[], $7::bytea[])
                    WITH ORDINALITY AS o (txid, vout, height, block, outpoint, place)
        LEFT JOIN LATERAL (
          SELECT ranges FROM chain.sat_ranges AS s
           WHERE has_sats AND chain.hash64(s.txid, s.vout) = chain.hash64(o.txid, o.vout)
             AND s.txid = o.txid AND s.vout = o.vout) AS held ON true
+      CROSS JOIN LATERAL (
+         SELECT EXISTS (SELECT FROM unnest($5::integer[], $6::bytea[]) AS r (place, txid)
+                         WHERE r.place = o.place AND ${hasRevealed('r.txid')}) AS is_so) AS revealed
       ORDER BY o.place`,
     [
       outputs.map(({ txid }) => Buffer.from(txid)),
