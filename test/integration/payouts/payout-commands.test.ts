@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -10,6 +11,7 @@ import { runCommand } from '#test/support/run-command.ts';
 const confirmations = 3;
 /** Never shown by the wallet: only a node that derives it knows whose it is. */
 const unshownIndex = 40;
+const tooShallow = 'PAYOUT_CONFIRMATIONS: 5 is not valid on mainnet';
 
 // the first test says what a database without payouts answers
 describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffle: false }, () => {
@@ -224,6 +226,13 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     try {
       const asked = await runCli(['payouts', 'send'], database.settings);
       expect([asked.exitCode, asked.stderr]).toEqual([1, expect.stringContaining('wallet_missing')]);
+      // the network of a service is that of its database
+      await insertChain(database.pool, [], 'mainnet');
+      const served = await runCli(['serve', '--role', 'orders', '--port', '0'], {
+        ...database.settings,
+        PAYOUT_CONFIRMATIONS: '5',
+      });
+      expect([served.exitCode, served.stderr]).toEqual([2, expect.stringContaining(tooShallow)]);
     } finally {
       await database.drop();
     }
@@ -232,9 +241,6 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       NETWORK: 'mainnet',
       PAYOUT_CONFIRMATIONS: '5',
     });
-    expect([shallow.exitCode, shallow.stderr]).toEqual([
-      2,
-      expect.stringContaining('PAYOUT_CONFIRMATIONS: 5 is not valid on mainnet'),
-    ]);
+    expect([shallow.exitCode, shallow.stderr]).toEqual([2, expect.stringContaining(tooShallow)]);
   });
 });
