@@ -78,7 +78,7 @@ async function freeChild(
   const deficit = packageDeficit(found.transactions, feeRate);
   if (deficit === 0n)
     return refusedPsbt(
-      `Output ${name}: its transaction and all that it needs pay ${shownFeeRate(feeRate)} sat/vB already.`,
+      `Output ${name}: its transaction and all that it needs pay ${shownFeeRate(feeRate)} sat/vB already: name a higher feeRate to lift them.`,
       'feeRate',
     );
   const version = versionFor(target);

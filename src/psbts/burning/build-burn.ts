@@ -91,6 +91,12 @@ interface Funding {
   readonly mayAddCoins: boolean;
 }
 
+/** The sats that are left for the fee, in words: asked amounts may be more than the output holds. */
+const leftForFee = ({ utxo }: Burn, rest: bigint): string =>
+  rest < 0n
+    ? `burnAmount and changeAmount need ${-rest} sats more than its ${utxo.value} sats, without the fee`
+    : `burnAmount and changeAmount leave ${rest} of its ${utxo.value} sats for the fee`;
+
 async function fund(
   parts: CoinParts,
   burn: Burn,
@@ -101,7 +107,7 @@ async function fund(
   if (rest >= needed) return { kind: 'funded', plan: planBurn(burn, []), unproven: [] };
   if (!mayAddCoins)
     return refusedPsbt(
-      `utxo: burnAmount and changeAmount leave ${rest} of its ${burn.utxo.value} sats for the fee, which is ${needed} sats at the node's estimate of ${shownFeeRate(feeRate)} sat/vB: lower changeAmount, or name a feeRate, at which coins of paymentAddress pay what lacks.`,
+      `utxo: ${leftForFee(burn, rest)}, which is ${needed} sats at the node's estimate of ${shownFeeRate(feeRate)} sat/vB: lower changeAmount, or name a feeRate, at which coins of paymentAddress pay what lacks.`,
       'utxo',
     );
   const { supply, unproven } = await freeCoins(parts, burn.signers.payment, asker, [burn.utxo]);

@@ -48,7 +48,7 @@ function whyNotStandard(transaction: RawTransaction): string | null {
     return `hex is a transaction of version ${version}, which nodes do not relay.`;
   const burning = outputs.findIndex(({ script, value }) => script[0] === opReturn && value > 0);
   if (burning >= 0)
-    return `Output ${burning} burns ${outputs[burning]?.value} sats, and no payment of an order burns any.`;
+    return `Output ${burning} burns ${outputs[burning]?.value} sats, and no payment of an order burns any: send it with sendrawtransaction and a maxburnamount.`;
   const dust = outputs.findIndex(({ script, value }) => script[0] !== opReturn && value < dustOf(script));
   if (dust >= 0) {
     const { value, script = new Uint8Array() } = outputs[dust] ?? {};

@@ -89,7 +89,7 @@ function whyNotOpen(found: readonly FoundOrder[]): string | null {
   const states = found.flatMap((each) => (each.kind === 'over' || each.kind === 'paid' ? [each.state] : []));
   const [state] = states;
   if (state === undefined)
-    return 'hex pays no open order of this service: none of its outputs goes to the address of a charge, or of a deposit.';
+    return 'hex pays no open order of this service: none of its outputs goes to the address of a charge, or of a deposit. Any other node sends it.';
   return `The order that it pays takes no more money: its state is ${state}. What came now would be refunded.`;
 }
 

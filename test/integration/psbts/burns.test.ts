@@ -211,6 +211,14 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect(poor.body.message).toMatch(
       /leave 9 of its 4000 sats for the fee, which is \d+ sats at the node's estimate/u,
     );
+    const over = await world.ask('/create-burn-psbt', {
+      ...burn,
+      utxo: `${moved.txid}:0`,
+      changeAmount: 900_000,
+    });
+    expect(over.body.message).toMatch(
+      /need 896001 sats more than its 4000 sats, without the fee, which is \d+ sats at the node's estimate/u,
+    );
     const short = await world.ask('/create-burn-psbt', {
       ...burn,
       utxo: `${moved.txid}:0`,

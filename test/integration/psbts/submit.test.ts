@@ -208,13 +208,13 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
     const { id, charge } = await order();
     const mine = await payment(addressOf(owner + 5), 10_000);
     expect(await refused(mine.hex)).toBe(
-      'hex pays no open order of this service: none of its outputs goes to the address of a charge, or of a deposit.',
+      'hex pays no open order of this service: none of its outputs goes to the address of a charge, or of a deposit. Any other node sends it.',
     );
     const burning = await payment(charge.address, charge.amount, {
       more: [{ value: 1000, outputScript: Uint8Array.of(0x6a, 1, 1) }],
     });
     expect(await refused(burning.hex)).toBe(
-      'Output 1 burns 1000 sats, and no payment of an order burns any.',
+      'Output 1 burns 1000 sats, and no payment of an order burns any: send it with sendrawtransaction and a maxburnamount.',
     );
     await service.post('/order/cancel', { id });
     const late = await payment(charge.address, charge.amount);

@@ -46,7 +46,7 @@ describe('a signed payment in hex', () => {
     }).toMatchInlineSnapshot(`
       {
         "base64": "hex is not hex: a PSBT goes to POST /tokenpay/utils/finalize-psbt first.",
-        "burnt": "Output 0 burns 500 sats, and no payment of an order burns any.",
+        "burnt": "Output 0 burns 500 sats, and no payment of an order burns any: send it with sendrawtransaction and a maxburnamount.",
         "dust": "Output 0 has 329 sats, and nodes relay none below 330.",
         "empty": "hex is required.",
         "heavy": "hex is a transaction of 413080 weight units: nodes relay 400000 at most.",
