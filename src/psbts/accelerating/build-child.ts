@@ -9,7 +9,7 @@ import type { CoinParts } from '#psbts/coins/coin-parts.ts';
 import { freeCoins, hasSpecial } from '#psbts/coins/free-coins.ts';
 import { feeRateFor, nodeFeesOf } from '#psbts/coins/node-fees.ts';
 import { payingCoins } from '#psbts/coins/paying-coins.ts';
-import { shownFeeRate } from '#psbts/planning/fee-rate.ts';
+import { feeMost, shownFeeRate } from '#psbts/planning/fee-rate.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
 import { type Target, targetAt, targetsOfOrder } from './find-targets.ts';
@@ -136,13 +136,20 @@ async function fundedChild(
   { target: { name, found }, child, unproven }: FreeChild,
   asker: Asker,
 ): Promise<BuiltPsbt | PsbtRefusal> {
-  const coins = await freeCoins(parts, child.target.signer, asker);
+  // a block may have the output by now
+  const coins = await freeCoins(parts, child.target.signer, asker, [child.target]);
   const chosen = payingCoins(await coins.supply.choose(childFrame(child)));
   if (chosen.kind === 'refused') return chosen;
   const plan = planChild(child, chosen.coins, chosen.change);
   if (plan === null)
     return refusedPsbt(
       `Output ${name} is of version 3, whose child has ${trucChildMax} virtual bytes at most (BIP 431): pay with fewer coins.`,
+    );
+  const most = feeMost(plan.weight);
+  if (plan.fee > most)
+    return refusedPsbt(
+      `feeRate: for all that it lifts the child of ${virtualSize(plan.weight)} virtual bytes would pay ${plan.fee} sats, and nodes send none that pays more than ${most}: name a lower one.`,
+      'feeRate',
     );
   const { cluster } = await nodeFeesOf(parts.node).standing();
   const noRoom = whyNoRoom(await packageRoom(parts.node, found, cluster), virtualSize(plan.weight));

@@ -1,7 +1,7 @@
 import { ownContent, readBodyPart } from '#chain/inscriptions/content.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -10,7 +10,7 @@ import type { CoinParts } from '#psbts/coins/coin-parts.ts';
 import { freeCoins } from '#psbts/coins/free-coins.ts';
 import { feeRateFor, nodeFeesOf } from '#psbts/coins/node-fees.ts';
 import { payingCoins } from '#psbts/coins/paying-coins.ts';
-import { feeRateBounds, shownFeeRate } from '#psbts/planning/fee-rate.ts';
+import { feeMost, shownFeeRate } from '#psbts/planning/fee-rate.ts';
 import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
@@ -122,7 +122,7 @@ async function whyRefused(
   plan: PsbtPlan,
   { special, name }: BurnedOutput,
 ): Promise<PsbtRefusal | null> {
-  const most = BigInt(feeRateBounds.most) * BigInt(virtualSize(plan.weight));
+  const most = feeMost(plan.weight);
   if (plan.fee > most)
     return refusedPsbt(
       `changeAmount: it leaves ${plan.fee} sats for the fee, and nodes send no transaction that pays more than ${most}: raise it.`,

@@ -1,3 +1,4 @@
+import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import { isGiven, type RequestValues } from '#orders/reading/request-values.ts';
 
 /** Sats per virtual byte that a request may name: nodes relay nothing below, and no one has ever paid more. */
@@ -36,6 +37,12 @@ function satsOfEither(number: number): number {
   const rate = (number * satsOfBitcoin) / 1000;
   return rate >= 1 && rate <= 1000 ? rate : Number.NaN;
 }
+
+/**
+ * The most sats that a transaction of a weight may pay: nodes send none that pays more without being told to (Bitcoin Core,
+ * DEFAULT_MAX_RAW_TX_FEE_RATE).
+ */
+export const feeMost = (weight: number): bigint => BigInt(most) * BigInt(virtualSize(weight));
 
 /** A rate in sats per virtual byte, for answers. */
 export const shownFeeRate = (feeRate: bigint): number => Number(feeRate) / 1000;

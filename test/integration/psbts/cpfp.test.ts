@@ -319,6 +319,18 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
       expect(await refusal(wanted(customer, name, feeRate))).toContain('must be from 0.1 to 10000');
   });
 
+  test('are refused where they would pay more than nodes send', async () => {
+    const customer = newCustomer();
+    await stuck(customer, 990_000);
+    await world.chain.mineMempool();
+    await world.indexed();
+    const parent = await stuck(customer, 990_000);
+    expect(await refusal(wanted(customer, parent.coin(0), 5_700))).toMatch(
+      /^feeRate: for all that it lifts the child of 17\d virtual bytes would pay 1[89]\d{5} sats, and nodes send none that pays more than 17\d0000: name a lower one\.$/u,
+    );
+    expect((await ask(wanted(customer, parent.coin(0), 3_000))).status).toBe(200);
+  });
+
   test('of version 3 have its version, and there is one for each parent', async () => {
     const customer = newCustomer();
     const spent = coin();
