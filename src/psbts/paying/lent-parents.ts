@@ -77,6 +77,11 @@ async function lentParent(
   const found = await namedOutput(parts, outpoint, `parent ${inscriptionId}`, asker);
   if (found.kind === 'refused') return refusedPsbt(found.reason);
   const { utxo, name, inscriptions, runes } = found;
+  // the index may have a block before the payments of orders do
+  if (Buffer.compare(utxo.script, depositScript) === 0)
+    return refusedPsbt(
+      `The parent ${inscriptionId} is at its deposit address already, in ${name}: ask again in some seconds, when the order knows it.`,
+    );
   if (Buffer.compare(utxo.script, ordinals.script) !== 0)
     return refusedPsbt(`The parent ${inscriptionId} is not at the ordinals address ${ordinals.address}.`);
   const least = dustOf(depositScript);
