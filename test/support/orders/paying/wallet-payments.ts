@@ -79,6 +79,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       expect(foretell(await findOpen(worldOf(), id), [rest])).toEqual({
         kind: 'short',
         missing: charge.value - rest > 330 ? BigInt(charge.value - rest) : 330n,
+        extraCost: 0n,
       });
       await send([], [{ ...charge, value: rest }]);
       await worldOf().chain.mineMempool();
