@@ -17,6 +17,7 @@ import type { Signers } from '#psbts/signers/read-signers.ts';
 import { type BurnType, burnScripts } from './burn-script.ts';
 import { type BurnedOutput, burnedOutput } from './burned-output.ts';
 import { askDataCarrier, whyNotCarried } from './data-carrier.ts';
+import { howToSend } from './how-to-send.ts';
 import { contentBytesMax, warningsOf } from './judge-inscription.ts';
 import { type Burn, bareBurn, burnFrame, planBurn } from './plan-burn.ts';
 import { lostSpecials } from './special-sats.ts';
@@ -68,6 +69,7 @@ export async function buildBurn(
   ];
   if (lostSpecials(funded.plan, 0, 0, output.special).isInscribed)
     warnings.push('The inscribed sat is special itself: it is burned with the inscription.');
+  warnings.push(howToSend(funded.plan));
   const unproven = [...output.unproven, ...funded.unproven];
   return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
 }

@@ -12,6 +12,7 @@ import type { Signers } from '#psbts/signers/read-signers.ts';
 import { burnScriptWith, metadataBytesMax } from './burn-script.ts';
 import { type BurnedOutput, burnedOutput, outputOfInscription } from './burned-output.ts';
 import { askDataCarrier, type DataCarrier, whyNotCarried } from './data-carrier.ts';
+import { howToSend } from './how-to-send.ts';
 import {
   formOf,
   type InscriptionBurn,
@@ -67,6 +68,7 @@ export async function buildInscriptionBurn(
   const warnings = [...burned.warnings];
   if (lostSpecials(funded.plan, place, Number(burned.offset), output.special).isInscribed)
     warnings.push('The inscribed sat is special itself: it is burned with the inscription.');
+  warnings.push(howToSend(funded.plan));
   const unproven = [...output.unproven, ...funded.unproven];
   return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
 }

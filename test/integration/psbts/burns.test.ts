@@ -28,7 +28,8 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
           ...signerBody(customer.payment, customer.ordinals),
         });
         expect(answer.ordinalInputIndices).toEqual([0]);
-        expect(answer.warnings.filter((text) => text.includes('burned') || text.includes('fee'))).toEqual([]);
+        expect(answer.warnings.filter((text) => /inscribed|fee/u.test(text))).toEqual([]);
+        expect(answer.warnings.at(-1)).toMatch(/a maxburnamount of 0\.000006 /u);
         return answer;
       }),
     );
@@ -114,6 +115,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       expect.stringMatching(
         /^The fee is 6124 sats, .* with a changeAmount of 7\d+ it is 1\d\d sats/u,
       ) as string,
+      expect.stringContaining('a maxburnamount of 0.00000546 ') as string,
     ]);
     const padded = await world.built('/tokenpay/create-burn-inscription-psbt', {
       utxo: world.cases.runicLater.name,
@@ -153,7 +155,10 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       /^inscriptionId is required\./u,
     );
     const made = await world.built(url, { inscriptionId: ids[1], utxo: name, ...signers });
-    expect(made.warnings).toEqual([`${ids[0]}, in the same output, returns to the ordinals address.`]);
+    expect(made.warnings).toEqual([
+      `${ids[0]}, in the same output, returns to the ordinals address.`,
+      'Nodes refuse burned sats by default, and so may a wallet that sends the transaction itself: send it with sendrawtransaction and a maxburnamount of 0.00000001 (bitcoins).',
+    ]);
     await world.send({ payment: owner, ordinals: other, library: signingLibraries[1]! }, made);
     await world.mine();
     expect((await world.placeOf(ids[1]!)).charms).toContain('burned');
@@ -276,6 +281,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect(answer.paymentInputs).toEqual({ indices: [1], address: customer.address });
     expect(answer.warnings).toEqual([
       'The inscribed sat is special itself: it is burned with the inscription.',
+      expect.stringContaining('maxburnamount') as string,
     ]);
     await world.send({ payment: customer, ordinals: customer, library: signingLibraries[0]! }, answer);
     await world.mine();
