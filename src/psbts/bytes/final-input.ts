@@ -1,4 +1,5 @@
 import { sighash } from '#kernel/bitcoin/signature-hashes.ts';
+import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
 import { type Judged, type SignatureChecks, sighashName } from './check-signatures.ts';
 import type { FinalScripts } from './psbt.ts';
 import { type PsbtFaults, psbtFault } from './psbt-faults.ts';
@@ -37,16 +38,61 @@ export const finalInput = (scripts: FinalScripts, judged: readonly Judged[]): Fi
 
 /** Each of these once. */
 export function distinct(signatures: readonly Uint8Array[]): Uint8Array[] {
-  const byText = new Map(signatures.map((each) => [Buffer.from(each).toString('latin1'), each]));
+  const byText = new Map(signatures.map((each) => [textOf(each), each]));
   return [...byText.values()];
 }
 
 /** Things by the key that they are of. */
-export const byKey = <Signed extends { readonly publicKey: Uint8Array }>(
-  all: readonly Signed[],
-): ReadonlyMap<string, readonly Signed[]> => Map.groupBy(all, ({ publicKey }) => keyText(publicKey));
+export const byKey = <Of extends { readonly publicKey: Uint8Array }>(
+  all: readonly Of[],
+): ReadonlyMap<string, readonly Of[]> => Map.groupBy(all, ({ publicKey }) => textOf(publicKey));
 
-export const keyText = (publicKey: Uint8Array): string => Buffer.from(publicKey).toString('latin1');
+/** Bytes as the key of a map. */
+export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+/** A signature that an input gets, and what a check says of it. */
+export interface Signed {
+  readonly signature: Uint8Array;
+  readonly judged: Judged;
+}
+
+/**
+ * The first of these signatures that is not wrong, null if all are. Throws `PsbtFaults` where it is of another type than
+ * the PSBT asks for.
+ *
+ * @param asked type of signatures of the input; null: the PSBT names no type
+ */
+export function* firstSigned(
+  signatures: readonly Uint8Array[],
+  judge: (signature: Uint8Array) => Judged,
+  asked: number | null,
+  place: number,
+): Steps<Signed | null> {
+  for (const signature of signatures) {
+    const judged = judge(signature);
+    yield workOf(judged);
+    if (judged.verdict === 'wrong') continue;
+    refuseOtherType(judged, asked, place);
+    return { signature, judged };
+  }
+  return null;
+}
+
+/**
+ * The first signature of a key that is not wrong; null: the key signed nothing. Throws `PsbtFaults` if all are wrong, and
+ * like `firstSigned`.
+ */
+export function* signedByKey(
+  own: readonly { readonly signature: Uint8Array }[],
+  judge: (signature: Uint8Array) => Judged,
+  asked: number | null,
+  context: InputContext,
+): Steps<Signed | null> {
+  const signatures = distinct(own.map(({ signature }) => signature));
+  const signed = yield* firstSigned(signatures, judge, asked, context.place);
+  if (signed === null && signatures.length > 0) throw wrongSignature(context);
+  return signed;
+}
 
 type Named = Pick<InputContext, 'place' | 'owner'>;
 
@@ -80,7 +126,7 @@ export function tooFewSignatures(
 }
 
 /** Refuses a signature of another type than the PSBT asks for, as finalizers must (BIP 174). Throws `PsbtFaults`. */
-export function refuseOtherType({ type }: Judged, asked: number | null, place: number): void {
+function refuseOtherType({ type }: Judged, asked: number | null, place: number): void {
   // both commit to the whole transaction
   const plain = (given: number): number => (given === sighash.default ? sighash.all : given);
   if (asked === null || plain(type) === plain(asked)) return;

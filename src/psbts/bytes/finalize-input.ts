@@ -3,16 +3,15 @@ import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Judged } from './check-signatures.ts';
 import {
   byKey,
-  distinct,
   type FinalInput,
   finalInput,
   hashSteps,
   type InputContext,
-  keyText,
   notSigned,
-  refuseOtherType,
+  type Signed,
+  signedByKey,
+  textOf,
   tooFewSignatures,
-  workOf,
   wrongSignature,
 } from './final-input.ts';
 import { finalizeTaproot } from './finalize-taproot.ts';
@@ -80,7 +79,7 @@ function* itemsOf(
   yield input.partialSignatures.length * hashSteps;
   for (const key of keys) {
     if (found.length === required) break;
-    const signed = yield* signatureOf(key, given.get(keyText(key)) ?? [], input, spend, context);
+    const signed = yield* signatureOf(key, given.get(textOf(key)) ?? [], input, spend, context);
     if (signed === null) missing.push(key);
     else found.push(signed);
   }
@@ -106,28 +105,16 @@ function* keyWithHash(hash: Uint8Array, signed: readonly PartialSignature[]): St
   return null;
 }
 
-interface Signed {
-  readonly signature: Uint8Array;
-  readonly judged: Judged;
-}
-
-/** The first signature of a key that is not wrong; null: there is none. Throws `PsbtFaults` if all are wrong. */
-function* signatureOf(
+/** The signature of a key. Returns and throws like `signedByKey`. */
+const signatureOf = (
   publicKey: Uint8Array,
   own: readonly PartialSignature[],
   { sighashType }: PsbtInput,
   { scheme, code }: EcdsaSpend,
   context: EcdsaContext,
-): Steps<Signed | null> {
+): Steps<Signed | null> => {
   const { place, checks, value } = context;
-  const signatures = distinct(own.map(({ signature }) => signature));
-  for (const signature of signatures) {
-    const judged = checks.ecdsa(place, publicKey, signature, { scheme, code, value });
-    yield workOf(judged);
-    if (judged.verdict === 'wrong') continue;
-    refuseOtherType(judged, sighashType, place);
-    return { signature, judged };
-  }
-  if (signatures.length > 0) throw wrongSignature(context);
-  return null;
-}
+  const judge = (signature: Uint8Array): Judged =>
+    checks.ecdsa(place, publicKey, signature, { scheme, code, value });
+  return signedByKey(own, judge, sighashType, context);
+};

@@ -6,13 +6,14 @@ import {
   distinct,
   type FinalInput,
   finalInput,
+  firstSigned,
   hashSteps,
   type InputContext,
-  keyText,
   notSigned,
-  refuseOtherType,
+  type Signed,
+  signedByKey,
+  textOf,
   tooFewSignatures,
-  workOf,
   wrongSignature,
 } from './final-input.ts';
 import type { PsbtInput, TapLeaf } from './psbt.ts';
@@ -30,13 +31,10 @@ export function* finalizeTaproot(
 ): Steps<FinalInput> {
   const { place, checks } = context;
   const signatures = distinct(input.tapKeySignatures);
-  for (const signature of signatures) {
-    const judged = checks.taproot(place, outputKey, signature, null);
-    yield workOf(judged);
-    if (judged.verdict === 'wrong') continue;
-    refuseOtherType(judged, input.sighashType, place);
-    return finalInput({ scriptSig: noScript, witness: [signature] }, [judged]);
-  }
+  const judge = (signature: Uint8Array): Judged => checks.taproot(place, outputKey, signature, null);
+  const byKeyPath = yield* firstSigned(signatures, judge, input.sighashType, place);
+  if (byKeyPath !== null)
+    return finalInput({ scriptSig: noScript, witness: [byKeyPath.signature] }, [byKeyPath.judged]);
   const byLeaf = yield* finalizeLeaf(input, outputKey, context);
   if (byLeaf !== null) return byLeaf;
   throw signatures.length > 0 ? wrongSignature(context) : notSigned(context);
@@ -75,14 +73,14 @@ function* leafInput(signed: SignedLeaf, context: InputContext): Steps<FinalInput
   if (template === null)
     return `Input ${place}: how its script of ${owner} is spent is not known here. Have its wallet finalize it.`;
   const { required, keys, isSingle } = template;
-  const found = new Map<Uint8Array, Found>();
+  const found = new Map<Uint8Array, Signed>();
   const given = byKey(signed.signed);
   yield signed.signed.length * hashSteps;
   for (const key of keys) {
     const one =
       found.size === required
         ? null
-        : yield* leafSignature(key, given.get(keyText(key)) ?? [], signed, context);
+        : yield* leafSignature(key, given.get(textOf(key)) ?? [], signed, context);
     if (one !== null) found.set(key, one);
   }
   if (found.size < required) {
@@ -99,15 +97,8 @@ function* leafInput(signed: SignedLeaf, context: InputContext): Steps<FinalInput
   );
 }
 
-interface Found {
-  readonly signature: Uint8Array;
-  readonly judged: Judged;
-}
-
 const byPath = (one: TapLeaf, other: TapLeaf): number =>
   one.controlBlock.length - other.controlBlock.length || one.script.length - other.script.length;
-
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 type Signatures = readonly { readonly publicKey: Uint8Array; readonly signature: Uint8Array }[];
 
@@ -121,21 +112,14 @@ interface SignedLeaf {
   readonly input: PsbtInput;
 }
 
-/** The first signature of a key that is not wrong; null: there is none. Throws `PsbtFaults` if all are wrong. */
-function* leafSignature(
+/** The signature of a key for a script. Returns and throws like `signedByKey`. */
+const leafSignature = (
   key: Uint8Array,
   own: Signatures,
   { leafHash, input }: SignedLeaf,
   context: InputContext,
-): Steps<Found | null> {
-  const signatures = distinct(own.map(({ signature }) => signature));
-  for (const signature of signatures) {
-    const judged = context.checks.taproot(context.place, key, signature, leafHash);
-    yield workOf(judged);
-    if (judged.verdict === 'wrong') continue;
-    refuseOtherType(judged, input.sighashType, context.place);
-    return { signature, judged };
-  }
-  if (signatures.length > 0) throw wrongSignature(context);
-  return null;
-}
+): Steps<Signed | null> => {
+  const judge = (signature: Uint8Array): Judged =>
+    context.checks.taproot(context.place, key, signature, leafHash);
+  return signedByKey(own, judge, input.sighashType, context);
+};
