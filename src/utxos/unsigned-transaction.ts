@@ -1,7 +1,8 @@
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 
-const version = 2;
+/** Relative lock times count from this version on (BIP 68). */
+const usualVersion = 2;
 
 export interface UnsignedInput {
   /** Internal order. */
@@ -10,7 +11,8 @@ export interface UnsignedInput {
 }
 
 export interface UnsignedOutput {
-  readonly value: number;
+  /** Sats. */
+  readonly value: number | bigint;
   readonly script: Uint8Array;
 }
 
@@ -18,6 +20,7 @@ export interface UnsignedOutput {
 export function unsignedTransaction(
   inputs: readonly UnsignedInput[],
   outputs: readonly UnsignedOutput[],
+  version: number = usualVersion,
 ): Uint8Array {
   const parts: Uint8Array[] = [u32(version), compactSize(inputs.length)];
   for (const { txid, vout } of inputs) parts.push(txid, u32(vout), compactSize(0), u32(replaceableSequence));

@@ -1,6 +1,6 @@
-import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
-import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
+import { compactSize, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 import type { PsbtInput, PsbtPlan } from '#psbts/planning/psbt-plan.ts';
+import { unsignedTransaction } from '#utxos/unsigned-transaction.ts';
 
 /** A PSBT in the two forms of answers. */
 export interface WrittenPsbt {
@@ -30,7 +30,8 @@ const mapEnd = Buffer.of(0);
 export function writePsbt(plan: PsbtPlan, previous: ReadonlyMap<number, Uint8Array>): WrittenPsbt {
   const parts: Uint8Array[] = [
     magic,
-    record(globalUnsignedTransaction, unsignedBytes(plan)),
+    // in the form without witnesses, which BIP 174 asks for
+    record(globalUnsignedTransaction, unsignedTransaction(plan.inputs, plan.outputs, plan.version)),
     mapEnd,
     ...plan.inputs.flatMap((input, index) => inputMap(input, previous.get(index) ?? null)),
     ...plan.outputs.map(() => mapEnd),
@@ -47,16 +48,6 @@ function inputMap({ value, signer }: PsbtInput, previous: Uint8Array | null): Ui
   if (redeemScript !== null) map.push(record(inputFields.redeemScript, redeemScript));
   if (internalKey !== null) map.push(record(inputFields.tapInternalKey, internalKey));
   return [...map, mapEnd];
-}
-
-/** The transaction without signatures, in the form without witnesses, which BIP 174 asks for. */
-function unsignedBytes({ version, inputs, outputs }: PsbtPlan): Uint8Array {
-  const parts: Uint8Array[] = [u32(version), compactSize(inputs.length)];
-  for (const { txid, vout } of inputs) parts.push(txid, u32(vout), compactSize(0), u32(replaceableSequence));
-  parts.push(compactSize(outputs.length));
-  for (const { value, script } of outputs) parts.push(outputBytes(value, script));
-  parts.push(u32(0));
-  return Buffer.concat(parts);
 }
 
 const outputBytes = (value: bigint, script: Uint8Array): Uint8Array =>
