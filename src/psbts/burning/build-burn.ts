@@ -15,9 +15,9 @@ import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 import { type BurnType, burnScripts } from './burn-script.ts';
+import { burnWarnings } from './burn-warnings.ts';
 import { type BurnedOutput, burnedOutput } from './burned-output.ts';
 import { askDataCarrier, whyNotCarried } from './data-carrier.ts';
-import { howToSend } from './how-to-send.ts';
 import { contentBytesMax, warningsOf } from './judge-inscription.ts';
 import { type Burn, bareBurn, burnFrame, planBurn } from './plan-burn.ts';
 import { lostSpecials } from './special-sats.ts';
@@ -63,13 +63,12 @@ export async function buildBurn(
   if (funded.kind === 'refused') return funded;
   const refusal = await whyRefused(parts, funded.plan, output);
   if (refusal !== null) return refusal;
+  const isSpecial = lostSpecials(funded.plan, 0, 0, output.special).isInscribed;
   const warnings = [
     ...(await kindWarnings(parts, output, type, asker)),
     ...feeWarnings(burn, funded.plan, feeRate),
+    ...burnWarnings(funded.plan, isSpecial),
   ];
-  if (lostSpecials(funded.plan, 0, 0, output.special).isInscribed)
-    warnings.push('The inscribed sat is special itself: it is burned with the inscription.');
-  warnings.push(howToSend(funded.plan));
   const unproven = [...output.unproven, ...funded.unproven];
   return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
 }

@@ -10,9 +10,9 @@ import { payingCoins } from '#psbts/coins/paying-coins.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 import { burnScriptWith, metadataBytesMax } from './burn-script.ts';
+import { burnWarnings } from './burn-warnings.ts';
 import { type BurnedOutput, burnedOutput, outputOfInscription } from './burned-output.ts';
 import { askDataCarrier, type DataCarrier, whyNotCarried } from './data-carrier.ts';
-import { howToSend } from './how-to-send.ts';
 import {
   formOf,
   type InscriptionBurn,
@@ -65,10 +65,8 @@ export async function buildInscriptionBurn(
       'metadata',
     );
   const place = funded.plan.inputs.indexOf(utxo);
-  const warnings = [...burned.warnings];
-  if (lostSpecials(funded.plan, place, Number(burned.offset), output.special).isInscribed)
-    warnings.push('The inscribed sat is special itself: it is burned with the inscription.');
-  warnings.push(howToSend(funded.plan));
+  const isSpecial = lostSpecials(funded.plan, place, Number(burned.offset), output.special).isInscribed;
+  const warnings = [...burned.warnings, ...burnWarnings(funded.plan, isSpecial)];
   const unproven = [...output.unproven, ...funded.unproven];
   return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
 }
