@@ -67,10 +67,19 @@ export async function addressOutputs(
   return rows;
 }
 
+/** The unspent outputs of the script $1, $2 at most, by their index: part of a statement. */
+const unspent = `(
+       SELECT txid, vout, value, height FROM chain.outputs
+       WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
+         AND (chain.hash64(script, 0), height) <= (chain.hash64($1::bytea, 0), 2147483647)
+         AND script = $1 AND spent_height IS NULL
+       ORDER BY chain.hash64(script, 0), height LIMIT $2
+     ) AS unspent`;
+
 /**
  * The largest unspent outputs of a script, `limit` at most, by value; and whether it has more. Needs the address index, and
  * a snapshot of its own like `addressOutputs`. Throws `index_missing` like it, and `address_too_large` beyond `most`
- * outputs. Postgres reads all of them, 1 µs each, and sends the largest.
+ * outputs. Postgres reads all of them, and sends the largest.
  */
 export async function largestAddressOutputs(
   client: ClientBase,
@@ -80,13 +89,7 @@ export async function largestAddressOutputs(
   await requireIndexes(client, ['outputs_script'], 'owners');
   await client.query(planSettings);
   const { rows } = await client.query<AddressOutput & { total: number }>(
-    `SELECT txid, vout, value, height, count(*) OVER () AS total FROM (
-       SELECT txid, vout, value, height FROM chain.outputs
-       WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
-         AND (chain.hash64(script, 0), height) <= (chain.hash64($1::bytea, 0), 2147483647)
-         AND script = $1 AND spent_height IS NULL
-       ORDER BY chain.hash64(script, 0), height LIMIT $2
-     ) AS unspent ORDER BY value DESC, height, txid, vout LIMIT $3`,
+    `SELECT txid, vout, value, height, count(*) OVER () AS total FROM ${unspent} ORDER BY value DESC, height, txid, vout LIMIT $3`,
     [Buffer.from(script), most + 1, limit],
   );
   const total = rows[0]?.total ?? 0;
@@ -109,13 +112,7 @@ export async function addressBalance(
   await requireIndexes(client, ['outputs_script'], 'owners');
   await client.query(planSettings);
   const { rows } = await client.query<{ outputs: number; sats: Sats }>(
-    `SELECT count(*) AS outputs, coalesce(sum(value), 0)::bigint AS sats FROM (
-       SELECT value FROM chain.outputs
-       WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
-         AND (chain.hash64(script, 0), height) <= (chain.hash64($1::bytea, 0), 2147483647)
-         AND script = $1 AND spent_height IS NULL
-       ORDER BY chain.hash64(script, 0), height LIMIT $2
-     ) AS unspent`,
+    `SELECT count(*) AS outputs, coalesce(sum(value), 0)::bigint AS sats FROM ${unspent}`,
     [Buffer.from(script), most + 1],
   );
   return rows[0] ?? { outputs: 0, sats: noSats };
@@ -150,13 +147,7 @@ export async function* allAddressOutputs(
   await client.query(planSettings);
   const parts = rowsInTurns<AddressOutput & { total: number }>(
     client,
-    `SELECT txid, vout, value, height, count(*) OVER () AS total FROM (
-       SELECT txid, vout, value, height FROM chain.outputs
-       WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
-         AND (chain.hash64(script, 0), height) <= (chain.hash64($1::bytea, 0), 2147483647)
-         AND script = $1 AND spent_height IS NULL
-       ORDER BY chain.hash64(script, 0), height LIMIT $2
-     ) AS unspent ORDER BY ${orders[order]}`,
+    `SELECT txid, vout, value, height, count(*) OVER () AS total FROM ${unspent} ORDER BY ${orders[order]}`,
     [Buffer.from(script), most + 1],
   );
   for await (const rows of parts) {
