@@ -36,9 +36,7 @@ import { orderEventsRoutes } from '#http/orders/order-events.routes.ts';
 import { orderFilesRoutes } from '#http/orders/order-files.routes.ts';
 import { priceRoutes } from '#http/orders/price.routes.ts';
 import { referralsRoutes } from '#http/orders/referrals.routes.ts';
-import { keyRoutes } from '#http/pages/key.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
-import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
 import { psbtRoutes } from '#http/psbts/psbt.routes.ts';
 import { describeRoutes } from '#http/reference/openapi.ts';
 import { referenceRoutes } from '#http/reference/reference.routes.ts';
@@ -269,8 +267,6 @@ function addRoutes(app: App, deps: AppDependencies): void {
     priceRoutes(scope, deps);
     psbtRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
-    siteFilesRoutes(scope);
-    keyRoutes(scope, deps);
     referenceRoutes(scope);
   });
   app.register(async (routes) => {

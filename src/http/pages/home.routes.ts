@@ -1,0 +1,67 @@
+import type { FastifyReply } from 'fastify';
+import { blocksBelow, chainCounts, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open, pageSearches } from '#http/server/access/guard.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { blockLine, cardOf, siteOf } from '#http/server/answers/site.ts';
+import { page as pageAnswer, seeOther, unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { homePage } from '#web/pages/home.page.ts';
+import { resultsQuery, resultsRoute } from './results-route.ts';
+import { Showcase } from './showcase.ts';
+
+/** Blocks on the first page. */
+const latestBlocks = 25;
+
+/** The first page, which is the results page of a search too. */
+export function homeRoutes(app: App, deps: AppDependencies): void {
+  const showcase = new Showcase(deps.operations.pool);
+  apiRoute(app, {
+    method: 'GET',
+    url: '/',
+    schema: {
+      operationId: 'home',
+      summary: 'The search page',
+      tags: ['pages'],
+      querystring: resultsQuery,
+      response: { 200: pageAnswer('the page'), 303: seeOther, 304: unchanged },
+    },
+    config: {
+      errors: 'plain',
+      guard: (query) => (isSearch(query) ? pageSearches : open),
+      failures: [410],
+      isDear: isSearch,
+    },
+    handler: async (request, reply) =>
+      isSearch(request.query) ? resultsRoute(deps, request.query, reply) : home(deps, showcase, reply),
+  });
+}
+
+function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean {
+  return q !== undefined || text !== undefined || hash !== undefined;
+}
+
+async function home(
+  { pool, network }: AppDependencies,
+  showcase: Showcase,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return withSnapshot(
+    pool,
+    async ({ client, tip }) => {
+      const counts = await chainCounts(client);
+      const latest = await blocksBelow(client, null, latestBlocks);
+      const summaries = await inscriptionSummaries(client, await showcase.keys(tip));
+      const view = {
+        site: siteOf(network, tip),
+        ...counts,
+        cards: summaries.map(cardOf),
+        latest: latest.map(blockLine),
+      };
+      return sendPage(reply, homePage(view));
+    },
+    askerOf(reply).signal,
+  );
+}
