@@ -51,7 +51,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
   }
   armForTest(config.failpoint);
   const lifecycle = createLifecycle();
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, config.logFormat);
   listenForTheEnd(lifecycle, logger);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // any other error rejects its write

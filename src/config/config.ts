@@ -145,6 +145,12 @@ export const configSchema = Type.Object(
       flag: 'log-level',
       description: 'least severe level that is logged (to stderr)',
     }),
+    logFormat: Type.Enum(['auto', 'pretty', 'json'], {
+      default: 'auto',
+      flag: 'log-format',
+      description:
+        'form of the log: `pretty` is a line for people, `json` one for programs; `auto` takes the first on a terminal',
+    }),
   },
   { additionalProperties: false },
 );

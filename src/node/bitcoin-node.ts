@@ -55,6 +55,8 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal;
   /** False: no ZMQ, for work that ends and needs no news. Absent: what the node publishes is heard. */
   readonly listens?: boolean;
+  /** Called with the result of each ordinary call; null: it was answered. */
+  readonly onResult?: (failure: AppError | null) => void;
   /** Time limit of a whole large answer. For tests. */
   readonly answerTimeoutMs?: number;
 }
@@ -73,7 +75,7 @@ export async function connectNode(
   const { url, fromUrl } = withoutCredentials(settings.rpcUrl);
   const rest = withoutCredentials(settings.restUrl ?? url).url;
   const credentials = new Credentials(settings.auth, fromUrl, [url, rest].map(pathOf));
-  const rpc = createCoreRpc(url, credentials);
+  const rpc = reportingRpc(createCoreRpc(url, credentials), options.onResult);
   const bulk = new BulkReads(url, rest, credentials, options.answerTimeoutMs);
   try {
     const found = await discoverFacts({ ...settings, restUrl: rest }, rpc, bulk, options);
@@ -106,6 +108,26 @@ export async function connectNode(
     await bulk.close();
     throw error;
   }
+}
+
+/** Calls that report their results. */
+function reportingRpc(rpc: CoreRpc, onResult: ConnectOptions['onResult']): CoreRpc {
+  if (onResult === undefined) return rpc;
+  const reported = async <Result>(answer: Promise<Result>): Promise<Result> => {
+    try {
+      const result = await answer;
+      onResult(null);
+      return result;
+    } catch (error) {
+      if (error instanceof AppError) onResult(error);
+      throw error;
+    }
+  };
+  return {
+    ...rpc,
+    call: (method, parameters, options) => reported(rpc.call(method, parameters, options)),
+    batch: (calls, options) => reported(rpc.batch(calls, options)),
+  };
 }
 
 /** Sends each call to one of the two clients, by the length of its answer. */

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { writeProblem } from '#indexer/mempool/store/pending.store.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { levelOfFailure } from '#kernel/errors/node-away.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -82,7 +83,7 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
       const waitMs = patience.delayAfter(error);
       if (waitMs === null) throw error;
       if (repeats.isDue(error.code)) {
-        log.warn({ err: error, waitMs: Math.round(waitMs) }, 'the mempool is not followed');
+        log[levelOfFailure(error)]({ err: error, waitMs: Math.round(waitMs) }, 'the mempool is not followed');
       }
       await pause(waitMs, signal);
     }

@@ -1,6 +1,7 @@
 import type { Config } from '#config/config.ts';
 import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
 import type { DerivedSettings } from '#indexer/derived/derived-table.ts';
+import { levelOfFailure } from '#kernel/errors/node-away.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
@@ -55,10 +56,12 @@ function catchUpReports(logger: Logger): Pick<CatchUpOptions, 'onProgress' | 'on
       log.info({ tables, height }, 'derived tables are being filled for blocks that were indexed earlier');
     },
     onCaughtUp: (tables) => log.info({ tables }, 'derived tables are complete'),
-    onProblem: ({ code, message }, delayMs) => {
+    onProblem: (problem, delayMs) => {
+      const { code, message } = problem;
       if (!repeats.isDue(code)) return;
       const text = delayMs === null ? 'derived tables cannot be filled' : 'derived tables wait';
-      log.warn({ code, reason: message, delayMs: delayMs === null ? null : Math.round(delayMs) }, text);
+      const said = { code, reason: message, delayMs: delayMs === null ? null : Math.round(delayMs) };
+      log[levelOfFailure(problem)](said, text);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
+import { levelOfFailure } from '#kernel/errors/node-away.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
@@ -62,7 +63,8 @@ export function followerReports(
     },
     onWaiting: (problem, delayMs) => {
       if (!repeats.isDue(problem.code)) return;
-      log.warn({ code: problem.code, reason: problem.message, delayMs: Math.round(delayMs) }, 'waiting');
+      const said = { code: problem.code, reason: problem.message, delayMs: Math.round(delayMs) };
+      log[levelOfFailure(problem)](said, 'waiting');
     },
     onStatus: (status) => {
       if (status.state !== state) log.info({ state: status.state, from: state }, 'follower');

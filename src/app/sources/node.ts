@@ -10,19 +10,22 @@ import type {
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { BatchRpc, CallOptions, RpcBatchCall } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { type NetworkName, type NetworkParameters, networks } from '#kernel/primitives/network.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
-import { Repeats } from '#kernel/reports/repeats.ts';
 import { Retry } from '#kernel/retry.ts';
 import { shownAddress } from '#kernel/shown-address.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
+import { type AwayReports, NodeAway } from '#node/node-away.ts';
 import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
 /** A node that is just starting is asked again soon; one that is down for the night costs little. */
 const firstDelayMs = 250;
 const longestDelayMs = 10_000;
+/** A person at a terminal waits some seconds for a first word; a node nearby answers within milliseconds. */
+const silentMs = 3000;
 
 export interface ConnectedNode {
   readonly node: BitcoinNode;
@@ -155,24 +158,56 @@ async function lookFor(
   log: Logger,
   report: (problem: AppError) => void,
 ): Promise<BitcoinNode> {
-  const repeats = new Repeats();
+  let told: string | null = null;
+  const tell = (error: AppError): void => {
+    report(error);
+    if (error.code === told) return;
+    told = error.code;
+    const { code, message: reason } = error;
+    log.warn({ code, reason, advice: errorCodes[code].action }, 'waiting for the node');
+  };
   const retry = new Retry({
     hasCookieFile: settings.auth.kind === 'cookie',
     waitsForPeople,
     firstPauseMs: firstDelayMs,
     pauseMaxMs: longestDelayMs,
-    onRetry: ({ code, message }) => {
-      if (repeats.isDue(code)) log.warn({ code, reason: message }, 'waiting for the node');
-    },
   });
-  return retry.run(async () => {
-    try {
-      return await connectNode(settings, { signal, listens });
-    } catch (error) {
-      if (error instanceof AppError && !signal.aborted) report(error);
-      throw error;
-    }
-  }, signal);
+  const away = new NodeAway(awayReports(log));
+  let isFound = false;
+  const onResult = (failure: AppError | null): void => {
+    if (isFound) away.result(failure);
+  };
+  // an address that drops what is sent gives no failure for a long time
+  const silent = setTimeout(() => {
+    const where = shownAddress(settings.rpcUrl);
+    tell(new AppError('node_unreachable', `The node at ${where} has not answered yet.`, { url: where }));
+  }, silentMs);
+  try {
+    return await retry.run(async () => {
+      try {
+        return await connectNode(settings, { signal, listens, onResult });
+      } catch (error) {
+        clearTimeout(silent);
+        if (error instanceof AppError && !signal.aborted) tell(error);
+        throw error;
+      }
+    }, signal);
+  } finally {
+    isFound = true;
+    clearTimeout(silent);
+  }
+}
+
+/** Both lines have one level: a log that has the first has the second too. */
+function awayReports(log: Logger): AwayReports {
+  return {
+    onAway: ({ code, message: reason }) =>
+      log.warn(
+        { code, reason },
+        'the node does not answer any more: new blocks wait, and the index is still served',
+      ),
+    onBack: (awaySeconds) => log.warn({ awaySeconds: Math.round(awaySeconds) }, 'the node answers again'),
+  };
 }
 
 function logFacts(log: Logger, { name, facts }: BitcoinNode): void {

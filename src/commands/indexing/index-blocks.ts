@@ -29,6 +29,7 @@ goes to stderr, a JSON summary to stdout. Beside a running service it uses that 
     traceFlag,
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL'),
+    settingFlag('logFormat', 'FORM'),
   ],
   run: runIndex,
 };

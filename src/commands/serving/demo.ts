@@ -36,6 +36,7 @@ folder unless --data names one.
     },
     { ...settingFlag('blocksDir', 'DIR'), description: 'folder of blocks instead of the bundled ones' },
     settingFlag('logLevel', 'LEVEL', 'warn'),
+    settingFlag('logFormat', 'FORM'),
   ],
   prepare,
   run: (context) => {

@@ -32,6 +32,7 @@ domain, or SEARCH_ACCESS=open; the pages search without, except with SEARCH_ACCE
     settingFlag('host', 'ADDRESS'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL'),
+    settingFlag('logFormat', 'FORM'),
   ],
   run: (context) => serve(context, hashFlag(context.flags, 'tip')),
 };

@@ -1,4 +1,5 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import { levelOfFailure } from '#kernel/errors/node-away.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { Patience, pause, type RetryPlace } from '#kernel/retry.ts';
@@ -45,7 +46,8 @@ export async function keepWorking(
       const waitMs = patience.delayAfter(error);
       onProblem?.(error);
       if (waitMs === null) throw error;
-      if (repeats.isDue(error.code)) log.warn({ err: error, waitMs: Math.round(waitMs) }, failing);
+      if (repeats.isDue(error.code))
+        log[levelOfFailure(error)]({ err: error, waitMs: Math.round(waitMs) }, failing);
       await pause(waitMs, signal);
     }
   }

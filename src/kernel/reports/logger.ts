@@ -1,30 +1,33 @@
-import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { terminalLines } from '#kernel/text/terminal-text.ts';
+import { peopleLine, terminalPaint } from './people-lines.ts';
 
 export type { Logger } from 'pino';
 
 /** Logs go to stderr: stdout is for results (`ready …`, exported lines). */
 const stderr = 2;
 
+/** `auto`: lines for people on a terminal, and JSON in a pipe or a file. */
+export type LogFormat = 'auto' | 'pretty' | 'json';
+
 /**
- * The logger of the process; each part takes a child of it. Pretty on a terminal where pino-pretty is installed (a
- * development dependency), JSON lines everywhere else. Written synchronously, so the last line before an exit is not
- * lost.
+ * The logger of the process; each part takes a child of it. Written synchronously, so the last line before an exit is
+ * not lost.
  */
-export function createLogger(level: string): Logger {
-  const pretty = isatty(stderr) ? prettyStream() : null;
-  return pretty === null
-    ? loggerInto(pino.destination({ dest: stderr, sync: true }), level)
-    : loggerInto(pretty, level, literalEscapes);
+export function createLogger(level: string, format: LogFormat = 'auto'): Logger {
+  const isForPeople = format === 'pretty' || (format === 'auto' && isatty(stderr));
+  const destination = pino.destination({ dest: stderr, sync: true });
+  return isForPeople
+    ? loggerInto(destination, level, (line) => peopleLine(line, terminalPaint))
+    : loggerInto(destination, level);
 }
 
 /**
  * The same logger, with another destination. People read its lines on terminals: what acts on these is escaped, which
  * changes no value of the JSON.
  *
- * @param shown changes a line for a destination that reads its JSON
+ * @param shown makes of a line of JSON what the destination gets
  */
 export function loggerInto(
   destination: DestinationStream,
@@ -63,16 +66,6 @@ function withoutPasswords(line: string): string {
     );
 }
 
-/**
- * A line of JSON whose escapes of controls are texts to who reads it: pino-pretty would print what they stand for. Ends
- * of lines stay, for stacks.
- */
-export function literalEscapes(line: string): string {
-  return line.replaceAll(/\\(?:u[\da-f]{4}|.)/giu, (escape) =>
-    /^\\[bfru]/u.test(escape) ? `\\${escape}` : escape,
-  );
-}
-
 /** An error as the log shows it. */
 export interface ShownError {
   readonly type: string;
@@ -103,15 +96,4 @@ export function shownError(error: unknown, depth = 0): ShownError {
     ...(error.stack === undefined ? {} : { stack: error.stack }),
     ...(error.cause === undefined || depth >= causesMax ? {} : { cause: shownError(error.cause, depth + 1) }),
   };
-}
-
-type PrettyFactory = (options: Record<string, unknown>) => DestinationStream;
-
-function prettyStream(): DestinationStream | null {
-  try {
-    const factory = createRequire(import.meta.url)('pino-pretty') as PrettyFactory;
-    return factory({ destination: stderr, sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss' });
-  } catch {
-    return null;
-  }
 }

@@ -3,6 +3,7 @@ import { isBlockIndexed } from '#chain/blocks/index-tip.queries.ts';
 import { Waker } from '#kernel/concurrency/waker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { levelOfFailure } from '#kernel/errors/node-away.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
@@ -343,7 +344,8 @@ class OrderRounds {
       // payments are followed and states move on without the node; what is stored is sent once it answers
       if (!(error instanceof AppError) || !error.code.startsWith('node_')) throw error;
       this.#broadcastAt = -Infinity;
-      if (this.#repeats.isDue(error.code)) log.warn({ err: error }, 'transactions of orders are not sent');
+      if (this.#repeats.isDue(error.code))
+        log[levelOfFailure(error)]({ err: error }, 'transactions of orders are not sent');
     }
   }
 }

@@ -1,9 +1,8 @@
 import { EventEmitter } from 'node:events';
-import { Writable } from 'node:stream';
-import pretty from 'pino-pretty';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type Logger, literalEscapes, loggerInto } from '#kernel/reports/logger.ts';
+import { type Logger, loggerInto } from '#kernel/reports/logger.ts';
+import { peopleLine } from '#kernel/reports/people-lines.ts';
 
 function recordingLogger(): { logger: Logger; lines: string[]; last: () => Record<string, unknown> } {
   const lines: string[] = [];
@@ -110,15 +109,12 @@ describe('texts of strangers in the log', () => {
 
   test('act on no terminal where lines are printed for people', () => {
     let text = '';
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        text += String(chunk);
-        done();
-      },
-    });
-    const logger = loggerInto(pretty({ destination, sync: true, colorize: false }), 'info', literalEscapes);
+    const write = (line: string): void => {
+      text += line;
+    };
+    const logger = loggerInto({ write }, 'info', (line) => peopleLine(line, (_style, words) => words));
     logger.warn({ name, err: new Error(name) }, name);
-    expect(text).toContain('a\\u001b[31m\\u202eb\\u009bc\\u007f\\r\nd');
+    expect(text).toContain('a\\u001b[31m\\u202eb\\u009bc\\u007f\\u000d\\u000ad');
     expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
   });
 });

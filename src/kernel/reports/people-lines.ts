@@ -1,0 +1,107 @@
+import { styleText } from 'node:util';
+import { terminalLines, terminalText } from '#kernel/text/terminal-text.ts';
+
+/** Styles of the parts of a line. */
+export type Style = 'dim' | 'yellow' | 'red';
+export type Paint = (style: Style, text: string) => string;
+
+/** Colours of a terminal; none where stderr is a file or NO_COLOR is set, which `styleText` looks up. */
+export const terminalPaint: Paint = (style, text) => styleText(style, text, { stream: process.stderr });
+
+interface LogRecord {
+  readonly [key: string]: unknown;
+}
+
+/** Keys with a place of their own in a line. */
+const placed = new Set(['level', 'time', 'part', 'msg', 'code', 'reason', 'advice', 'err', 'error']);
+
+/** pino's numbers of levels that are worth a word: `info` is most lines, and has none. */
+const levelWords: Readonly<Record<number, readonly [word: string, style: Style]>> = {
+  10: ['trace', 'dim'],
+  20: ['debug', 'dim'],
+  40: ['warning', 'yellow'],
+  50: ['error', 'red'],
+  60: ['fatal', 'red'],
+};
+/** From here on a failure that has no code of ours is a defect, and its stack says where. */
+const stackFromLevel = 50;
+
+/**
+ * A line of the log's JSON as people read it: time, level, part, message, its reason, values, what to do. Total: text
+ * that is not a record stays as it is. What a terminal would act on is escaped.
+ */
+export function peopleLine(json: string, paint: Paint): string {
+  const record = recordOf(json);
+  if (record === null) return json;
+  const { level, part, msg, code, reason, advice } = record;
+  const word = levelWords[Number(level)];
+  const head = [
+    paint('dim', clockOf(record['time'])),
+    word === undefined ? null : paint(word[1], word[0]),
+    typeof part === 'string' ? paint('dim', `${terminalText(part)}:`) : null,
+  ];
+  const error = record['err'] ?? record['error'];
+  const sayings = [msg, reason, ...(isRecord(error) ? messagesOf(error) : [])].filter(isText);
+  const values = Object.entries(record).flatMap(([key, value]) =>
+    placed.has(key) ? [] : [`${terminalText(key)}=${shownValue(value)}`],
+  );
+  if (isText(code)) values.unshift(`code=${terminalText(code)}`);
+  const tail = [
+    values.length === 0 ? null : paint('dim', values.join(' ')),
+    isText(advice) ? terminalText(advice) : null,
+  ];
+  const words = [...head, joined(sayings.map((saying) => terminalText(saying))), ...tail];
+  const line = words.filter((each) => each !== null && each !== '').join(' ');
+  return `${line}${stackOf(error, Number(level))}\n`;
+}
+
+function recordOf(json: string): LogRecord | null {
+  try {
+    const parsed: unknown = JSON.parse(json);
+    return isRecord(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+const isRecord = (value: unknown): value is LogRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** The time of the day where the terminal is. */
+function clockOf(time: unknown): string {
+  const date = new Date(typeof time === 'string' ? time : Number.NaN);
+  return Number.isNaN(date.getTime()) ? '--:--:--' : date.toTimeString().slice(0, 8);
+}
+
+/** Sentences and parts of such, told apart by colons where none ends. */
+const joined = (sayings: readonly string[]): string =>
+  sayings.reduce(
+    (all, saying) => (all === '' ? saying : `${all}${/[.:!?]$/u.test(all) ? '' : ':'} ${saying}`),
+    '',
+  );
+
+/** Messages of an error and its causes, without repeats: a cause is often told by its error. */
+function messagesOf(error: LogRecord): string[] {
+  const messages: string[] = [];
+  for (let each: unknown = error; isRecord(each); each = each['cause']) {
+    const { message } = each;
+    if (isText(message) && !messages.some((told) => told.includes(message))) messages.push(message);
+  }
+  return messages;
+}
+
+/** Our failures have a message that says all; a stack is for defects. */
+function stackOf(error: unknown, level: number): string {
+  if (!isRecord(error) || level < stackFromLevel || error['type'] === 'AppError') return '';
+  const { stack } = error;
+  if (!isText(stack)) return '';
+  const frames = stack.split('\n').filter((line) => /^\s+at /u.test(line));
+  return frames.length === 0 ? '' : `\n${terminalLines(frames.join('\n'))}`;
+}
+
+/** Words stay bare; everything else is JSON, so that it is clear where a value ends. */
+function shownValue(value: unknown): string {
+  if (typeof value === 'string' && /^[^\s"=]+$/u.test(value)) return terminalText(value);
+  return terminalText(JSON.stringify(value) ?? 'null');
+}

@@ -1,0 +1,45 @@
+import type { AppError } from '#kernel/errors/app-error.ts';
+import { isNodeAway } from '#kernel/errors/node-away.ts';
+
+/** Reports of the outages of a node that answered before. */
+export interface AwayReports {
+  /** No call was answered for a while; again only if the reason changes. */
+  readonly onAway: (failure: AppError) => void;
+  /** It answers again. */
+  readonly onBack: (awaySeconds: number) => void;
+}
+
+/**
+ * A single call may fail because its answer takes too long, or a node is restarted within a second. Failures over this
+ * time, without one answer between them, are an outage.
+ */
+const outageMs = 1000;
+
+/** Tells outages of a node from the results of all calls to it, whichever part of the process makes them. */
+export class NodeAway {
+  readonly #reports: AwayReports;
+  readonly #now: () => number;
+  #failedAt: number | null = null;
+  #told: string | null = null;
+
+  constructor(reports: AwayReports, now: () => number = () => performance.now()) {
+    this.#reports = reports;
+    this.#now = now;
+  }
+
+  /** The result of a call; null: it was answered. A refused call is an answer too. */
+  result(failure: AppError | null): void {
+    if (failure === null || !isNodeAway(failure.code)) {
+      const since = this.#failedAt;
+      this.#failedAt = null;
+      if (this.#told === null || since === null) return;
+      this.#told = null;
+      this.#reports.onBack((this.#now() - since) / 1000);
+      return;
+    }
+    this.#failedAt ??= this.#now();
+    if (failure.code === this.#told || this.#now() - this.#failedAt < outageMs) return;
+    this.#told = failure.code;
+    this.#reports.onAway(failure);
+  }
+}
