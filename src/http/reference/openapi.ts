@@ -28,6 +28,7 @@ const tags = [
   { name: 'mempool', description: 'Unconfirmed inscriptions and transfers' },
   { name: 'webhooks', description: 'What receivers verify webhooks with' },
   { name: 'status', description: 'Tip, health and metrics' },
+  { name: 'feeds', description: 'Atom feeds of what is new' },
   { name: 'pages', description: 'HTML pages; most also answer JSON' },
   { name: 'reference', description: 'This document' },
 ];

@@ -118,6 +118,10 @@ export const limits = {
   eventStreams: 100,
   /** Of one client: a few programs behind one address. Five clients take all places. */
   eventStreamsEach: 20,
+  /** Pages that learn what happens now. Each holds a connection; half of all connections are left for other requests. */
+  liveStreams: 500,
+  /** Live pages of one client: some thirty browsers that share an address, each with the page that it shows. */
+  liveStreamsEach: 40,
   /**
    * Exports of sales that are being sent. Each holds where the sales are (12 MB for a million), and two parts of some
    * hundred kilobytes.

@@ -80,6 +80,18 @@ describe('the sales of a collection', () => {
     ]);
     expect(Object.keys(oldest[0]!).toSorted()).toEqual(Object.keys(expected).toSorted());
     expect(await activity('frogs')).toEqual(oldest.toReversed());
+    const feed = await app.inject('/collection/frogs.atom');
+    expect(feed.statusCode).toBe(200);
+    expect(feed.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
+    expect(feed.body.match(/<title>[^<]*/gu)).toEqual([
+      '<title>Sales of Frogs',
+      '<title>Frogs #3: 50,000 sats',
+      '<title>Green frog: 70,000 sats',
+    ]);
+    expect(feed.body).toContain(`href="https://ord.example.com/sale/${bought.txid}"`);
+    const kept = { 'if-none-match': String(feed.headers['etag']) };
+    expect((await app.inject({ url: '/collection/frogs.atom', headers: kept })).statusCode).toBe(304);
+    expect((await app.inject('/collection/no-such-one.atom')).statusCode).toBe(404);
     expect(await activity('frogs', '&page=1')).toEqual([]);
     expect(await activity('frogs', '&page=1000000000')).toEqual([]);
   });

@@ -1,0 +1,16 @@
+import type { ClientBase } from 'pg';
+
+/** More are not counted: ten thousand rows take some milliseconds, and a page says "more than" as well. */
+export const pendingCountedMax = 10_000;
+
+/**
+ * Inscriptions that the mempool would reveal, up to one more than `pendingCountedMax`. Null: no mempool is followed now.
+ */
+export async function countPendingInscriptions(client: ClientBase): Promise<number | null> {
+  const { rows } = await client.query<{ count: number | null }>(
+    `SELECT CASE WHEN EXISTS (SELECT FROM chain.pending_state) THEN
+       (SELECT count(*)::float8 FROM (SELECT FROM chain.pending_inscriptions LIMIT $1) AS counted) END AS count`,
+    [pendingCountedMax + 1],
+  );
+  return rows[0]?.count ?? null;
+}

@@ -1,0 +1,72 @@
+import type { ClientBase } from 'pg';
+import { blocksBelow } from '#chain/blocks/block.queries.ts';
+import { countPendingInscriptions, pendingCountedMax } from '#chain/pending/pending-count.queries.ts';
+import { newestSales } from '#chain/sales/newest-sales.queries.ts';
+import { FeeEstimates } from '#http/mempool/recommended-fees.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { LiveView } from '#web/parts/live-strip.ts';
+
+/** Lines that the strip has room for. */
+const salesShown = 2;
+/** A page does not wait longer for a node: the fees of a moment ago, or none, will do. */
+const feesWaitMs = 150;
+
+/** Reads what happens now. */
+export class LiveFacts {
+  readonly #estimates: FeeEstimates | null;
+  #fees: LiveView['fees'] = null;
+
+  constructor(node: NodeRpc | null) {
+    this.#estimates = node === null ? null : new FeeEstimates(node);
+  }
+
+  /** @param client in a snapshot, so that all parts are of one moment */
+  async read(client: ClientBase): Promise<LiveView> {
+    const [block = null] = await blocksBelow(client, null, 1);
+    const pending = await countPendingInscriptions(client);
+    const sales = await newestSales(client, salesShown);
+    return {
+      block:
+        block === null
+          ? null
+          : { height: block.height, time: block.time, inscriptions: block.inscriptionCount },
+      pending:
+        pending === null
+          ? null
+          : { count: Math.min(pending, pendingCountedMax), isMore: pending > pendingCountedMax },
+      sales:
+        sales === null
+          ? null
+          : sales.map(({ txid, price, revealTxid, index, number }) => ({
+              inscriptionId: formatInscriptionId(revealTxid, index),
+              number,
+              price,
+              txid: displayHash(txid),
+            })),
+      fees: await this.#currentFees(),
+    };
+  }
+
+  /** The fees now; if the node takes long, those of its last answer. */
+  async #currentFees(): Promise<LiveView['fees']> {
+    if (this.#estimates === null) return null;
+    const asked = this.#estimates.recommended().then(
+      ({ fastestFee: next, hourFee: hour, economyFee: day }) => {
+        this.#fees = { next, hour, day };
+      },
+      () => {
+        // a node that is gone estimates nothing
+        this.#fees = null;
+      },
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, feesWaitMs);
+    });
+    await Promise.race([asked, patience]);
+    clearTimeout(timer);
+    return this.#fees;
+  }
+}

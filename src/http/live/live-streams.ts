@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { OutboxListener } from '#chain/events/outbox-listener.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { Shares } from '#http/server/budgets/shares.ts';
+import { limits } from '#http/server/limits.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { LiveFacts } from './live-facts.ts';
+import { liveParts } from './live-parts.ts';
+
+/** How often the mempool and the fees are looked at; new blocks announce themselves. */
+const lookMs = 3_000;
+/** After each look: a first sync announces hundreds of blocks a second, and people see no more than a few. */
+const restMs = 500;
+/** Proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
+const heartbeatMs = 15_000;
+/** A browser waits this long before it connects again: all come back at once after a restart. */
+const retryMs = 5_000;
+
+/** A state of the parts of pages, and its name. */
+interface News {
+  readonly id: string;
+  readonly data: string;
+}
+
+/**
+ * Streams of what happens now. One loop looks for all of them, and runs while there are any: a change is read and
+ * written once, however many clients have it.
+ */
+export class LiveStreams {
+  readonly #deps: Pick<AppDependencies, 'pool' | 'logger'>;
+  readonly #facts: LiveFacts;
+  readonly #listener: OutboxListener;
+  readonly #open = new Set<FastifyReply>();
+  readonly #waiting = new Set<() => void>();
+  readonly #closing = new AbortController();
+  readonly #places = new Shares({
+    what: 'live pages',
+    total: limits.liveStreams,
+    each: limits.liveStreamsEach,
+    full: (message) => new AppError('too_many_streams', message),
+  });
+  #news: News | null = null;
+  #looking: Promise<void> | null = null;
+
+  constructor(app: App, deps: AppDependencies, facts: LiveFacts) {
+    this.#deps = deps;
+    this.#facts = facts;
+    this.#listener = new OutboxListener(deps.pool);
+    deps.operations.metrics.watchQueue('live pages', () => this.#places.state);
+    app.addHook('preClose', async () => {
+      this.#closing.abort();
+      // a live stream never ends by itself, so the server could not close
+      for (const reply of this.#open) reply.raw.destroy();
+      await this.#looking;
+    });
+  }
+
+  /** Takes a place until the answer is out. Throws `too_many_at_once` or `too_many_streams`. */
+  takePlace(asker: Asker): void {
+    this.#places.take(asker);
+  }
+
+  /** @param seen the id of what the client has already; null: nothing */
+  send(reply: FastifyReply, asker: Asker, seen: string | null): FastifyReply {
+    this.#open.add(reply);
+    asker.whenOut(() => {
+      this.#open.delete(reply);
+      this.#wake();
+    });
+    this.#start();
+    return reply.send(Readable.from(this.#stream(asker.signal, seen), { objectMode: false }));
+  }
+
+  async *#stream(signal: AbortSignal, seen: string | null): AsyncGenerator<string> {
+    // sent at once, so that the client knows that it is connected
+    yield `retry: ${retryMs}\n\n`;
+    let last = seen;
+    while (!signal.aborted) {
+      const news = this.#news;
+      if (news !== null && news.id !== last) {
+        last = news.id;
+        yield `id: ${news.id}\nevent: parts\ndata: ${news.data}\n\n`;
+      } else if (!(await this.#change(signal, heartbeatMs))) {
+        yield ': \n\n';
+      }
+    }
+  }
+
+  #start(): void {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+      // one came while the loop ended
+      if (this.#open.size > 0 && !this.#closing.signal.aborted) this.#start();
+      // what is known now may be old for the next client
+      else this.#news = null;
+    });
+  }
+
+  /** Looks while there are clients. Whatever fails is tried again with the next look. */
+  async #look(): Promise<void> {
+    const reader = this.#listener.join();
+    const { signal } = this.#closing;
+    try {
+      while (this.#open.size > 0 && !signal.aborted) {
+        const mark = reader.mark();
+        await this.#read();
+        await setTimeout(restMs, undefined, { signal }).catch(() => undefined);
+        await reader.news(mark, lookMs, signal);
+      }
+    } finally {
+      reader.done();
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const view = await withSnapshot(this.#deps.pool, ({ client }) => this.#facts.read(client), null);
+      const data = JSON.stringify(liveParts(view));
+      const id = createHash('sha256').update(data).digest('base64url').slice(0, 16);
+      if (this.#news?.id === id) return;
+      this.#news = { id, data };
+      this.#wake();
+    } catch (error) {
+      this.#deps.logger.debug({ err: error }, 'live pages could not be read');
+    }
+  }
+
+  /** Whether something changed before the time was over. */
+  #change(signal: AbortSignal, timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const finish = (isChanged: boolean): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(changed);
+        signal.removeEventListener('abort', changed);
+        resolve(isChanged);
+      };
+      const changed = (): void => finish(true);
+      const timer = globalThis.setTimeout(() => finish(false), timeoutMs);
+      this.#waiting.add(changed);
+      signal.addEventListener('abort', changed, { once: true });
+    });
+  }
+
+  #wake(): void {
+    for (const changed of this.#waiting) changed();
+  }
+}

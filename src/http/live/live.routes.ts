@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { asStream } from '#http/events/event-streams.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open } from '#http/server/access/guard.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
+import type { LiveStreams } from './live-streams.ts';
+
+const liveStream = {
+  description: 'server-sent events `parts`: an object with the HTML of each part that changed',
+  content: { 'text/event-stream': { schema: Type.String() } },
+};
+
+/** Longer than any id of ours. */
+const idCharsMax = 64;
+
+/** `/live`: what pages show of the present moment, as it changes. For our own pages: its form follows theirs. */
+export function liveRoutes(app: App, streams: LiveStreams): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/live',
+    schema: {
+      operationId: 'live',
+      summary: 'What our pages show of the present moment, as server-sent events',
+      tags: ['pages'],
+      response: { 200: liveStream },
+    },
+    // a compressor would hold a megabyte for each page, for events of a kilobyte
+    config: { errors: 'own', guard: open, compression: 'none' },
+    handler: async (request, reply) => {
+      const asker = askerOf(reply);
+      asStream(reply, true);
+      if (request.method === 'HEAD') return reply.send('');
+      streams.takePlace(asker);
+      const seen = request.headers['last-event-id'];
+      return streams.send(reply, asker, typeof seen === 'string' && seen.length <= idCharsMax ? seen : null);
+    },
+  });
+}
