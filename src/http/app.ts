@@ -1,5 +1,4 @@
 import cors from '@fastify/cors';
-import files from '@fastify/static';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
 import { readBodies } from '#http/bodies/read-bodies.ts';
@@ -62,6 +61,8 @@ import { answerIsMade, askerOf } from '#http/server/access/asker.ts';
 import { knowProxies } from '#http/server/access/client.ts';
 import { accessHeaders, guardRoutes } from '#http/server/access/guard-routes.ts';
 import { compressAnswers } from '#http/server/answers/compression.ts';
+import { decorateSite } from '#http/server/answers/site.ts';
+import { SiteBanner } from '#http/server/answers/site-banner.ts';
 import { keepBudgets, tellOfClients } from '#http/server/budgets/budgets.ts';
 import { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { refuseUnderPressure } from '#http/server/budgets/pressure.ts';
@@ -81,7 +82,6 @@ import { watchMethods } from '#http/server/routes/methods.ts';
 import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
 import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
-import { assetsFolder } from '#web/assets.ts';
 
 const corsOptions = {
   origin: '*',
@@ -112,11 +112,13 @@ const corsOptions = {
  * The HTTP side of Satscribe: routes, limits and error forms (docs/http.md). It does not listen and reads no
  * environment; its dependencies are passed in. `await app.ready()` before `inject`, or `app.listen(…)`.
  */
-export function buildApp(deps: AppDependencies): App {
+export function buildApp(given: AppDependencies): App {
+  const banner = new SiteBanner(given.operations);
+  const deps = { banner, ...given };
   const app = createServer(deps);
   answerErrors(app, deps);
+  decorateSite(app, deps);
   addRequestRules(app, deps);
-  serveAssets(app);
   measureRequests(app, deps.operations);
   describeRoutes(app, deps.operations.version);
   addRoutes(app, deps);
@@ -199,17 +201,6 @@ function addRequestRules(app: App, deps: AppDependencies): void {
   const bodies = readBodies(app, shutOut, deps.bodyRoom);
   operations.metrics.watchQueue('large bodies', () => bodies().large);
   operations.metrics.watchQueue('bytes of bodies', () => bodies().bytes);
-}
-
-/** Serves our script, style and icon. Pages link to them by a hash of their bytes. */
-function serveAssets(app: App): void {
-  app.register(files, {
-    root: assetsFolder,
-    prefix: '/assets/',
-    maxAge: '365d',
-    immutable: true,
-    decorateReply: false,
-  });
 }
 
 function addRoutes(app: App, deps: AppDependencies): void {

@@ -1,18 +1,92 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Folder of the files that pages load from our own origin. */
-export const assetsFolder = fileURLToPath(new URL('./assets/', import.meta.url));
-
-// clients keep an asset forever: its address contains a hash of its bytes
-function address(name: string): string {
-  const hash = createHash('sha256').update(readFileSync(new URL(name, import.meta.resolve('./assets/'))));
-  return `/assets/${name}?v=${hash.digest('hex').slice(0, 12)}`;
+/** A file that pages load from our own origin. */
+export interface Asset {
+  readonly bytes: Buffer;
+  readonly type: string;
 }
 
-export const assets = {
-  style: address('satscribe.css'),
-  script: address('satscribe.js'),
-  icon: address('icon.svg'),
+/** The files of `assets/style` in the order of the one stylesheet that they make: later ones win. */
+const styles = [
+  'base',
+  'top',
+  'search',
+  'cards',
+  'results',
+  'chart',
+  'market',
+  'tables',
+  'inscription',
+  'states',
+];
+
+const stylesheet = 'satscribe.css';
+
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  woff2: 'font/woff2',
+  txt: 'text/plain; charset=utf-8',
+};
+
+const folder = fileURLToPath(new URL('./assets/', import.meta.url));
+
+function typeOf(name: string): string {
+  const type = types[name.slice(name.lastIndexOf('.') + 1)];
+  if (type === undefined) throw new Error(`an asset of an unknown type: ${name}`);
+  return type;
+}
+
+function readAssets(): ReadonlyMap<string, Asset> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const names = entries
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length).split(sep).join('/'))
+    .sort((a, b) => (a < b ? -1 : 1));
+  const unlisted = names.filter((name) => name.startsWith('style/') && !styles.includes(name.slice(6, -4)));
+  if (unlisted.length > 0) throw new Error(`not in the list of styles: ${unlisted.join(', ')}`);
+  const sheet = Buffer.concat(styles.map((name) => readFileSync(join(folder, 'style', `${name}.css`))));
+  const files = names.filter((name) => !name.startsWith('style/'));
+  return new Map([
+    [stylesheet, { bytes: sheet, type: typeOf(stylesheet) }],
+    ...files.map((name) => [name, { bytes: readFileSync(join(folder, name)), type: typeOf(name) }] as const),
+  ]);
+}
+
+/** All assets, by the name that their address ends with. */
+export const assets: ReadonlyMap<string, Asset> = readAssets();
+
+function hashOf(files: ReadonlyMap<string, Asset>): string {
+  const hash = createHash('sha256');
+  for (const [name, { bytes }] of files) hash.update(`${name} ${bytes.length}\n`).update(bytes);
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** The version of all assets: a hash of their names and bytes. Clients keep an asset of a version for ever. */
+export const assetsVersion = hashOf(assets);
+
+/** The address of an asset. Scripts import each other by relative ones, so the version is a folder. */
+export function assetAddress(name: string): string {
+  if (!assets.has(name)) throw new Error(`there is no asset ${name}`);
+  return `/assets/${assetsVersion}/${name}`;
+}
+
+/** The text of an asset. */
+export function assetText(name: string): string {
+  const asset = assets.get(name);
+  if (asset === undefined) throw new Error(`there is no asset ${name}`);
+  return asset.bytes.toString('utf8');
+}
+
+export const addresses = {
+  style: assetAddress(stylesheet),
+  script: assetAddress('script/site.js'),
+  theme: assetAddress('script/theme.js'),
+  icon: assetAddress('icon.svg'),
 } as const;

@@ -1,69 +1,118 @@
 import type { Height } from '#kernel/primitives/height.ts';
-import { assets } from './assets.ts';
+import { addresses, assetAddress } from './assets.ts';
 import { grouped } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 
-/** Facts about the instance on every page. Null where it is unknown (error pages). */
+/** Why what pages show may be out of date, and what follows from it. */
+export interface Banner {
+  readonly kind: 'starting' | 'syncing' | 'behind' | 'no-node';
+  readonly words: string;
+}
+
+/** Facts about the instance on every page. */
 export interface Site {
   readonly network: string;
   readonly tipHeight: Height | null;
+  /** Null: the index is up to date. */
+  readonly banner: Banner | null;
 }
 
 export interface Layout {
   readonly title: string;
+  /** One sentence for search engines and shared links. */
+  readonly description?: string;
+  /** Null: the network is not known yet. */
   readonly site: Site | null;
+  /** Scripts of this page, by their names in `assets/script`. */
+  readonly scripts?: readonly string[];
   /** Shown in the search box. */
   readonly query?: string;
   /** The mode of that search (`in`, `all`, `words`, `fuzzy`), which the box keeps. */
   readonly mode?: Readonly<Record<string, string>>;
+  /** Files that are dropped on the page are its own: they are not searched for. */
+  readonly takesFiles?: boolean;
   /** The page has its own search box. */
   readonly isHome?: boolean;
   readonly main: HtmlValue;
 }
 
+const ofAll =
+  'Search everything inscribed on Bitcoin, word for word: inscriptions, runes, sats, sales, and who inscribed a file first.';
+
+const links = (entries: readonly (readonly [href: string, words: string])[]): HtmlValue =>
+  entries.map(([href, words]) => html`<a href="${href}">${words}</a> `);
+
+const mainLinks = links([
+  ['/inscriptions', 'Inscriptions'],
+  ['/blocks', 'Blocks'],
+  ['/market', 'Market'],
+  ['/runes', 'Runes'],
+  ['/status', 'Status'],
+]);
+const moreLinks = links([
+  ['/satributes', 'Satributes'],
+  ['/docs/', 'API reference'],
+  ['/openapi.json', 'OpenAPI (JSON)'],
+]);
+const themes = ['system', 'light', 'dark'];
+
+const dropPlace = html`<div class="drop" hidden aria-hidden="true"><p>Drop the file to search for it.<br><small>It is hashed here and never leaves your machine.</small></p></div>`;
+
 /** The frame of all pages. */
-export function layout({ title, site, query = '', mode = {}, isHome = false, main }: Layout): Markup {
+export function layout(page: Layout): Markup {
+  const { site, takesFiles = false, main } = page;
   return html`<!doctype html>
 <html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="format-detection" content="telephone=no">
-<title>${title}</title>
-<link rel="icon" type="image/svg+xml" href="${assets.icon}">
-<link rel="stylesheet" href="${assets.style}">
-<script src="${assets.script}" type="module"></script>
-</head>
+${headOf(page)}
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header class="top">
-  <a class="brand" href="/"><img src="${assets.icon}" alt="" width="26" height="26">Satscribe</a>
-  ${!isHome && searchForm(query, 'compact', mode)}
-  <nav aria-label="Main">
-    <a href="/inscriptions">Inscriptions</a>
-    <a href="/blocks">Blocks</a>
-    <a href="/market">Market</a>
-    <a href="/status">Status</a>
-    ${site !== null && siteWords(site)}
-  </nav>
-</header>
+${headerOf(page)}
+${site?.banner && html`<div class="banner" role="status"><p>${site.banner.words}</p></div>`}
 <main id="main">
 ${main}
 </main>
 <footer class="foot">
-  <nav aria-label="More"><a href="/runes">Runes</a> <a href="/satributes">Satributes</a> <a href="/docs/">API reference</a> <a href="/openapi.json">OpenAPI</a></nav>
+  <nav aria-label="More">${moreLinks}</nav>
+  <fieldset class="theme" hidden><legend>Theme</legend>${themes.map((theme) => html`<label><input type="radio" name="theme" value="${theme}"> ${theme}</label>`)}</fieldset>
 </footer>
-<div class="drop" hidden aria-hidden="true"><p>Drop the file to search for it.<br><small>It is hashed here and never leaves your machine.</small></p></div>
+${!takesFiles && dropPlace}
 <p class="toast" role="status" aria-live="polite" hidden></p>
 </body>
 </html>
 `;
 }
 
+function headOf({ title, description = ofAll, scripts = [] }: Layout): Markup {
+  return html`<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no">
+<title>${title}</title>
+<meta name="description" content="${description}">
+<link rel="icon" type="image/svg+xml" href="${addresses.icon}">
+<link rel="stylesheet" href="${addresses.style}">
+<script src="${addresses.theme}"></script>
+<script src="${addresses.script}" type="module"></script>
+${scripts.map((name) => html`<script src="${assetAddress(`script/${name}`)}" type="module"></script>\n`)}
+</head>`;
+}
+
+function headerOf({ site, query = '', mode = {}, isHome = false }: Layout): Markup {
+  return html`<header class="top${isHome ? '' : ' searching'}">
+  <a class="brand" href="/" aria-label="Satscribe, the first page"><img src="${addresses.icon}" alt="" width="26" height="26"><span>Satscribe</span></a>
+  ${!isHome && searchForm(query, 'compact', mode)}
+  <nav class="wide" aria-label="Main">${mainLinks}</nav>
+  <div class="about">${site !== null && siteWords(site)}
+    <details class="menu"><summary aria-label="Menu"></summary><nav aria-label="Menu">${mainLinks}${moreLinks}</nav></details>
+  </div>
+</header>`;
+}
+
 function siteWords({ network, tipHeight }: Site): Markup {
   const words = tipHeight === null ? 'nothing indexed yet' : `block ${grouped(tipHeight)}`;
-  return html`<span class="site"><b>${network}</b> ${words}</span>`;
+  const isMain = network === 'mainnet';
+  return html`<span class="site ${isMain ? 'main' : 'test'}"><b>${network}</b> <span class="tip">${words}</span></span>`;
 }
 
 /** The one search box; `/` focuses it. */

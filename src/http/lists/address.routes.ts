@@ -175,13 +175,13 @@ function* addressParts(
 }
 
 async function addressPage(
-  { pool, network }: AppDependencies,
+  deps: AppDependencies,
   reply: FastifyReply,
   address: string,
   script: Uint8Array,
 ): Promise<FastifyReply> {
   return withSnapshot(
-    pool,
+    deps.pool,
     async ({ client, tip }) => {
       const isWhole = await hasAddressIndex(client);
       const balance = isWhole ? await addressBalance(client, script, countedMax) : null;
@@ -193,7 +193,7 @@ async function addressPage(
       });
       const keys = listed.inscriptions.map(({ key }) => key);
       const view = {
-        site: siteOf(network, tip),
+        site: siteOf(deps, tip),
         heading: 'Address',
         filters: [['address', address]] as const,
         notes: balance === null ? await gapWords(client) : [balanceWords(balance)],

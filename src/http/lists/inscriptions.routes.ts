@@ -105,13 +105,14 @@ interface Listed extends ListPage {
 }
 
 async function answer(
-  { pool, network }: AppDependencies,
+  deps: AppDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   query: ListQuery,
   page: number,
 ): Promise<FastifyReply> {
-  const filter = filterOf(query, network);
+  const { pool } = deps;
+  const filter = filterOf(query, deps.network);
   const isJson = prefersJson(request.headers.accept);
   const asked = pagingOf(query, 'desc');
   const paging = isJson ? asked : { ...asked, limit: Math.min(asked.limit, cardsMax) };
@@ -143,7 +144,7 @@ async function answer(
         return parameters === '' ? '/inscriptions' : `/inscriptions?${parameters}`;
       };
       const view = {
-        site: siteOf(network, tip),
+        site: siteOf(deps, tip),
         heading: 'Inscriptions',
         filters: Object.entries(own).filter(([name]) => name !== 'limit'),
         notes: [],

@@ -20,7 +20,7 @@ import { blockPage } from '#web/pages/block.page.ts';
 const cardsPerPage = 60;
 
 /** A block: a page, or our JSON. */
-export function blockRoutes(app: App, { pool, network }: AppDependencies, blocks: BlockAnswers): void {
+export function blockRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers): void {
   apiRoute(app, {
     method: 'GET',
     url: '/block/:query',
@@ -46,7 +46,7 @@ export function blockRoutes(app: App, { pool, network }: AppDependencies, blocks
       const { page } = request.query;
       if (prefersJson(request.headers.accept)) return blocks.block(request, reply, query);
       return withSnapshot(
-        pool,
+        deps.pool,
         async ({ client, tip }) => {
           const question = blockQuestionOf(query);
           const block = await blockAt(client, question);
@@ -57,7 +57,7 @@ export function blockRoutes(app: App, { pool, network }: AppDependencies, blocks
           const totalPages = Math.ceil(block.inscriptionCount / cardsPerPage);
           const line = blockLine(block);
           const view = {
-            site: siteOf(network, tip),
+            site: siteOf(deps, tip),
             block: line,
             ...(await neighbourHeights(client, block.height)),
             cards: summaries.map(cardOf),

@@ -46,7 +46,7 @@ export function blocksRoutes(app: App, deps: AppDependencies, blocks: BlockAnswe
           );
           const lines = found.slice(0, blocksPerPage).map(blockLine);
           const below = found[blocksPerPage]?.height ?? null;
-          return sendPage(reply, blocksPage({ site: siteOf(deps.network, tip), blocks: lines, below }));
+          return sendPage(reply, blocksPage({ site: siteOf(deps, tip), blocks: lines, below }));
         },
         askerOf(reply).signal,
       );

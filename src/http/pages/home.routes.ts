@@ -43,19 +43,15 @@ function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean
   return q !== undefined || text !== undefined || hash !== undefined;
 }
 
-async function home(
-  { pool, network }: AppDependencies,
-  showcase: Showcase,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function home(deps: AppDependencies, showcase: Showcase, reply: FastifyReply): Promise<FastifyReply> {
   return withSnapshot(
-    pool,
+    deps.pool,
     async ({ client, tip }) => {
       const counts = await chainCounts(client);
       const latest = await blocksBelow(client, null, latestBlocks);
       const summaries = await inscriptionSummaries(client, await showcase.keys(tip));
       const view = {
-        site: siteOf(network, tip),
+        site: siteOf(deps, tip),
         ...counts,
         cards: summaries.map(cardOf),
         latest: latest.map(blockLine),

@@ -109,7 +109,7 @@ export function inscriptionRoutes(app: App, deps: PieceDependencies): void {
           collections: await shownCollections(client, detail),
           satributes: satributesInForce(deps),
         };
-        const view = inscriptionView(detail, parts, network, siteOf(network, tip));
+        const view = inscriptionView(detail, parts, network, siteOf(deps, tip));
         return sendPage(reply, inscriptionPage(view));
       },
       askerOf(reply).signal,

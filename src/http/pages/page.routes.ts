@@ -1,5 +1,6 @@
 import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
 import type { App, PieceDependencies } from '#http/server/routes/app-dependencies.ts';
+import { assetsRoutes } from './assets.routes.ts';
 import { blockRoutes } from './block.routes.ts';
 import { blocksRoutes } from './blocks.routes.ts';
 import { homeRoutes } from './home.routes.ts';
@@ -13,6 +14,7 @@ export function pageRoutes(app: App, deps: PieceDependencies, blocks: BlockAnswe
   blocksRoutes(app, deps, blocks);
   blockRoutes(app, deps, blocks);
   inscriptionRoutes(app, deps);
+  assetsRoutes(app);
   siteFilesRoutes(app);
   keyRoutes(app, deps);
 }

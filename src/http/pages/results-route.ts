@@ -210,7 +210,7 @@ async function show(
   const { signal } = askerOf(reply);
   const view = {
     ...asked,
-    site: siteOf(deps.network, tip),
+    site: siteOf(deps, tip),
     cards: value.records.map((record) => recordCard(record, where)),
     totalItems: value.totalItems,
     totalPages: Math.ceil(value.totalItems / resultsPerPage),

@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { open } from '#http/server/access/guard.ts';
 import { anyBytes } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
-import { assetsFolder } from '#web/assets.ts';
+import { assetText } from '#web/assets.ts';
 
 /** Browsers request these by themselves, and read the type rather than the name. */
-const icon = readFileSync(join(assetsFolder, 'icon.svg'), 'utf8');
+const icon = assetText('icon.svg');
 
 /** Searches are expensive, and content inscribed by others should not be found under our name. */
 const robots =

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyReply } from 'fastify';
@@ -11,7 +9,7 @@ import { textTag } from '#http/server/answers/send-page.ts';
 import { type Answer, jsonText, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
-import { assetsFolder } from '#web/assets.ts';
+import { assetText } from '#web/assets.ts';
 
 const prefix = '/docs';
 
@@ -38,7 +36,7 @@ const policies = [
   ],
 ].map((directives) => directives.join('; '));
 
-const icon = readFileSync(join(assetsFolder, 'icon.svg'), 'utf8');
+const icon = assetText('icon.svg');
 
 /** The page of the package lacks it, and a phone would show the page of a desktop. */
 const viewport = `const viewport = document.createElement('meta');

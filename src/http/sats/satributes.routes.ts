@@ -38,7 +38,7 @@ export function satributesRoutes(app: App, deps: AppDependencies): void {
   const page = async (reply: FastifyReply, show: (site: Site) => Markup): Promise<FastifyReply> =>
     withSnapshot(
       deps.pool,
-      async ({ tip }) => sendPage(reply, show(siteOf(deps.network, tip))),
+      async ({ tip }) => sendPage(reply, show(siteOf(deps, tip))),
       askerOf(reply).signal,
     );
 

@@ -1,7 +1,9 @@
 import { html, type Markup } from '#web/html.ts';
-import { layout } from '#web/layout.ts';
+import { layout, type Site } from '#web/layout.ts';
 
 export interface ErrorView {
+  /** Null: the process does not know its network yet. */
+  readonly site: Site | null;
   readonly status: number;
   readonly title: string;
   readonly message: string;
@@ -9,10 +11,10 @@ export interface ErrorView {
   readonly keyFor: string | null;
 }
 
-export function errorPage({ status, title, message, keyFor }: ErrorView): Markup {
+export function errorPage({ site, status, title, message, keyFor }: ErrorView): Markup {
   return layout({
     title: `${status} ${title} · Satscribe`,
-    site: null,
+    site,
     main: html`<section class="lost">
   <p class="code">${status}</p>
   <h1>${title}</h1>

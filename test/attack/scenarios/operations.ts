@@ -1,5 +1,5 @@
 import { type Attack, get, json, pick, type Scenario } from '#test/attack/scenario.ts';
-import { assets } from '#web/assets.ts';
+import { addresses } from '#web/assets.ts';
 
 /** What answers under any pressure, and must not be a way around the budgets. */
 const reports = ['/status', '/metrics', '/health/ready', '/health/live'];
@@ -47,7 +47,7 @@ export const operationScenarios: readonly Scenario[] = [
     name: 'compressed-files',
     what: 'our own files and pages as brotli, again and again, by 50 clients',
     run: (attack) => {
-      const paths = [assets.style, assets.script, '/openapi.json', '/', '/blocks'];
+      const paths = [addresses.style, addresses.script, '/openapi.json', '/', '/blocks'];
       const headers = { accept: 'text/html', 'accept-encoding': 'br' };
       return attack.loops(50, async () => attack.exchange(get(pick(attack, paths), headers)));
     },

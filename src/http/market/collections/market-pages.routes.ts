@@ -9,7 +9,7 @@ import { daySpans, totalIn } from '#http/pages/day-spans.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { marketReads } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
-import { siteOf } from '#http/server/answers/site.ts';
+import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
 import { page as pageAnswer, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -49,7 +49,7 @@ const config = { errors: 'ownPage', guard: marketReads, isDear: true } as const;
 const response = { 200: pageAnswer('the page'), 304: unchanged };
 
 /** The pages of the market. */
-export function marketPagesRoutes(app: App, { network }: AppDependencies, reads: SaleReads): void {
+export function marketPagesRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { q, page: pageParameter, afterItem } = marketParameters;
   apiRoute(app, {
     method: 'GET',
@@ -72,8 +72,8 @@ export function marketPagesRoutes(app: App, { network }: AppDependencies, reads:
         const found = await listedCollections(reads, snapshot, question, mayWalk);
         if (found === null) return null;
         const { collections, nextPage, countedFrom } = found.value;
-        const note = salesNote(network, await areSalesLeftOut(snapshot.client), countedFrom);
-        const site = siteOf(network, snapshot.tip);
+        const note = salesNote(deps.network, await areSalesLeftOut(snapshot.client), countedFrom);
+        const site = siteOf(deps, snapshot.tip);
         return { value: { site, query: text, collections, note, page, nextPage } };
       });
       return sendPage(reply, marketPage(view), { thumbnails: true });
@@ -99,7 +99,7 @@ export function marketPagesRoutes(app: App, { network }: AppDependencies, reads:
       query.refuse();
       const view = await reads.run(askerOf(reply), async (snapshot, mayWalk) => {
         const now = await foundCollection(snapshot.client, slug, snapshot.tip);
-        const found = await collectionView(reads, snapshot, network, { now, after }, mayWalk);
+        const found = await collectionView(reads, snapshot, deps, { now, after }, mayWalk);
         return found === null ? null : { value: found };
       });
       return sendPage(reply, collectionPage(view), { thumbnails: true });
@@ -116,10 +116,11 @@ interface PageQuestion {
 async function collectionView(
   reads: SaleReads,
   { client }: Pick<Snapshot, 'client'>,
-  network: NetworkParameters,
+  deps: SiteDependencies,
   { now, after }: PageQuestion,
   mayWalk: boolean,
 ): Promise<CollectionPageView | null> {
+  const { network } = deps;
   const { collection, tip } = now;
   const stats = after === null ? await collectionStats(reads, client, now, mayWalk) : 'left out';
   if (stats === null) return null;
@@ -134,7 +135,7 @@ async function collectionView(
     { words: 'Discord', href: discord },
   ];
   return {
-    site: siteOf(network, tip),
+    site: siteOf(deps, tip),
     slug,
     name,
     kind,

@@ -56,7 +56,8 @@ const saleAnswer = Type.Object({
 });
 
 /** What a transaction sold, and by what evidence (docs/marketplace.md). */
-export function saleRoutes(app: App, { pool, network }: AppDependencies): void {
+export function saleRoutes(app: App, deps: AppDependencies): void {
+  const { pool, network } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/sale/:txid',
@@ -88,7 +89,7 @@ export function saleRoutes(app: App, { pool, network }: AppDependencies): void {
             throw new AppError('not_found', `no sale in transaction ${quoted(text)} is indexed`);
           const sales: [typeof first, ...typeof more] = [first, ...more];
           if (!isJson)
-            return sendPage(reply, salePage({ site: siteOf(network, tip), txid: first.txid, sales, hasAll }));
+            return sendPage(reply, salePage({ site: siteOf(deps, tip), txid: first.txid, sales, hasAll }));
           if (tip !== null) reply.header('x-indexed-height', tip.height);
           // other rules give other evidence at the same tip
           reply.header('cache-control', 'no-store');

@@ -4,7 +4,7 @@ import { type RuneDetail, runesDownFrom } from '#chain/runes/rune.queries.ts';
 import { type RuneActivity, runeActivity } from '#chain/runes/rune-activity.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
-import { siteOf } from '#http/server/answers/site.ts';
+import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
 import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
@@ -30,7 +30,7 @@ const activityLines = 20;
 /** The page of `/runes`. */
 export async function sendRunesPage(
   { client, tip }: Snapshot,
-  network: NetworkParameters,
+  deps: SiteDependencies,
   reply: FastifyReply,
   page: number,
 ): Promise<FastifyReply> {
@@ -38,13 +38,13 @@ export async function sendRunesPage(
   const found = await runesDownFrom(client, count - 1 - page * runesPerPage, runesPerPage + 1);
   const runes = found.slice(0, runesPerPage).map(lineOf);
   const hasNext = found.length > runesPerPage;
-  return sendPage(reply, runesPage({ site: siteOf(network, tip), runes, count, page, hasNext }));
+  return sendPage(reply, runesPage({ site: siteOf(deps, tip), runes, count, page, hasNext }));
 }
 
 /** The page of `/rune`. */
 export async function sendRunePage(
   { client, tip }: Snapshot,
-  network: NetworkParameters,
+  deps: SiteDependencies,
   reply: FastifyReply,
   rune: RuneDetail,
 ): Promise<FastifyReply> {
@@ -55,7 +55,7 @@ export async function sendRunePage(
   const parent = (await isReveal(client, rune.etching)) ? formatInscriptionId(rune.etching, 0) : null;
   const { number, height, ...named } = lineOf(rune);
   const view = {
-    site: siteOf(network, tip),
+    site: siteOf(deps, tip),
     ...named,
     number,
     height,
@@ -68,7 +68,7 @@ export async function sendRunePage(
     minted: shownAmount(minted, divisibility),
     burned: shownAmount(rune.burned, divisibility),
     terms: termsOf(rune, tip === null ? 0 : tip.height + 1),
-    activity: activity.map((event) => eventOf(event, divisibility, network)),
+    activity: activity.map((event) => eventOf(event, divisibility, deps.network)),
   };
   return sendPage(reply, runePage(view));
 }

@@ -48,7 +48,7 @@ export function runesRoutes(app: App, deps: AppDependencies): void {
         deps.pool,
         async (snapshot) => {
           const rune = await foundBy(snapshot, question);
-          return sendRunePage(snapshot, deps.network, reply, rune);
+          return sendRunePage(snapshot, deps, reply, rune);
         },
         askerOf(reply).signal,
       );
@@ -65,7 +65,7 @@ export function runesRoutes(app: App, deps: AppDependencies): void {
       return answerFromIndex(deps, request, reply, form, (snapshot) => pageAnswer(snapshot, page));
     return withSnapshot(
       deps.pool,
-      (snapshot) => sendRunesPage(snapshot, deps.network, reply, page),
+      (snapshot) => sendRunesPage(snapshot, deps, reply, page),
       askerOf(reply).signal,
     );
   };

@@ -1,9 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { satributeNames } from '#http/sats/satribute-views.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
-import { siteOf } from '#http/server/answers/site.ts';
+import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
-import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
 import { lastSat } from '#kernel/sats/sat.ts';
@@ -15,13 +14,13 @@ const inscriptionsShown = 100;
 /** The page of `/sat`. */
 export function sendSatPage(
   { sat, tip, time, source, whereabouts }: SatFacts,
-  network: NetworkParameters,
+  deps: SiteDependencies,
   satributes: SatributeBook,
   reply: FastifyReply,
 ): FastifyReply {
   const { height, offset, rarity } = satStanding(sat);
   const view = {
-    site: siteOf(network, tip),
+    site: siteOf(deps, tip),
     sat,
     ...satNotations(sat),
     rarity,

@@ -63,7 +63,7 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
       const read = () => satFacts(deps, node, outputs, sat, askerOf(reply));
       varyBy(reply, 'Accept');
       if (prefersHtml(request.headers.accept))
-        return sendSatPage(await read(), deps.network, satributesInForce(deps), reply);
+        return sendSatPage(await read(), deps, satributesInForce(deps), reply);
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
       const facts = await read();
       // by the clock or the node, not from the index alone

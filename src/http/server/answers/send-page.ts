@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { varyBy } from '#http/server/headers/vary.ts';
-import { assets } from '#web/assets.ts';
 import type { Markup } from '#web/html.ts';
 import { matchesTag } from './conditional.ts';
 
@@ -13,15 +12,17 @@ import { matchesTag } from './conditional.ts';
  * on this server too (`/content/…`), `'self'` cannot name paths, and a server behind a proxy does not know its own
  * name. So the second policy lists the allowed paths, of any server.
  */
-const policiesOf = (pictures: readonly string[]): string[] =>
+const policiesOf = (pictures: readonly string[], connects: readonly string[]): string[] =>
   [
     [
       "default-src 'none'",
       "script-src 'self'",
       "style-src 'self'",
+      "font-src 'self'",
       "img-src 'self'",
       "frame-src 'self'",
       "connect-src 'self'",
+      "manifest-src 'self'",
       "object-src 'none'",
       "base-uri 'none'",
       "form-action 'self'",
@@ -29,37 +30,41 @@ const policiesOf = (pictures: readonly string[]): string[] =>
     ],
     [
       "default-src 'none'",
-      `script-src *:*${pathOf(assets.script)}`,
-      `style-src *:*${pathOf(assets.style)}`,
-      `img-src ${[pathOf(assets.icon), ...pictures].map((path) => `*:*${path}`).join(' ')}`,
+      'script-src *:*/assets/',
+      'style-src *:*/assets/',
+      'font-src *:*/assets/',
+      `img-src ${paths(['/assets/', ...pictures])}`,
       'frame-src *:*/preview/',
-      'connect-src *:*/search/suggest',
+      `connect-src ${paths(['/search/suggest', ...connects])}`,
+      'manifest-src *:*/manifest.webmanifest',
     ],
   ].map((directives) => directives.join('; '));
 
-const pagePolicies = policiesOf([]);
-/** Thumbnails are pictures that we draw ourselves, pixel by pixel: nothing that was inscribed is in them as it was. */
-const policiesWithThumbnails = policiesOf(['/thumbnails/']);
+const paths = (names: readonly string[]): string => names.map((name) => `*:*${name}`).join(' ');
 
-/** Policies ignore the query of a URL. */
-function pathOf(address: string): string {
-  return address.split('?', 1)[0] ?? address;
-}
+const plainPolicies = policiesOf([], []);
+
+/** Thumbnails are pictures that we draw ourselves, pixel by pixel: nothing that was inscribed is in them as it was. */
+const thumbnailPath = '/thumbnails/';
 
 export interface PageOptions {
   /** The page shows thumbnails. */
   readonly thumbnails?: boolean;
+  /** Paths that the page's scripts may ask, beside suggestions. One that ends with `/` names all below it. */
+  readonly connects?: readonly string[];
 }
 
 /** Sends a page, or 304 where the client already has these bytes. */
 export function sendPage(
   reply: FastifyReply,
   page: Markup,
-  { thumbnails = false }: PageOptions = {},
+  { thumbnails = false, connects = [] }: PageOptions = {},
 ): FastifyReply {
   varyBy(reply, 'Accept');
+  const isPlain = !thumbnails && connects.length === 0;
+  const policies = isPlain ? plainPolicies : policiesOf(thumbnails ? [thumbnailPath] : [], connects);
   reply
-    .header('content-security-policy', thumbnails ? policiesWithThumbnails : pagePolicies)
+    .header('content-security-policy', policies)
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', reply.getHeader('cache-control') ?? 'no-cache');
   if (reply.statusCode === 200) {

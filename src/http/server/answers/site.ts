@@ -1,15 +1,35 @@
+import type { FastifyReply } from 'fastify';
 import type { BlockFacts, InscriptionSummary } from '#chain/blocks/block.queries.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Site } from '#web/layout.ts';
 import type { BlockLine } from '#web/parts/blocks-table.ts';
 import type { Card } from '#web/parts/cards.ts';
 
+export type SiteDependencies = Pick<AppDependencies, 'network' | 'banner'>;
+
 /** The data in the head of every page. */
-export function siteOf(network: NetworkParameters, tip: BlockRef | null): Site {
-  return { network: network.name, tipHeight: tip?.height ?? null };
+export function siteOf({ network, banner }: SiteDependencies, tip: BlockRef | null): Site {
+  return { network: network.name, tipHeight: tip?.height ?? null, banner: banner?.now() ?? null };
+}
+
+const decoration = 'site';
+
+/** Lets error pages, which know no dependencies, show the site (`siteOfApp`). */
+export function decorateSite(app: App, { network, banner }: SiteDependencies): void {
+  const now = (): Site => ({
+    network: network.name,
+    tipHeight: banner?.tipHeight() ?? null,
+    banner: banner?.now() ?? null,
+  });
+  app.decorate(decoration, now);
+}
+
+/** The site of the application that answers; null: it has none. */
+export function siteOfApp({ server }: FastifyReply): Site | null {
+  return server.hasDecorator(decoration) ? server.getDecorator<() => Site>(decoration)() : null;
 }
 
 export function blockLine({ hash, ...block }: BlockFacts): BlockLine {

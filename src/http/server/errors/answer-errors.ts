@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { keyFaults } from '#http/server/access/guard-routes.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOfApp } from '#http/server/answers/site.ts';
 import { prefersHtml } from '#http/server/headers/accept.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -203,7 +204,10 @@ function sendFailure(found: Found, request: FastifyRequest, reply: FastifyReply)
     if (prefersHtml(request.headers.accept)) {
       const title = STATUS_CODES[status] ?? 'Error';
       const keyFor = request.method === 'GET' && keyFaults.has(failure.code) ? request.url : null;
-      return sendPage(reply, errorPage({ status, title, message: failure.faults[0].message, keyFor }));
+      return sendPage(
+        reply,
+        errorPage({ site: siteOfApp(reply), status, title, message: failure.faults[0].message, keyFor }),
+      );
     }
     varyBy(reply, 'Accept');
   }

@@ -5,7 +5,7 @@ import { type InscriptionView, inscriptionPage } from '#web/pages/inscription.pa
 
 const id = `${'a'.repeat(64)}i0`;
 const view: InscriptionView = {
-  site: { network: 'regtest', tipHeight: asHeight(1) },
+  site: { network: 'regtest', tipHeight: asHeight(1), banner: null },
   id,
   txid: 'a'.repeat(64),
   number: 0,

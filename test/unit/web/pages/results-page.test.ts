@@ -18,7 +18,7 @@ function pageOf(
   filters: Readonly<Record<string, string>>,
 ): string {
   return resultsPage({
-    site: { network: 'mainnet', tipHeight: asHeight(951_658) },
+    site: { network: 'mainnet', tipHeight: asHeight(951_658), banner: null },
     query: hash,
     question: { kind: 'hash', hash, coverage },
     cards: [],

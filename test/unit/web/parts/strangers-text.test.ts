@@ -47,7 +47,7 @@ test('a name is always isolated', () => {
 describe('texts of strangers within our lines', () => {
   const mark = '\u0301';
   const turned = 'image/\u202egnp';
-  const site = { network: 'regtest', tipHeight: asHeight(1) };
+  const site = { network: 'regtest', tipHeight: asHeight(1), banner: null };
 
   test('symbols of runes, in lists and beside amounts', () => {
     const rune = {

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import { open } from '#http/server/access/guard.ts';
+import { matchesTag } from '#http/server/answers/conditional.ts';
+import { anyBytes, seeOther, unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { assetAddress, assets, assetsVersion } from '#web/assets.ts';
+
+const path = Type.Object({
+  version: Type.String({ description: 'the version of all of them' }),
+  '*': Type.String({ description: 'the name of the file' }),
+});
+
+const tag = `W/"${assetsVersion}"`;
+
+/**
+ * The files that pages load. A page that came from an older or newer process names another version: it is led to the
+ * files of this one, which may not be kept.
+ */
+export function assetsRoutes(app: App): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/assets/:version/*',
+    schema: {
+      operationId: 'asset',
+      summary: 'The scripts, styles, fonts and pictures of our pages',
+      tags: ['pages'],
+      params: path,
+      response: { 200: anyBytes('the file'), 303: seeOther, 304: unchanged },
+    },
+    config: { errors: 'plain', guard: open, compression: 'once' },
+    handler: async (request, reply) => {
+      const { version, '*': name } = request.params;
+      const asset = assets.get(name);
+      if (asset === undefined) throw new AppError('not_found', 'there is no such asset');
+      if (version !== assetsVersion)
+        return reply.header('cache-control', 'no-store').redirect(assetAddress(name), 303);
+      reply.header('etag', tag);
+      if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+      return reply
+        .header('cache-control', 'public, max-age=31536000, immutable')
+        .type(asset.type)
+        .send(asset.bytes);
+    },
+  });
+}

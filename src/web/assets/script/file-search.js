@@ -1,0 +1,53 @@
+import { sha256Of } from './file-hash.js';
+import { say } from './toast.js';
+
+/**
+ * Leads to the contents with the hash of a file.
+ *
+ * @param {File} file
+ */
+async function lookUp(file) {
+  say(`Hashing ${file.name}…`);
+  try {
+    const hash = await sha256Of(file);
+    if (hash === null)
+      say('This browser hashes files only on https or localhost. Search for the sha256 of the file instead.');
+    else location.assign(`/?hash=${hash}`);
+  } catch {
+    say(`${file.name} cannot be read.`);
+  }
+}
+
+/** @param {DragEvent} event */
+const hasFile = (event) => event.dataTransfer?.types.includes('Files') ?? false;
+
+/** Searches for files that are chosen, or dropped anywhere on the page. */
+export function searchFiles() {
+  for (const pick of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll('input.pick')))
+    pick.addEventListener('change', () => {
+      const file = pick.files?.[0];
+      if (file) void lookUp(file);
+    });
+  const drop = document.querySelector('.drop');
+  // a page that takes files itself has no such place
+  if (!(drop instanceof HTMLElement)) return;
+  addEventListener('dragenter', (event) => {
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    drop.hidden = false;
+  });
+  addEventListener('dragover', (event) => {
+    if (hasFile(event)) event.preventDefault();
+  });
+  addEventListener('dragleave', (event) => {
+    // it has left the window when there is nothing it went over to
+    if (event.relatedTarget === null) drop.hidden = true;
+  });
+  addEventListener('drop', (event) => {
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    drop.hidden = true;
+    const file = event.dataTransfer?.files[0];
+    if (file) void lookUp(file);
+  });
+}

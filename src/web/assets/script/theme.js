@@ -1,0 +1,38 @@
+// Not a module: it runs before the page is drawn, so that a chosen theme never flashes in the other colours.
+{
+  const key = 'theme';
+  const root = document.documentElement;
+  /** Null: that of the system. */
+  const chosen = () => {
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      // a browser that keeps nothing
+      return null;
+    }
+  };
+  /** @param {string | null} theme */
+  const show = (theme) => {
+    if (theme === 'light' || theme === 'dark') root.dataset['theme'] = theme;
+    else delete root.dataset['theme'];
+  };
+  show(chosen());
+  addEventListener('DOMContentLoaded', () => {
+    const choice = document.querySelector('.theme');
+    if (!(choice instanceof HTMLElement)) return;
+    choice.hidden = false;
+    const theme = chosen() ?? 'system';
+    for (const input of choice.querySelectorAll('input')) input.checked = input.value === theme;
+    choice.addEventListener('change', (event) => {
+      if (!(event.target instanceof HTMLInputElement)) return;
+      const { value } = event.target;
+      try {
+        if (value === 'system') localStorage.removeItem(key);
+        else localStorage.setItem(key, value);
+      } catch {
+        // it holds for this page
+      }
+      show(value);
+    });
+  });
+}

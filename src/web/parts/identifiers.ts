@@ -1,0 +1,50 @@
+import { grouped, shortHash } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+
+/** A button that copies a text; scripts show it where the browser allows to copy. */
+export const copyButton = (text: string): Markup =>
+  html`<button class="copy" type="button" hidden data-copy="${text}" aria-label="Copy ${shortHash(text)}" title="Copy">⧉</button>`;
+
+interface Shown {
+  /** The whole text, not its beginning and end. */
+  readonly isWhole?: boolean;
+  /** Without a button: in a text, or where many are in a row. */
+  readonly isBare?: boolean;
+}
+
+function identifier(href: string, text: string, words: HtmlValue, { isBare = false }: Shown): Markup {
+  const link = html`<a class="mono" href="${href}" title="${text}">${words}</a>`;
+  return isBare ? link : html`<span class="copied">${link}${copyButton(text)}</span>`;
+}
+
+const shortened = (text: string, { isWhole = false }: Shown): HtmlValue =>
+  isWhole ? html`<span class="wrap">${text}</span>` : shortHash(text);
+
+export const transactionLink = (txid: string, shown: Shown = {}): Markup =>
+  identifier(`/tx/${txid}`, txid, shortened(txid, shown), shown);
+
+/** @param outpoint `<txid>:<index>` */
+export function outputLink(outpoint: string, shown: Shown = {}): Markup {
+  const [txid = '', index = ''] = outpoint.split(':');
+  const words = shown.isWhole === true ? shortened(outpoint, shown) : `${shortHash(txid)}:${index}`;
+  return identifier(`/output/${outpoint}`, outpoint, words, shown);
+}
+
+export const addressLink = (address: string, shown: Shown = {}): Markup =>
+  identifier(`/address/${address}`, address, shortened(address, shown), shown);
+
+export const heightLink = (height: number): Markup => html`<a href="/block/${height}">${grouped(height)}</a>`;
+
+export const blockHashLink = (hash: string, shown: Shown = {}): Markup =>
+  identifier(`/block/${hash}`, hash, shortened(hash, shown), shown);
+
+/** An inscription by its number; by its id where it has none. */
+export const inscriptionLink = (
+  { id, number }: { readonly id: string; readonly number: number | null },
+  shown: Shown = { isBare: true },
+): Markup => {
+  const words = number === null ? shortened(id, shown) : `#${grouped(number)}`;
+  return identifier(`/inscription/${id}`, id, words, shown);
+};
+
+export const satLink = (sat: number): Markup => html`<a href="/sat/${sat}">${grouped(sat)}</a>`;
