@@ -44,6 +44,7 @@ export function wantedOrder(
   return {
     terms,
     layout: quote.layout,
+    planned: quote.warnings,
     request: {
       count: texts.length,
       fee: 2,

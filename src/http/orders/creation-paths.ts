@@ -87,16 +87,12 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
           const { reservedMost } = orders;
           const parts = { ...shared, lookups: orders, reservedMost, takeFetchPlace, takeLongPlace };
           const sent = sentOrder(request, path, orders.publicOrigin);
+          const answerOf = (made: MadeOrder): object => createdAnswer(made.order, made, sent.origin);
           const checked = unlessFaulty(await checkOrder(parts, sent, asker));
           const create = async (wanted: WantedOrder): Promise<MadeOrder> =>
-            orders.create(
-              await withDollars(deps, wanted),
-              (tx, made, shown) => store(tx, createdAnswer(made, shown)),
-              asker,
-            );
+            orders.create(await withDollars(deps, wanted), (tx, made) => store(tx, answerOf(made)), asker);
           const placing = { ...parts, miner: orders.miner };
-          const { order, files } = unlessFaulty(await placeOrder(placing, checked, create, asker));
-          return createdAnswer(order, files) as never;
+          return answerOf(unlessFaulty(await placeOrder(placing, checked, create, asker))) as never;
         });
       },
     });

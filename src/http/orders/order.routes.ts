@@ -4,6 +4,7 @@ import { askerOf } from '#http/server/access/asker.ts';
 import { readsOrders } from '#http/server/access/guard.ts';
 import { type JsonPart, sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
+import { originOf } from '#http/server/headers/request-origin.ts';
 import { jsonText } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -32,7 +33,8 @@ export function orderRoutes(app: App, { orders = null, network }: AppDependencie
     // an id is as good as a key: it is told to nobody else, and logged nowhere
     if (found === null) throw new AppError('not_found', `no such order ${id.slice(0, 64)}`);
     reply.header('cache-control', 'no-store');
-    return sendPartsInTurns(reply, orderParts(found, network));
+    const origin = originOf(reply.request, orders?.publicOrigin ?? null);
+    return sendPartsInTurns(reply, orderParts(found, network, origin));
   };
   apiRoute(app, {
     method: 'GET',
@@ -105,9 +107,10 @@ function needed(orders: CustomerOrders | null): CustomerOrders {
 export function* orderParts(
   found: { readonly order: Order } & OrderProgress,
   network: NetworkParameters,
+  origin: string,
 ): Generator<JsonPart> {
   const { order: read } = found;
-  const fields = JSON.stringify({ ...orderFields(read, found, network), ...onlyFileOf(read, found) });
+  const fields = JSON.stringify({ ...orderFields(read, found, network, origin), ...onlyFileOf(read, found) });
   const answerOf = fileAnswers(found.order, found);
   yield `${fields.slice(0, -1)},"files":[`;
   for (const [place, file] of found.files.entries())

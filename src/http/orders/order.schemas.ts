@@ -114,6 +114,7 @@ const managedCharge = {
   address: payHere,
   metadata: strictObject({}),
   chain_invoice: strictObject({ address: payHere }),
+  hosted_checkout_url: text('the page of the order, with its id in the fragment'),
   uri: text('BIP 21'),
   ttl: Type.Integer({ minimum: 0, description: 'minutes within which the payment must be there' }),
 };

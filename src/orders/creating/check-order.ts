@@ -62,7 +62,7 @@ export interface SentOrder {
 export interface CheckedOrder {
   readonly kind: 'checked';
   /** The order without its quote. */
-  readonly order: Omit<WantedOrder, 'layout' | 'quote' | 'request' | 'stocked'>;
+  readonly order: Omit<WantedOrder, 'layout' | 'quote' | 'planned' | 'request' | 'stocked'>;
   readonly read: ReadOrder;
   readonly extras: OrderExtras;
   readonly policy: NodePolicy | null;

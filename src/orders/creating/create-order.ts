@@ -7,6 +7,7 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import type { OrderWarning } from '#orders/inscribing/quote-order.ts';
 import { insertOrder, type NewOrder, type NewOrderFile, type Order } from '#orders/order/order.store.ts';
 import type { OrderRequest, StoredQuote } from '#orders/order/order-request.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
@@ -41,6 +42,8 @@ export interface WantedOrder {
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
   readonly quote: StoredQuote;
+  /** Warnings of the plan. */
+  readonly planned: readonly OrderWarning[];
   /** The sats of the inventory that the terms name, one a file, and who reserves them; null: none. */
   readonly stocked: {
     readonly sats: readonly StockedSat[];
@@ -85,14 +88,17 @@ export interface CreationParts {
 /** A new order as it was stored. */
 export type CreatedOrder = NewOrder & Pick<Order, 'createdAt'>;
 
-/** An order that was stored, and its files as answers show them. */
+/** An order that was stored. */
 export interface MadeOrder {
   readonly order: CreatedOrder;
+  /** Files as answers show them. */
   readonly files: readonly object[];
+  /** Warnings of its plan. */
+  readonly planned: readonly OrderWarning[];
 }
 
 /** Stores more in the transaction of a creation. */
-export type OnMade = (tx: pg.ClientBase, order: CreatedOrder, files: readonly object[]) => Promise<void>;
+export type OnMade = (tx: pg.ClientBase, made: MadeOrder) => Promise<void>;
 
 /**
  * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
@@ -109,6 +115,7 @@ export async function createOrder(
   signal: AbortSignal | null,
 ): Promise<MadeOrder> {
   const { pool, files, reservedMost } = parts;
+  const { planned } = wanted;
   const { keys, tip } = await requireOpen(parts, wanted, signal);
   // an order that its client does not learn of is not made
   signal?.throwIfAborted();
@@ -124,12 +131,12 @@ export async function createOrder(
       failpoint('order-reserved');
     }
     await watchOrder(tx, made, own.deposits, tip);
-    await onMade?.(tx, made, shown);
+    await onMade?.(tx, { order: made, files: shown, planned });
     failpoint('order-making');
     return made;
   });
   failpoint('order-made');
-  return { order, files: shown };
+  return { order, files: shown, planned };
 }
 
 /** The keys of orders and the tip of the index, if an order can be made and delivered now. Throws `orders_off`. */

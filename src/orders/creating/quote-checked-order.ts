@@ -32,6 +32,7 @@ export async function quoteCheckedOrder(
     terms,
     files: withNonStandard(order.files, quote.layout),
     layout: quote.layout,
+    planned: quote.warnings,
     stocked: offer === null ? null : { sats: offer.sats, ofType: offer.ofType, by: reserverOf(asker) },
     request: {
       ...extras.request(quote.postage, terms.files.length),

@@ -13,10 +13,12 @@ const chargeDescription = 'Inscription order';
 
 /**
  * The charge of a managed order, with the fields of the payment service that its clients know (client-compat 3.5).
- * `status` stays `unpaid`, as it does there: clients read the state of the order. Lightning is not offered, and there is
- * no checkout page, so their fields are absent.
+ * `status` stays `unpaid`, as it does there: clients read the state of the order. Lightning is not offered, so its fields
+ * are absent.
+ *
+ * @param origin where customers reach this service
  */
-export function managedCharge(order: ChargedOrder): Readonly<Record<string, unknown>> {
+export function managedCharge(order: ChargedOrder, origin: string): Readonly<Record<string, unknown>> {
   const { id, address, amount, quote, createdAt, expiresAt } = order;
   return {
     id,
@@ -27,6 +29,7 @@ export function managedCharge(order: ChargedOrder): Readonly<Record<string, unkn
     amount: Number(amount),
     callback_url: '',
     success_url: null,
+    hosted_checkout_url: orderPageUrl(origin, id),
     order_id: null,
     currency: 'BTC',
     source_fiat_value: Number(amount),
@@ -40,6 +43,9 @@ export function managedCharge(order: ChargedOrder): Readonly<Record<string, unkn
     ttl: Math.round((expiresAt.getTime() - createdAt.getTime()) / 60_000),
   };
 }
+
+/** The page of an order. Its id is a secret, so it is in the fragment, which browsers send to no server. */
+const orderPageUrl = (origin: string, id: string): string => `${origin}/order#${id}`;
 
 /** BIP 21. The id of an order is as good as a key to it, so wallets, which keep labels, are not given it. */
 const paymentUri = (address: string, amount: bigint): string =>

@@ -1,6 +1,7 @@
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { MadeOrder } from '#orders/creating/create-order.ts';
 import { orderPayments, type PaymentRecords } from '#orders/following/order-payments.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { refundedFiles } from '#orders/ledger/lost-files.ts';
@@ -22,20 +23,23 @@ import { placeOf } from './tell-customer.ts';
 /**
  * The answer to a creation: all inputs, absent ones null. The charge of a direct order is without its address, that of a
  * managed one whole (client-compat 3.4, 3.5), with the way of a wallet. `warnings` where there are any.
+ *
+ * @param origin where customers reach this service
  */
 export function createdAnswer(
   order: ChargedOrder & Pick<NewOrder, 'kind' | 'request' | 'terms' | 'webhookUrl'>,
-  files: readonly object[],
+  { files, planned }: Pick<MadeOrder, 'files' | 'planned'>,
+  origin: string,
 ): object {
   const { count: _, ...request } = order.request;
   const isManaged = order.kind === 'bulk';
-  const warnings = creationWarnings(order);
+  const warnings = [...planned, ...creationWarnings(order)];
   return {
     id: order.id,
     status: 'ok',
     state: 'waiting-payment' satisfies OrderState,
     orderType: order.kind,
-    charge: isManaged ? managedCharge(order) : { amount: Number(order.amount) },
+    charge: isManaged ? managedCharge(order, origin) : { amount: Number(order.amount) },
     ...(isManaged
       ? { psbt: psbtWay(order, { sats: order.amount, parents: order.terms.parents.length }) }
       : {}),
@@ -50,7 +54,7 @@ export function createdAnswer(
   };
 }
 
-/** Warnings of the plan of a price that say what the customer of an order may have to wait for. */
+/** Warnings that say what the customer of an order may have to wait for: the estimate of now tells them. */
 function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): object[] {
   const estimate = quote.feeEstimate === undefined ? null : BigInt(quote.feeEstimate);
   const { burn } = terms;
@@ -75,10 +79,19 @@ export interface OrderProgress {
 /** States in which the amount is there: what clients take for paid. */
 const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
 
-/** The answer to GET /order: fields without a value are left out (client-compat 3.6). */
-export function orderAnswer(order: Order, progress: OrderProgress, network: NetworkParameters): object {
+/**
+ * The answer to GET /order: fields without a value are left out (client-compat 3.6).
+ *
+ * @param origin where customers reach this service
+ */
+export function orderAnswer(
+  order: Order,
+  progress: OrderProgress,
+  network: NetworkParameters,
+  origin: string,
+): object {
   const files = progress.files.map(fileAnswers(order, progress));
-  return { ...orderFields(order, progress, network), ...onlyFileOf(order, progress), files };
+  return { ...orderFields(order, progress, network, origin), ...onlyFileOf(order, progress), files };
 }
 
 /** `tx` and `sent` of a managed order of one file beside its fields, as clients of the first API read them. */
@@ -97,6 +110,7 @@ export function orderFields(
   order: Order,
   { transactions, payments, held, parents }: Omit<OrderProgress, 'files'>,
   network: NetworkParameters,
+  origin: string,
 ): Readonly<Record<string, unknown>> {
   const { count, ...request } = order.request;
   const isManaged = order.kind === 'bulk';
@@ -113,7 +127,7 @@ export function orderFields(
     ...costs(order),
     webhookUrl: order.webhookUrl,
     charge: isManaged
-      ? withoutNulls(managedCharge(order))
+      ? withoutNulls(managedCharge(order, origin))
       : { address: order.address, amount: Number(order.amount), callback_url: '' },
     psbt: isPayable(order)
       ? psbtWay(order, lackingOf(order, { payments, transactions, held }, parents))

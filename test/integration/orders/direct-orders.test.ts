@@ -61,7 +61,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   async function answerOf(id: string): Promise<{ files: { inscriptionId: string }[]; paid?: boolean }> {
     const found = await world.customerOrders.read(id);
-    return orderAnswer(found!.order, found!, networks.regtest) as never;
+    return orderAnswer(found!.order, found!, networks.regtest, 'http://orders.test') as never;
   }
 
   async function expectDelivered(id: string, texts: readonly string[]): Promise<void> {

@@ -40,9 +40,11 @@ test('an order of 3,000 files is read whole, and written in turns of the event l
   const stored = await withTransaction(pool, (tx) => readOrderFiles(tx, id));
   expect(stored.map(({ index }) => index)).toEqual(files.map((_, index) => index));
   const progress = { files: stored, transactions: [], payments: [], held: new Map(), parents: [] };
-  const whole = orderAnswer(order!, progress, networks.regtest);
+  const whole = orderAnswer(order!, progress, networks.regtest, 'http://orders.test');
   expect(answer.json()).toEqual(JSON.parse(JSON.stringify(whole)));
-  const pieces = [...piecesOf(orderParts({ order: order!, ...progress }, networks.regtest))];
+  const pieces = [
+    ...piecesOf(orderParts({ order: order!, ...progress }, networks.regtest, 'http://orders.test')),
+  ];
   expect(pieces.join('')).toBe(answer.body);
   expect(pieces.length).toBeGreaterThan(2);
 });

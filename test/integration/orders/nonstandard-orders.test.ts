@@ -254,7 +254,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.until(id, 'completed');
     expect(await kindsOf(id)).toEqual(['commit', 'reveal']);
     const found = (await world.customerOrders.read(id))!;
-    expect(orderAnswer(found.order, found, networks.regtest)).toMatchObject({
+    expect(orderAnswer(found.order, found, networks.regtest, 'http://orders.test')).toMatchObject({
       files: [{ inscriptionId: `${reveal.txid}i0`, sent: reveal.txid, completed: true }],
     });
   });

@@ -108,7 +108,9 @@ export class Collector {
     let missing = 0;
     await world.eventually(async () => {
       const found = (await world.customerOrders.read(order.id))!;
-      const answer = orderAnswer(found.order, found, networks.regtest) as { missing?: number };
+      const answer = orderAnswer(found.order, found, networks.regtest, 'http://orders.test') as {
+        missing?: number;
+      };
       missing = answer.missing ?? 0;
       return missing > 0;
     });

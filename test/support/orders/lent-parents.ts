@@ -147,7 +147,7 @@ export function lentParents(worldOf: () => OrderWorld) {
 
   async function shown(id: string): Promise<ShownParents> {
     const found = await worldOf().customerOrders.read(id);
-    return orderAnswer(found!.order, found!, networks.regtest) as never;
+    return orderAnswer(found!.order, found!, networks.regtest, 'http://orders.test') as never;
   }
 
   /** Where the index has an inscription. */

@@ -30,7 +30,8 @@ export class Payer {
   /** Reads what the order says is missing. */
   async missing(): Promise<number> {
     const found = await this.world.customerOrders.read(this.order.id);
-    return (orderAnswer(found!.order, found!, networks.regtest) as { missing: number }).missing;
+    return (orderAnswer(found!.order, found!, networks.regtest, 'http://orders.test') as { missing: number })
+      .missing;
   }
 
   /** Many outputs of one transaction. */

@@ -98,8 +98,11 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
 
   const idOf = async (id: string): Promise<string> => {
     const found = (await world.customerOrders.read(id))!;
-    return (orderAnswer(found.order, found, networks.regtest) as { files: { inscriptionId: string }[] })
-      .files[0]!.inscriptionId;
+    return (
+      orderAnswer(found.order, found, networks.regtest, 'http://orders.test') as {
+        files: { inscriptionId: string }[];
+      }
+    ).files[0]!.inscriptionId;
   };
   const mempool = () => world.bitcoind.rpc.call<string[]>('getrawmempool');
   const bumpsOf = (id: string) => readBumps(world.database.pool, id);

@@ -45,6 +45,16 @@ test('the same creation again gets the first answer, and makes nothing', async (
   expect((await http.post<Answer>('/inscribe', body)).body.id).not.toBe(first.body.id);
 });
 
+test('a creation has the warnings of its plan, which its price has too', async () => {
+  const [file] = body.files;
+  const two = { ...body, files: [file, file], postage: 330 };
+  const made = await http.post<{ warnings?: readonly { code: string }[] }>('/inscribe', two);
+  expect(made.body.warnings?.map(({ code }) => code)).toEqual(['vindicated', 'dust']);
+  const price = await http.post<{ warnings?: unknown }>('/price?plan=1', { type: 'direct', order: two });
+  expect(price.body.warnings).toEqual(made.body.warnings);
+  expect((await http.post('/inscribe', body)).body).not.toHaveProperty('warnings');
+});
+
 test('many at once make one order: the others get its answer, or are told to wait', async () => {
   const before = await orders();
   const answers = await Promise.all(Array.from({ length: 8 }, () => order('at-once')));

@@ -88,6 +88,7 @@ describe('POST /order', () => {
       amount,
       callback_url: '',
       success_url: null,
+      hosted_checkout_url: `http://localhost:80/order#${body.id}`,
       order_id: null,
       currency: 'BTC',
       source_fiat_value: amount,

@@ -57,7 +57,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
   const pay = ({ script, amount }: Order) => world.chain.pay(script, Number(amount));
   const answer = async (id: string): Promise<Answer> => {
     const found = (await world.customerOrders.read(id))!;
-    return orderAnswer(found.order, found, networks.regtest) as Answer;
+    return orderAnswer(found.order, found, networks.regtest, 'http://orders.test') as Answer;
   };
   /** Settles when the order asks for a difference. */
   const repriced = (id: string) =>

@@ -83,7 +83,8 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
   };
   const missingOf = async (id: string): Promise<number> => {
     const found = await customerOrders.read(id);
-    return (orderAnswer(found!.order, found!, networks.regtest) as { missing: number }).missing;
+    return (orderAnswer(found!.order, found!, networks.regtest, 'http://orders.test') as { missing: number })
+      .missing;
   };
 
   // over and done with

@@ -184,7 +184,7 @@ const answers = orderKinds.flatMap((kind) =>
       Object.entries(progresses).map(([name, progress]) => ({
         kind,
         name: `${kind}, ${state}, ${name}`,
-        answer: asJson(orderAnswer({ ...order, state }, progress, networks.regtest)),
+        answer: asJson(orderAnswer({ ...order, state }, progress, networks.regtest, 'http://orders.test')),
       })),
     ),
   ),
@@ -208,7 +208,13 @@ test.each(orderKinds)('the answer to a read of a %s order has its schema in each
 });
 
 const created = (order: Order, files: readonly object[]): unknown =>
-  asJson(createdAnswer(order as Parameters<typeof createdAnswer>[0], files));
+  asJson(
+    createdAnswer(
+      order as Parameters<typeof createdAnswer>[0],
+      { files, planned: [{ code: 'burn', message: 'The inscriptions are burned.' }] },
+      'http://orders.test',
+    ),
+  );
 const createdAnswers = orderKinds.map((kind) => ({
   kind,
   schema: kind === 'direct' ? createdDirect : createdManaged,

@@ -34,15 +34,22 @@ test('an amount in bitcoin is exact, whatever it is, and has no zeros at its end
 
 describe('the charge of a managed order', () => {
   test('has no dollars without a rate, and its uri does not name the order', () => {
-    const charge = managedCharge(order);
+    const charge = managedCharge(order, 'https://orders.test');
     expect(charge).not.toHaveProperty('fiat_value');
     expect(charge).toMatchObject({ status: 'unpaid', created_at: 1_764_000_000, ttl: 4320, amount: 20_995 });
     expect(charge['uri']).toBe('bitcoin:bcrt1pmanaged?amount=0.00020995&label=Inscription%20order');
     expect(String(charge['uri'])).not.toContain(order.id);
   });
 
+  test('has the page of the order, whose id is in the fragment alone', () => {
+    const { hosted_checkout_url: page } = managedCharge(order, 'https://orders.test');
+    expect(page).toBe(`https://orders.test/order#${order.id}`);
+  });
+
   test('shows the dollars of its creation', () => {
-    expect(managedCharge({ ...order, quote: { ...order.quote, fiatValue: 19.15 } })).toMatchObject({
+    expect(
+      managedCharge({ ...order, quote: { ...order.quote, fiatValue: 19.15 } }, 'https://orders.test'),
+    ).toMatchObject({
       fiat_value: 19.15,
     });
   });

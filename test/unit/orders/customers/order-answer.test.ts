@@ -42,6 +42,7 @@ const answerTo = (...payments: WatchedPayment[]): object =>
     order,
     { files: [], transactions: [], payments, held: new Map(), parents: [] },
     networks.regtest,
+    'http://orders.test',
   );
 
 describe('the refunds of an order', () => {
@@ -63,6 +64,7 @@ describe('the refunds of an order', () => {
         parents: [],
       },
       networks.regtest,
+      'http://orders.test',
     ) as { refund?: object; refunds?: object[] };
   const told = (amount: number, sum = amount) => ({
     address: addressOf(700),
@@ -97,7 +99,8 @@ describe('what is missing of an order', () => {
     const outpoint = `${displayHash(spare.txid)}:${spare.vout}`;
     const returned = { kind: 'return', sentAt: null, plan: { inputs: [{ outpoint }], outputs: [] } };
     const progress = { files: [], transactions: [], payments: [inTime, spare], held: new Map(), parents: [] };
-    const of = (more: object) => orderAnswer(order, { ...progress, ...more }, networks.regtest);
+    const of = (more: object) =>
+      orderAnswer(order, { ...progress, ...more }, networks.regtest, 'http://orders.test');
     expect(of({})).not.toHaveProperty('missing');
     expect(of({ transactions: [returned] as never })).toMatchObject({ missing: 330 });
     expect(of({ held: new Map([[outpoint, { inscriptions: [{}] }]]) })).toMatchObject({ missing: 330 });

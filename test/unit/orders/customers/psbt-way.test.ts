@@ -40,7 +40,7 @@ const paidWith = (value: bigint): OrderProgress =>
     ],
   }) as unknown as OrderProgress;
 const wayOf = (shown: Partial<Order>, progress = unpaid): unknown =>
-  orderFields({ ...read, ...shown }, progress, networks.regtest)['psbt'];
+  orderFields({ ...read, ...shown }, progress, networks.regtest, 'http://orders.test')['psbt'];
 
 describe('the way of a wallet to pay an order', () => {
   test('is the payment of what is missing, or of its parents too', () => {
