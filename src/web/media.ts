@@ -31,6 +31,10 @@ export function mediaOf(contentType: string | null): Media {
   return byType.get(type) ?? byFamily.get(family) ?? 'other';
 }
 
+/** Whether browsers show it as an SVG. */
+export const isSvg = (contentType: string | null): boolean =>
+  (contentType ?? '').toLowerCase().split(';', 1)[0]?.trim() === 'image/svg+xml';
+
 /** A short word for a content type in lists. */
 export function mediaWords(contentType: string | null): string {
   if (contentType === null || contentType === '') return 'no type';

@@ -36,10 +36,13 @@ export interface InscriptionSummary {
   readonly height: Height;
   readonly number: number | null;
   readonly contentId: number | null;
-  /** The content type as text. Null: none, or not UTF-8. */
+  /** The type of what it shows, its own or its delegate's, as text. Null: none, or not UTF-8. */
   readonly contentType: string | null;
+  /** Whether a document that it shows runs scripts. Null: not a document, or not known from its beginning. */
+  readonly runs: boolean | null;
+  /** The size of its own body. */
   readonly sizeBytes: number | null;
-  /** The beginning of the body for text types. Null for others. */
+  /** The beginning of what it shows, for text types. Null for others. */
   readonly text: string | null;
 }
 
@@ -130,6 +133,11 @@ export async function neighbourHeights(
 
 /** Bytes of a text that a card can show. */
 const snippetBytes = 400;
+/** Bytes of a document in which scripts are searched: where they begin later, it is unknown whether it has any. */
+const documentBytes = 16_384;
+/** Documents, and what browsers run of them: scripts, handlers of events, addresses with code. */
+const isDocument = `encode(shown.content_type, 'escape') ~* '^\\s*(text/html|application/xhtml\\+xml)\\s*(;|$)'`;
+const hasScripts = `encode(substring(s.body FROM 1 FOR ${documentBytes}), 'escape') ~* '<script|[[:space:]/"'']on[a-z]+[[:space:]]*=|javascript:'`;
 
 interface SummaryRow {
   key: InscriptionKey;
@@ -141,6 +149,7 @@ interface SummaryRow {
   content_type: Buffer | null;
   size_bytes: number | null;
   head: Buffer | null;
+  runs: boolean | null;
 }
 
 /** Inscriptions by internal key, in the given order. Unknown keys are left out. */
@@ -149,12 +158,22 @@ export async function inscriptionSummaries(
   keys: readonly InscriptionKey[],
 ): Promise<InscriptionSummary[]> {
   const { rows } = await db.query<SummaryRow>(
-    `SELECT i.key, i.txid, i.index, i.height, i.number, i.content_id, i.content_type,
+    `SELECT i.key, i.txid, i.index, i.height, i.number, i.content_id, shown.content_type,
        length(c.body) AS size_bytes,
-       CASE WHEN c.text <> 0 AND c.variant & 7 = 0 THEN substring(c.body FROM 1 FOR $2) END AS head
+       CASE WHEN s.text <> 0 AND s.variant & 7 = 0 THEN substring(s.body FROM 1 FOR $2) END AS head,
+       CASE WHEN s.variant & 7 = 0 AND ${isDocument} THEN
+         CASE WHEN ${hasScripts} THEN true WHEN length(s.body) <= ${documentBytes} THEN false END END AS runs
      FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
      JOIN chain.inscriptions i ON i.key = asked.key
      LEFT JOIN chain.contents c ON c.content_id = i.content_id
+     LEFT JOIN chain.inscription_details d ON d.key = i.key AND d.delegate IS NOT NULL
+     -- an id has 36 bytes: the txid, and the index, little endian
+     LEFT JOIN chain.inscriptions e ON e.txid = substring(d.delegate FROM 1 FOR 32) AND e.index =
+       get_byte(d.delegate, 32) + (get_byte(d.delegate, 33) << 8) + (get_byte(d.delegate, 34) << 16)
+       + (get_byte(d.delegate, 35)::bigint << 24)
+     CROSS JOIN LATERAL (SELECT CASE WHEN d.key IS NULL THEN i.content_id ELSE e.content_id END AS content_id,
+       CASE WHEN d.key IS NULL THEN i.content_type ELSE e.content_type END AS content_type) AS shown
+     LEFT JOIN chain.contents s ON s.content_id = shown.content_id
      ORDER BY asked.place`,
     [keys, snippetBytes],
   );
@@ -165,6 +184,7 @@ export async function inscriptionSummaries(
     number: row.number,
     contentId: row.content_id,
     contentType: utf8OrNull(row.content_type),
+    runs: row.runs,
     sizeBytes: row.size_bytes,
     text: row.head === null ? null : wholeCharacters(row.head),
   }));

@@ -203,7 +203,7 @@ async function addressPage(
         first: null,
         next: listed.endKey === null ? null : `/inscriptions?${new URLSearchParams({ address }).toString()}`,
       };
-      return sendPage(reply, inscriptionsPage(view));
+      return sendPage(reply, inscriptionsPage(view), { thumbnails: true });
     },
     askerOf(reply).signal,
   );

@@ -154,7 +154,7 @@ async function answer(
         first: listed.page > 0 ? link({}) : null,
         next: listed.nextCursor === null ? null : link({ cursor: listed.nextCursor }),
       };
-      return sendPage(reply, inscriptionsPage(view));
+      return sendPage(reply, inscriptionsPage(view), { thumbnails: true });
     },
     askerOf(reply).signal,
   );

@@ -64,7 +64,7 @@ export function blockRoutes(app: App, deps: AppDependencies, blocks: BlockAnswer
             page,
             totalPages,
           };
-          return sendPage(reply, blockPage(view));
+          return sendPage(reply, blockPage(view), { thumbnails: true });
         },
         askerOf(reply).signal,
       );

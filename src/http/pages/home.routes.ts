@@ -56,7 +56,7 @@ async function home(deps: AppDependencies, showcase: Showcase, reply: FastifyRep
         cards: summaries.map(cardOf),
         latest: latest.map(blockLine),
       };
-      return sendPage(reply, homePage(view));
+      return sendPage(reply, homePage(view), { thumbnails: true });
     },
     askerOf(reply).signal,
   );

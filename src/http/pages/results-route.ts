@@ -219,7 +219,7 @@ async function show(
       ? await namedBy(deps, asked.query, signal)
       : { numbered: null, height: null, rune: null, sat: null }),
   };
-  return sendPage(reply, resultsPage(view));
+  return sendPage(reply, resultsPage(view), { thumbnails: true });
 }
 
 function recordCard(record: SearchRecord, where: 'content' | 'metadata'): Card {

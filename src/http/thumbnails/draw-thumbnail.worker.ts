@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { type Drawing, type DrawingOrder, drawnPixelsMax } from './drawing.ts';
 
 /**
@@ -22,50 +22,89 @@ const lookEveryMs = 10;
 // of an image there is nothing to use again
 sharp.cache(false);
 sharp.concurrency(1);
-// libvips knows forty formats; these are what browsers show, and neither SVG nor PDF is among them
-sharp.block({ operation: ['VipsForeignLoad'] });
-sharp.unblock({
-  operation: [
+// libvips knows forty formats; these are what browsers show, and PDF is not among them
+const loaders = {
+  pixels: [
     'VipsForeignLoadJpegBuffer',
     'VipsForeignLoadPngBuffer',
     'VipsForeignLoadWebpBuffer',
     'VipsForeignLoadNsgifBuffer',
     'VipsForeignLoadHeifBuffer',
   ],
-});
+  // from memory it has no address, so it loads no file and no other server: only what is in it as `data:`
+  svg: ['VipsForeignLoadSvgBuffer'],
+} as const;
+/** Dots an inch: that of browsers, and one for drawings that are too large. */
+const densities = [72, 4] as const;
 
 giveWayToOthers();
 setInterval(endBeyondMemory, lookEveryMs).unref();
 process.on('disconnect', () => process.exit());
 process.on('message', (order: DrawingOrder) => void answer(order));
 
-async function answer({ number, image }: DrawingOrder): Promise<void> {
-  process.send?.({ number, drawing: await draw(image) });
+async function answer({ number, ...order }: DrawingOrder): Promise<void> {
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: [...loaders[order.kind]] });
+  process.send?.({ number, drawing: await (order.kind === 'svg' ? drawSvg(order) : drawPixels(order)) });
 }
 
+type Order = Omit<DrawingOrder, 'number'>;
+
 /** The first frame, upright, within the edges. */
-async function draw(image: Buffer): Promise<Drawing> {
+async function drawPixels({ image, form }: Order): Promise<Drawing> {
   try {
     const opened = sharp(image, { limitInputPixels: drawnPixelsMax, pages: 1, failOn: 'error' });
     const { width, height } = await opened.metadata();
     const largest = Math.max(width, height);
     const isPixelArt = largest <= pixelArtEdge;
     const size = isPixelArt ? largest * Math.floor(edge / largest) : edge;
-    const jpeg = await opened
-      .autoOrient()
-      .resize(size, size, {
-        fit: 'inside',
-        kernel: isPixelArt ? 'nearest' : 'lanczos3',
-        withoutEnlargement: !isPixelArt,
-      })
-      .flatten({ background: paper })
-      .jpeg({ quality, chromaSubsampling: isPixelArt ? '4:4:4' : '4:2:0' })
-      .toBuffer();
-    return { kind: 'jpeg', jpeg };
+    const sized = opened.autoOrient().resize(size, size, {
+      fit: 'inside',
+      kernel: isPixelArt ? 'nearest' : 'lanczos3',
+      withoutEnlargement: !isPixelArt,
+    });
+    return { kind: 'picture', picture: await written(sized, form, isPixelArt) };
   } catch {
     // every error is about these bytes
     return { kind: 'none' };
   }
+}
+
+/** A drawing, scaled before it is drawn. One that shows nothing has no picture: its art needs scripts, or time to pass. */
+async function drawSvg({ image, form }: Order): Promise<Drawing> {
+  for (const density of densities) {
+    try {
+      const drawn = await sharp(image, { limitInputPixels: drawnPixelsMax, density })
+        .resize(edge, edge, { fit: 'inside' })
+        .ensureAlpha()
+        .raw()
+        .toBuffer({ resolveWithObject: true });
+      const { width, height } = drawn.info;
+      if (!isVisible(drawn.data)) return { kind: 'none' };
+      const pixels = sharp(drawn.data, { raw: { width, height, channels: 4 } });
+      return { kind: 'picture', picture: await written(pixels, form, true) };
+    } catch (error) {
+      // every other error is about these bytes, at any density
+      if (!String(error).includes('pixel limit')) break;
+    }
+  }
+  return { kind: 'none' };
+}
+
+/** Whether any of these pixels, four bytes each, is not transparent. */
+function isVisible(pixels: Buffer): boolean {
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 0) return true;
+  return false;
+}
+
+/** @param isSharp with edges that a coarser colour would blur */
+async function written(image: Sharp, form: Order['form'], isSharp: boolean): Promise<Buffer> {
+  return form === 'webp'
+    ? image.webp({ quality, smartSubsample: isSharp, effort: 2 }).toBuffer()
+    : image
+        .flatten({ background: paper })
+        .jpeg({ quality, chromaSubsampling: isSharp ? '4:4:4' : '4:2:0' })
+        .toBuffer();
 }
 
 /** Where memory of the machine runs out, Linux ends this process first. */

@@ -1,13 +1,20 @@
 /** What the decoder's process is sent, and what it answers. */
 
+/** The formats of pictures: WebP keeps what is transparent, JPEG has it on white. */
+export const pictureForms = ['jpeg', 'webp'] as const;
+export type PictureForm = (typeof pictureForms)[number];
+
 /** An image to draw. */
 export interface DrawingOrder {
   readonly number: number;
   readonly image: Buffer;
+  /** `svg`: a text, which is drawn; `pixels`: an image that is decoded. */
+  readonly kind: 'svg' | 'pixels';
+  readonly form: PictureForm;
 }
 
-/** `jpeg`: drawn. `none`: these bytes are no image that is decoded here, whoever tries. */
-export type Drawing = { readonly kind: 'jpeg'; readonly jpeg: Buffer } | { readonly kind: 'none' };
+/** `picture`: drawn. `none`: these bytes are not an image that is decoded here. */
+export type Drawing = { readonly kind: 'picture'; readonly picture: Buffer } | { readonly kind: 'none' };
 
 export interface DrawingAnswer {
   readonly number: number;

@@ -50,11 +50,11 @@ export class ThumbnailDrawer {
     return { tried: this.#drawn, givenUp: this.#ended };
   }
 
-  async draw(image: Buffer): Promise<Drawn> {
+  async draw(order: Omit<DrawingOrder, 'number'>): Promise<Drawn> {
     if (this.#idle !== null) clearTimeout(this.#idle);
     const decoder = this.#process ?? this.#start();
     const number = ++this.#drawn;
-    const drawn = await ordered(decoder, { number, image }, this.#drawMs);
+    const drawn = await ordered(decoder, { number, ...order }, this.#drawMs);
     if (drawn.kind === 'given up') {
       this.#ended++;
       this.#end(decoder);
@@ -118,4 +118,4 @@ function ordered(decoder: ChildProcess, order: DrawingOrder, timeoutMs: number):
 
 /** Messages carry buffers as views of what was received. */
 const withBuffer = (drawing: Drawing): Drawing =>
-  drawing.kind === 'jpeg' ? { kind: 'jpeg', jpeg: Buffer.from(drawing.jpeg) } : drawing;
+  drawing.kind === 'picture' ? { kind: 'picture', picture: Buffer.from(drawing.picture) } : drawing;

@@ -7,7 +7,8 @@ import { LRUCache } from 'lru-cache';
 const bytesMaxDefault = 1_000_000_000;
 /** A file takes whole blocks of its disk. */
 const blockBytes = 4096;
-const suffix = '.jpeg';
+/** Their form is part of their name. */
+const suffix = '.picture';
 
 /**
  * Thumbnails in files below a folder, named by what they show. They can be made again, so they lie beside the database
@@ -35,9 +36,9 @@ export class ThumbnailFiles {
   async read(name: string): Promise<Buffer | null> {
     await this.#open();
     try {
-      const jpeg = await readFile(this.#path(name));
-      this.#known.set(name, onDisk(jpeg.length));
-      return jpeg;
+      const picture = await readFile(this.#path(name));
+      this.#known.set(name, onDisk(picture.length));
+      return picture;
     } catch {
       this.#known.delete(name);
       return null;
@@ -45,17 +46,17 @@ export class ThumbnailFiles {
   }
 
   /** Throws what the file system throws: no room, no right. */
-  async write(name: string, jpeg: Buffer): Promise<void> {
+  async write(name: string, picture: Buffer): Promise<void> {
     await this.#open();
     await mkdir(join(this.#folder, name.slice(0, 2)), { recursive: true, mode: 0o700 });
     const begun = `${this.#path(name)}.${randomUUID()}`;
     try {
-      await writeFile(begun, jpeg, { mode: 0o600 });
+      await writeFile(begun, picture, { mode: 0o600 });
       await rename(begun, this.#path(name));
     } finally {
       await rm(begun, { force: true });
     }
-    this.#known.set(name, onDisk(jpeg.length));
+    this.#known.set(name, onDisk(picture.length));
   }
 
   #path(name: string): string {

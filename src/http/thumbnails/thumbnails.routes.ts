@@ -16,17 +16,35 @@ import type { App, PieceDependencies } from '#http/server/routes/app-dependencie
 import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import {
+  formatInscriptionId,
+  type InscriptionId,
+  parseInscriptionId,
+} from '#kernel/primitives/inscription-id.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
-import { mediaOf } from '#web/media.ts';
+import { isSvg, mediaOf } from '#web/media.ts';
+import { type PictureForm, pictureForms } from './drawing.ts';
 import { ThumbnailDrawer } from './thumbnail-drawer.ts';
 import { ThumbnailFiles } from './thumbnail-files.ts';
-import { givenUpMs, nameOf, Thumbnails } from './thumbnails.ts';
+import { type Art, givenUpMs, nameOf, Thumbnails, type Undrawn } from './thumbnails.ts';
 
-const suffix = '.jpeg';
+const placeholderOf = (name: string): Buffer =>
+  readFileSync(new URL(`./placeholders/${name}`, import.meta.url));
 
-/** For what has no picture: an empty frame of 400 × 400. */
-const placeholder = readFileSync(new URL('./placeholder.jpeg', import.meta.url));
+/** Empty frames of 400 × 400, where there is no picture. As WebP they say why, in a grey for both themes. */
+const placeholders: Readonly<Record<PictureForm, Readonly<Record<Undrawn, Buffer>>>> = {
+  jpeg: sameForAll(placeholderOf('none.jpeg')),
+  webp: {
+    none: placeholderOf('none.webp'),
+    scripts: placeholderOf('scripts.webp'),
+    inscriptions: placeholderOf('inscriptions.webp'),
+    'given up': placeholderOf('none.webp'),
+  },
+};
+
+function sameForAll(picture: Buffer): Readonly<Record<Undrawn, Buffer>> {
+  return { none: picture, scripts: picture, inscriptions: picture, 'given up': picture };
+}
 
 /** Where the content may come with the next block. */
 const untilItComes = 'public, max-age=10';
@@ -34,12 +52,12 @@ const untilTriedAgain = `public, max-age=${givenUpMs / 1000}`;
 
 const thumbnailPath = Type.Object({
   file: Type.String({
-    description: 'an inscription id, and `.jpeg`',
-    examples: [`${exampleId}${suffix}`],
+    description: 'an inscription id, and `.jpeg` or `.webp`',
+    examples: [`${exampleId}.jpeg`],
   }),
 });
 
-/** `/thumbnails/<id>.jpeg`: a small picture of what an inscription shows. */
+/** `/thumbnails/<id>.jpeg` and `.webp`: a small picture of what an inscription shows. */
 export function thumbnailsRoutes(app: App, deps: PieceDependencies): void {
   const { contents: reads, operations, logger, thumbnailsFolder = null } = deps;
   const drawer = new ThumbnailDrawer();
@@ -68,36 +86,52 @@ export function thumbnailsRoutes(app: App, deps: PieceDependencies): void {
       operationId: 'thumbnail',
       summary: 'A small picture of an inscription',
       description:
-        'Within 400 × 400, as JPEG. What is no PNG, JPEG, GIF, WebP or AVIF, or too large, has a placeholder.',
+        'Within 400 × 400: as JPEG on white, as WebP with what is transparent. What is no PNG, JPEG, GIF, WebP, AVIF or SVG, needs scripts, or is too large, has a placeholder.',
       tags: ['content'],
       params: thumbnailPath,
-      response: { 200: anyBytes('a JPEG'), 304: unchanged },
+      response: { 200: anyBytes('a JPEG or a WebP'), 304: unchanged },
     },
     config: { errors: 'own', guard: open, compression: 'none' },
     handler: async (request, reply) => {
       const asker = askerOf(reply);
-      const content = await shownContent(reads, asker, request.params.file);
-      if (content === null)
-        return send(request, reply, { tag: 'none', cache: untilItComes, jpeg: placeholder });
-      return send(request, reply, await pictureOf(thumbnails, asker, content));
+      const { id, form } = askedOf(request.params.file);
+      const content = await shownContent(reads, asker, id);
+      if (content === null) return send(request, reply, form, nonePicture(form, 'none', untilItComes));
+      return send(request, reply, form, await pictureOf(thumbnails, asker, content, form));
     },
   });
+}
+
+/** The id and the form that a path names. Throws `request_invalid`. */
+function askedOf(file: string): { readonly id: InscriptionId; readonly form: PictureForm } {
+  for (const form of pictureForms) {
+    const id = file.endsWith(`.${form}`) ? parseInscriptionId(file.slice(0, -form.length - 1)) : null;
+    if (id !== null) return { id, form };
+  }
+  throw new AppError('request_invalid', 'this is not an inscription id with .jpeg or .webp at its end');
 }
 
 interface Picture {
   /** What it shows. */
   readonly tag: string;
   readonly cache: string;
-  readonly jpeg: Buffer;
+  readonly picture: Buffer;
 }
 
+const nonePicture = (form: PictureForm, why: Undrawn, cache: string): Picture => ({
+  tag: why === 'none' || why === 'given up' ? 'none' : why,
+  cache,
+  picture: placeholders[form][why],
+});
+
 /**
- * What an inscription shows; null: it is there, but not yet its content. Throws `request_invalid` and `not_found`.
+ * What an inscription shows; null: it is there, but not yet its content. Throws `not_found`.
  */
-async function shownContent(reads: ContentReads, asker: Asker, file: string): Promise<StoredContent | null> {
-  const id = file.endsWith(suffix) ? parseInscriptionId(file.slice(0, -suffix.length)) : null;
-  if (id === null)
-    throw new AppError('request_invalid', 'this is not an inscription id with .jpeg at its end');
+async function shownContent(
+  reads: ContentReads,
+  asker: Asker,
+  id: InscriptionId,
+): Promise<StoredContent | null> {
   return reads.read(asker, async (client) => {
     const lookup = await findContent(client, id);
     if (lookup.kind === 'found') return lookup.content;
@@ -110,19 +144,30 @@ async function pictureOf(
   thumbnails: Thumbnails,
   asker: Asker,
   { contentType, contentEncoding, body }: StoredContent,
+  form: PictureForm,
 ): Promise<Picture> {
-  const never = { tag: 'none', cache: immutable, jpeg: placeholder };
   const encoding = undoneEncoding(contentEncoding);
-  if (body === null || encoding === 'unknown' || mediaOf(utf8OrNull(contentType)) !== 'image') return never;
-  const thumbnail = await thumbnails.of(asker, body, encoding);
-  if (thumbnail.kind === 'jpeg')
-    return { tag: nameOf(body, encoding), cache: immutable, jpeg: thumbnail.jpeg };
-  return thumbnail.kind === 'none' ? never : { ...never, cache: untilTriedAgain };
+  const kind = kindOf(utf8OrNull(contentType));
+  if (body === null || encoding === 'unknown' || kind === null) return nonePicture(form, 'none', immutable);
+  const art = { body, encoding, kind, form };
+  const thumbnail = await thumbnails.of(asker, art);
+  if (thumbnail.kind === 'picture') return { tag: nameOf(art), cache: immutable, picture: thumbnail.picture };
+  return nonePicture(form, thumbnail.why, thumbnail.why === 'given up' ? untilTriedAgain : immutable);
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { tag, cache, jpeg }: Picture): FastifyReply {
+function kindOf(contentType: string | null): Art['kind'] | null {
+  if (isSvg(contentType)) return 'svg';
+  return mediaOf(contentType) === 'image' ? 'pixels' : null;
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: PictureForm,
+  { tag, cache, picture }: Picture,
+): FastifyReply {
   const quoted = `"${tag}"`;
   reply.header('cache-control', cache).header('etag', quoted);
   if (matchesTag(request.headers['if-none-match'], quoted)) return reply.code(304).send();
-  return reply.type('image/jpeg').send(jpeg);
+  return reply.type(`image/${form}`).send(picture);
 }

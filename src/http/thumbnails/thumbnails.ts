@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { StoredBody } from '#chain/inscriptions/content.queries.ts';
 import { decodedBytesMax } from '#http/content/content-measures.ts';
-import { decodeContent } from '#http/content/decode-content.ts';
 import { imageSize } from '#http/content/image-size.ts';
 import { type ContentReads, contentsBusy } from '#http/server/budgets/content-reads.ts';
 import { limits } from '#http/server/limits.ts';
@@ -9,18 +8,37 @@ import type { EncodingName } from '#indexer/parse/content-decoding.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import { type Asker, ownAsker } from '#kernel/contracts/asker.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
-import { drawnPixelsMax } from './drawing.ts';
+import { utf8OrNull } from '#kernel/text/utf8.ts';
+import { type DrawingOrder, drawnPixelsMax, type PictureForm, pictureForms } from './drawing.ts';
+import { referencedImages } from './referenced-images.ts';
+import { referencesMax, svgNeeds, withReferences } from './svg-art.ts';
 import type { ThumbnailDrawer } from './thumbnail-drawer.ts';
 import type { ThumbnailFiles } from './thumbnail-files.ts';
+import { wholeBody } from './whole-body.ts';
 
 /** Increase it when the same image is drawn differently: part of each name and tag. */
-export const drawingVersion = 1;
+export const drawingVersion = 2;
 
-/** `none`: this content is never drawn. `given up`: not this time. */
+/**
+ * Why there is no picture. `none`: this content is never drawn. `scripts`: only its scripts would draw it.
+ * `inscriptions`: it needs others that are no images of pixels, or too many. `given up`: not this time.
+ */
+export type Undrawn = 'none' | 'scripts' | 'inscriptions' | 'given up';
+
 export type Thumbnail =
-  | { readonly kind: 'jpeg'; readonly jpeg: Buffer }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'given up' };
+  | { readonly kind: 'picture'; readonly picture: Buffer }
+  | { readonly kind: 'undrawn'; readonly why: Undrawn };
+
+/** A content to draw. */
+export interface Art {
+  readonly body: StoredBody;
+  readonly encoding: EncodingName | null;
+  readonly kind: DrawingOrder['kind'];
+  readonly form: PictureForm;
+}
+
+/** Longer drawings have been seen in attacks alone: text that takes librsvg seconds. */
+const svgBytesMax = 4_000_000;
 
 /** An image on its way. */
 interface Making {
@@ -55,7 +73,7 @@ export class Thumbnails {
   readonly #parts: ThumbnailParts;
   readonly #gate = new FairGate({ running: 1, waiting: limits.requests, waitMs, refusal: contentsBusy });
   readonly #makings = new Map<string, Making>();
-  readonly #undrawn = new LRUCache<string, Exclude<Thumbnail['kind'], 'jpeg'>>({ max: undrawnMax });
+  readonly #undrawn = new LRUCache<string, Undrawn>({ max: undrawnMax });
 
   constructor(parts: ThumbnailParts) {
     this.#parts = parts;
@@ -67,12 +85,12 @@ export class Thumbnails {
   }
 
   /** Throws `contents_busy`, `not_found` where the body is gone, and the reason of an aborted signal. */
-  async of(asker: Asker, body: StoredBody, encoding: EncodingName | null): Promise<Thumbnail> {
-    const name = nameOf(body, encoding);
+  async of(asker: Asker, art: Art): Promise<Thumbnail> {
+    const name = nameOf(art);
     const known = await this.#known(name);
     if (known !== null) return known;
     asker.signal.throwIfAborted();
-    const making = this.#makings.get(name) ?? this.#begin(asker, name, body, encoding);
+    const making = this.#makings.get(name) ?? this.#begin(asker, name, art);
     return waitFor(making, asker.signal, (reason) => {
       // whoever asks from now on gets one that is not given up
       this.#forget(name, making);
@@ -82,19 +100,17 @@ export class Thumbnails {
 
   async #known(name: string): Promise<Thumbnail | null> {
     const undrawn = this.#undrawn.get(name);
-    if (undrawn !== undefined) return { kind: undrawn };
-    const jpeg = (await this.#parts.files?.read(name)) ?? null;
-    return jpeg === null ? null : { kind: 'jpeg', jpeg };
+    if (undrawn !== undefined) return { kind: 'undrawn', why: undrawn };
+    const picture = (await this.#parts.files?.read(name)) ?? null;
+    return picture === null ? null : { kind: 'picture', picture };
   }
 
-  #begin(asker: Asker, name: string, body: StoredBody, encoding: EncodingName | null): Making {
+  #begin(asker: Asker, name: string, art: Art): Making {
     const controller = new AbortController();
     // others may wait for it when this asker is gone
     const own = ownAsker(asker.client, controller.signal);
     const making: Making = {
-      made: this.#gate
-        .run(own, () => this.#make(own, name, body, encoding))
-        .finally(() => this.#forget(name, making)),
+      made: this.#gate.run(own, () => this.#make(own, name, art)).finally(() => this.#forget(name, making)),
       controller,
       waiting: 0,
     };
@@ -106,58 +122,63 @@ export class Thumbnails {
     if (this.#makings.get(name) === making) this.#makings.delete(name);
   }
 
-  async #make(
-    asker: Asker,
-    name: string,
-    body: StoredBody,
-    encoding: EncodingName | null,
-  ): Promise<Thumbnail> {
+  async #make(asker: Asker, name: string, art: Art): Promise<Thumbnail> {
     // one whose askers had gone may have been drawn since
     const known = await this.#known(name);
     if (known !== null) return known;
-    const image = await this.#imageOf(asker, body, encoding);
-    const drawn = image === null ? ({ kind: 'none' } as const) : await this.#parts.drawer.draw(image);
-    if (drawn.kind === 'jpeg') await this.#keep(name, drawn.jpeg);
-    else this.#undrawn.set(name, drawn.kind, drawn.kind === 'none' ? {} : { ttl: givenUpMs });
+    const image = await this.#imageOf(asker, art);
+    if (typeof image === 'string') return this.#remember(name, image);
+    const drawn = await this.#parts.drawer.draw({ image, kind: art.kind, form: art.form });
+    if (drawn.kind !== 'picture') return this.#remember(name, drawn.kind);
+    await this.#keep(name, drawn.picture);
     return drawn;
   }
 
-  /** The bytes of an image within the bounds; null: there is none. */
-  async #imageOf(asker: Asker, body: StoredBody, encoding: EncodingName | null): Promise<Buffer | null> {
-    if (body.sizeBytes === 0 || body.sizeBytes > decodedBytesMax) return null;
-    const pieces = await this.#parts.reads.pieces(asker, body, { from: 0, count: body.sizeBytes });
-    const chunks: Buffer[] = [];
-    if (encoding === null) for await (const piece of pieces) chunks.push(piece);
-    else {
-      let length = 0;
-      const end = await decodeContent(encoding, inOrder(pieces), (chunk) => {
-        length += chunk.length;
-        chunks.push(chunk);
-        return length <= decodedBytesMax;
-      });
-      if (end !== 'whole') return null;
-    }
-    const image = Buffer.concat(chunks);
+  /** The bytes of an image within the bounds, or why there is none. */
+  async #imageOf(asker: Asker, { body, encoding, kind }: Art): Promise<Buffer | Undrawn> {
+    const { reads } = this.#parts;
+    const image = await wholeBody(reads, asker, { body, encoding }, decodedBytesMax);
+    if (image === null) return 'none';
+    if (kind === 'svg') return svgOf(reads, asker, image);
     // what no browser would show is not given to a decoder
     const size = imageSize(image, true);
-    if (size === null || size === 'more' || size.width * size.height > drawnPixelsMax) return null;
+    if (size === null || size === 'more' || size.width * size.height > drawnPixelsMax) return 'none';
     return image;
   }
 
+  #remember(name: string, why: Undrawn): Thumbnail {
+    this.#undrawn.set(name, why, why === 'given up' ? { ttl: givenUpMs } : {});
+    return { kind: 'undrawn', why };
+  }
+
   /** A thumbnail that cannot be kept is sent all the same, and drawn again next time. */
-  async #keep(name: string, jpeg: Buffer): Promise<void> {
-    await this.#parts.files?.write(name, jpeg).catch(this.#parts.onUnwritten);
+  async #keep(name: string, picture: Buffer): Promise<void> {
+    await this.#parts.files?.write(name, picture).catch(this.#parts.onUnwritten);
   }
 }
 
 /** What a thumbnail shows, in hexadecimal digits. */
-export function nameOf({ sha256 }: StoredBody, encoding: EncodingName | null): string {
+export function nameOf({ body: { sha256 }, encoding, kind, form }: Art): string {
   const encodingDigit = encoding === null ? 0 : { br: 1, gzip: 2, zstd: 3 }[encoding];
-  return `${Buffer.from(sha256).toString('hex')}${encodingDigit}${drawingVersion}`;
+  const kindDigit = kind === 'svg' ? 1 : 0;
+  const hash = Buffer.from(sha256).toString('hex');
+  return `${hash}${encodingDigit}${kindDigit}${pictureForms.indexOf(form)}${drawingVersion}`;
 }
 
-async function* inOrder(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
-  yield* pieces;
+/** An SVG with the images that it shows, or why it is not drawn. */
+async function svgOf(reads: ContentReads, asker: Asker, image: Buffer): Promise<Buffer | Undrawn> {
+  // compressed ones are for files, and browsers do not show them
+  const svg = image[0] === 0x1f || image.length > svgBytesMax ? null : utf8OrNull(image);
+  if (svg === null) return 'none';
+  const needs = svgNeeds(svg);
+  if (needs.kind === 'none') return image;
+  if (needs.kind === 'scripts') return 'scripts';
+  if (needs.ids.length > referencesMax) return 'inscriptions';
+  const images = await referencedImages(reads, asker, needs.ids);
+  if (images.kind === 'unknown') return 'given up';
+  if (images.kind === 'none') return 'inscriptions';
+  const whole = withReferences(svg, (id) => images.addresses.get(id) ?? null, decodedBytesMax);
+  return whole === null ? 'inscriptions' : Buffer.from(whole);
 }
 
 /**

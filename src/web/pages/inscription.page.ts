@@ -4,7 +4,7 @@ import { grouped, plural, shortHash, sizeWords, timeWords } from '#web/format.ts
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { type KnownFacts, knownOf } from '#web/known.ts';
 import { layout, type Site } from '#web/layout.ts';
-import { previewFrame } from '#web/parts/cards.ts';
+import { previewFrame } from '#web/parts/preview-frame.ts';
 import { type SatributeName, satributeChips } from '#web/parts/satribute-chips.ts';
 import { isolated, strangersName } from '#web/parts/strangers-text.ts';
 import { salesTable } from './sale.page.ts';
@@ -78,7 +78,7 @@ export function inscriptionPage(view: InscriptionView): Markup {
     site: view.site,
     main: html`<article class="inscription">
 <div class="stage">
-  ${previewFrame(view.id, 'full')}
+  ${previewFrame(view.id)}
   <p class="tools">
     <a href="/content/${view.id}">Content only</a>
     <a href="/indexer/inscription?id=${view.id}">Record</a>

@@ -37,6 +37,6 @@ export function blockLine({ hash, ...block }: BlockFacts): BlockLine {
 }
 
 export function cardOf(summary: InscriptionSummary): Card {
-  const { id, number, height, contentType, sizeBytes, text } = summary;
-  return { id: formatInscriptionId(id.txid, id.index), number, height, contentType, sizeBytes, text };
+  const { id, number, height, contentType, runs, sizeBytes, text } = summary;
+  return { id: formatInscriptionId(id.txid, id.index), number, height, contentType, runs, sizeBytes, text };
 }

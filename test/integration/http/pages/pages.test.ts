@@ -318,8 +318,8 @@ describe('pages', () => {
       new RegExp(`title="${idOf('nobody')}">[^<]*</span> <span class="faint">not indexed here`, 'u'),
     );
     const home = (await get('/')).body;
-    expect(home).toContain(`/preview/${idOf('whole')}`);
-    expect(home).not.toContain(`/preview/${idOf('recursive')}`);
+    expect(home).toContain(`/inscription/${idOf('whole')}`);
+    expect(home).not.toContain(`/inscription/${idOf('recursive')}`);
   });
 
   test('say what is wrong as a page', async () => {

@@ -42,6 +42,18 @@ beforeAll(async () => {
           { name: 'delegating to nobody', body: 'own', delegate: idOf('nobody') },
           image('svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/svg+xml'),
           image('hidden svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')),
+          image('drawing', svg(`<rect width="9" height="9" fill="red"/>`), 'image/svg+xml;charset=utf-8'),
+          image(
+            'large drawing',
+            svg(`<rect width="9" height="9" fill="red"/>`, 'width="90000" height="90000"'),
+            'image/svg+xml',
+          ),
+          image('half a drawing', svg(`<rect width="4" height="9" fill="red"/>`), 'image/svg+xml'),
+          image('layers', svg(layers('png', 'pixels')), 'image/svg+xml'),
+          image('layers of the unknown', svg(layers('unknown')), 'image/svg+xml'),
+          image('layers of html', svg(layers('html')), 'image/svg+xml'),
+          image('scripted', svg(`<script>x</script><rect width="9" height="9"/>`), 'image/svg+xml'),
+          image('zipped svg', gzipSync(svg(`<rect width="9" height="9"/>`)), 'image/svg+xml'),
           image('html', Buffer.from('<p>'), 'text/html'),
           image('video', Buffer.from('x'), 'video/mp4'),
           { name: 'nothing', type: 'image/png', body: null },
@@ -65,6 +77,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+const svg = (shapes: string, size = ''): Buffer =>
+  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" ${size}>${shapes}</svg>`);
+
+/** Images of other inscriptions over each other. */
+const layers = (...names: string[]): string =>
+  names.map((name) => `<image href="/content/${idOf(name)}" width="9" height="9"/>`).join('');
+
 /** A GIF with one frame of a pixel after the other. */
 function manyFrames(count: number): Buffer {
   const whole = gif(1, 1);
@@ -87,8 +106,11 @@ const randomPixels = (edge: number) => ({
   },
 });
 
-const get = async (name: string, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> =>
-  http.app.inject({ url: `/thumbnails/${idOf(name)}.jpeg`, headers });
+const get = async (
+  name: string,
+  headers: Record<string, string> = {},
+  form = 'jpeg',
+): Promise<LightMyRequestResponse> => http.app.inject({ url: `/thumbnails/${idOf(name)}.${form}`, headers });
 
 const week = 'public, max-age=1209600, immutable';
 
@@ -119,6 +141,38 @@ describe('thumbnails', () => {
     expect(await seen(await get('pixels'))).toEqual({ size: [384, 384], colour: [0, 256, 0] });
   });
 
+  test.each(['drawing', 'large drawing', 'half a drawing'])('draw SVG: %s', async (name) => {
+    expect(await seen(await get(name))).toMatchObject({
+      size: [400, 400],
+      colour: name === 'half a drawing' ? [256, 256, 256] : [256, 0, 0],
+    });
+  });
+
+  test('show in an SVG what it shows of other inscriptions', async () => {
+    // the picture below is within a strip of the middle
+    expect(await seen(await get('layers'))).toEqual({ size: [400, 400], colour: [0, 256, 0] });
+    const unknown = await get('layers of the unknown');
+    expect([unknown.headers.etag, unknown.headers['cache-control']]).toEqual([
+      '"none"',
+      'public, max-age=600',
+    ]);
+    expect((await get('layers of html')).headers.etag).toBe('"inscriptions"');
+    expect((await get('scripted')).headers.etag).toBe('"scripts"');
+  });
+
+  test('keep what is transparent as WebP', async () => {
+    const answer = await get('half a drawing', {}, 'webp');
+    expect(answer.headers['content-type']).toBe('image/webp');
+    const { channels, isOpaque } = await sharp(answer.rawPayload).stats();
+    expect([channels.length, isOpaque]).toEqual([4, false]);
+    expect((await get('half a drawing')).headers.etag).not.toBe(answer.headers.etag);
+    expect(await seen(await get('png', {}, 'webp'))).toMatchObject({ size: [400, 133], colour: [256, 0, 0] });
+    const tags = ['svg', 'scripted', 'layers of html'].map(
+      async (name) => (await get(name, {}, 'webp')).headers.etag,
+    );
+    expect(await Promise.all(tags)).toEqual(['"none"', '"scripts"', '"inscriptions"']);
+  });
+
   test('are unchanged while their content is', async () => {
     const { etag } = (await get('png')).headers;
     expect((await get('delegating')).headers.etag).toBe(etag);
@@ -140,6 +194,7 @@ describe('thumbnails', () => {
     'a line of a billion',
     'odd encoding',
     'bomb',
+    'zipped svg',
   ])('are a placeholder for ever where there is no picture: %s', async (name) => {
     const answer = await get(name);
     expect([answer.statusCode, answer.headers['cache-control'], answer.headers.etag]).toEqual([
@@ -183,8 +238,8 @@ describe('thumbnails', () => {
     const answers = await Promise.all(Array.from({ length: 30 }, async () => get('one for all')));
     expect(new Set(answers.map((answer) => answer.statusCode))).toEqual(new Set([200]));
     expect(Number(await drawn())).toBe(before + 1);
-    expect((await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.jpeg'))).not.toEqual(
-      [],
-    );
+    expect(
+      (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.picture')),
+    ).not.toEqual([]);
   });
 });

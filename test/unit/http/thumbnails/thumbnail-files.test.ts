@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 const stored = async (): Promise<string[]> =>
-  (await readdir(folder, { recursive: true })).filter((name) => name.includes('.jpeg')).toSorted();
+  (await readdir(folder, { recursive: true })).filter((name) => name.includes('.picture')).toSorted();
 
 test('what was asked for least goes first, also after a restart', async () => {
   const files = new ThumbnailFiles(folder, 8192);
@@ -23,7 +23,7 @@ test('what was asked for least goes first, also after a restart', async () => {
   expect(await files.read('aa')).toEqual(Buffer.from('a'));
   await files.write('cc', Buffer.from('c'));
   await vi.waitUntil(async () => (await stored()).length === 2);
-  expect(await stored()).toEqual(['aa/aa.jpeg', 'cc/cc.jpeg']);
+  expect(await stored()).toEqual(['aa/aa.picture', 'cc/cc.picture']);
   const again = new ThumbnailFiles(folder, 4096);
   expect(await again.read('dd')).toBeNull();
   await vi.waitUntil(async () => (await stored()).length === 1);
@@ -31,7 +31,7 @@ test('what was asked for least goes first, also after a restart', async () => {
 
 test('half a file of a process that ended is no thumbnail', async () => {
   await mkdir(join(folder, 'aa'));
-  await writeFile(join(folder, 'aa', 'aa.jpeg.begun'), 'half');
+  await writeFile(join(folder, 'aa', 'aa.picture.begun'), 'half');
   expect(await new ThumbnailFiles(folder).read('aa')).toBeNull();
   expect(await stored()).toEqual([]);
 });

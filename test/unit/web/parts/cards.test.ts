@@ -36,7 +36,7 @@ describe('cardList', () => {
     expect(text).toContain('<span class="snippet">the <mark>needle</mark></span>');
     expect(text).not.toContain('beginning');
     const page = cardList([{ ...card, contentType: 'text/html', text: 'beginning', found }]).text;
-    expect(page).toContain('<iframe');
+    expect(page).toContain('class="badge"');
     expect(page).toContain('<span class="found">the <mark>needle</mark></span>');
     const inMetadata = { ...found, where: 'metadata' } as const;
     const other = cardList([
@@ -52,13 +52,12 @@ describe('cardList', () => {
     expect(list).not.toContain('<iframe');
   });
 
-  test.each(['image/png', 'text/html', 'image/svg+xml', 'application/pdf', null, 'text/html;x=<script>'])(
-    'shows %j in a frame that has no origin',
-    (contentType) => {
-      const list = cardList([{ ...card, contentType, text: '<script>' }]).text;
-      expect(list).toContain('<iframe sandbox="" ');
-      expect(list).not.toContain('allow-same-origin');
-      expect(list).not.toContain('<script');
-    },
-  );
+  test('says how many others have an equal content', () => {
+    const copies = { count: 14, isLeast: false, href: '/?hash=ab' };
+    const list = cardList([{ ...card, contentType: 'text/plain', text: 'a', copies }]).text;
+    expect(list).toContain('<a class="copies" href="/?hash=ab"');
+    expect(list).toContain('>×14</a>');
+    const more = { ...copies, count: 1000, isLeast: true };
+    expect(cardList([{ ...card, contentType: null, copies: more }]).text).toContain('>×1,000+</a>');
+  });
 });

@@ -1,0 +1,54 @@
+import {
+  type InscriptionId,
+  formatInscriptionId,
+  parseInscriptionId,
+} from '#kernel/primitives/inscription-id.ts';
+
+/** References to more inscriptions than this are not drawn: layers of generated art are some ten. */
+export const referencesMax = 24;
+
+/** Needs of an SVG that is drawn without a browser. */
+export type SvgNeeds =
+  | { readonly kind: 'none' }
+  /** It is drawn by its scripts, or has parts in HTML. */
+  | { readonly kind: 'scripts' }
+  /** It shows other inscriptions. */
+  | { readonly kind: 'inscriptions'; readonly ids: readonly InscriptionId[] };
+
+const runsScripts = /<(?:\w+:)?(?:script|foreignObject)[\s/>]/iu;
+/** In quotes or parentheses: an attribute, or `url(…)` of a style. */
+const reference = /(["'(])(?:https?:\/\/[^"'()\s/]{1,255})?\/content\/([0-9a-f]{64}i\d{1,10})(?=["')])/giu;
+
+/** Returns what an SVG needs. Any text gives an answer, in linear time. */
+export function svgNeeds(svg: string): SvgNeeds {
+  if (runsScripts.test(svg)) return { kind: 'scripts' };
+  const ids = new Map<string, InscriptionId>();
+  for (const [, , text = ''] of svg.matchAll(reference)) {
+    const id = parseInscriptionId(text);
+    if (id !== null) ids.set(formatInscriptionId(id.txid, id.index), id);
+  }
+  return ids.size === 0 ? { kind: 'none' } : { kind: 'inscriptions', ids: [...ids.values()] };
+}
+
+/**
+ * The SVG with other inscriptions in it as `data:` addresses.
+ *
+ * @param addressOf by id; null: that reference stays, and is not drawn
+ *
+ * @param charsMax the result is null beyond: an SVG may name one image a thousand times
+ */
+export function withReferences(
+  svg: string,
+  addressOf: (id: string) => string | null,
+  charsMax: number,
+): string | null {
+  let chars = svg.length;
+  const whole = svg.replace(reference, (found: string, open: string, text: string) => {
+    const id = parseInscriptionId(text);
+    const address = id === null ? null : addressOf(formatInscriptionId(id.txid, id.index));
+    if (address === null || chars > charsMax) return found;
+    chars += address.length;
+    return `${open}${address}`;
+  });
+  return chars > charsMax ? null : whole;
+}

@@ -1,0 +1,58 @@
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { isSvg, mediaOf, mediaWords } from '#web/media.ts';
+import { snippet } from '#web/parts/snippet.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
+
+/** Facts of an inscription that a tile shows. */
+export interface Art {
+  readonly id: string;
+  /** The type of what it shows: its own, or its delegate's. */
+  readonly contentType: string | null;
+  /** The beginning of a text. Null or absent: not a text, or not loaded here. */
+  readonly text?: string | null;
+  /** Whether a document runs scripts. Null or absent: unknown. */
+  readonly runs?: boolean | null;
+}
+
+/**
+ * A picture of an inscription within a square. Images and SVG are thumbnails that this server draws; texts are texts;
+ * documents without scripts are still frames. All else has a badge with its kind: nothing runs, plays or moves in a list.
+ * Pages with tiles are sent with `thumbnails: true`. It is a `span`, so that a link may be around it.
+ */
+export function artTile(art: Art): Markup {
+  return html`<span class="art">${shown(art)}</span>`;
+}
+
+function shown({ id, contentType, text = null, runs = null }: Art): HtmlValue {
+  const media = mediaOf(contentType);
+  if (media === 'image' || isSvg(contentType)) return thumbnail(id);
+  if (media === 'text')
+    return text === null ? stillFrame(id) : html`<span class="snippet">${isolated(snippet(text))}</span>`;
+  if (media === 'frame' && runs === false) return stillFrame(id);
+  return badge(contentType, runs);
+}
+
+/** Drawn by this server, with what is transparent. */
+const thumbnail = (id: string): Markup =>
+  html`<img class="thumbnail" src="/thumbnails/${id}.webp" alt="" width="400" height="400" loading="lazy" decoding="async">`;
+
+/** Content of an inscription in a frame that runs no script, takes no click and no focus. */
+const stillFrame = (id: string): Markup =>
+  html`<iframe sandbox="" loading="lazy" scrolling="no" tabindex="-1" aria-hidden="true" title="" src="/preview/${id}?size=card"></iframe>`;
+
+/** The signs of kinds, and what to do with them. */
+const badges = {
+  frame: ['</>', 'open to run'],
+  audio: ['♪', 'open to hear'],
+  video: ['▶', 'open to watch'],
+  font: ['Aa', 'open to see'],
+  other: ['◇', ''],
+} as const;
+
+/** The kind of a content that is not shown in a list. */
+export function badge(contentType: string | null, runs: boolean | null): Markup {
+  const media = mediaOf(contentType);
+  const [sign, invitation] = badges[media === 'text' || media === 'image' ? 'other' : media];
+  const kind = media === 'frame' ? `HTML${runs === true ? ', runs scripts' : ''}` : mediaWords(contentType);
+  return html`<span class="badge"><b aria-hidden="true">${sign}</b><span>${isolated(kind)}</span>${invitation !== '' && html`<small>${invitation}</small>`}</span>`;
+}
