@@ -15,6 +15,7 @@ const styles = [
   'top',
   'search',
   'cards',
+  'art',
   'results',
   'chart',
   'market',
