@@ -1,6 +1,6 @@
 import { findContent } from '#chain/inscriptions/content.queries.ts';
-import { undoneEncoding } from '#http/content/preview.routes.ts';
 import { imageSize } from '#http/content/image-size.ts';
+import { undoneEncoding } from '#http/content/preview.routes.ts';
 import type { ContentReads } from '#http/server/budgets/content-reads.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';

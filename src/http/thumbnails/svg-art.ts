@@ -1,6 +1,6 @@
 import {
-  type InscriptionId,
   formatInscriptionId,
+  type InscriptionId,
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
 
