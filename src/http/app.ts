@@ -12,9 +12,6 @@ import { searchFeedRoutes } from '#http/feeds/search-feed.routes.ts';
 import { addressRoutes } from '#http/lists/address.routes.ts';
 import { inscriptionsRoutes } from '#http/lists/inscriptions.routes.ts';
 import { transfersRoutes } from '#http/lists/transfers.routes.ts';
-import { liveRoutes } from '#http/live/live.routes.ts';
-import { LiveFacts } from '#http/live/live-facts.ts';
-import { LiveStreams } from '#http/live/live-streams.ts';
 import { collectionHoldersRoutes } from '#http/market/collections/collection-holders.routes.ts';
 import { collectionItemsRoutes } from '#http/market/collections/collection-items.routes.ts';
 import { collectionStatsRoutes } from '#http/market/collections/collection-stats.routes.ts';
@@ -236,8 +233,6 @@ function addRoutes(app: App, deps: AppDependencies): void {
     const pieceDeps = { ...deps, contents };
     thumbnailsRoutes(scope, pieceDeps);
     pageRoutes(scope, pieceDeps, ordRoutes(scope, pieceDeps));
-    const liveFacts = new LiveFacts(deps.node ?? null);
-    liveRoutes(scope, new LiveStreams(scope, deps, liveFacts));
     blocksFeedRoutes(scope, deps);
     searchFeedRoutes(scope, deps);
     holdersRoutes(scope, deps);

@@ -11,9 +11,11 @@ export interface Asset {
 
 /** The files of `assets/style` in the order of the one stylesheet that they make: later ones win. */
 const styles = [
+  'fonts',
   'base',
   'top',
   'search',
+  'home',
   'cards',
   'art',
   'results',
@@ -90,4 +92,7 @@ export const addresses = {
   script: assetAddress('script/site.js'),
   theme: assetAddress('script/theme.js'),
   icon: assetAddress('icon.svg'),
+  touchIcon: assetAddress('icons/apple-touch.png'),
+  /** The font of headings in Latin letters, which every page has. */
+  headings: assetAddress('fonts/serif-latin.woff2'),
 } as const;

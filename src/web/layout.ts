@@ -67,7 +67,7 @@ ${headOf(page)}
 <body>
 <a class="skip" href="#main">Skip to content</a>
 ${headerOf(page)}
-${site?.banner && html`<div class="banner" role="status"><p>${site.banner.words}</p></div>`}
+${site !== null && bannerPlace(site)}
 <main id="main">
 ${main}
 </main>
@@ -90,7 +90,12 @@ function headOf({ title, description = ofAll, scripts = [] }: Layout): Markup {
 <meta name="format-detection" content="telephone=no">
 <title>${title}</title>
 <meta name="description" content="${description}">
+<meta name="theme-color" content="#faf7f0" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#111317" media="(prefers-color-scheme: dark)">
 <link rel="icon" type="image/svg+xml" href="${addresses.icon}">
+<link rel="apple-touch-icon" href="${addresses.touchIcon}">
+<link rel="manifest" href="/manifest.webmanifest">
+<link rel="preload" href="${addresses.headings}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${addresses.style}">
 <script src="${addresses.theme}"></script>
 <script src="${addresses.script}" type="module"></script>
@@ -110,9 +115,19 @@ function headerOf({ site, query = '', mode = {}, isHome = false }: Layout): Mark
 }
 
 function siteWords({ network, tipHeight }: Site): Markup {
-  const words = tipHeight === null ? 'nothing indexed yet' : `block ${grouped(tipHeight)}`;
   const isMain = network === 'mainnet';
-  return html`<span class="site ${isMain ? 'main' : 'test'}"><b>${network}</b> <span class="tip">${words}</span></span>`;
+  return html`<span class="site ${isMain ? 'main' : 'test'}"><b>${network}</b> ${tipPlace({ tipHeight })}</span>`;
+}
+
+/** The height of the tip, which live pages replace. */
+export function tipPlace({ tipHeight }: Pick<Site, 'tipHeight'>): Markup {
+  const words = tipHeight === null ? 'nothing indexed yet' : `block ${grouped(tipHeight)}`;
+  return html`<span class="tip" data-live="tip">${words}</span>`;
+}
+
+/** The place of the banner, which live pages replace: it is there without a banner too. */
+export function bannerPlace({ banner }: Pick<Site, 'banner'>): Markup {
+  return html`<div role="status" data-live="banner">${banner && html`<div class="banner"><p>${banner.words}</p></div>`}</div>`;
 }
 
 /** The one search box; `/` focuses it. */
@@ -139,7 +154,6 @@ export function searchForm(
     <label title="Several texts, separated by commas; all of them must occur"><input type="checkbox" name="all" value="1"> comma-separated texts</label>
     <label title="All words of the text, whole, in any order"><input type="checkbox" name="words" value="1"> whole words</label>
     <label title="Also finds words that differ by a few letters"><input type="checkbox" name="fuzzy" value="1"> similar words</label>
-    <label class="file">Is a file already inscribed? <input type="file" class="pick" aria-label="Choose a file to search for"><span>Choose it</span> or drop it anywhere.</label>
   </div>`
   }
 </form>`;

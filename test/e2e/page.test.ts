@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { outboxChannel } from '#kernel/contracts/outbox.ts';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-access.ts';
@@ -335,14 +336,9 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a file that is dropped is hashed in the browser and looked for', async () => {
-    await page.goto(base);
-    const sent: string[] = [];
-    page.on('request', (request) => {
-      // the icon may still be on its way
-      if (!request.url().includes('/assets/')) sent.push(`${request.method()} ${request.url()}`);
-    });
-    await page.evaluate(`(() => {
+  /** Drops a picture anywhere on the page. */
+  const drop = (): Promise<unknown> =>
+    page.evaluate(`(() => {
       const transfer = new DataTransfer();
       const bytes = Uint8Array.from(${JSON.stringify([...picture])});
       transfer.items.add(new File([bytes], 'picture.png', { type: 'image/png' }));
@@ -350,27 +346,67 @@ describe.skipIf(executable === null)('in a real browser', () => {
         document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
       }
     })()`);
+
+  test('a file that is dropped on the first page is hashed in the browser, and its first inscriber is said there', async () => {
+    await page.goto(base);
+    const bodies: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') bodies.push(`${request.url()} ${request.postData() ?? ''}`);
+    });
+    await drop();
+    const first = await page.waitForSelector(`.checked a[href="/inscription/${idOf('picture')}"]`);
+    expect(await first.textContent()).toBe('#3');
+    expect(await page.textContent('.checked')).toMatch(
+      /^picture\.pngAlready inscribed, first by #3 in block 0, \d{4}-\d\d-\d\d \d\d:\d\d UTC\./u,
+    );
+    // the file itself goes nowhere
     const hash = createHash('sha256').update(picture).digest('hex');
-    await page.waitForURL(`**/?hash=${hash}`);
-    expect(await page.textContent('h1')).toBe('Inscribed once already, first by');
-    expect(await page.getAttribute('.card a', 'href')).toBe(`/inscription/${idOf('picture')}`);
-    // frames of the page may still ask for what they show; the file itself goes nowhere
-    expect(sent).toContain(`GET ${base}/?hash=${hash}`);
-    expect(sent.filter((line) => !line.startsWith('GET '))).toEqual([]);
+    expect(bodies).toEqual([`${base}/search/hashes {"hashes":["${hash}"]}`]);
+    expect(page.url()).toBe(`${base}/`);
     expect(problems).toEqual([]);
   });
 
-  test('a file that is chosen and new is said to be new', async () => {
+  test('a file that is dropped on another page leads to its content', async () => {
+    await page.goto(`${base}/blocks`);
+    await drop();
+    await page.waitForURL(`**/?hash=${createHash('sha256').update(picture).digest('hex')}`);
+    expect(await page.textContent('h1')).toBe('Inscribed once already, first by');
+    expect(problems).toEqual([]);
+  });
+
+  test('a file that is chosen and new is said to be new, and is handed over to be inscribed', async () => {
     await page.goto(base);
     await page.setInputFiles('input.pick', {
-      name: 'new.txt',
+      name: '<b>new.txt',
       mimeType: 'text/plain',
       buffer: Buffer.from('new'),
     });
-    await page.waitForURL('**/?hash=*');
-    expect(await page.textContent('h1')).toMatch(
-      /^New (?:up to block|among) .*: no inscription there has this content$/u,
+    await page.waitForSelector('.checked .button');
+    expect(await page.textContent('.checked')).toMatch(
+      /^<b>new\.txtNew: no inscription has this content, (?:up to block|among) /u,
     );
+    await page.click('.checked .button');
+    await page.waitForURL('**/inscribe');
+    await page.goto(base);
+    const script = await page.getAttribute('script[src*="live-page"]', 'src');
+    const handed = await page.evaluate(`(async () => {
+      const { takeHandedFile } = await import(${JSON.stringify(script?.replace('live-page', 'handed-file'))});
+      const file = await takeHandedFile();
+      return [file.name, await file.text(), await takeHandedFile()];
+    })()`);
+    expect(handed).toEqual(['<b>new.txt', 'new', null]);
+  });
+
+  test('the first page shows a new block without a reload, and moves nothing', async () => {
+    await page.goto(base);
+    await page.waitForFunction('document.querySelector(".now") !== null');
+    const height = await page.evaluate('document.querySelector(".now").offsetHeight');
+    const before = await page.textContent('.now');
+    await http.database.pool.query(
+      `UPDATE chain.blocks SET time = time + 3600 WHERE height = 200; NOTIFY ${outboxChannel}`,
+    );
+    await page.waitForFunction(`document.querySelector(".now").textContent !== ${JSON.stringify(before)}`);
+    expect(await page.evaluate('document.querySelector(".now").offsetHeight')).toBe(height);
     expect(problems).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import type { LiveView } from '#web/parts/live-strip.ts';
 /** Lines that the strip has room for. */
 const salesShown = 2;
 /** A page does not wait longer for a node: the fees of a moment ago, or none, will do. */
-const feesWaitMs = 150;
+const feesWaitMs = 50;
 
 /** Reads what happens now. */
 export class LiveFacts {

@@ -1,12 +1,14 @@
-import { grouped } from '#web/format.ts';
-import { html } from '#web/html.ts';
+import { bannerPlace, type Site, tipPlace } from '#web/layout.ts';
 import { type LiveView, liveStrip } from '#web/parts/live-strip.ts';
 
 /** The parts of pages that change without a reload, by the name in their `data-live`. */
-export function liveParts(view: LiveView): Readonly<Record<string, string>> {
-  const { block } = view;
+export function liveParts(
+  view: LiveView,
+  site: Pick<Site, 'tipHeight' | 'banner'>,
+): Readonly<Record<string, string>> {
   return {
     strip: liveStrip(view).text,
-    ...(block === null ? {} : { tip: html`block ${grouped(block.height)}`.text }),
+    tip: tipPlace(site).text,
+    banner: bannerPlace(site).text,
   };
 }

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { limits } from '#http/server/limits.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -32,7 +33,7 @@ interface News {
  * written once, however many clients have it.
  */
 export class LiveStreams {
-  readonly #deps: Pick<AppDependencies, 'pool' | 'logger'>;
+  readonly #deps: Pick<AppDependencies, 'pool' | 'logger'> & SiteDependencies;
   readonly #facts: LiveFacts;
   readonly #listener: OutboxListener;
   readonly #open = new Set<FastifyReply>();
@@ -119,8 +120,12 @@ export class LiveStreams {
 
   async #read(): Promise<void> {
     try {
-      const view = await withSnapshot(this.#deps.pool, ({ client }) => this.#facts.read(client), null);
-      const data = JSON.stringify(liveParts(view));
+      const data = await withSnapshot(
+        this.#deps.pool,
+        async ({ client, tip }) =>
+          JSON.stringify(liveParts(await this.#facts.read(client), siteOf(this.#deps, tip))),
+        null,
+      );
       const id = createHash('sha256').update(data).digest('base64url').slice(0, 16);
       if (this.#news?.id === id) return;
       this.#news = { id, data };

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { blocksBelow, chainCounts, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { LiveFacts } from '#http/live/live-facts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open, pageSearches } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
@@ -15,8 +16,11 @@ import { Showcase } from './showcase.ts';
 /** Blocks on the first page. */
 const latestBlocks = 25;
 
+/** Paths that its scripts ask: who inscribed a file first and when, and news. */
+const connects = ['/search/hashes', '/r/inscription/', '/live'];
+
 /** The first page, which is the results page of a search too. */
-export function homeRoutes(app: App, deps: AppDependencies): void {
+export function homeRoutes(app: App, deps: AppDependencies, live: LiveFacts): void {
   const showcase = new Showcase(deps.operations.pool);
   apiRoute(app, {
     method: 'GET',
@@ -35,7 +39,9 @@ export function homeRoutes(app: App, deps: AppDependencies): void {
       isDear: isSearch,
     },
     handler: async (request, reply) =>
-      isSearch(request.query) ? resultsRoute(deps, request.query, reply) : home(deps, showcase, reply),
+      isSearch(request.query)
+        ? resultsRoute(deps, request.query, reply)
+        : home(deps, { showcase, live }, reply),
   });
 }
 
@@ -43,7 +49,11 @@ function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean
   return q !== undefined || text !== undefined || hash !== undefined;
 }
 
-async function home(deps: AppDependencies, showcase: Showcase, reply: FastifyReply): Promise<FastifyReply> {
+async function home(
+  deps: AppDependencies,
+  { showcase, live }: { readonly showcase: Showcase; readonly live: LiveFacts },
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   return withSnapshot(
     deps.pool,
     async ({ client, tip }) => {
@@ -55,8 +65,9 @@ async function home(deps: AppDependencies, showcase: Showcase, reply: FastifyRep
         ...counts,
         cards: summaries.map(cardOf),
         latest: latest.map(blockLine),
+        live: await live.read(client),
       };
-      return sendPage(reply, homePage(view), { thumbnails: true });
+      return sendPage(reply, homePage(view), { thumbnails: true, connects });
     },
     askerOf(reply).signal,
   );

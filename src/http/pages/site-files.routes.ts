@@ -2,7 +2,7 @@ import { open } from '#http/server/access/guard.ts';
 import { anyBytes } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
-import { assetText } from '#web/assets.ts';
+import { assetAddress, assetText } from '#web/assets.ts';
 
 /** Browsers request these by themselves, and read the type rather than the name. */
 const icon = assetText('icon.svg');
@@ -11,11 +11,34 @@ const icon = assetText('icon.svg');
 const robots =
   'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow: /preview/\nDisallow: /thumbnails/\nDisallow: /r/\n';
 
-/** `/favicon.ico` and `/robots.txt`. */
+/** Name and icons that a phone shows where a page is kept like an application. */
+const manifest = JSON.stringify({
+  name: 'Satscribe',
+  short_name: 'Satscribe',
+  description: 'Search everything inscribed on Bitcoin, word for word.',
+  start_url: '/',
+  display: 'minimal-ui',
+  background_color: '#faf7f0',
+  theme_color: '#faf7f0',
+  icons: [
+    { src: assetAddress('icon.svg'), sizes: 'any', type: 'image/svg+xml' },
+    { src: assetAddress('icons/icon-192.png'), sizes: '192x192', type: 'image/png' },
+    { src: assetAddress('icons/icon-512.png'), sizes: '512x512', type: 'image/png' },
+    { src: assetAddress('icons/maskable-512.png'), sizes: '512x512', type: 'image/png', purpose: 'maskable' },
+  ],
+});
+
+/** `/favicon.ico`, `/robots.txt` and `/manifest.webmanifest`. */
 export function siteFilesRoutes(app: App): void {
   const files = [
     { url: '/favicon.ico', operationId: 'icon', type: 'image/svg+xml', body: icon },
     { url: '/robots.txt', operationId: 'robots', type: 'text/plain; charset=utf-8', body: robots },
+    {
+      url: '/manifest.webmanifest',
+      operationId: 'manifest',
+      type: 'application/manifest+json; charset=utf-8',
+      body: manifest,
+    },
   ];
   for (const { url, operationId, type, body } of files) {
     apiRoute(app, {

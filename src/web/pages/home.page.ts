@@ -3,6 +3,7 @@ import { html, type Markup } from '#web/html.ts';
 import { layout, type Site, searchForm } from '#web/layout.ts';
 import { type BlockLine, blocksTable } from '#web/parts/blocks-table.ts';
 import { type Card, cardList } from '#web/parts/cards.ts';
+import { type LiveView, liveStrip } from '#web/parts/live-strip.ts';
 
 export interface HomeView {
   readonly site: Site;
@@ -14,6 +15,7 @@ export interface HomeView {
   /** A selection of the newest inscriptions, and the first inscription of all. */
   readonly cards: readonly Card[];
   readonly latest: readonly BlockLine[];
+  readonly live: LiveView;
 }
 
 const examples: readonly { readonly words: string; readonly href: string }[] = [
@@ -29,11 +31,16 @@ export function homePage(view: HomeView): Markup {
     title: 'Satscribe: search everything inscribed on Bitcoin',
     site: view.site,
     isHome: true,
+    scripts: ['live-page.js'],
     main: html`<section class="hero">
   <h1>Everything inscribed, word for word.</h1>
   ${searchForm('', 'large')}
   <p class="examples">Try ${examples.map(({ words, href }) => html`<a href="${href}">${words}</a> `)}</p>
 </section>
+<section aria-labelledby="now"><h2 id="now" class="unseen">Now</h2>
+${liveStrip(view.live)}
+</section>
+${checkCard}
 ${facts(view)}
 ${
   view.cards.length > 0 &&
@@ -48,6 +55,15 @@ ${view.blocks > view.latest.length && html`<p class="more"><a href="/blocks">All
 }`,
   });
 }
+
+/** Hashing needs a script; without one the search box takes the hash. */
+const checkCard = html`<section class="check" aria-labelledby="check">
+  <h2 id="check">Check a file</h2>
+  <p>Is it inscribed already, and who was first? The file is hashed here and never leaves your machine.</p>
+  <p class="choose"><label class="button">Choose a file<input type="file" class="pick"></label> <span class="faint">or drop it anywhere</span></p>
+  <noscript><p>Your browser runs no scripts: search for the file’s sha256 above instead.</p></noscript>
+  <div class="checked" role="status" aria-live="polite"></div>
+</section>`;
 
 function facts({ inscriptions, blocks, islands, blessed, cursed }: HomeView): Markup {
   const fact = (words: string, value: string): Markup => html`<div><dt>${words}</dt><dd>${value}</dd></div>`;

@@ -2,11 +2,16 @@ import { sha256Of } from './file-hash.js';
 import { say } from './toast.js';
 
 /**
- * Leads to the contents with the hash of a file.
+ * Says who inscribed a file, where the page has a place for it. Else leads to the contents with its hash.
  *
  * @param {File} file
  */
 async function lookUp(file) {
+  const place = document.querySelector('.checked');
+  if (place instanceof HTMLElement) {
+    const { checkFile } = await import('./check-file.js');
+    return checkFile(file, place);
+  }
   say(`Hashing ${file.name}…`);
   try {
     const hash = await sha256Of(file);

@@ -47,7 +47,7 @@ async function statusOfOneMore(): Promise<number> {
 
 interface Parts {
   readonly strip: string;
-  readonly tip?: string;
+  readonly tip: string;
 }
 
 /** A page that listens. */
@@ -94,9 +94,9 @@ test('a page learns the present at once, and all pages learn of each new block f
   }
   await waitUntil(() => pages.every(({ parts }) => parts.length === 1));
   expect(pages[0]!.parts[0]!.strip).toContain('no block is indexed yet');
-  expect(pages[0]!.parts[0]!.tip).toBeUndefined();
+  expect(pages[0]!.parts[0]!.tip).toContain('nothing indexed yet');
   await goTo(3);
-  await waitUntil(() => pages.every(({ parts }) => parts.at(-1)!.tip === 'block 3'));
+  await waitUntil(() => pages.every(({ parts }) => parts.at(-1)!.tip.includes('block 3')));
   expect(new Set(pages.map(({ parts }) => JSON.stringify(parts.at(-1)))).size).toBe(1);
   expect(pages[0]!.parts.at(-1)!.strip).toContain('href="/block/3"');
 });
@@ -109,7 +109,7 @@ test('a page that connects again receives only what it does not have', async () 
   await waitUntil(() => other.parts.length === 1);
   expect(again.text).toMatch(/^retry: \d+\n\n$/u);
   await goTo(4);
-  await waitUntil(() => again.parts.at(-1)?.tip === 'block 4');
+  await waitUntil(() => again.parts.at(-1)?.tip.includes('block 4') === true);
 });
 
 test('one address has a bounded number of them, and a place is free when its page is left', async () => {

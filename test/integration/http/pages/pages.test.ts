@@ -343,7 +343,7 @@ describe('pages', () => {
   test('load their assets for ever, by the hash of their bytes', async () => {
     const { body } = await get('/');
     const assets = [...body.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/gu)].map((match) => match[1]!);
-    expect(new Set(assets).size).toBe(4);
+    expect(new Set(assets).size).toBe(7);
     for (const asset of assets) {
       expect(asset).toMatch(/^\/assets\/[0-9a-f]{12}\//u);
       const answer = await get(asset);

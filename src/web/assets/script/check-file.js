@@ -1,0 +1,146 @@
+import { sha256Of } from './file-hash.js';
+import { handFile } from './handed-file.js';
+
+/**
+ * The answer of `/search/hashes`.
+ *
+ * @typedef {object} Hashes
+ * @property {string} status
+ * @property {{ toHeight: number | null, blocks: number, complete: boolean }} coverage
+ * @property {{ new: boolean, first: First | null }[]} results
+ *
+ * @typedef {object} First
+ * @property {string} inscriptionid
+ * @property {string | null} inscriptionnumber
+ * @property {string | null} blockheight
+ */
+
+/** @param {number} number */
+const grouped = (number) => number.toLocaleString('en-US');
+
+/**
+ * @param {string} href
+ * @param {string} words
+ * @param {string} [className]
+ */
+function link(href, words, className = '') {
+  const made = document.createElement('a');
+  made.href = href;
+  made.textContent = words;
+  made.className = className;
+  return made;
+}
+
+/** @param {(string | Node)[]} words */
+function line(...words) {
+  const made = document.createElement('p');
+  made.append(...words);
+  return made;
+}
+
+/**
+ * Unix seconds of the block of an inscription. Null: not known now; the rest of the answer is as good.
+ *
+ * @param {string} id
+ * @returns {Promise<number | null>}
+ */
+async function timeOf(id) {
+  try {
+    const answer = await fetch(`/r/inscription/${id}`);
+    const { timestamp } = /** @type {{ timestamp?: unknown }} */ (await answer.json());
+    return typeof timestamp === 'number' ? timestamp : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Who inscribed it first.
+ *
+ * @param {First} first
+ * @param {string} hash
+ */
+async function inscribed({ inscriptionid, inscriptionnumber, blockheight }, hash) {
+  const name =
+    inscriptionnumber === null ? `${inscriptionid.slice(0, 8)}…` : `#${grouped(Number(inscriptionnumber))}`;
+  const time = await timeOf(inscriptionid);
+  const when =
+    time === null ? '' : `, ${new Date(time * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const where =
+    blockheight === null
+      ? ['in no block yet']
+      : ['in block ', link(`/block/${blockheight}`, grouped(Number(blockheight))), when];
+  return [
+    line('Already inscribed, first by ', link(`/inscription/${inscriptionid}`, name), ' ', ...where, '.'),
+    line(link(`/?hash=${hash}`, 'All inscriptions of this content')),
+  ];
+}
+
+/**
+ * No inscription has it, as far as blocks are known.
+ *
+ * @param {Hashes['coverage']} coverage
+ * @param {File} file
+ */
+function isNew({ toHeight, blocks, complete }, file) {
+  const known =
+    toHeight === null
+      ? 'here, where no block is indexed yet'
+      : complete
+        ? `up to block ${grouped(toHeight)}`
+        : `among the ${grouped(blocks)} blocks that are indexed here, up to ${grouped(toHeight)}`;
+  const inscribe = link('/inscribe', 'Inscribe this file', 'button primary');
+  inscribe.addEventListener('click', (event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    // without it the page asks for the file again
+    void handFile(file).then(() => location.assign(inscribe.href));
+  });
+  return [line(`New: no inscription has this content, ${known}.`), line(inscribe)];
+}
+
+/**
+ * Says beside the button who inscribed a file first. The file stays in the browser: its hash is sent.
+ *
+ * @param {File} file
+ * @param {HTMLElement} place
+ */
+export async function checkFile(file, place) {
+  place.replaceChildren(line(`Hashing ${file.name}…`));
+  place.scrollIntoView({ block: 'nearest' });
+  let hash;
+  try {
+    hash = await sha256Of(file);
+  } catch {
+    place.replaceChildren(line(`${file.name} cannot be read. Choose it again, or another one.`));
+    return;
+  }
+  if (hash === null) {
+    const words =
+      'This browser hashes files only on https or localhost. Search for the sha256 of the file instead: sha256sum prints it.';
+    place.replaceChildren(line(words));
+    return;
+  }
+  try {
+    const answer = await fetch('/search/hashes', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ hashes: [hash] }),
+      // where searches need a key it says that a page of this server asks
+      referrerPolicy: 'same-origin',
+    });
+    const { status, coverage, results } = /** @type {Hashes} */ (await answer.json());
+    const [result] = status === 'ok' ? results : [];
+    if (result === undefined) {
+      // the page of the search says why, and asks for a key where one is needed
+      location.assign(`/?hash=${hash}`);
+      return;
+    }
+    const words = result.first === null ? isNew(coverage, file) : await inscribed(result.first, hash);
+    const name = document.createElement('b');
+    name.textContent = file.name;
+    place.replaceChildren(line(name), ...words);
+  } catch {
+    place.replaceChildren(line('The server did not answer. Try it again in a moment.'));
+  }
+}

@@ -1,0 +1,3 @@
+import { listenToNews } from './live.js';
+
+listenToNews();
