@@ -4,10 +4,15 @@ import fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify';
+import { sendPage } from '#http/server/answers/send-page.ts';
 import { handleClientError } from '#http/server/errors/client-errors.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
 import { limits, serverOptions } from '#http/server/limits.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
 import type { Problem } from '#kernel/reports/health.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
+import { assets } from '#web/assets.ts';
+import { waitingPage } from '#web/pages/waiting.page.ts';
 
 export interface WaitingDependencies {
   readonly logger: FastifyBaseLogger;
@@ -17,11 +22,13 @@ export interface WaitingDependencies {
 
 /** A normal start takes a few seconds. */
 const startingSeconds = 5;
+/** A person looks at the page meanwhile; an answer costs a millisecond. */
+const pageAgainSeconds = 3;
 const nothingKnown = 'This service is starting.';
 
 /**
  * Answers before anything can be served, while the network is still unknown: the process is alive and not ready, with
- * the reason. Supervisors and load balancers then see a waiting process, not a missing one.
+ * the reason. Supervisors and load balancers then see a waiting process, not a missing one, and people a page.
  */
 export function buildWaitingApp({ logger, problems }: WaitingDependencies): FastifyInstance {
   const app = fastify({
@@ -40,10 +47,16 @@ export function buildWaitingApp({ logger, problems }: WaitingDependencies): Fast
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.get('/health/live', async (_request, reply) => withHeaders(reply).send({ status: 'ok' }));
+  // of any version: they are not kept, because the service that starts answers on the same address
+  app.get<{ Params: { '*': string } }>('/assets/:version/*', async ({ params }, reply) => {
+    const asset = assets.get(params['*']);
+    return asset === undefined ? refuse(reply) : withHeaders(reply).type(asset.type).send(asset.bytes);
+  });
   app.setNotFoundHandler(async (_request, reply) => refuse(reply));
   return app;
 
   function refuse(reply: FastifyReply): FastifyReply {
+    if (prefersHtml(reply.request.headers.accept)) return sendWaitingPage(reply, problems());
     const reasons = problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() }));
     const [first] = problems();
     return withHeaders(reply)
@@ -51,6 +64,15 @@ export function buildWaitingApp({ logger, problems }: WaitingDependencies): Fast
       .header('retry-after', (first && retryAfterSeconds(first.code)) ?? startingSeconds)
       .send({ status: 'error', reason: reasons[0]?.message ?? nothingKnown, reasons, height: null });
   }
+}
+
+function sendWaitingPage(reply: FastifyReply, problems: readonly Problem[]): FastifyReply {
+  const reasons = problems.map(({ code, message }) => ({ message, advice: errorCodes[code].action }));
+  const page = waitingPage({ reasons, againSeconds: pageAgainSeconds });
+  return sendPage(
+    withHeaders(reply).code(503).header('retry-after', pageAgainSeconds).header('refresh', pageAgainSeconds),
+    page,
+  );
 }
 
 function withHeaders(reply: FastifyReply): FastifyReply {

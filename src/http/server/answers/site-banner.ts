@@ -1,7 +1,9 @@
 import type { Standing } from '#http/operations/chain-lag.ts';
 import { readStanding } from '#http/operations/chain-lag.ts';
 import { followerState } from '#http/operations/readiness.ts';
+import { SyncPace } from '#http/operations/sync-pace.ts';
 import type { Operations } from '#http/server/operations.ts';
+import { isNodeAway } from '#kernel/errors/node-away.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, plural } from '#web/format.ts';
 import type { Banner } from '#web/layout.ts';
@@ -15,6 +17,7 @@ const syncingBlocks = 100;
 /** The state of the index in words, for every page. It is read once for all pages of two seconds. */
 export class SiteBanner {
   readonly #operations: Operations;
+  readonly #pace = new SyncPace();
   #standing: Standing | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | null = null;
@@ -26,7 +29,7 @@ export class SiteBanner {
   /** The last known state; a new one is read beside, and pages never wait for it. */
   now(): Banner | null {
     this.#refresh();
-    return this.#standing === null ? null : bannerOf(this.#standing);
+    return this.#standing === null ? null : bannerOf(this.#standing, this.#pace.blocksPerSecond());
   }
 
   /** The height of the last known tip; null: none is known yet. */
@@ -42,6 +45,7 @@ export class SiteBanner {
     this.#reading = readStanding(this.#operations.pool, null)
       .then((standing) => {
         this.#standing = standing;
+        this.#pace.see(standing.tip?.height ?? -1, performance.now());
       })
       // the page that asked fails by itself, and says why
       .catch(() => undefined)
@@ -51,17 +55,56 @@ export class SiteBanner {
   }
 }
 
-/** Pure. */
-export function bannerOf(standing: Standing): Banner | null {
+/** The banner of a state, and of the pace of a sync: blocks a second, null where it is unknown. Pure. */
+export function bannerOf(standing: Standing, blocksPerSecond: number | null = null): Banner | null {
   const { status, tip, lag } = standing;
   const at = tip === null ? 'nothing is indexed yet' : `what you see ends at block ${grouped(tip.height)}`;
-  const state = followerState(standing);
   // a database that was restored, or one of a test
   if (status === null) return tip === null ? { kind: 'starting', words: 'No block is indexed yet.' } : null;
-  if (state === 'gone') return { kind: 'behind', words: `New blocks are not being indexed; ${at}.` };
-  if (status.problem !== null)
-    return { kind: 'no-node', words: `${status.problem.message} Meanwhile ${at}.` };
-  if (lag === null || lag.blocks <= 1) return null;
-  const words = `${plural(lag.blocks, 'block')} left to index; ${at}.`;
-  return { kind: lag.blocks > syncingBlocks ? 'syncing' : 'behind', words };
+  const state = followerState(standing);
+  // a folder of blocks that is indexed to its end needs no indexer
+  const isOver = state === 'ended' && !status.source.startsWith('folder ');
+  if (state === 'gone' || isOver)
+    return { kind: 'behind', words: `New blocks are not being indexed; ${at}.` };
+  if (status.problem !== null) return problemBanner(status.problem, at);
+  return lag === null || lag.blocks <= 1 ? null : lagBanner(lag.blocks, { tip, blocksPerSecond, at });
+}
+
+interface Lagging {
+  readonly tip: Standing['tip'];
+  readonly blocksPerSecond: number | null;
+  readonly at: string;
+}
+
+function lagBanner(blocks: number, { tip, blocksPerSecond, at }: Lagging): Banner {
+  if (blocks <= syncingBlocks)
+    return { kind: 'behind', words: `${plural(blocks, 'block')} left to index; ${at}.` };
+  const next = tip === null ? 0 : tip.height + 1;
+  const words = `Indexing block ${grouped(next)} of ${grouped(next + blocks - 1)}`;
+  return { kind: 'syncing', words: `${words}${paceWords(blocks, blocksPerSecond)}; ${at}.` };
+}
+
+/** Addresses of the node are for its operator, who has them in the log and under /health/ready. */
+function problemBanner(
+  { code, message, since }: NonNullable<NonNullable<Standing['status']>['problem']>,
+  at: string,
+): Banner {
+  if (!isNodeAway(code)) return { kind: 'behind', words: `${message} Meanwhile ${at}.` };
+  const time = since.toISOString().slice(11, 16);
+  return {
+    kind: 'no-node',
+    words: `The Bitcoin node has not answered since ${time} UTC: new blocks wait; ${at}.`,
+  };
+}
+
+function paceWords(blocksLeft: number, blocksPerSecond: number | null): string {
+  if (blocksPerSecond === null || blocksPerSecond <= 0) return '';
+  const pace = blocksPerSecond < 10 ? blocksPerSecond.toFixed(1) : grouped(Math.round(blocksPerSecond));
+  return `, ${pace} blocks a second, ${leftWords(blocksLeft / blocksPerSecond)} left`;
+}
+
+function leftWords(seconds: number): string {
+  if (seconds < 90) return `about ${plural(Math.max(1, Math.round(seconds)), 'second')}`;
+  if (seconds < 5400) return `about ${plural(Math.round(seconds / 60), 'minute')}`;
+  return `about ${plural(Math.round(seconds / 3600), 'hour')}`;
 }

@@ -48,8 +48,28 @@ describe('the banner of pages', () => {
     const problem = { code: 'node_unreachable', message: 'The node does not answer.', since: now } as const;
     expect(bannerOf(standing({ state: 'waiting', problem }))).toEqual({
       kind: 'no-node',
-      words: 'The node does not answer. Meanwhile what you see ends at block 100.',
+      words:
+        'The Bitcoin node has not answered since 12:00 UTC: new blocks wait; what you see ends at block 100.',
     });
+    const other = { code: 'node_pruned', message: 'The node has pruned it.', since: now } as const;
+    expect(bannerOf(standing({ state: 'waiting', problem: other }))?.words).toBe(
+      'The node has pruned it. Meanwhile what you see ends at block 100.',
+    );
+  });
+
+  test('says how fast a first sync is, and how long it takes', () => {
+    const words = (blocks: number, pace: number | null): string | undefined =>
+      bannerOf(standing({ state: 'syncing' }, { lag: { blocks, seconds: 60 } }), pace)?.words;
+    expect(words(4900, null)).toBe('Indexing block 101 of 5,000; what you see ends at block 100.');
+    expect(words(4900, 7)).toContain(', 7.0 blocks a second, about 12 minutes left;');
+    expect(words(4900, 1250)).toContain(', 1,250 blocks a second, about 4 seconds left;');
+    expect(words(490_000, 25)).toContain('about 5 hours left');
+    expect(words(4900, 0)).not.toContain('left');
+  });
+
+  test('is absent at the end of a folder, and says where the process of a node has ended', () => {
+    expect(bannerOf(standing({ state: 'ended', source: 'folder demo' }, { hasWriter: false }))).toBeNull();
+    expect(bannerOf(standing({ state: 'ended' }, { hasWriter: false }))?.kind).toBe('behind');
   });
 
   test('says that the indexer is gone, or was never there', () => {
