@@ -1,3 +1,5 @@
+import { orderPageOf } from './order-id.js';
+
 // A list below each search box, as a combobox (WAI-ARIA 1.2): the focus stays in the box.
 const pauseMs = 150;
 
@@ -82,6 +84,12 @@ export function suggest(input, number) {
     asked?.abort();
     const text = input.value;
     if (text.trim() === '') return show(false);
+    const order = orderPageOf(text);
+    if (order !== null) {
+      list.replaceChildren();
+      add({ path: order }, 'Open this order', 'order');
+      return show(true);
+    }
     asked = new AbortController();
     try {
       const answer = await fetch(`/search/suggest?text=${encodeURIComponent(text)}`, {

@@ -1,0 +1,30 @@
+// The id of an order is a secret that opens it. Typed or pasted into a search box it never leaves the browser: it goes
+// behind the `#` of the order's page, which browsers do not send. The server knows the same form (resolving/order-id.ts).
+const form = /^(?:\S*\/order(?:[#/]|\?id=))?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+/**
+ * The page of the order whose id, or link, a text is. Null: it is something else.
+ *
+ * @param {string} text
+ * @returns {string | null}
+ */
+export function orderPageOf(text) {
+  const id = form.exec(text.trim())?.[1];
+  return id === undefined ? null : `/order#${id.toLowerCase()}`;
+}
+
+/**
+ * Opens the order in place of a search for its id.
+ *
+ * @param {HTMLInputElement} input
+ */
+export function keepOrderIds(input) {
+  input.form?.addEventListener('submit', (event) => {
+    const page = orderPageOf(input.value);
+    if (page === null) return;
+    event.preventDefault();
+    // not left in a box that browsers restore and people photograph
+    input.value = '';
+    location.assign(page);
+  });
+}
