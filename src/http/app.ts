@@ -51,7 +51,7 @@ import { outputSatsRoutes } from '#http/sats/output-sats.routes.ts';
 import { satextractorRoutes } from '#http/sats/satextractor.routes.ts';
 import { satributesRoutes } from '#http/sats/satributes.routes.ts';
 import { satscannerRoutes } from '#http/sats/satscanner.routes.ts';
-import { bareTarget } from '#http/search/ord-search.ts';
+import { bareTarget } from '#http/search/resolving/ord-targets.ts';
 import { searchRoutes } from '#http/search/search.routes.ts';
 import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
 import { answerIsMade, askerOf } from '#http/server/access/asker.ts';

@@ -109,3 +109,13 @@ export async function readBodyPart(
       WHERE content_id = ${contentId} AND sha256 = '\\x${hex}'::bytea`,
   );
 }
+
+/** Whether an indexed inscription has a content with this sha256, stored or decoded. */
+export async function isContentHash(client: pg.ClientBase, sha256: Uint8Array): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `SELECT EXISTS (SELECT FROM chain.contents WHERE sha256 = $1)
+         OR EXISTS (SELECT FROM chain.contents WHERE decoded_sha256 = $1) AS found`,
+    [Buffer.from(sha256)],
+  );
+  return rows[0]?.found ?? false;
+}

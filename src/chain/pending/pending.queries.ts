@@ -111,6 +111,14 @@ export async function isPendingInscription(client: pg.ClientBase, id: Inscriptio
   return rowCount !== null && rowCount > 0;
 }
 
+/** Whether the mempool has a transaction that matters here: it reveals, moves, sells or has runes. */
+export async function isPendingTransaction(client: pg.ClientBase, txid: Txid): Promise<boolean> {
+  const { rowCount } = await client.query('SELECT FROM chain.pending_transactions WHERE txid = $1', [
+    Buffer.from(txid),
+  ]);
+  return rowCount === 1;
+}
+
 /** Pending inscriptions in the order in which they were seen, after a cursor. */
 export async function pendingInscriptions(
   client: pg.ClientBase,

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { ClientBase } from 'pg';
 import { builtIndexes, requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { type Txid } from '#kernel/primitives/hash.ts';
@@ -139,21 +138,18 @@ export async function runeEtchedBy(client: ClientBase, txid: Txid): Promise<Spac
   return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
 }
 
-/** The name of the rune with an id. Null: there is none. */
-export async function nameOfRune(client: ClientBase, id: RuneId): Promise<Rune | null> {
-  const asked = askedBy({ kind: 'id', id });
+/** The name of a rune with its spacers, by its name or id. Null: there is no such rune. */
+export async function spacedNameOf(
+  client: ClientBase,
+  question: Exclude<RuneQuestion, { kind: 'number' }>,
+): Promise<SpacedRune | null> {
+  const asked = askedBy(question);
   if (asked === null) return null;
-  const { rows } = await client.query<Pick<NameRow, 'rune'>>(
-    `SELECT r.rune::text FROM chain.runes r WHERE ${asked.where}`,
+  const { rows } = await client.query<NameRow>(
+    `SELECT r.rune::text, r.spacers FROM chain.runes r WHERE ${asked.where}`,
     asked.values,
   );
-  return rows[0] === undefined ? null : asRune(BigInt(rows[0].rune));
-}
-
-/** Whether there is a rune of a name. */
-export async function isEtched(db: ClientBase | pg.Pool, rune: Rune): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM chain.runes WHERE rune = $1::numeric', [rune.toString()]);
-  return rowCount === 1;
+  return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
 }
 
 function detailOf(row: DetailRow): RuneDetail {

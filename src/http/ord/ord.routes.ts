@@ -16,11 +16,16 @@ import { satsRoutes } from './sats/sats.routes.ts';
 import { transactionsRoutes } from './transactions/transactions.routes.ts';
 import { Transactions } from './transactions/transactions.ts';
 
-/**
- * The paths of ord's JSON API (docs/ord-api.md) that have no pages here. Returns the answers of `/block` and
- * `/blocks` as JSON, which the pages of these paths use.
- */
-export function ordRoutes(app: App, deps: PieceDependencies): BlockAnswers {
+/** Answers that pages share with ord's paths. */
+export interface OrdAnswers {
+  /** `/block` and `/blocks` as JSON, which the pages of these paths use. */
+  readonly blocks: BlockAnswers;
+  /** Transactions of the index, of the blocks and of the node. */
+  readonly transactions: Transactions;
+}
+
+/** The paths of ord's JSON API (docs/ord-api.md) that have no pages here. */
+export function ordRoutes(app: App, deps: PieceDependencies): OrdAnswers {
   const rawBlocks = new RawBlocks(deps.blocks ?? null);
   const node = deps.node == null ? null : new NodeCalls(deps.node);
   if (node !== null) deps.operations.metrics.watchQueue('calls of the node', () => node.state);
@@ -38,5 +43,5 @@ export function ordRoutes(app: App, deps: PieceDependencies): BlockAnswers {
   outputsRoutes(app, outputs, batches);
   satsRoutes(app, deps, node, outputs);
   runesRoutes(app, deps);
-  return blocks;
+  return { blocks, transactions };
 }

@@ -10,7 +10,14 @@ import { page as pageAnswer, seeOther, unchanged } from '#http/server/routes/ans
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { homePage } from '#web/pages/home.page.ts';
-import { resultsQuery, resultsRoute } from './results-route.ts';
+import {
+  hasOrderId,
+  isSearch,
+  orderIdRoute,
+  type ResultsDependencies,
+  resultsQuery,
+  resultsRoute,
+} from './results-route.ts';
 import { Showcase } from './showcase.ts';
 
 /** Blocks on the first page. */
@@ -20,7 +27,7 @@ const latestBlocks = 25;
 const connects = ['/search/hashes', '/r/inscription/', '/live'];
 
 /** The first page, which is the results page of a search too. */
-export function homeRoutes(app: App, deps: AppDependencies, live: LiveFacts): void {
+export function homeRoutes(app: App, deps: ResultsDependencies, live: LiveFacts): void {
   const showcase = new Showcase(deps.operations.pool);
   apiRoute(app, {
     method: 'GET',
@@ -38,15 +45,13 @@ export function homeRoutes(app: App, deps: AppDependencies, live: LiveFacts): vo
       failures: [410],
       isDear: isSearch,
     },
-    handler: async (request, reply) =>
-      isSearch(request.query)
+    handler: async (request, reply) => {
+      if (hasOrderId(request.query)) return orderIdRoute(deps, reply);
+      return isSearch(request.query)
         ? resultsRoute(deps, request.query, reply)
-        : home(deps, { showcase, live }, reply),
+        : home(deps, { showcase, live }, reply);
+    },
   });
-}
-
-function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean {
-  return q !== undefined || text !== undefined || hash !== undefined;
 }
 
 async function home(

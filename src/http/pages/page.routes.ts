@@ -1,7 +1,7 @@
 import { liveRoutes } from '#http/live/live.routes.ts';
 import { LiveFacts } from '#http/live/live-facts.ts';
 import { LiveStreams } from '#http/live/live-streams.ts';
-import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
+import type { OrdAnswers } from '#http/ord/ord.routes.ts';
 import type { App, PieceDependencies } from '#http/server/routes/app-dependencies.ts';
 import { assetsRoutes } from './assets.routes.ts';
 import { blockRoutes } from './block.routes.ts';
@@ -12,9 +12,9 @@ import { keyRoutes } from './key.routes.ts';
 import { siteFilesRoutes } from './site-files.routes.ts';
 
 /** The pages for people that have no routes of their subject, and the files that belong to pages. */
-export function pageRoutes(app: App, deps: PieceDependencies, blocks: BlockAnswers): void {
+export function pageRoutes(app: App, deps: PieceDependencies, { blocks, transactions }: OrdAnswers): void {
   const live = new LiveFacts(deps.node ?? null);
-  homeRoutes(app, deps, live);
+  homeRoutes(app, { ...deps, transactions }, live);
   liveRoutes(app, new LiveStreams(app, deps, live));
   blocksRoutes(app, deps, blocks);
   blockRoutes(app, deps, blocks);

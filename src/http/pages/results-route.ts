@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
-import { blockAt } from '#chain/blocks/block.queries.ts';
 import { readCoverage } from '#chain/blocks/coverage.queries.ts';
-import { inscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Transactions } from '#http/ord/transactions/transactions.ts';
 import { text } from '#http/parameters/list-parameters.ts';
-import { findTarget, runeTarget, typedTarget } from '#http/search/ord-search.ts';
+import { isOrderId } from '#http/search/resolving/order-id.ts';
+import { resolve, typedTarget } from '#http/search/resolving/resolve.ts';
 import { exampleHash } from '#http/search/search.schemas.ts';
 import {
   matchOf,
@@ -22,18 +22,17 @@ import { siteOf } from '#http/server/answers/site.ts';
 import { wholeNumberPattern } from '#http/server/errors/schema-faults.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
-import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { SearchFilter, SearchSort } from '#kernel/contracts/search-engine.ts';
 import type { PendingAnswer, RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
-import { asHeight, isHeight } from '#kernel/primitives/height.ts';
-import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { parseSat } from '#kernel/sats/parse-sat.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { orderIdPage } from '#web/pages/order-id.page.ts';
 import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/pages/results.page.ts';
 import type { Card } from '#web/parts/cards.ts';
 import { filterNames } from '#web/parts/search-filters.ts';
+import { otherSearches } from './other-searches.ts';
 import { overviewOf } from './results-overview.ts';
 
 // forms also send empty fields
@@ -78,9 +77,36 @@ const modeNames = ['all', 'words', 'fuzzy'] as const;
 /** Fills rows of two to six cards. */
 const resultsPerPage = 60;
 
+/** Dependencies of the page of results. */
+export interface ResultsDependencies extends AppDependencies {
+  /** Finds transactions that no table has. */
+  readonly transactions: Transactions;
+}
+
+/** Whether a query is a search. The id of an order is not one: it is never looked for, nor shown again. */
+export function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean {
+  return (q !== undefined || text !== undefined || hash !== undefined) && !hasOrderId({ q, text });
+}
+
+/** Whether the id of an order was sent in place of a search, as browsers without scripts do. */
+export function hasOrderId({ q, text }: Readonly<Record<string, unknown>>): boolean {
+  return [q, text].some((given) => typeof given === 'string' && isOrderId(given));
+}
+
+/** Tells where the id of an order belongs. Nothing is asked of the database but the tip. */
+export async function orderIdRoute(deps: AppDependencies, reply: FastifyReply): Promise<FastifyReply> {
+  // the address of this very page has the secret: it goes into no cache and no referrer
+  reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
+  return withSnapshot(
+    deps.pool,
+    async ({ tip }) => sendPage(reply, orderIdPage({ site: siteOf(deps, tip) })),
+    askerOf(reply).signal,
+  );
+}
+
 /** Searches of the page: leads to what the input names, or shows matches. */
 export async function resultsRoute(
-  deps: AppDependencies,
+  deps: ResultsDependencies,
   query: ResultsQuery,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -95,19 +121,13 @@ export async function resultsRoute(
 }
 
 async function searchTarget(
-  deps: AppDependencies,
+  deps: ResultsDependencies,
   typed: string,
   query: ResultsQuery,
   asker: Asker,
 ): Promise<string> {
-  const trimmed = typed.trim();
-  if (trimmed === '') return '/';
-  // a plain number is usually a text; with # it is an inscription's number
-  if (/^#-?\d{1,10}$/u.test(trimmed)) return `/inscription/${trimmed.slice(1)}`;
-  if (/^[0-9a-f]{64}(?:i\d+)?$/iu.test(trimmed) || parseAddress(trimmed, deps.network).kind === 'script') {
-    return findTarget(deps, trimmed, asker, true);
-  }
-  const named = await typedTarget(deps, trimmed, asker);
+  if (typed.trim() === '') return '/';
+  const named = await typedTarget(deps, { text: typed, asker, transactions: deps.transactions });
   if (named !== null) return named;
   const parameters = new URLSearchParams({ text: typed.toWellFormed() });
   if (query.in === 'metadata') parameters.set('in', 'metadata');
@@ -120,6 +140,8 @@ interface Narrowing {
   readonly paging: {
     readonly page: number;
     readonly itemsPerPage: number;
+    /** Matches in the mempool come last. */
+    readonly pending: true;
     readonly filter?: SearchFilter;
     readonly sort?: SearchSort;
     readonly order?: 'asc' | 'desc';
@@ -136,12 +158,12 @@ function narrowingOf({ page, ...query }: ResultsQuery): Narrowing {
   const parameters = Object.fromEntries(given);
   const filter = searchFilterOf(parameters);
   const { pending: _pending, highlight: _highlight, ...sorted } = searchPagingOf(parameters);
-  const paging = { ...sorted, page, itemsPerPage: resultsPerPage };
+  const paging = { ...sorted, page, itemsPerPage: resultsPerPage, pending: true as const };
   return { paging: filter === undefined ? paging : { ...paging, filter }, parameters };
 }
 
 async function textResults(
-  deps: AppDependencies,
+  deps: ResultsDependencies,
   query: ResultsQuery,
   text: string,
   reply: FastifyReply,
@@ -149,9 +171,10 @@ async function textResults(
   const where = query.in ?? 'content';
   const { paging, parameters: narrowing } = narrowingOf(query);
   const { match } = matchOf({ words: query.words, fuzzy: query.fuzzy });
+  const asker = askerOf(reply);
   const answer = await deps.search.textSearch({
     ...paging,
-    asker: askerOf(reply),
+    asker,
     corpus: where,
     text,
     match,
@@ -167,11 +190,15 @@ async function textResults(
     ...narrowing,
   };
   const question = { kind: 'text' as const, where, match, needles: answer.value.needles };
-  return show(deps, { query: text, question, parameters, page: query.page }, answer, reply);
+  const others =
+    answer.value.totalItems === 0 && paging.filter === undefined
+      ? await otherSearches(deps.search, { text, where, match }, asker)
+      : [];
+  return show(deps, { query: text, question, parameters, page: query.page, others }, answer, reply);
 }
 
 async function hashResults(
-  deps: AppDependencies,
+  deps: ResultsDependencies,
   query: ResultsQuery,
   hash: string,
   reply: FastifyReply,
@@ -186,7 +213,7 @@ async function hashResults(
   const question = { kind: 'hash' as const, hash, coverage };
   return show(
     deps,
-    { query: hash, question, parameters: { hash, ...parameters }, page: query.page },
+    { query: hash, question, parameters: { hash, ...parameters }, page: query.page, others: [] },
     answer,
     reply,
   );
@@ -197,27 +224,35 @@ interface Asked {
   readonly question: ResultsQuestion;
   readonly parameters: Readonly<Record<string, string>>;
   readonly page: number;
+  readonly others: ResultsView['others'];
 }
 
 async function show(
-  deps: AppDependencies,
+  deps: ResultsDependencies,
   asked: Asked,
   { tip, value }: PendingAnswer<RecordPage>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { question, parameters } = asked;
+  const { question, parameters, query } = asked;
   const where = question.kind === 'text' ? question.where : 'content';
-  const { signal } = askerOf(reply);
+  const asker = askerOf(reply);
+  const { transactions } = deps;
+  const meanings = await resolve(deps, { text: query, asker, detail: 'card', transactions });
   const view = {
     ...asked,
     site: siteOf(deps, tip),
     cards: value.records.map((record) => recordCard(record, where)),
+    pendingCards: value.records.filter(({ pending }) => pending === 'true').length,
     totalItems: value.totalItems,
     totalPages: Math.ceil(value.totalItems / resultsPerPage),
-    overview: await overviewOf(deps.pool, value.facets ?? null, parameters, signal),
-    ...(question.kind === 'text'
-      ? await namedBy(deps, asked.query, signal)
-      : { numbered: null, height: null, rune: null, sat: null }),
+    overview: await overviewOf(deps.pool, value.facets ?? null, parameters, asker.signal),
+    // the page itself is about the content
+    meanings: meanings
+      .filter(({ kind }) => kind !== 'hash')
+      .map(({ certainty, ...meaning }) => ({
+        ...meaning,
+        isPossible: certainty === 'possible',
+      })),
   };
   return sendPage(reply, resultsPage(view), { thumbnails: true });
 }
@@ -226,43 +261,10 @@ function recordCard(record: SearchRecord, where: 'content' | 'metadata'): Card {
   return {
     id: record.inscriptionid,
     number: record.inscriptionnumber === null ? null : Number(record.inscriptionnumber),
-    height: asHeight(Number(record.blockheight)),
+    height: record.blockheight === null ? null : asHeight(Number(record.blockheight)),
     contentType: record.contenttypestr,
     sizeBytes: record.contentlength === null ? null : Number(record.contentlength),
     text: record.contentstr,
     ...(record.highlights === undefined ? {} : { found: { where, pieces: record.highlights } }),
   };
-}
-
-type Named = Pick<ResultsView, 'numbered' | 'height' | 'rune' | 'sat'>;
-
-/** The inscription whose number, the block whose height, the rune whose name, and the sat which the text is. */
-async function namedBy({ pool }: AppDependencies, text: string, signal: AbortSignal): Promise<Named> {
-  const word = text.trim();
-  const rune = (await runeTarget(pool, word, signal)) === null ? null : word;
-  // lower-case words are names of sats too, but hardly meant as such
-  const parsed = /^[\d.]+%?$/u.test(word) ? parseSat(word) : null;
-  const sat = parsed !== null && 'sat' in parsed ? parsed.sat : null;
-  return { ...(await numberedBy(pool, text, signal)), rune, sat };
-}
-
-async function numberedBy(
-  pool: AppDependencies['pool'],
-  text: string,
-  signal: AbortSignal,
-): Promise<Pick<Named, 'numbered' | 'height'>> {
-  if (!/^-?\d{1,9}$/u.test(text)) return { numbered: null, height: null };
-  const number = Number(text);
-  return withSnapshot(
-    pool,
-    async ({ client }) => {
-      const detail = await inscriptionDetail(client, { kind: 'number', number });
-      const block = isHeight(number) ? await blockAt(client, { kind: 'height', height: number }) : null;
-      return {
-        numbered: detail && { id: formatInscriptionId(detail.id.txid, detail.id.index), number },
-        height: block?.height ?? null,
-      };
-    },
-    signal,
-  );
 }

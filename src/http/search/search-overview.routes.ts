@@ -1,4 +1,3 @@
-import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { choice } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { searches } from '#http/server/access/guard.ts';
@@ -10,7 +9,10 @@ import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import type { CountedFacets, FacetsQuestion } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { finds } from '#search/text/text-question.ts';
+import type { MeaningKind } from '#web/parts/meaning-cards.ts';
 import { needlesHeader } from './needles-header.ts';
+import { isOrderId } from './resolving/order-id.ts';
+import { resolve } from './resolving/resolve.ts';
 import { facetsAnswer, suggestAnswer, suggestQuery } from './search.schemas.ts';
 import {
   type FacetsQuery,
@@ -20,7 +22,6 @@ import {
   searchFilterOf,
   withoutTextOptions,
 } from './search-parameters.ts';
-import { namesOf } from './suggest-names.ts';
 import { hashOf, requireOneOf } from './validate-parameters.ts';
 
 /** Longer texts are pasted, not typed, and get no suggestions. */
@@ -28,7 +29,8 @@ const suggestedCharsMax = 200;
 const dayMs = 86_400_000;
 
 /** The counts of a search, and completions of a text while it is typed. */
-export function searchOverviewRoutes(app: App, { pool, search, network }: AppDependencies): void {
+export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
+  const { pool, search } = deps;
   const tags = ['search'] as const;
 
   apiRoute(app, {
@@ -67,20 +69,25 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
     handler: async (request, reply) => {
       const { text } = request.query;
       if (text === undefined) throw invalid('text is missing', 'text');
-      if (text.length > suggestedCharsMax || text.trim() === '')
+      if (text.length > suggestedCharsMax || text.trim() === '' || isOrderId(text))
         return { status: 'ok' as const, words: [], names: [] };
       const { tip, value } = await search.suggest(text, askerOf(reply));
-      const names = await withSnapshot(
-        pool,
-        ({ client }) => namesOf(client, network, text),
-        askerOf(reply).signal,
-      );
+      const asker = askerOf(reply);
+      // a node is not asked at every key
+      const meanings = await resolve(deps, { text, asker, detail: 'name', transactions: null });
+      const names = meanings
+        .filter(({ certainty }) => certainty !== 'possible')
+        .map(({ kind, label, path }) => ({ kind, name: suggestedName(kind, label), path }));
       setMoment(request, reply, tip);
       const words = value.words.map(({ word, contents }) => ({ text: value.before + word, word, contents }));
       return { status: 'ok' as const, words, names };
     },
   });
 }
+
+/** Lists show the kind beside it: an inscription’s number alone says little. */
+const suggestedName = (kind: MeaningKind, label: string): string =>
+  kind === 'inscription' ? `Inscription ${label}` : label;
 
 /** Throws `request_invalid`, naming the parameter. */
 function questionOf(query: FacetsQuery): FacetsQuestion {

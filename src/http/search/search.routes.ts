@@ -20,7 +20,7 @@ import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { finds } from '#search/text/text-question.ts';
 import { needlesHeader } from './needles-header.ts';
-import { findTarget } from './ord-search.ts';
+import { ordTarget } from './resolving/ord-targets.ts';
 import {
   hashAnswer,
   hashesAnswer,
@@ -61,7 +61,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
       const { text, hash, query } = request.query;
       requireOneOf({ text, hash, query });
       if (query !== undefined)
-        return reply.redirect(await findTarget({ pool, network }, query, askerOf(reply)), 303);
+        return reply.redirect(await ordTarget({ pool, network }, query, askerOf(reply)), 303);
       const { highlight, ...paging } = searchPagingOf(request.query);
       const asked = withFilter(paging, searchFilterOf(request.query));
       if (text !== undefined) {
@@ -90,7 +90,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
     },
     config: { errors: 'search', guard: redirects },
     handler: async (request, reply) =>
-      reply.redirect(await findTarget({ pool, network }, request.params.query, askerOf(reply)), 303),
+      reply.redirect(await ordTarget({ pool, network }, request.params.query, askerOf(reply)), 303),
   });
 
   metadataRoute(app, { pool, search });

@@ -3,6 +3,7 @@ import { exampleId } from '#http/parameters/list-parameters.ts';
 import { limits } from '#http/server/limits.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { Highlight } from '#kernel/contracts/search-service.ts';
+import { meaningWords } from '#web/parts/meaning-cards.ts';
 
 /** The sha256 of what was inscribed first. */
 export const exampleHash = '846d05123db3601c8591bd144f474f1fbe7f873f3af04db4cab326db73f8d087';
@@ -110,7 +111,13 @@ export const facetsAnswer = Type.Object({
 export const suggestAnswer = Type.Object({
   status: Type.Literal('ok'),
   words: Type.Array(Type.Object({ text: Type.String(), word: Type.String(), contents: Type.Integer() })),
-  names: Type.Array(Type.Object({ kind: Type.String(), name: Type.String(), path: Type.String() })),
+  names: Type.Array(
+    Type.Object({
+      kind: Type.String({ enum: Object.keys(meaningWords), description: 'what the text names' }),
+      name: Type.String(),
+      path: Type.String({ description: 'its page' }),
+    }),
+  ),
 });
 const nullableInteger = Type.Union([Type.Integer(), Type.Null()]);
 /** The blocks that an answer covers (src/chain/blocks/coverage.queries.ts). */

@@ -19,6 +19,11 @@ export function ownAsker(client: string, signal: AbortSignal = new AbortControll
   return { client, key: noKey, signal, whenMade: atOnce, whenOut: atOnce };
 }
 
+/** The same asker, for a part of the work that ends sooner. */
+export function askerWith({ client, key, whenMade, whenOut }: Asker, signal: AbortSignal): Asker {
+  return { client, key, signal, whenMade, whenOut };
+}
+
 /**
  * The owner of what a request makes, which no other client reaches: its valid key, or without one its address. Clients
  * of a trusted proxy that names none share the address of the proxy.

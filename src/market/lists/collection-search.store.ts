@@ -29,3 +29,27 @@ export async function searchCollections(
   );
   return rows.map((row) => importedOf(collectionOf(row)));
 }
+
+/** A collection that a text names. */
+export interface NamedCollection extends ImportedCollection {
+  /** The text is its whole name or slug. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Collections whose name or slug begins with a text, in any case of letters; those that it names whole first. Each of
+ * some thousands is looked at, as in a search.
+ */
+export async function namedCollections(
+  client: ClientBase,
+  text: string,
+  limit: number,
+): Promise<NamedCollection[]> {
+  const { rows } = await client.query<CollectionRow & { readonly is_whole: boolean }>(
+    `SELECT ${collectionColumns}, lower($1) IN (lower(name), slug) AS is_whole FROM service.market_collections
+     WHERE starts_with(lower(name), lower($1)) OR starts_with(slug, lower($1))
+     ORDER BY is_whole DESC, items DESC, slug LIMIT $2`,
+    [text, limit],
+  );
+  return rows.map(({ is_whole: isWhole, ...row }) => ({ ...importedOf(collectionOf(row)), isWhole }));
+}

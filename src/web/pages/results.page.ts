@@ -5,6 +5,7 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type Card, cardList } from '#web/parts/cards.ts';
 import { type Bar, timeChart } from '#web/parts/chart.ts';
+import { type MeaningView, meaningCards } from '#web/parts/meaning-cards.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 import { filterForm, filtersOf, type TypeCount, typeCounts } from '#web/parts/search-filters.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
@@ -44,19 +45,24 @@ export interface ResultsView {
     readonly otherTypes: number;
     readonly bars: readonly Bar[];
   } | null;
-  /** The inscription whose number is the query. */
-  readonly numbered: { readonly id: string; readonly number: number } | null;
-  /** The query, where it is the height of an indexed block. */
-  readonly height: Height | null;
-  /** The query, where a rune has this name. */
-  readonly rune: string | null;
-  /** The sat that the query names in a notation of digits. */
-  readonly sat: number | null;
+  /** The things that the query names. `isPossible`: nearly any such word names one. */
+  readonly meanings: readonly (MeaningView & { readonly isPossible: boolean })[];
+  /** Matches on this page that are in the mempool and in no block. */
+  readonly pendingCards: number;
+  /** Searches that find something, where this one finds nothing. */
+  readonly others: readonly OtherSearch[];
+}
+
+/** Another way to search the same text. */
+export interface OtherSearch {
+  readonly words: string;
+  readonly href: string;
+  /** Null: counting takes too long. */
+  readonly count: number | null;
 }
 
 export function resultsPage(view: ResultsView): Markup {
-  const { site, query, question, cards, page, totalItems, totalPages, parameters, numbered, height } = view;
-  const { overview, rune, sat } = view;
+  const { site, query, question, cards, page, totalPages, parameters, overview, meanings } = view;
   const nav = pagesNav({ path: '/', parameters, page, totalPages });
   return layout({
     title: `${query} · Satscribe`,
@@ -64,19 +70,34 @@ export function resultsPage(view: ResultsView): Markup {
     query,
     mode: modeOf(parameters),
     main: html`<section class="results">
-<h1 class="count">${heading(question, totalItems, parameters)}</h1>
-${numbered !== null && html`<p class="hint">Inscription <a href="/inscription/${numbered.id}">#${numbered.number}</a> has this number.</p>`}
-${height !== null && html`<p class="hint"><a href="/block/${height}">Block ${grouped(height)}</a> has this height.</p>`}
-${rune !== null && html`<p class="hint">Rune <a href="/rune/${encodeURIComponent(rune)}">${rune}</a> has this name.</p>`}
-${sat !== null && html`<p class="hint"><a href="/sat/${sat}">Sat ${grouped(sat)}</a> is written so.</p>`}
+<h1 class="count">${heading(view)}</h1>
+${
+  page === 1 &&
+  meaningCards(
+    meanings.filter(({ isPossible }) => !isPossible),
+    'What it names',
+  )
+}
 ${otherReading(question, parameters)}
 ${filterForm(parameters, question.kind === 'text')}
 ${overview !== null && typeCounts(overview.types, overview.otherTypes, parameters)}
 ${overview !== null && timeChart(overview.bars)}
-${cards.length > 0 ? cardList(cards) : nothing(question, page, totalItems, parameters)}
+${cards.length > 0 ? cardList(cards) : [nothing(view), otherSearches(view.others)]}
 ${nav}
+${
+  page === 1 &&
+  meaningCards(
+    meanings.filter(({ isPossible }) => isPossible),
+    'What it may name too',
+  )
+}
 </section>`,
   });
+}
+
+function otherSearches(others: readonly OtherSearch[]): Markup | null {
+  if (others.length === 0) return null;
+  return html`<p class="types" aria-label="Other searches">${others.map(({ words, href, count }) => html`<a class="chip" href="${href}">${words}${count !== null && html` <b>${grouped(count)}</b>`}</a> `)}</p>`;
 }
 
 /** The parameters of how to search, without what to search. */
@@ -88,8 +109,12 @@ const modeNames: ReadonlySet<string> = new Set(['in', 'all', 'words', 'fuzzy']);
 
 type Parameters = ResultsView['parameters'];
 
-function heading(question: ResultsQuestion, totalItems: number, parameters: Parameters): HtmlValue {
-  if (question.kind === 'hash') return hashHeading(question.coverage, totalItems, parameters);
+function heading({ question, totalItems, parameters, meanings, pendingCards }: ResultsView): HtmlValue {
+  if (question.kind === 'hash') {
+    // the hash of a block, or the id of a transaction, says nothing about a file
+    if (totalItems === 0 && meanings.length > 0) return 'Not the hash of a content';
+    return hashHeading(question.coverage, { totalItems, pendingCards }, parameters);
+  }
   const quoted = question.needles.map((needle) => html`<q>${isolated(needle)}</q>`);
   const joined = quoted.flatMap((needle, index) => (index === 0 ? [needle] : [' and ', needle]));
   const where = verbs[question.match][question.where];
@@ -97,15 +122,23 @@ function heading(question: ResultsQuestion, totalItems: number, parameters: Para
 }
 
 /** Only a search without filters proves that a content is new, and only the default order puts the first one first. */
-function hashHeading(coverage: CoveredBlocks, totalItems: number, parameters: Parameters): HtmlValue {
+function hashHeading(
+  coverage: CoveredBlocks,
+  { totalItems, pendingCards }: Pick<ResultsView, 'totalItems' | 'pendingCards'>,
+  parameters: Parameters,
+): HtmlValue {
   if (filtersOf(parameters).length > 0) {
     return html`${plural(totalItems, 'inscription')} of this content ${totalItems === 1 ? 'passes' : 'pass'} these filters`;
   }
   if (totalItems === 0) return html`New ${among(coverage)}: no inscription there has this content`;
+  // pending ones come last, so if all that are found are pending, no block has the content
+  if (pendingCards === totalItems)
+    return html`In no block yet: ${plural(totalItems, 'pending inscription')} would have this content`;
   const times = totalItems === 1 ? 'once' : plural(totalItems, 'time');
   const where = coverage.complete ? '' : ` ${among(coverage)}`;
+  const pending = pendingCards === 0 ? '' : ', the mempool included';
   const isFirst = parameters['sort'] === undefined && parameters['order'] === undefined;
-  return html`Inscribed ${times} already${where}${isFirst ? ', first by' : ''}`;
+  return html`Inscribed ${times} already${where}${pending}${isFirst ? ', first by' : ''}`;
 }
 
 /** The searched blocks: a content is new only in these. */
@@ -139,18 +172,15 @@ function otherReading(question: ResultsQuestion, parameters: Parameters): Markup
   return html`<p class="hint">Searched as one text. <a href="/?${split}">Search the parts between commas</a></p>`;
 }
 
-function nothing(
-  question: ResultsQuestion,
-  page: number,
-  totalItems: number,
-  parameters: Parameters,
-): Markup {
+function nothing({ question, page, totalItems, parameters, meanings }: ResultsView): Markup {
   if (totalItems > 0) return html`<p class="empty">Page ${page} is past the end.</p>`;
   if (filtersOf(parameters).length > 0) {
     return html`<p class="empty">No indexed inscription matches and passes all filters.</p>`;
   }
   if (question.kind === 'hash') {
-    return html`<p class="empty"><span class="mono">${question.hash}</span> is not the hash of any content indexed here.</p>`;
+    const isOther = meanings.length > 0;
+    return html`<p class="empty"><span class="mono wrap">${question.hash}</span> is not the hash of any content indexed here.${!isOther && html` No block or transaction with this id is known here either.`}</p>
+${!isOther && html`<p class="types"><a class="button" href="/inscribe">Check or inscribe a file</a></p>`}`;
   }
   if (question.match !== 'substring') {
     return html`<p class="empty">No indexed inscription has all of these words.</p>`;

@@ -11,7 +11,8 @@ import { isolated } from '#web/parts/strangers-text.ts';
 export interface Card {
   readonly id: string;
   readonly number: number | null;
-  readonly height: Height;
+  /** Null: in the mempool, in no block yet. */
+  readonly height: Height | null;
   /** The type of what it shows: its own, or its delegate's. */
   readonly contentType: string | null;
   /** Whether a document runs scripts. Null or absent: unknown. */
@@ -20,9 +21,9 @@ export interface Card {
   readonly sizeBytes: number | null;
   /** The beginning of a text. Null: not a text, or not loaded here. */
   readonly text: string | null;
-  /** The matches of a search in its texts. */
   /** Others that show the same. */
   readonly copies?: Copies | null;
+  /** The matches of a search in its texts. */
   readonly found?: { readonly where: 'content' | 'metadata'; readonly pieces: readonly Highlight[] };
 }
 
@@ -49,7 +50,7 @@ function cardItem(card: Card): Markup {
   <span class="view">${cardView(card)}</span>
   ${!showsFound(card) && card.found && card.found.pieces.length > 0 && html`<span class="found">${isolatedPieces(card.found.pieces.slice(0, 1))}</span>`}
   <span class="line"><b>${name ?? html`<span class="mono">${card.id.slice(0, 8)}…</span>`}</b><span>${isolated(mediaWords(card.contentType))}</span></span>
-  <span class="line faint"><span>block ${grouped(card.height)}</span><span>${card.sizeBytes === null ? 'no body' : sizeWords(card.sizeBytes)}</span></span>
+  <span class="line faint"><span>${card.height === null ? 'pending' : `block ${grouped(card.height)}`}</span><span>${card.sizeBytes === null ? 'no body' : sizeWords(card.sizeBytes)}</span></span>
 </a>${card.copies && copiesLink(card.copies)}</li>
 `;
 }

@@ -50,6 +50,20 @@ describe('a sale', () => {
     expect(text).not.toContain('<dt>Wash</dt>');
   });
 
+  test('is found by its transaction, as is what was sold there', async () => {
+    const found = await app.inject({ url: `/search/suggest?text=${bought.txid}` });
+    expect(found.json<{ names: unknown }>().names).toMatchObject([
+      { kind: 'transaction', path: `/tx/${bought.txid}` },
+      { kind: 'sale', path: `/sale/${bought.txid}` },
+    ]);
+    const typed = await app.inject({ url: `/?q=${bought.txid}`, headers: { accept: 'text/html' } });
+    expect(typed.headers.location).toBe(`/tx/${bought.txid}`);
+    const { text } = await page(`/?hash=${bought.txid}`);
+    expect(text).toContain('Not the hash of a content');
+    expect(text).toContain('for 50,000 sats');
+    expect((await app.inject(`/search/${bought.txid}`)).headers.location).toBe(`/tx/${bought.txid}`);
+  });
+
   test('is JSON for programs', async () => {
     const answer = await app.inject({ url: `/sale/${bought.txid}`, headers: { accept: 'application/json' } });
     expect(answer.json()).toEqual({

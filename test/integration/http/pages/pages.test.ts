@@ -274,9 +274,57 @@ describe('pages', () => {
     expect(await target('  ')).toBe('/');
     expect(await target('#12')).toBe('/inscription/12');
     expect(await target(idOf('lost'))).toBe(`/inscription/${idOf('lost')}`);
+    expect(await target('#-1')).toBe('/inscription/-1');
+    const unknown = `${'ef'.repeat(32)}i0`;
+    expect(await target(unknown)).toBe(`/inscription/${unknown}`);
+    expect(await target(idOf('lost').slice(0, 64).toUpperCase())).toBe(`/tx/${idOf('lost').slice(0, 64)}`);
+    expect(await target(`${'ab'.repeat(32)}:0`)).toBe(`/output/${'ab'.repeat(32)}:0`);
+    expect(await target('0°0′0″1‴')).toBe('/sat/1');
+    expect(await target('lost')).toBe('/?text=lost');
     expect(await target('ab'.repeat(32))).toBe(`/?hash=${'ab'.repeat(32)}`);
     expect(await target('a b&c')).toBe('/?text=a+b%26c');
     expect(await target('a', '&in=metadata&all=1')).toBe('/?text=a&in=metadata&all=1');
+  });
+
+  test('offer other searches of a text that is not found, with the number of their matches', async () => {
+    const offers = async (url: string) =>
+      [...(await get(url)).body.matchAll(/<a class="chip" href="([^"]*)">([^<]*) <b>(\d+)<\/b>/gu)].map(
+        ([, href, words, count]) => [href!.replaceAll('&amp;', '&'), words, Number(count)],
+      );
+    expect(await offers('/?text=first+am+I')).toEqual([
+      ['/?text=first+am+I&words=1', 'any order of the words', 1],
+      ['/?text=first+am+I&fuzzy=1', 'similar words', 1],
+    ]);
+    expect(await offers('/?text=12345678901234567890')).toEqual([
+      ['/?text=12345678901234567890&in=metadata', 'in metadata', 1],
+    ]);
+    expect(await offers('/?text=nothing+of+all+this')).toEqual([]);
+    // a text that is found
+    expect((await get('/?text=first')).body).not.toContain('similar words');
+  });
+
+  test('neither search nor repeat the id of an order', async () => {
+    const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
+    for (const url of [`/?q=${id}`, `/?text=${id}`, `/?q=https://a.example/order%23${id}`]) {
+      const answer = await get(url);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.body).not.toContain(id);
+      expect(answer.body).toContain('<a class="button" href="/order">');
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    }
+    for (const url of [`/search/${id}`, `/search?query=${id}`])
+      expect((await get(url)).headers.location).toBe('/order');
+    expect((await get(`/search/suggest?text=${id}`)).json()).toEqual({ status: 'ok', words: [], names: [] });
+    expect(JSON.stringify(http.logged)).not.toContain(id);
+  });
+
+  test('say of a hash that nothing has it, and where to inscribe its file', async () => {
+    const { body } = await get(`/?hash=${'ab'.repeat(32)}`);
+    expect(body).toContain('No block or transaction with this id is known here either');
+    expect(body).toContain('<a class="button" href="/inscribe">');
+    const transaction = (await get(`/?hash=${idOf('lost').slice(0, 64)}`)).body;
+    expect(transaction).toContain(`<li class="meaning"><a href="/tx/${idOf('lost').slice(0, 64)}">`);
+    expect(transaction).not.toContain('href="/inscribe">Check');
   });
 
   test('keep how was searched in the box at the top', async () => {
@@ -287,12 +335,19 @@ describe('pages', () => {
   });
 
   test('offer the block of a height that was searched as text', async () => {
-    expect((await get('/?text=767430')).body).toContain('<a href="/block/767430">Block 767,430</a>');
+    const { body } = await get('/?text=767430');
+    expect(body).toMatch(
+      /<li class="meaning"><a href="\/block\/767430">[^]*?Block 767,430[^]*?14 inscriptions/u,
+    );
+    expect((await get('/?text=767,430')).body).toContain('<a href="/block/767430">');
     expect((await get('/?text=767429')).body).not.toContain('<a href="/block/');
   });
 
   test('offer the inscription of a number that was searched as text', async () => {
-    expect((await get('/?text=7')).body).toContain(`<a href="/inscription/${idOf('sibling 3')}">#7</a>`);
+    const { body } = await get('/?text=7');
+    expect(body).toContain(`<li class="meaning"><a href="/inscription/${idOf('sibling 3')}">`);
+    // a sat has the number too, which is seldom meant: after the texts
+    expect(body.indexOf('<a href="/sat/7">')).toBeGreaterThan(body.indexOf('class="filters"'));
   });
 
   test('lead from an inscription to what its owner has', async () => {

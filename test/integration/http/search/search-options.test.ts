@@ -262,7 +262,20 @@ describe('GET /search/suggest', () => {
     expect((await suggest(idOf('child')))['names']).toMatchObject([
       { path: `/inscription/${idOf('child')}` },
     ]);
-    expect((await suggest(idOf('child').slice(0, 64)))['names']).toMatchObject([{ kind: 'inscription' }]);
+    const txid = idOf('child').slice(0, 64);
+    expect((await suggest(txid.toUpperCase()))['names']).toMatchObject([
+      { kind: 'transaction', name: txid, path: `/tx/${txid}` },
+      { kind: 'inscription', path: `/inscription/${idOf('child')}` },
+    ]);
+    expect((await suggest('Block 9'))['names']).toEqual([
+      { kind: 'satribute', name: 'Block 9', path: '/satributes/block9' },
+    ]);
+    expect((await suggest(`${txid}:0`))['names']).toMatchObject([
+      { kind: 'output', path: `/output/${txid}:0` },
+    ]);
+    expect((await suggest('2,099,999,997,689,999'))['names']).toMatchObject([
+      { kind: 'sat', path: '/sat/2099999997689999' },
+    ]);
     expect((await suggest('0'.repeat(64)))['names']).toMatchObject([{ path: `/?hash=${'0'.repeat(64)}` }]);
     const address = 'bcrt1qqurswpc8qurswpc8qurswpc8qurswpc8dxm0gk';
     expect((await suggest(address))['names']).toEqual([

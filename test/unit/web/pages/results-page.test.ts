@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { type CoveredBlocks, resultsPage } from '#web/pages/results.page.ts';
+import { type CoveredBlocks, type ResultsView, resultsPage } from '#web/pages/results.page.ts';
 
 const hash = 'ab'.repeat(32);
 
@@ -16,6 +16,7 @@ function pageOf(
   coverage: CoveredBlocks,
   totalItems: number,
   filters: Readonly<Record<string, string>>,
+  { meanings = [], pendingCards = 0 }: Partial<Pick<ResultsView, 'meanings' | 'pendingCards'>> = {},
 ): string {
   return resultsPage({
     site: { network: 'mainnet', tipHeight: asHeight(951_658), banner: null },
@@ -27,10 +28,9 @@ function pageOf(
     totalPages: totalItems,
     parameters: { hash, ...filters },
     overview: null,
-    numbered: null,
-    height: null,
-    rune: null,
-    sat: null,
+    meanings,
+    pendingCards,
+    others: [],
   }).text;
 }
 
@@ -70,4 +70,54 @@ test('a search with filters does not call a content new, and one in another orde
   );
   expect(headline(whole, 2, { sort: 'length' })).toBe('Inscribed 2 times already');
   expect(headline(whole, 2, { order: 'desc' })).toBe('Inscribed 2 times already');
+});
+
+const whole = { fromHeight: asHeight(0), toHeight: asHeight(5), blocks: 6, complete: true };
+
+test('contents of the mempool are not called inscribed, and no hash of a transaction is called a new content', () => {
+  const heading = (totalItems: number, more: Parameters<typeof pageOf>[3]): string =>
+    /<h1 class="count">(.*?)<\/h1>/u.exec(pageOf(whole, totalItems, {}, more))?.[1] ?? '';
+  expect(heading(1, { pendingCards: 1 })).toBe(
+    'In no block yet: 1 pending inscription would have this content',
+  );
+  expect(heading(3, { pendingCards: 1 })).toBe('Inscribed 3 times already, the mempool included, first by');
+  const transaction = {
+    kind: 'transaction',
+    label: hash,
+    path: `/tx/${hash}`,
+    why: 'has this id',
+    facts: [],
+    art: null,
+    isPossible: false,
+  } as const;
+  expect(heading(0, { meanings: [transaction] })).toBe('Not the hash of a content');
+  const page = pageOf(whole, 0, {}, { meanings: [transaction] });
+  expect(page).toContain(`<a href="/tx/${hash}">`);
+  expect(page).not.toContain('/inscribe');
+  expect(pageOf(whole, 0, {})).toContain('<a class="button" href="/inscribe">');
+});
+
+test('names of strangers on cards are texts, apart in their direction', () => {
+  const hostile = '<script>alert(1)</script>\u202e';
+  const page = pageOf(
+    whole,
+    0,
+    {},
+    {
+      meanings: [
+        {
+          kind: 'collection',
+          label: hostile,
+          path: '/collection/x',
+          why: 'has this name',
+          facts: [hostile],
+          art: { kind: 'icon', id: `${hash}i0` },
+          isPossible: false,
+        },
+      ],
+    },
+  );
+  expect(page).not.toContain('<script>alert');
+  expect(page.match(/<bdi>&lt;script&gt;/gu)).toHaveLength(2);
+  expect(page).toContain(`<img class="thumbnail" src="/thumbnails/${hash}i0.webp" alt=""`);
 });

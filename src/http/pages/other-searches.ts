@@ -1,0 +1,95 @@
+import { type Asker, askerWith } from '#kernel/contracts/asker.ts';
+import type { Corpus, TextMatch } from '#kernel/contracts/search-engine.ts';
+import type { SearchService } from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { OtherSearch } from '#web/pages/results.page.ts';
+
+interface EmptySearch {
+  readonly text: string;
+  readonly where: Corpus;
+  readonly match: TextMatch;
+}
+
+/** A person waits for all counts together: one that takes longer is offered without its number. */
+const countsMs = 1_500;
+
+/**
+ * Other readings of a text that was not found, with the number of their matches. One after the other, so that a page
+ * takes one place among the searches. Those without a match are left out.
+ */
+export async function otherSearches(
+  search: SearchService,
+  { text, where, match }: EmptySearch,
+  asker: Asker,
+): Promise<OtherSearch[]> {
+  const signal = AbortSignal.any([asker.signal, AbortSignal.timeout(countsMs)]);
+  const offers: OtherSearch[] = [];
+  for (const other of readings(text, where, match)) {
+    const count = await countOf(search, { text, ...other }, asker, signal);
+    if (count === 'refused' || count === 0) continue;
+    offers.push({
+      words: other.words,
+      href: hrefOf(text, other),
+      count: count === 'too slow' ? null : count,
+    });
+  }
+  return offers;
+}
+
+interface Reading {
+  readonly words: string;
+  readonly corpus: Corpus;
+  readonly match: TextMatch;
+}
+
+/** The same text by looser rules in the same place, then by the same rules in the other place. */
+function readings(text: string, where: Corpus, match: TextMatch): Reading[] {
+  // a single word that no text contains is no word of any text either
+  const isOneWord = /^[\p{L}\p{M}\p{N}]*$/u.test(text.trim());
+  const elsewhere = where === 'content' ? 'metadata' : 'content';
+  const looser: readonly Reading[] = [
+    ...(isOneWord ? [] : [{ words: 'any order of the words', corpus: where, match: 'words' } as const]),
+    { words: 'similar words', corpus: where, match: 'fuzzy' },
+  ];
+  const order = { substring: 0, words: 1, fuzzy: 2 } as const;
+  const inOther = where === 'content' ? 'in metadata' : 'in contents';
+  return [
+    ...looser.filter((reading) => order[reading.match] > order[match]),
+    { words: inOther, corpus: elsewhere, match },
+  ];
+}
+
+async function countOf(
+  search: SearchService,
+  { text, corpus, match }: Reading & { readonly text: string },
+  asker: Asker,
+  signal: AbortSignal,
+): Promise<number | 'too slow' | 'refused'> {
+  if (signal.aborted) return 'too slow';
+  try {
+    const { value } = await search.textSearch({
+      text,
+      corpus,
+      match,
+      phrase: match === 'substring',
+      page: 1,
+      itemsPerPage: 1,
+      pending: true,
+      asker: askerWith(asker, signal),
+    });
+    return value.totalItems;
+  } catch (error) {
+    asker.signal.throwIfAborted();
+    if (signal.aborted) return 'too slow';
+    // a text without words, one that would read too much, or no place: there is nothing to offer
+    if (error instanceof AppError) return 'refused';
+    throw error;
+  }
+}
+
+function hrefOf(text: string, { corpus, match }: Reading): string {
+  const parameters = new URLSearchParams({ text: text.toWellFormed() });
+  if (corpus === 'metadata') parameters.set('in', 'metadata');
+  if (match !== 'substring') parameters.set(match, '1');
+  return `/?${parameters.toString()}`;
+}

@@ -1,0 +1,113 @@
+import type { ClientBase } from 'pg';
+import { type BlockFacts, blockAt } from '#chain/blocks/block.queries.ts';
+import { isContentHash } from '#chain/inscriptions/content.queries.ts';
+import { type InscriptionName, inscriptionName } from '#chain/inscriptions/inscription.queries.ts';
+import { isPendingTransaction } from '#chain/pending/pending.queries.ts';
+import { runeEtchedBy } from '#chain/runes/rune.queries.ts';
+import { type StoredSale, salesOfTransaction, salesOfTransactionIndex } from '#chain/sales/sale.queries.ts';
+import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
+import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { plural } from '#web/format.ts';
+import { inscriptionMeaning } from './inscription-meanings.ts';
+import type { Detail, Meaning } from './meaning.ts';
+import type { Notation } from './notations.ts';
+import { blockMeaning } from './number-meanings.ts';
+
+type HashNotation = Extract<Notation, { kind: 'hash' }>;
+
+/** Facts of a transaction in the tables. */
+interface KnownTransaction {
+  /** The first inscription that it revealed. */
+  readonly revealed: InscriptionName | null;
+  readonly sale: StoredSale | null;
+  readonly etched: SpacedRune | null;
+  readonly isPending: boolean;
+}
+
+/** The thing that has a hash. Null: no indexed block, and no transaction of these tables. */
+export type KnownHash =
+  | { readonly kind: 'block'; readonly block: BlockFacts }
+  | ({ readonly kind: 'transaction' } & KnownTransaction)
+  | null;
+
+/** A block, else a transaction that revealed, sold, etched or is in the mempool. At most six look-ups. */
+export async function knownHash(client: ClientBase, { block: hash, txid }: HashNotation): Promise<KnownHash> {
+  const block = await blockAt(client, { kind: 'hash', hash });
+  if (block !== null) return { kind: 'block', block };
+  const revealed = await inscriptionName(client, { kind: 'id', id: { txid, index: 0 } });
+  // before its index is built, all sales would be read
+  const hasSales = (await builtIndexes(client, [salesOfTransactionIndex])).size > 0;
+  const [sale = null] = hasSales ? await salesOfTransaction(client, txid, 1) : [];
+  const etched = await runeEtchedBy(client, txid);
+  const isPending = await isPendingTransaction(client, txid);
+  if (revealed === null && sale === null && etched === null && !isPending) return null;
+  return { kind: 'transaction', revealed, sale, etched, isPending };
+}
+
+/** Meanings of a hash: a transaction comes before what it did. Empty: nothing that is indexed has this hash. */
+export async function hashMeanings(
+  client: ClientBase,
+  notation: HashNotation,
+  detail: Detail,
+): Promise<Meaning[]> {
+  const known = await knownHash(client, notation);
+  if (known === null) {
+    const hasContent = await isContentHash(client, Buffer.from(notation.hex, 'hex'));
+    return hasContent ? [fileMeaning(notation.hex, 'an inscription has this content')] : [];
+  }
+  if (known.kind === 'block') return [blockMeaning(known.block, 'has this hash', 'certain')];
+  const { revealed, sale } = known;
+  return [
+    transactionMeaning(notation.hex, factsOf(known)),
+    ...(sale === null ? [] : [saleMeaning(notation.hex, sale)]),
+    ...(revealed === null
+      ? []
+      : [
+          await inscriptionMeaning(client, revealed, {
+            why: 'was revealed by this transaction',
+            certainty: 'likely',
+            detail,
+          }),
+        ]),
+  ];
+}
+
+export const transactionMeaning = (hex: string, facts: readonly string[]): Meaning => ({
+  kind: 'transaction',
+  label: hex,
+  path: `/tx/${hex}`,
+  why: 'has this id',
+  facts,
+  art: null,
+  certainty: 'certain',
+});
+
+function factsOf({ revealed, sale, etched, isPending }: KnownTransaction): string[] {
+  return [
+    ...(isPending ? ['in the mempool, in no block yet'] : []),
+    ...(revealed === null ? [] : ['reveals inscriptions']),
+    ...(sale === null ? [] : ['sells an inscription']),
+    ...(etched === null ? [] : [`etches the rune ${formatSpacedRune(etched)}`]),
+  ];
+}
+
+const saleMeaning = (hex: string, { price, bundle }: StoredSale): Meaning => ({
+  kind: 'sale',
+  label: bundle > 1 ? `${plural(bundle, 'inscription')} at once` : 'of an inscription',
+  path: `/sale/${hex}`,
+  why: 'is in this transaction',
+  facts: [`for ${plural(price, 'sat')}`],
+  art: null,
+  certainty: 'likely',
+});
+
+/** Contents with a hash, whether there are any or not. */
+export const fileMeaning = (hex: string, why: string): Meaning => ({
+  kind: 'hash',
+  label: 'Contents with this hash',
+  path: `/?hash=${hex}`,
+  why,
+  facts: [],
+  art: null,
+  certainty: 'certain',
+});

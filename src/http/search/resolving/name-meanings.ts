@@ -1,0 +1,107 @@
+import type { ClientBase } from 'pg';
+import { runeDetail, spacedNameOf } from '#chain/runes/rune.queries.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import { formatRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { asU128, smallU128, zeroU128 } from '#kernel/runes/u128.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { namedCollections } from '#market/lists/collection-search.store.ts';
+import { groupedDecimal, plural } from '#web/format.ts';
+import type { Detail, Meaning } from './meaning.ts';
+
+type NamedRune =
+  | { readonly kind: 'rune'; readonly rune: Rune }
+  | { readonly kind: 'id'; readonly id: RuneId };
+
+/** The rune of a name or an id, where it is etched. */
+export async function runeMeanings(
+  client: ClientBase,
+  named: NamedRune,
+  certainty: Meaning['certainty'],
+  detail: Detail,
+): Promise<Meaning[]> {
+  const spaced = await spacedNameOf(client, named);
+  if (spaced === null) return [];
+  const name = formatSpacedRune(spaced);
+  return [
+    {
+      kind: 'rune',
+      label: name,
+      path: `/rune/${encodeURIComponent(name)}`,
+      why: named.kind === 'id' ? 'has this id' : 'has this name',
+      facts: detail === 'card' ? await runeFacts(client, spaced.rune) : [],
+      art: null,
+      certainty,
+    },
+  ];
+}
+
+async function runeFacts(client: ClientBase, rune: Rune): Promise<string[]> {
+  const found = await runeDetail(client, { kind: 'rune', rune }).catch((error: unknown) => {
+    // during a first sync mints cannot be counted
+    if (error instanceof AppError && error.code === 'index_missing') return null;
+    throw error;
+  });
+  if (found === null) return [];
+  const { premine, mints, terms, burned, divisibility, height, txIndex } = found;
+  const supply = BigInt(premine) + BigInt(mints) * BigInt(terms?.amount ?? zeroU128) - BigInt(burned);
+  return [
+    `supply ${groupedDecimal(shownAmount(asU128(supply), divisibility))}`,
+    plural(mints, 'mint'),
+    `id ${formatRuneId({ block: smallU128(height), tx: txIndex })}`,
+  ];
+}
+
+/** A name without what pages, ids and public interfaces write between words. */
+const plainName = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/gu, '');
+
+/** The satribute that a text names by its title, its id, or its spelling in a public interface. */
+export function satributeMeanings(book: SatributeBook, text: string): Meaning[] {
+  const name = plainName(text);
+  const found = book.satributes.find((satribute) =>
+    namesOf(satribute).some((given) => plainName(given) === name),
+  );
+  if (found === undefined) return [];
+  return [
+    {
+      kind: 'satribute',
+      label: found.title,
+      path: `/satributes/${found.id}`,
+      why: 'has this name',
+      facts: [found.about],
+      art: null,
+      certainty: 'likely',
+    },
+  ];
+}
+
+const namesOf = ({ id, title, inventory = id, scanner = id }: Satribute): string[] => [
+  id,
+  title,
+  inventory,
+  scanner,
+];
+
+/** More would hide the texts below them: `/market` lists them all. */
+const collectionsMax = 3;
+/** A single letter begins the names of many collections. */
+const beginningCharsMin = 2;
+
+/** Imported collections whose name or slug a text is, or begins. */
+export async function collectionMeanings(client: ClientBase, text: string): Promise<Meaning[]> {
+  const found = await namedCollections(client, text, collectionsMax);
+  const named = text.length < beginningCharsMin ? found.filter(({ isWhole }) => isWhole) : found;
+  return named.map(({ slug, name, icon, items, isWhole }) => ({
+    kind: 'collection',
+    label: name,
+    path: `/collection/${slug}`,
+    why: isWhole ? 'has this name' : 'has a name that begins so',
+    facts: [plural(items, 'item')],
+    art: icon === null ? null : { kind: 'icon', id: formatInscriptionId(icon.txid, icon.index) },
+    certainty: 'likely',
+  }));
+}

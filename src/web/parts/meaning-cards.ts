@@ -1,0 +1,62 @@
+import { html, type Markup } from '#web/html.ts';
+import { type Art, artTile } from '#web/parts/art-tile.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
+
+/** Kinds of things that a text can name, and their words. */
+export const meaningWords = {
+  inscription: 'Inscription',
+  block: 'Block',
+  transaction: 'Transaction',
+  sale: 'Sale',
+  output: 'Output',
+  satpoint: 'Satpoint',
+  address: 'Address',
+  hash: 'Content',
+  rune: 'Rune',
+  sat: 'Sat',
+  satribute: 'Satribute',
+  collection: 'Collection',
+} as const;
+
+export type MeaningKind = keyof typeof meaningWords;
+
+/** One thing that a text names, with its page. */
+export interface MeaningView {
+  readonly kind: MeaningKind;
+  /** A name of its own may be of a stranger. */
+  readonly label: string;
+  readonly path: string;
+  /** Why the text means it; continues a sentence about the thing. */
+  readonly why: string;
+  /** Facts to know before a visit. May hold texts of strangers. */
+  readonly facts: readonly string[];
+  /** Null: nothing to see. An icon is the thumbnail of an inscription. */
+  readonly art:
+    | { readonly kind: 'tile'; readonly tile: Art }
+    | { readonly kind: 'icon'; readonly id: string }
+    | null;
+}
+
+/** Things that a text names, as cards with their pictures. */
+export function meaningCards(meanings: readonly MeaningView[], label: string): Markup | null {
+  if (meanings.length === 0) return null;
+  return html`<ul class="meanings" aria-label="${label}">
+${meanings.map(meaningCard)}
+</ul>`;
+}
+
+function meaningCard({ kind, label, path, why, facts, art }: MeaningView): Markup {
+  return html`<li class="meaning"><a href="${path}">
+  ${art !== null && html`<span class="picture">${artOf(art)}</span>`}
+  <span class="what"><span class="kind">${meaningWords[kind]}</span>
+  <b class="wrap">${isolated(label)}</b>
+  ${facts.length > 0 && html`<span class="about">${facts.map((fact, index) => [index > 0 && ' · ', isolated(fact)])}</span>`}
+  <span class="faint">${why}</span></span>
+</a></li>
+`;
+}
+
+function artOf(art: NonNullable<MeaningView['art']>): Markup {
+  if (art.kind === 'tile') return artTile(art.tile);
+  return html`<span class="art"><img class="thumbnail" src="/thumbnails/${art.id}.webp" alt="" width="96" height="96" loading="lazy" decoding="async"></span>`;
+}
