@@ -72,6 +72,9 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --orders N       orders of one file (default 100000)
             --until filled   stops before the migration, and keeps the server for other measurements
 
+  api       look-ups by id over HTTP by 64 connections, from answers that are kept for a tip and without them
+            --docs N         inscriptions of the generated chain (default 1000000)
+
   --json    the last line is one JSON object {"bench", "machine", "results": {name: number}};
             of follow with all "stages" of a first sync
   --seed S  of all generators (default 1)
@@ -87,6 +90,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   runes: async (args) => (await import('./runes/runes-bench.ts')).runesBench(args),
   orders: async (args) => (await import('./orders/orders-bench.ts')).ordersBench(args),
   psbts: async (args) => (await import('./psbts/psbts-bench.ts')).psbtsBench(args),
+  api: async (args) => (await import('./api/api-bench.ts')).apiBench(args),
   ledger: async (args) => (await import('./ledger/ledger-bench.ts')).ledgerBench(args),
   sats: async (args) => (await import('./sats/sats-bench.ts')).satsBench(args),
   sales: async (args) => (await import('./sales/sales-bench.ts')).salesBench(args),

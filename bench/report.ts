@@ -30,7 +30,8 @@ export interface Report {
     | 'sales'
     | 'orders'
     | 'psbts'
-    | 'ledger';
+    | 'ledger'
+    | 'api';
   /** The conditions: what was measured, on which data, how often, and what was warm. */
   readonly notes: readonly string[];
   /** The figures of the JSON line, under their documented names. */

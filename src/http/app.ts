@@ -60,6 +60,7 @@ import { accessHeaders, guardRoutes } from '#http/server/access/guard-routes.ts'
 import { compressAnswers } from '#http/server/answers/compression.ts';
 import { decorateSite } from '#http/server/answers/site.ts';
 import { SiteBanner } from '#http/server/answers/site-banner.ts';
+import { TipAnswers } from '#http/server/answers/tip-answers.ts';
 import { keepBudgets, tellOfClients } from '#http/server/budgets/budgets.ts';
 import { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { refuseUnderPressure } from '#http/server/budgets/pressure.ts';
@@ -111,7 +112,7 @@ const corsOptions = {
  */
 export function buildApp(given: AppDependencies): App {
   const banner = new SiteBanner(given.operations);
-  const deps = { banner, ...given };
+  const deps = { banner, tipAnswers: new TipAnswers(given.pool), ...given };
   const app = createServer(deps);
   answerErrors(app, deps);
   decorateSite(app, deps);

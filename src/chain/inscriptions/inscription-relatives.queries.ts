@@ -48,8 +48,9 @@ export async function relativesOf(
   mains: readonly Standing[],
 ): Promise<Map<InscriptionKey, Relatives>> {
   const keys = mains.map(({ key }) => key);
-  const { rows } = await client.query<RelativeRow>(
-    `SELECT asked.key AS of, listed.relation, i.txid, i.index,
+  const { rows } = await client.query<RelativeRow>({
+    name: 'relatives_by_key',
+    text: `SELECT asked.key AS of, listed.relation, i.txid, i.index,
        b.island_height, b.has_spent AND b.sequence IS NOT NULL AS ordered
      FROM unnest($1::integer[]) AS asked(key)
      CROSS JOIN LATERAL (
@@ -64,18 +65,19 @@ export async function relativesOf(
      JOIN chain.inscriptions i ON i.key = listed.key
      JOIN chain.blocks b ON b.height = i.height
      ORDER BY asked.key, listed.relation, listed.place`,
-    [keys, relativesShown],
-  );
+    values: [keys, relativesShown],
+  });
   const { rows: counts } = await client.query<{
     behind: boolean;
     key: InscriptionKey | null;
     children: number;
-  }>(
-    `SELECT state.behind, c.parent_key AS key, c.children
+  }>({
+    name: 'child_counts_by_key',
+    text: `SELECT state.behind, c.parent_key AS key, c.children
      FROM (SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = 'parent_children' AND NOT is_followed) AS behind) AS state
      LEFT JOIN chain.parent_children c ON c.parent_key = ANY($1)`,
-    [keys],
-  );
+    values: [keys],
+  });
   const childCounts = new Map(counts.map(({ key, children }) => [key, children]));
   const isCounted = counts[0]?.behind !== true;
   const byKey = Map.groupBy(rows, (row) => row.of);

@@ -126,10 +126,11 @@ export async function inscriptionKey(
   question: InscriptionQuestion,
 ): Promise<InscriptionKey | null> {
   const { where, values } = askedBy(question);
-  const { rows } = await client.query<{ key: InscriptionKey }>(
-    `SELECT key FROM chain.inscriptions WHERE ${where}`,
+  const { rows } = await client.query<{ key: InscriptionKey }>({
+    name: `inscription_key_by_${question.kind}`,
+    text: `SELECT key FROM chain.inscriptions WHERE ${where}`,
     values,
-  );
+  });
   return rows[0]?.key ?? null;
 }
 
@@ -265,8 +266,10 @@ function isFollowedToTip(row: MainRow): boolean {
 }
 
 async function mainRows(client: ClientBase, keys: readonly InscriptionKey[]): Promise<MainRow[]> {
-  const { rows } = await client.query<MainRow>(
-    `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
+  const { rows } = await client.query<MainRow>({
+    // prepared once on each connection: planning takes longer than the rest of it
+    name: 'inscriptions_by_key',
+    text: `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
        i.content_type, i.content_id, c.sha256, length(c.body) AS size_bytes,
        d.content_encoding, d.metaprotocol, d.delegate, d.claimed_parents,
        m.json AS metadata_json, b.hash AS block_hash, b.time, b.anchored, b.has_spent,
@@ -282,8 +285,8 @@ async function mainRows(client: ClientBase, keys: readonly InscriptionKey[]): Pr
      LEFT JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id
      LEFT JOIN chain.runes u ON i.index = 0 AND u.height = i.height AND u.tx_index = i.tx_index
      LEFT JOIN chain.sats s ON s.key = i.key`,
-    [keys],
-  );
+    values: [keys],
+  });
   return rows;
 }
 

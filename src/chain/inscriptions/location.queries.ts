@@ -40,16 +40,17 @@ export async function currentLocations(
   client: ClientBase,
   keys: readonly InscriptionKey[],
 ): Promise<Map<InscriptionKey, Location>> {
-  const { rows } = await client.query<LocationRow>(
-    `SELECT i.key, last.place, coalesce(last.txid, i.txid) AS txid, last.vout, last.sat_offset, last.value,
+  const { rows } = await client.query<LocationRow>({
+    name: 'locations_by_key',
+    text: `SELECT i.key, last.place, coalesce(last.txid, i.txid) AS txid, last.vout, last.sat_offset, last.value,
        last.script, last.spent_height
      FROM unnest($1::integer[]) AS asked(key)
      JOIN chain.inscriptions i ON i.key = asked.key
      CROSS JOIN LATERAL (
        SELECT * FROM chain.locations l WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1
      ) AS last`,
-    [keys],
-  );
+    values: [keys],
+  });
   // spent by a block whose other facts are missing: where it went is unknown
   return new Map(rows.filter((row) => row.spent_height === null).map((row) => [row.key, locationOf(row)]));
 }

@@ -35,16 +35,17 @@ export async function propertiesHeads(
   keys: readonly InscriptionKey[],
 ): Promise<Map<InscriptionKey, PropertiesHead>> {
   // lengths are in the heads of values: no text is read
-  const { rows } = await client.query<PropertiesHead>(
-    `SELECT i.key, i.txid, i.index, coalesce(p.json_bytes, octet_length(d.properties_json)) AS "jsonBytes",
+  const { rows } = await client.query<PropertiesHead>({
+    name: 'properties_heads_by_key',
+    text: `SELECT i.key, i.txid, i.index, coalesce(p.json_bytes, octet_length(d.properties_json)) AS "jsonBytes",
        p.key IS NOT NULL AS "isInRows"
      FROM unnest($1::integer[]) AS asked(key)
      JOIN chain.inscriptions i ON i.key = asked.key
      LEFT JOIN chain.properties p ON p.key = asked.key
      LEFT JOIN chain.inscription_details d ON d.key = asked.key
      WHERE p.key IS NOT NULL OR d.properties_json IS NOT NULL`,
-    [keys],
-  );
+    values: [keys],
+  });
   return new Map(rows.map((head) => [head.key, head]));
 }
 

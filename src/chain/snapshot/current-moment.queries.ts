@@ -17,12 +17,13 @@ export async function currentMoment(client: ClientBase, withMempool: boolean): P
     hash: BlockHash | null;
     undo_epoch: number;
     revision: number | null;
-  }>(
-    `SELECT tip_height AS height, tip_hash AS hash, undo_epoch,
+  }>({
+    name: 'current_moment',
+    text: `SELECT tip_height AS height, tip_hash AS hash, undo_epoch,
             CASE WHEN $1 THEN (SELECT revision FROM chain.pending_state) END AS revision
        FROM chain.state`,
-    [withMempool],
-  );
+    values: [withMempool],
+  });
   const [row] = rows;
   if (row === undefined) return { tip: null, revision: null };
   const { height, hash, undo_epoch: undoEpoch, revision } = row;

@@ -48,9 +48,12 @@ export function sendOrd(
   return reply.send(typeof body === 'string' ? body : answerOfPieces(body, askerOf(reply).client));
 }
 
-/** Answers from the index alone: 304 where the client has the answer of this tip, else from one snapshot. */
+/**
+ * Answers from the index alone: 304 where the client has the answer of this tip, else an answer of this tip that was
+ * made before, else from one snapshot.
+ */
 export async function answerFromIndex(
-  { pool }: AppDependencies,
+  { pool, tipAnswers }: AppDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   form: AnswerForm,
@@ -58,6 +61,9 @@ export async function answerFromIndex(
 ): Promise<FastifyReply> {
   if (form.page === true) varyBy(reply, 'Accept');
   if (form.unkept !== true && (await answeredUnchanged(pool, request, reply))) return reply;
+  const isKept = form.unkept !== true && form.live !== true && request.method === 'GET';
+  const kept = isKept ? await tipAnswers?.find(request.url) : null;
+  if (kept != null) return sendOrd(request, reply, kept.tip, kept.body, form);
   const { tip, body } = await withSnapshot(
     pool,
     async (snapshot) => ({
@@ -66,5 +72,6 @@ export async function answerFromIndex(
     }),
     askerOf(reply).signal,
   );
+  if (isKept && typeof body === 'string') tipAnswers?.keep(request.url, tip, body);
   return sendOrd(request, reply, tip, body, form);
 }

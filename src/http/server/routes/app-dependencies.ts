@@ -6,6 +6,7 @@ import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import type { FxRates } from '#fx/fx-rates.ts';
 import type { SiteBanner } from '#http/server/answers/site-banner.ts';
+import type { TipAnswers } from '#http/server/answers/tip-answers.ts';
 import type { BodyRoom } from '#http/server/budgets/body-room.ts';
 import type { Budgets } from '#http/server/budgets/budget-bounds.ts';
 import type { ContentReads } from '#http/server/budgets/content-reads.ts';
@@ -41,6 +42,8 @@ export interface AppDependencies {
   readonly operations: Operations;
   /** The state of the index in words, for pages. Absent: none is shown. */
   readonly banner?: SiteBanner;
+  /** Answers of the current tip. Absent: each is read again. */
+  readonly tipAnswers?: TipAnswers;
   /** The kinds of events; absent: only those of inscriptions. */
   readonly eventKinds?: readonly StoredEventKind[];
   /** Raw blocks of the index, for answers that hold transactions. Absent: those answers are 404. */

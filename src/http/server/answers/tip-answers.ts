@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache';
+import type pg from 'pg';
+import { currentMoment, type Moment } from '#chain/snapshot/current-moment.queries.ts';
+import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
+import { answerTag } from './conditional.ts';
+
+/** An answer, and the tip that it is of. */
+interface KeptAnswer {
+  readonly tip: Tip | null;
+  readonly tag: string;
+  readonly body: string;
+}
+
+/** Some 30,000 inscriptions as ord's JSON: more than clients ask for again between two blocks. */
+const keptBytesMax = 32_000_000;
+/** Larger answers are rare, and one of them would take the place of hundreds. */
+const bodyCharsMax = 16_000;
+/** Memory of an entry beside its texts. */
+const entryBytes = 400;
+/** Memory of a character of a string, at most. */
+const charBytes = 2;
+
+/**
+ * Answers of the current tip by their URL. An answer is given again only while its entity tag is the one of a tip that
+ * was read after the request arrived, so it is never older than one from the database. Requests that arrive at the
+ * same time share that read (ADR 87).
+ */
+export class TipAnswers {
+  readonly #moments: SharedMaking<Moment>;
+  readonly #kept = new LRUCache<string, KeptAnswer>({
+    maxSize: keptBytesMax,
+    sizeCalculation: ({ body, tag }, url) => entryBytes + charBytes * (body.length + tag.length + url.length),
+  });
+
+  /** @param pool reads only */
+  constructor(pool: pg.Pool) {
+    this.#moments = new SharedMaking(() =>
+      withCutConnection(pool, null, (client) => currentMoment(client, false)),
+    );
+  }
+
+  /** The answer to a URL, if it is of the current tip. */
+  async find(url: string): Promise<KeptAnswer | null> {
+    // an unknown answer needs no tip: its snapshot reads one
+    if (!this.#kept.has(url)) return null;
+    const { tip } = await this.#moments.get();
+    const kept = this.#kept.get(url);
+    if (kept === undefined) return null;
+    if (kept.tag === answerTag(tip, url)) return kept;
+    this.#kept.delete(url);
+    return null;
+  }
+
+  keep(url: string, tip: Tip | null, body: string): void {
+    if (body.length <= bodyCharsMax) this.#kept.set(url, { tip, tag: answerTag(tip, url), body });
+  }
+}
