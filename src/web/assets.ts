@@ -23,6 +23,7 @@ const styles = [
   'market',
   'tables',
   'inscription',
+  'order',
   'states',
 ];
 

@@ -4,8 +4,10 @@ import { askerOf } from '#http/server/access/asker.ts';
 import { readsOrders } from '#http/server/access/guard.ts';
 import { type JsonPart, sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
 import { originOf } from '#http/server/headers/request-origin.ts';
-import { jsonText } from '#http/server/routes/answer-schemas.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import { jsonText, pageOrJson, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -15,6 +17,7 @@ import { fileAnswers, type OrderProgress, onlyFileOf, orderFields } from '#order
 import type { Order } from '#orders/order/order.store.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
 import { order } from './order.schemas.ts';
+import { sendMisplaced, sendOrderPage } from './order-pages.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const orderId = Type.String({ description: 'the id of an order', examples: [exampleOrder] });
@@ -26,7 +29,8 @@ const isDear = true;
 type SendOrder = (reply: FastifyReply, id: string) => Promise<FastifyReply>;
 
 /** Orders: reading and cancelling (docs/orders.md). */
-export function orderRoutes(app: App, { orders = null, network }: AppDependencies): void {
+export function orderRoutes(app: App, deps: AppDependencies): void {
+  const { orders = null, network } = deps;
   const send: SendOrder = async (reply, id) => {
     const { signal } = askerOf(reply);
     const found = orders === null || !isOrderId(id) ? null : await orders.read(id, signal);
@@ -46,12 +50,18 @@ export function orderRoutes(app: App, { orders = null, network }: AppDependencie
       querystring: Type.Object({
         id: Type.Optional(Type.String({ description: 'the id of an order: needed' })),
       }),
-      response: { 200: jsonText(order, 'the order') },
+      response: {
+        200: pageOrJson(order, 'the order; without id, for browsers, the page that shows one'),
+        304: unchanged,
+      },
     },
     config: { errors: 'orderRead', guard: readsOrders, isDear },
     handler: async (request, reply) => {
-      const { id = '' } = request.query;
-      if (id === '') throw new InvalidRequest([{ message: 'id is required.', parameter: 'id' }]);
+      const { id } = request.query;
+      if (id === undefined && prefersHtml(request.headers.accept)) return sendOrderPage(reply, deps);
+      varyBy(reply, 'Accept');
+      if (id === undefined || id === '')
+        throw new InvalidRequest([{ message: 'id is required.', parameter: 'id' }]);
       return send(reply, id);
     },
   });
@@ -63,10 +73,17 @@ export function orderRoutes(app: App, { orders = null, network }: AppDependencie
       summary: 'The same by its path',
       tags: ['orders'],
       params: Type.Object({ id: orderId }),
-      response: { 200: jsonText(order, 'the order') },
+      response: {
+        200: pageOrJson(order, 'the order; for browsers a page that asks for its id'),
+        304: unchanged,
+      },
     },
     config: { errors: 'orderRead', guard: readsOrders, isDear },
-    handler: (request, reply) => send(reply, request.params.id),
+    handler: async (request, reply) => {
+      if (prefersHtml(request.headers.accept)) return sendMisplaced(reply);
+      varyBy(reply, 'Accept');
+      return send(reply, request.params.id);
+    },
   });
   cancelRoute(app, orders, send);
 }

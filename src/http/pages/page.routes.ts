@@ -7,6 +7,7 @@ import { assetsRoutes } from './assets.routes.ts';
 import { blockRoutes } from './block.routes.ts';
 import { blocksRoutes } from './blocks.routes.ts';
 import { homeRoutes } from './home.routes.ts';
+import { inscribeRoutes } from './inscribe.routes.ts';
 import { inscriptionRoutes } from './inscription.routes.ts';
 import { keyRoutes } from './key.routes.ts';
 import { siteFilesRoutes } from './site-files.routes.ts';
@@ -19,6 +20,7 @@ export function pageRoutes(app: App, deps: PieceDependencies, { blocks, transact
   blocksRoutes(app, deps, blocks);
   blockRoutes(app, deps, blocks);
   inscriptionRoutes(app, deps);
+  inscribeRoutes(app, deps);
   assetsRoutes(app);
   siteFilesRoutes(app);
   keyRoutes(app, deps);

@@ -141,7 +141,7 @@ export async function createOrder(
 
 /** The keys of orders and the tip of the index, if an order can be made and delivered now. Throws `orders_off`. */
 async function requireOpen(
-  { keys: openKeys, standing }: CreationParts,
+  { keys: openKeys, standing }: Pick<CreationParts, 'keys' | 'standing'>,
   wanted: Pick<WantedOrder, 'files'>,
   signal: AbortSignal | null,
 ): Promise<{ readonly keys: OrderKeys; readonly tip: Height }> {
@@ -164,6 +164,20 @@ async function requireOpen(
     );
   if (tip === null) throw new AppError('orders_off', 'this service takes no orders yet: no block is indexed');
   return { keys, tip };
+}
+
+/** Why no order could be made and delivered now, if it had no files; null: one could. */
+export async function whyClosed(
+  parts: Pick<CreationParts, 'keys' | 'standing'>,
+  signal: AbortSignal | null,
+): Promise<string | null> {
+  try {
+    await requireOpen(parts, { files: [] }, signal);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'orders_off') return error.message;
+    throw error;
+  }
 }
 
 /** The order with keys of its own, and the address that is paid. */

@@ -16,6 +16,7 @@ import {
   type MadeOrder,
   type OnMade,
   type WantedOrder,
+  whyClosed,
 } from '#orders/creating/create-order.ts';
 import { type FetchedContents, fetchContents } from '#orders/creating/fetch-contents.ts';
 import {
@@ -111,6 +112,11 @@ export class CustomerOrders {
       tip: await indexedTip(pool),
       freeBytes: await files.freeBytes(),
     }));
+  }
+
+  /** Why an order could not be taken now, whatever it is; null: it could. Ends with the signal of who asks. */
+  async whyClosed(signal: AbortSignal | null = null): Promise<string | null> {
+    return whyClosed({ ...this.#parts, standing: () => this.#standing.get() }, signal);
   }
 
   /** Why nothing is sent to a URL; null: it may be. */

@@ -16,7 +16,7 @@ import { type FileGroup, pointerOf, type SettledTerms } from './settled-terms.ts
  */
 const sharedRevealWeightMax = 390_000;
 /** A reveal that a miner takes directly must fit into a block, beside its header and coinbase. */
-const minedWeightMax = 3_900_000;
+export const minedWeightMax = 3_900_000;
 
 /** A group with the length of its leaf. */
 export interface LeafGroup extends FileGroup {

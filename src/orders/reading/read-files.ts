@@ -29,7 +29,7 @@ type Item = Readonly<Record<string, unknown>>;
 export const contentFields = ['dataURL', 'metadataDataURL'] as const;
 
 /** Contents of one call, once decoded (interface, section 8). */
-const contentBytesMax = 50_000_000;
+export const contentBytesMax = 50_000_000;
 /** A price without names: most orders are of texts or images, whose types are about as long. */
 const unknownType = 'text/plain;charset=utf-8';
 

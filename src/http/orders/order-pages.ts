@@ -1,0 +1,28 @@
+import type { FastifyReply } from 'fastify';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOfApp } from '#http/server/answers/site.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { misplacedOrderPage, orderPage } from '#web/pages/order.page.ts';
+
+/** Paths that the script of the page asks: the order, and PSBTs that pay for it. */
+const connects = [
+  '/order',
+  '/order/cancel',
+  '/create-special-sats-psbt',
+  '/create-parent-child-psbt',
+  '/tokenpay/utils/finalize-psbt',
+  '/tokenpay/utils/submittx',
+];
+
+/** The page that shows an order. It is the same for all orders: the id stays in the browser. */
+export function sendOrderPage(reply: FastifyReply, { network }: AppDependencies): FastifyReply {
+  const page = orderPage({ site: siteOfApp(reply), network: network.name, hasDemoCoins: false });
+  return sendPage(withoutReferrer(reply), page, { connects });
+}
+
+/** The page for an id in a path, where servers on the way see it. Nothing of the request is in it. */
+export const sendMisplaced = (reply: FastifyReply): FastifyReply =>
+  sendPage(withoutReferrer(reply), misplacedOrderPage(siteOfApp(reply)));
+
+/** An id in the path would be told to every page that a link leads to. */
+const withoutReferrer = (reply: FastifyReply): FastifyReply => reply.header('referrer-policy', 'no-referrer');

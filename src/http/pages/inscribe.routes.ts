@@ -1,0 +1,64 @@
+import { satributesInForce } from '#http/sats/satributes-in-force.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { readsOrders } from '#http/server/access/guard.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOfApp } from '#http/server/answers/site.ts';
+import { page, unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { inventoryTypes } from '#inventory/inventory-types.ts';
+import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { minedWeightMax } from '#orders/inscribing/group-files.ts';
+import { orderBounds } from '#orders/inscribing/order-terms.ts';
+import { pushBytesMax } from '#orders/inscribing/reveal-script.ts';
+import { defaultPriceSettings } from '#orders/pricing/prices.ts';
+import { fileExtensions } from '#orders/reading/file-types.ts';
+import { contentBytesMax } from '#orders/reading/read-files.ts';
+import { type InscribeLimits, inscribePage } from '#web/pages/inscribe.page.ts';
+
+/** Paths that the script of the page asks. */
+const connects = ['/price', '/inscribe', '/order', '/mempool/api/v1/fees/recommended', '/inscription/'];
+
+/** Bytes of the length before a push of 520 bytes. */
+const lengthBytes = 3;
+
+/**
+ * Bytes that surely do not fit into a reveal: pushes alone take all of its weight. The price of an order knows the exact
+ * bound, which depends on all else of it.
+ */
+const fileBytesMax = (weightMax: number): number =>
+  Math.floor((weightMax * pushBytesMax) / (pushBytesMax + lengthBytes));
+
+/** The page on which customers order; POST of the same path is its API. */
+export function inscribeRoutes(app: App, deps: AppDependencies): void {
+  const { orders = null, inventory = null, prices = defaultPriceSettings } = deps;
+  const limits: InscribeLimits = {
+    extensions: fileExtensions.split(', '),
+    filesMax: orderBounds.files,
+    fileBytesMax: fileBytesMax(prices.nonStandard ? minedWeightMax : standardWeightMax),
+    orderBytesMax: contentBytesMax,
+  };
+  apiRoute(app, {
+    method: 'GET',
+    url: '/inscribe',
+    schema: {
+      operationId: 'inscribePage',
+      summary: 'The page on which people order inscriptions',
+      tags: ['pages'],
+      response: { 200: page('the page'), 304: unchanged },
+    },
+    config: { errors: 'plain', guard: readsOrders },
+    handler: async (_request, reply) => {
+      const view = {
+        site: siteOfApp(reply),
+        network: deps.network.name,
+        closed:
+          orders === null ? 'this service takes no orders' : await orders.whyClosed(askerOf(reply).signal),
+        limits,
+        satributes: satributesInForce(deps).findable.map(({ id }) => id),
+        rareSats: inventory === null ? [] : inventoryTypes,
+      };
+      return sendPage(reply, inscribePage(view), { connects });
+    },
+  });
+}

@@ -1,0 +1,109 @@
+// Requests to this service, with what became of them in plain words.
+
+/**
+ * @typedef {{ readonly kind: 'answered', readonly body: unknown }
+ *   | { readonly kind: 'refused', readonly status: number, readonly messages: readonly string[], readonly retryAfterMs: number | null }
+ *   | { readonly kind: 'unreachable', readonly messages: readonly string[], readonly retryAfterMs: number | null }} Outcome
+ */
+
+const unreachable = 'The service does not answer. Is the network there? Nothing is lost: it is asked again.';
+
+/**
+ * Messages in the body of an error, whatever the form of its path; null: it is no error.
+ *
+ * @param {unknown} body
+ * @returns {readonly string[] | null}
+ */
+export function messagesIn(body) {
+  if (typeof body !== 'object' || body === null) return null;
+  const { error, message, success, status } = /** @type {Readonly<Record<string, unknown>>} */ (body);
+  if (typeof error === 'string') return [error];
+  if (Array.isArray(error)) {
+    const told = error.flatMap((/** @type {unknown} */ each) => {
+      const msg =
+        typeof each === 'object' && each !== null ? /** @type {{ msg?: unknown }} */ (each).msg : null;
+      return typeof msg === 'string' ? [msg] : [];
+    });
+    return told.length === 0 ? null : told;
+  }
+  if ((success === false || status === 'error') && typeof message === 'string') return message.split('\n');
+  return null;
+}
+
+/**
+ * @param {number} status
+ * @param {readonly string[] | null} messages
+ * @param {number | null} retryAfterMs
+ * @returns {readonly string[]}
+ */
+function refusalWords(status, messages, retryAfterMs) {
+  if (status === 429) {
+    const seconds = Math.ceil((retryAfterMs ?? 10_000) / 1000);
+    return [
+      `That was more requests than this service takes from one address. It is asked again in ${seconds} s.`,
+      ...(messages ?? []),
+    ];
+  }
+  return messages ?? [`The service answered with an error (${status}).`];
+}
+
+/** @param {Response} response */
+function retryAfterOf(response) {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;
+}
+
+/**
+ * @param {string} path of this service
+ * @param {RequestInit} init
+ * @returns {Promise<Outcome>} rejects only if the signal of `init` aborts it
+ */
+async function request(path, init) {
+  try {
+    const response = await fetch(path, {
+      ...init,
+      headers: { accept: 'application/json', ...init.headers },
+      // no address of a page of an order is told to anyone
+      referrerPolicy: 'no-referrer',
+      cache: 'no-store',
+    });
+    const text = await response.text();
+    const body = /** @type {unknown} */ (text === '' ? null : JSON.parse(text));
+    const messages = messagesIn(body);
+    if (response.ok && messages === null) return { kind: 'answered', body };
+    const retryAfterMs = retryAfterOf(response);
+    return {
+      kind: 'refused',
+      status: response.ok ? 400 : response.status,
+      messages: refusalWords(response.status, messages, retryAfterMs),
+      retryAfterMs,
+    };
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error;
+    return { kind: 'unreachable', messages: [unreachable], retryAfterMs: null };
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {AbortSignal} [signal]
+ */
+export const getJson = (path, signal) => request(path, signal === undefined ? {} : { signal });
+
+/**
+ * @param {string} path
+ * @param {unknown} body
+ * @param {{ readonly signal?: AbortSignal, readonly onceKey?: string }} [options] `onceKey`: the same request again with
+ *   the same key makes nothing twice
+ */
+export function postJson(path, body, { signal, onceKey } = {}) {
+  return request(path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(onceKey === undefined ? {} : { 'idempotency-key': onceKey }),
+    },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}

@@ -1,0 +1,94 @@
+// Elements of pages, made of texts alone: nothing is ever read as HTML.
+
+const svgNamespace = 'http://www.w3.org/2000/svg';
+
+/** @typedef {Node | string | null | false} Child */
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Readonly<Record<string, string | boolean | ((event: Event) => void)>>} attributes functions listen to events
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') made.addEventListener(name, value);
+    else if (value === true) made.setAttribute(name, '');
+    else if (value !== false) made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== false));
+  return made;
+}
+
+/**
+ * @param {string} tag
+ * @param {Readonly<Record<string, string>>} attributes
+ * @param {...Node} children
+ */
+export function svgElement(tag, attributes, ...children) {
+  const made = document.createElementNS(svgNamespace, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/**
+ * A button that copies a text, as those of other pages (copy.js).
+ *
+ * @param {string} text
+ * @param {string} what
+ */
+export const copyButton = (text, what) =>
+  'clipboard' in navigator
+    ? element(
+        'button',
+        { class: 'copy', type: 'button', 'data-copy': text, 'aria-label': `Copy ${what}`, title: 'Copy' },
+        '⧉',
+      )
+    : null;
+
+/**
+ * An identifier with its page and a button that copies it.
+ *
+ * @param {string} path
+ * @param {string} text
+ * @param {string} what
+ */
+export const identifier = (path, text, what) =>
+  element(
+    'span',
+    { class: 'copied' },
+    element('a', { class: 'mono wrap', href: path, title: text }, text),
+    copyButton(text, what),
+  );
+
+/**
+ * The element of a page with an id.
+ *
+ * @template {HTMLElement} Kind
+ * @param {string} id
+ * @param {new () => Kind} kind
+ * @returns {Kind}
+ */
+export function byId(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${id}`);
+  return found;
+}
+
+/**
+ * Replaces the content of a part of a page, unless it was made of the same values.
+ *
+ * @param {HTMLElement} part
+ * @param {unknown} values that the content is made of
+ * @param {() => readonly Child[]} make
+ */
+export function fill(part, values, make) {
+  const made = JSON.stringify(values);
+  if (part.dataset['made'] === made) return;
+  part.dataset['made'] = made;
+  part.replaceChildren(...make().filter((child) => child !== null && child !== false));
+  part.hidden = part.childNodes.length === 0;
+}

@@ -1,0 +1,229 @@
+// The page of an order: it asks for the order again and again, and shows what came.
+
+import { plural } from './amounts.js';
+import { getJson, postJson } from './ask-service.js';
+import { byId, element, fill } from './elements.js';
+import { listenToOpening } from './open-order.js';
+import { factsView, filesView, parentsView, stateView } from './order-views.js';
+import { browserStorage, forgetOrder, orderIdOf, ownOrders, rememberOrder } from './own-orders.js';
+import { showOwnOrders } from './own-orders-view.js';
+import { payView } from './pay-view.js';
+import { pauseMs } from './polling.js';
+import { askedSats, canCancel, isPayable } from './state-words.js';
+import { WalletView } from './wallet-view.js';
+
+/** @import { Order } from './order-shapes.js' */
+/** @import { Outcome } from './ask-service.js' */
+
+const page = byId('order', HTMLElement);
+const part = (/** @type {string} */ id) => byId(id, HTMLElement);
+const hasDemoCoins = page.dataset['demoPay'] !== undefined;
+const wallet = new WalletView(page.dataset['network'] ?? '', part('said'), () => look());
+
+/** @type {string | null} */
+let id = null;
+/** @type {Order | null} */
+let order = null;
+let failures = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+/** @type {AbortController | null} */
+let asked = null;
+
+/** Opens the order of the address, or the list of orders where it names none. */
+function open() {
+  asked?.abort();
+  clearTimeout(timer);
+  id = orderIdOf(location.hash);
+  order = null;
+  failures = 0;
+  part('said').textContent = '';
+  page.hidden = id === null;
+  for (const section of page.querySelectorAll('section')) {
+    section.hidden = true;
+    delete section.dataset['made'];
+    section.replaceChildren();
+  }
+  part('open-order').hidden = id !== null;
+  part('own-orders').hidden = id !== null;
+  part('order-title').textContent = id === null ? 'Your orders' : 'Your order';
+  if (id === null) showOwnOrders(part('own-orders'));
+  else {
+    notice(['The order is asked for…']);
+    look();
+  }
+  if (id === null && location.hash !== '')
+    tellOpening(
+      'The address of this page has no id of an order after the #. Enter it, or open one of this browser.',
+    );
+}
+
+/** @param {string} words */
+function tellOpening(words) {
+  const problem = part('order-id-problem');
+  problem.textContent = words;
+  problem.hidden = false;
+}
+
+/** Asks for the order now. */
+function look() {
+  if (id === null) return;
+  clearTimeout(timer);
+  asked?.abort();
+  const now = new AbortController();
+  asked = now;
+  getJson(`/order?id=${id}`, now.signal)
+    .then((outcome) => {
+      if (!now.signal.aborted) came(outcome);
+    })
+    .catch(() => undefined);
+}
+
+/** @param {Outcome} outcome */
+function came(outcome) {
+  const isUnknown = outcome.kind === 'refused' && (outcome.status === 404 || outcome.status === 400);
+  if (isUnknown) {
+    unknown();
+    return;
+  }
+  if (outcome.kind === 'answered') {
+    failures = 0;
+    order = /** @type {Order} */ (outcome.body);
+    show(order);
+  } else {
+    failures += 1;
+    notice(outcome.messages);
+  }
+  const retryAfterMs = outcome.kind === 'answered' ? null : outcome.retryAfterMs;
+  timer = setTimeout(
+    look,
+    pauseMs({ state: order?.state ?? null, isHidden: document.hidden, failures, retryAfterMs }),
+  );
+}
+
+/** @param {readonly string[]} messages */
+function notice(messages) {
+  fill(part('notices'), messages, () =>
+    messages.map((message) => element('p', { class: 'notice' }, message)),
+  );
+}
+
+function unknown() {
+  for (const section of page.querySelectorAll('section')) section.hidden = true;
+  const known = id;
+  fill(part('notices'), ['unknown', known], () => [
+    element(
+      'div',
+      { class: 'notice' },
+      element('p', {}, element('b', {}, 'This service has no order with this id.')),
+      element(
+        'p',
+        {},
+        'A part of the address may be missing: copy it whole. Orders of another service, or of another network, are not here. If you paid it, write to the operator with the whole address.',
+      ),
+      element(
+        'p',
+        {},
+        element('a', { class: 'button', href: '/order' }, 'Your orders'),
+        ' ',
+        element('a', { class: 'button', href: '/inscribe' }, 'Order again'),
+        ' ',
+        known !== null && ownOrders(browserStorage()).some((own) => own.id === known)
+          ? element('button', { class: 'button', type: 'button', click: () => forget(known) }, 'Forget it')
+          : null,
+      ),
+    ),
+  ]);
+}
+
+/** @param {string} forgotten */
+function forget(forgotten) {
+  forgetOrder(browserStorage(), forgotten);
+  location.assign('/order');
+}
+
+/** @param {Order} read */
+function show(read) {
+  notice([]);
+  const now = Date.now();
+  const payable = isPayable(read, now);
+  fill(
+    part('state'),
+    [
+      read.state,
+      read.missing,
+      read.repriced,
+      read.underpaid,
+      read.overpaid,
+      read.error,
+      read.refund,
+      payable,
+      read.files.map(({ status }) => status),
+    ],
+    () => stateView(read, now),
+  );
+  const needsSats =
+    payable &&
+    (read.psbt?.body.chargeAmount !== undefined ? read.psbt.body.chargeAmount > 0 : lacksSats(read));
+  const payment = { address: read.charge.address, sats: read.psbt?.body.chargeAmount ?? askedSats(read) };
+  fill(part('pay'), [needsSats, payment], () =>
+    needsSats ? payView({ ...payment, hasDemoCoins, onPaid: look }) : [],
+  );
+  fill(part('parents'), [read.parents, payable], () => parentsView(read, payable));
+  wallet.order = read;
+  fill(part('wallet'), payable, () => (payable ? wallet.view() : []));
+  fill(part('files'), read.files, () => filesView(read));
+  fill(part('facts'), [read.state, read.charge, read.expiresAt, read.underpaid, read.priceHeldUntil], () => [
+    ...factsView(read),
+    cancelButton(read),
+  ]);
+  const words = plural(read.files.length, 'inscription');
+  if (ownOrders(browserStorage()).every((own) => own.id !== read.id))
+    rememberOrder(browserStorage(), { id: read.id, at: read.createdAt, words });
+}
+
+/**
+ * Whether an order with parents lacks sats, too: its way of a PSBT does not say so.
+ *
+ * @param {Order} read
+ */
+const lacksSats = ({ state, missing }) =>
+  state === 'waiting-payment' || missing !== undefined || state === 'waiting-parent';
+
+/** @param {Order} read */
+function cancelButton(read) {
+  if (!canCancel(read)) return null;
+  const words = element('span', { role: 'status' });
+  let isSure = false;
+  const button = element(
+    'button',
+    {
+      class: 'button',
+      type: 'button',
+      click: () => {
+        if (!isSure) {
+          isSure = true;
+          button.textContent = 'Really cancel it';
+          words.textContent = ' What arrives afterwards is only sent back.';
+          return;
+        }
+        button.disabled = true;
+        void postJson('/order/cancel', { id: read.id }).then((outcome) => {
+          words.textContent = outcome.kind === 'answered' ? '' : ` ${outcome.messages.join(' ')}`;
+          button.disabled = false;
+          look();
+        });
+      },
+    },
+    'Cancel the order',
+  );
+  return element('p', {}, button, words);
+}
+
+listenToOpening();
+addEventListener('hashchange', open);
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) look();
+});
+addEventListener('online', () => look());
+open();

@@ -1,0 +1,210 @@
+// The parts of the page of an order that only show: its state, its files, its parents and its facts.
+import { bitcoinOf, plural, satsWords } from './amounts.js';
+import { copyButton, element, identifier } from './elements.js';
+import { awaitedParents, momentWords, stepsOf, told } from './state-words.js';
+
+/** @import { Child } from './elements.js' */
+/** @import { Order, OrderFile, OrderParent } from './order-shapes.js' */
+
+/**
+ * @param {Order} order
+ * @param {number} now
+ * @returns {readonly Child[]}
+ */
+export function stateView(order, now) {
+  const { tone, title, words } = told(order, now);
+  const steps = stepsOf(order);
+  return [
+    element('p', { class: `tone ${tone}` }, element('b', {}, title)),
+    ...words.map((each) => element('p', {}, each)),
+    steps !== null &&
+      element(
+        'ol',
+        { class: 'order-steps' },
+        ...steps.map(({ name, is }) =>
+          element('li', { class: is, ...(is === 'current' ? { 'aria-current': 'step' } : {}) }, name),
+        ),
+      ),
+    order.refund !== undefined &&
+      element(
+        'p',
+        {},
+        `Sent back: ${satsWords(order.refund.amount)}, in `,
+        identifier(`/tx/${order.refund.txid}`, order.refund.txid, 'the transaction of the refund'),
+      ),
+  ];
+}
+
+/** Frames that show what was inscribed: each loads a document. */
+const framesMax = 12;
+/** Files with a row of their own: 10,000 would be a page of megabytes. */
+const rowsMax = 100;
+
+/** State of a file, in words. */
+const fileWords = (/** @type {OrderFile} */ { status, error, tx }) => {
+  if (error !== undefined) return `The node does not take it: ${error}`;
+  if (status === 'inscribed') return tx?.burn === undefined ? 'inscribed' : 'inscribed and burned';
+  if (status === 'broadcast') return 'sent, waits for a block';
+  return status === 'queued' ? 'made, is sent next' : 'waits';
+};
+
+/**
+ * @param {Order} order
+ * @returns {readonly Child[]}
+ */
+export function filesView(order) {
+  const { files } = order;
+  const there = files.filter(({ inscriptionId }) => inscriptionId !== undefined);
+  if (files.length === 0) return [];
+  const listed = files.slice(0, rowsMax);
+  return [
+    element('h2', {}, 'Inscriptions'),
+    there.length > 0 &&
+      element(
+        'div',
+        { class: 'order-art' },
+        ...there.slice(0, framesMax).map(({ inscriptionId = '' }) =>
+          element(
+            'a',
+            { href: `/inscription/${inscriptionId}`, 'aria-label': `Inscription ${inscriptionId}` },
+            // its content has no access to this page, and runs nothing in a list
+            element('iframe', {
+              sandbox: '',
+              loading: 'lazy',
+              tabindex: '-1',
+              title: `Content of inscription ${inscriptionId}`,
+              src: `/preview/${inscriptionId}?size=card`,
+            }),
+          ),
+        ),
+      ),
+    element(
+      'ol',
+      { class: 'order-files' },
+      ...listed.map((file) =>
+        element(
+          'li',
+          {},
+          element('span', { class: 'wrap' }, element('bdi', {}, file.name ?? 'delegate'), ' '),
+          element('span', { class: 'faint' }, fileWords(file)),
+          file.inscriptionId === undefined
+            ? null
+            : identifier(
+                `/inscription/${file.inscriptionId}`,
+                file.inscriptionId,
+                'the id of the inscription',
+              ),
+        ),
+      ),
+    ),
+    files.length > listed.length &&
+      element('p', { class: 'faint' }, `and ${files.length - listed.length} more`),
+  ];
+}
+
+/**
+ * @param {Order} order
+ * @param {boolean} isPayable
+ * @returns {readonly Child[]}
+ */
+export function parentsView(order, isPayable) {
+  const parents = order.parents ?? [];
+  if (parents.length === 0) return [];
+  const isAsked = isPayable && awaitedParents(order).length > 0;
+  return [
+    element('h2', {}, parents.length === 1 ? 'The parent' : 'Parents'),
+    isAsked &&
+      element(
+        'p',
+        {},
+        'Send each whole, with the sats of its output, in one output to its deposit address. A wallet that cannot choose the output may send another inscription: that one returns, less nothing.',
+      ),
+    ...parents.map((parent) => parentView(parent, isAsked)),
+  ];
+}
+
+/**
+ * @param {OrderParent} parent
+ * @param {boolean} isAsked
+ */
+function parentView({ inscriptionId = '', depositAddress, txid, parentReturnTx, returnAddress }, isAsked) {
+  return element(
+    'dl',
+    { class: 'pairs' },
+    element('dt', {}, 'Parent'),
+    element('dd', {}, identifier(`/inscription/${inscriptionId}`, inscriptionId, 'the id of the parent')),
+    element('dt', {}, txid === undefined ? 'Deposit address' : 'At its deposit since'),
+    element(
+      'dd',
+      {},
+      txid !== undefined
+        ? identifier(`/tx/${txid}`, txid, 'the transaction')
+        : depositAddress === undefined
+          ? 'not there yet'
+          : isAsked
+            ? identifier(`/address/${depositAddress}`, depositAddress, 'the deposit address')
+            : 'it is not asked for any more',
+    ),
+    element('dt', {}, 'Returns to'),
+    element('dd', { class: 'mono wrap' }, returnAddress ?? ''),
+    ...(parentReturnTx === undefined
+      ? []
+      : [
+          element('dt', {}, 'Returned in'),
+          element('dd', {}, identifier(`/tx/${parentReturnTx}`, parentReturnTx, 'the transaction')),
+        ]),
+  );
+}
+
+/**
+ * @param {Order} order
+ * @returns {readonly Child[]}
+ */
+export function factsView(order) {
+  const receivers = [order.receiveAddress ?? []].flat();
+  const [receiver] = receivers;
+  const facts = /** @type {readonly (readonly [string, Child])[]} */ ([
+    ['Price', `${satsWords(order.charge.amount)} (${bitcoinOf(order.charge.amount)} BTC)`],
+    [
+      'Goes to',
+      receiver === undefined
+        ? 'no one: it is burned'
+        : receivers.length === 1
+          ? identifier(`/address/${receiver}`, receiver, 'the address')
+          : plural(receivers.length, 'address', 'addresses'),
+    ],
+    ['Refund address', order.refundAddress ?? 'none: the operator decides'],
+    ['Ordered', momentWords(order.createdAt)],
+    ['Time to pay until', momentWords(order.expiresAt)],
+    ...(order.priceHeldUntil === undefined
+      ? []
+      : [
+          /** @type {const} */ ([
+            'Price holds until',
+            `${momentWords(order.priceHeldUntil)}; later it may rise with the fees`,
+          ]),
+        ]),
+    [
+      'Id of the order',
+      element(
+        'span',
+        { class: 'copied' },
+        element('span', { class: 'mono wrap' }, order.id),
+        copyButton(order.id, 'the id of the order'),
+      ),
+    ],
+  ]);
+  return [
+    element('h2', {}, 'The order'),
+    element(
+      'dl',
+      { class: 'pairs' },
+      ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', { class: 'wrap' }, value)]),
+    ),
+    element(
+      'p',
+      { class: 'hint small' },
+      'Keep the address of this page: it is the key to the order. Who has it can read and cancel it.',
+    ),
+  ];
+}

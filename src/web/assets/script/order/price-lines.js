@@ -1,0 +1,87 @@
+// The price of an order, line by line, with what may be said about it. Pure.
+import { grouped, plural, satsWords } from './amounts.js';
+
+/** @import { Price } from './order-shapes.js' */
+
+/** @typedef {{ readonly name: string, readonly sats: number, readonly note: string }} PriceLine */
+
+/**
+ * The parts of a price. Their sum is its amount.
+ *
+ * @param {Price} price
+ * @returns {readonly PriceLine[]}
+ */
+export function priceLines(price) {
+  const { count } = price;
+  const each = (/** @type {number} */ sats) => (count === 1 ? '' : `${grouped(sats)} × ${grouped(count)}`);
+  const transactions = price.transactions?.length ?? 0;
+  const lines = [
+    {
+      name: 'Fees of miners',
+      sats: price.chainFee,
+      note: transactions === 0 ? '' : plural(transactions, 'transaction'),
+    },
+    { name: 'Service', sats: price.baseFee * count, note: each(price.baseFee) },
+    { name: 'Special sats', sats: price.rareSatsFee * count, note: each(price.rareSatsFee) },
+    { name: 'Collection', sats: price.collectionServiceFee * count, note: each(price.collectionServiceFee) },
+    { name: 'Creator', sats: price.price * count, note: each(price.price) },
+    { name: 'Referral', sats: price.additionalFeeCharged, note: '' },
+    { name: 'Size', sats: price.sizeFee, note: 'a share of the fees of miners' },
+    {
+      name: 'Postage',
+      sats: price.postage * count,
+      note: `${count === 1 ? '' : `${each(price.postage)}, `}yours: it stays under the inscriptions`,
+    },
+  ];
+  return lines.filter(({ name, sats }) => sats > 0 || name === 'Fees of miners');
+}
+
+/**
+ * Warnings for the customer. Contents that are only counted are no reason: their sizes are exact.
+ *
+ * @param {Price} price
+ * @param {boolean} hasReceiver
+ * @param {boolean} [hasOffer] one reveal each is offered beside: it says which are vindicated
+ * @returns {readonly string[]}
+ */
+export function priceWarnings({ warnings = [] }, hasReceiver, hasOffer = false) {
+  const said = warnings
+    .filter(({ code }) => code !== 'assumed' && !(hasOffer && code === 'vindicated'))
+    .map(({ message }) => message);
+  return hasReceiver
+    ? said
+    : ['The price is for the longest kind of address. Yours may cost a little less.', ...said];
+}
+
+/**
+ * How many inscriptions of a price would have been cursed before the jubilee; 0: none.
+ *
+ * @param {Price} price
+ */
+export function vindicatedCount({ warnings = [] }) {
+  const warning = warnings.find(({ code }) => code === 'vindicated');
+  return warning === undefined ? 0 : Number(/^\d+/u.exec(warning.message)?.[0] ?? 0);
+}
+
+/**
+ * Cost of one reveal each, so that nothing is vindicated; null: nothing can be said.
+ *
+ * @param {Price} price
+ * @param {Price} uncursed the same order with `uncurseIt`
+ */
+export function uncurseOffer(price, uncursed) {
+  const count = vindicatedCount(price);
+  if (count === 0) return null;
+  const more = uncursed.amount - price.amount;
+  const cost = more > 0 ? `${satsWords(more)} more` : more < 0 ? `${satsWords(-more)} less` : 'the same';
+  return `${count} of ${grouped(price.count)} will be vindicated: one reveal each costs ${cost}.`;
+}
+
+/** Words of the form for ways to pay less; the others are told in those of the service. */
+const savingWords = /** @type {Readonly<Record<string, string>>} */ ({
+  'shared-output': 'All in one output, a postage apart. They move together until you separate them.',
+  compress: 'Stored in brotli, where that is shorter. Browsers show them alike; their hashes differ.',
+});
+
+/** @param {{ readonly code: string, readonly message: string }} saving */
+export const wordsOfSaving = ({ code, message }) => savingWords[code] ?? message;

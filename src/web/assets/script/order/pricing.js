@@ -1,0 +1,106 @@
+// Asks for the price of a new order while its customer types: the newest question alone, and not too often.
+import { postJson } from './ask-service.js';
+import { base64Of, bytesOfItem, orderBody } from './order-body.js';
+import { vindicatedCount } from './price-lines.js';
+
+/** @import { Price } from './order-shapes.js' */
+/** @import { Fields, Item } from './order-body.js' */
+
+/** A pause of typing. */
+const quietMs = 450;
+/** Contents that are sent for their price: brotli and known contents tell how it could be lower. */
+const sentBytesMax = 60_000;
+/** Reveals of an order: beyond them one each cannot be ordered (docs/orders.md). */
+const revealsMax = 150;
+
+/**
+ * @typedef {{ readonly kind: 'price', readonly price: Price, readonly uncursed: Price | null }
+ *   | { readonly kind: 'refused', readonly messages: readonly string[] }} Priced
+ */
+
+export class Pricing {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** @type {AbortController | null} */
+  #asked = null;
+  #onPrice;
+
+  /** @param {(priced: Priced) => void} onPrice */
+  constructor(onPrice) {
+    this.#onPrice = onPrice;
+  }
+
+  /** Ends the question that is under way, and the one that waits. */
+  stop() {
+    clearTimeout(this.#timer);
+    this.#asked?.abort();
+  }
+
+  /**
+   * @param {readonly Item[]} items
+   * @param {Fields} fields
+   * @param {number} [afterMs]
+   */
+  ask(items, fields, afterMs = quietMs) {
+    this.stop();
+    const asked = new AbortController();
+    this.#asked = asked;
+    this.#timer = setTimeout(() => {
+      this.#price(items, fields, asked.signal).catch(() => undefined);
+    }, afterMs);
+  }
+
+  /**
+   * @param {readonly Item[]} items
+   * @param {Fields} fields
+   * @param {AbortSignal} signal
+   */
+  async #price(items, fields, signal) {
+    const order = await pricedBody(items, fields);
+    const outcome = await postJson('/price?plan=1', { type: fields.type, order }, { signal });
+    if (signal.aborted) return;
+    if (outcome.kind === 'answered') {
+      const price = /** @type {Price} */ (outcome.body);
+      this.#onPrice({ kind: 'price', price, uncursed: null });
+      if (vindicatedCount(price) === 0 || fields.uncurse || price.count > revealsMax) return;
+      const other = await postJson(
+        '/price',
+        { type: fields.type, order: { ...order, uncurseIt: true } },
+        { signal },
+      );
+      if (!signal.aborted && other.kind === 'answered')
+        this.#onPrice({ kind: 'price', price, uncursed: /** @type {Price} */ (other.body) });
+      return;
+    }
+    this.#onPrice({ kind: 'refused', messages: outcome.messages });
+    const isBusy = outcome.kind === 'unreachable' || outcome.status === 429 || outcome.status >= 500;
+    if (isBusy) this.ask(items, fields, outcome.retryAfterMs ?? 5_000);
+  }
+}
+
+/**
+ * @param {readonly Item[]} items
+ * @param {Fields} fields
+ */
+async function pricedBody(items, fields) {
+  const bytes = items.reduce((sum, item) => sum + bytesOfItem(item), 0);
+  return bytes > sentBytesMax ? orderBody(items, fields, ({ size }) => ({ size })) : wholeBody(items, fields);
+}
+
+/**
+ * The body of an order with all contents. Rejects if a file cannot be read any more.
+ *
+ * @param {readonly Item[]} items
+ * @param {Fields} fields
+ */
+export async function wholeBody(items, fields) {
+  const contents = /** @type {string[]} */ ([]);
+  for (const item of items) {
+    if (item.kind === 'delegate') contents.push('');
+    else contents.push(base64Of(new Uint8Array(await item.blob.arrayBuffer())));
+  }
+  return orderBody(items, fields, ({ size, blob }, index) => ({
+    size,
+    dataURL: `data:${blob.type === '' ? 'application/octet-stream' : blob.type};base64,${contents[index] ?? ''}`,
+  }));
+}

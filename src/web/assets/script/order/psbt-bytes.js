@@ -1,0 +1,159 @@
+// What pages read of PSBTs (BIP 174): whether a wallet signed the transaction that it was given, and what that pays. Pure.
+
+const magic = [0x70, 0x73, 0x62, 0x74, 0xff];
+
+/**
+ * The bytes of a PSBT, as hex, base64 or a file of either or of the bytes; null: it is not a PSBT.
+ *
+ * @param {string | Uint8Array} given
+ * @returns {Uint8Array | null}
+ */
+export function psbtBytes(given) {
+  const bytes = typeof given === 'string' ? bytesOf(given.replace(/\s+/gu, '')) : given;
+  if (bytes === null) return null;
+  if (magic.every((byte, index) => bytes[index] === byte)) return bytes;
+  // a file of text
+  return typeof given === 'string' || bytes.some((byte) => byte > 0x7f)
+    ? null
+    : psbtBytes(String.fromCharCode(...bytes.slice(0, textMax)));
+}
+
+/** Characters of a PSBT that the service finalizes, in hex. */
+const textMax = 2_000_000;
+
+/** @param {string} text */
+function bytesOf(text) {
+  if (/^(?:[0-9a-f]{2})+$/iu.test(text)) {
+    const bytes = new Uint8Array(text.length / 2);
+    for (let index = 0; index < bytes.length; index++)
+      bytes[index] = Number.parseInt(text.slice(2 * index, 2 * index + 2), 16);
+    return bytes;
+  }
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * In hex.
+ *
+ * @param {Uint8Array} bytes
+ */
+export const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** Reads bytes from the front; null once there are too few. */
+class Reader {
+  #at = 0;
+
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+  }
+
+  /** @param {number} count */
+  take(count) {
+    if (count > this.bytes.length - this.#at) return null;
+    this.#at += count;
+    return this.bytes.subarray(this.#at - count, this.#at);
+  }
+
+  /** A little-endian number of up to eight bytes, if it is a safe integer. */
+  number(/** @type {number} */ width) {
+    const bytes = this.take(width);
+    const value = bytes?.reduceRight((sum, byte) => sum * 256 + byte, 0) ?? null;
+    return value !== null && Number.isSafeInteger(value) ? value : null;
+  }
+
+  /** A length as transactions have it. */
+  length() {
+    const first = this.number(1);
+    if (first === null || first < 0xfd) return first;
+    return this.number(first === 0xfd ? 2 : first === 0xfe ? 4 : 8);
+  }
+
+  /** Bytes after their length. */
+  field() {
+    const length = this.length();
+    return length === null ? null : this.take(length);
+  }
+}
+
+/**
+ * The transaction that a PSBT of version 0 signs, without signatures; null: there is none.
+ *
+ * @param {Uint8Array} psbt
+ * @returns {Uint8Array | null}
+ */
+export function unsignedOf(psbt) {
+  const reader = new Reader(psbt);
+  reader.take(magic.length);
+  for (;;) {
+    const key = reader.field();
+    if (key === null || key.length === 0) return null;
+    const value = reader.field();
+    if (value === null) return null;
+    if (key.length === 1 && key[0] === 0) return value;
+  }
+}
+
+/**
+ * The sats of each output of a transaction without signatures; null: it is not a transaction.
+ *
+ * @param {Uint8Array} transaction
+ * @returns {readonly number[] | null}
+ */
+export function outputValues(transaction) {
+  const reader = new Reader(transaction);
+  reader.take(4);
+  const inputs = reader.length();
+  if (inputs === null) return null;
+  for (let index = 0; index < inputs; index++) {
+    // outpoint, script, sequence
+    if (reader.take(36) === null || reader.field() === null || reader.take(4) === null) return null;
+  }
+  const outputs = reader.length();
+  if (outputs === null) return null;
+  const values = /** @type {number[]} */ ([]);
+  for (let index = 0; index < outputs; index++) {
+    const value = reader.number(8);
+    if (value === null || reader.field() === null) return null;
+    values.push(value);
+  }
+  return reader.take(4) === null ? null : values;
+}
+
+/**
+ * Whether two PSBTs sign the same transaction.
+ *
+ * @param {Uint8Array} one
+ * @param {Uint8Array} other
+ */
+export function signSame(one, other) {
+  const [left, right] = [unsignedOf(one), unsignedOf(other)];
+  return left !== null && right !== null && hexOf(left) === hexOf(right);
+}
+
+/**
+ * Why a PSBT that the service built is not handed to a wallet; null: it pays what was asked for, as it says.
+ *
+ * @param {Readonly<{ psbtHex: string, chargeAmount?: number, outputs: readonly Readonly<{ address: string | null, value: number }>[] }>} built
+ * @param {Readonly<{ address: string, sats: number }>} charge
+ * @returns {string | null}
+ */
+export function builtProblem({ psbtHex, outputs }, { address, sats }) {
+  const psbt = psbtBytes(psbtHex);
+  const unsigned = psbt === null ? null : unsignedOf(psbt);
+  const values = unsigned === null ? null : outputValues(unsigned);
+  if (values === null) return 'The service answered no PSBT. Nothing was signed or paid; try again.';
+  if (values.length !== outputs.length || outputs.some(({ value }, index) => value !== values[index]))
+    return 'The PSBT pays something else than the service says. Nothing was signed or paid; tell the operator.';
+  const paid = outputs
+    .filter((output) => output.address === address)
+    .reduce((sum, { value }) => sum + value, 0);
+  return paid < sats
+    ? 'The PSBT pays the order less than it asks for. Nothing was signed or paid; try again.'
+    : null;
+}

@@ -1,0 +1,261 @@
+// What happens to an order, and what its customer does next, in plain words. Pure.
+import { plural, satsWords } from './amounts.js';
+
+/** @import { Order, OrderState } from './order-shapes.js' */
+
+/**
+ * `wait`: nothing to do. `pay`: the customer sends something. `done`: it is inscribed. `over`: nothing comes any more.
+ * `halted`: somebody must act.
+ *
+ * @typedef {{
+ *   readonly tone: 'wait' | 'pay' | 'done' | 'over' | 'halted',
+ *   readonly title: string,
+ *   readonly words: readonly string[],
+ * }} Told
+ */
+
+/**
+ * @param {number} ms since 1970
+ * @returns {string} in the time of the reader
+ */
+export const momentWords = (ms) =>
+  new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/**
+ * The sats that the customer sends next, with one payment.
+ *
+ * @param {Order} order
+ */
+export const askedSats = (order) => order.missing ?? order.charge.amount;
+
+/**
+ * Whether what is paid now counts.
+ *
+ * @param {Order} order
+ * @param {number} now
+ */
+export const isPayable = (order, now) => order.psbt !== undefined && order.expiresAt > now;
+
+/**
+ * Parents that did not come yet.
+ *
+ * @param {Order} order
+ */
+export const awaitedParents = (order) => (order.parents ?? []).filter(({ txid }) => txid === undefined);
+
+/** @param {Order} order */
+const refundWords = ({ refundAddress }) =>
+  refundAddress === undefined
+    ? 'The order has no refund address: write to the operator of this service, with the id of the order.'
+    : `It goes to ${refundAddress}, less the fee of that transaction.`;
+
+/** @param {Order} order */
+const lateWords = ({ refundAddress }) =>
+  refundAddress === undefined
+    ? 'Do not pay it any more: what arrives would wait until the operator sends it back.'
+    : 'Do not pay it any more: what arrives is only sent back, less a fee.';
+
+/**
+ * @param {Order} order
+ * @param {number} now
+ * @returns {Told}
+ */
+function toldOfPayment(order, now) {
+  if (order.expiresAt <= now) {
+    return {
+      tone: 'wait',
+      title: 'The time to pay is over',
+      words: [
+        `A payment that was sent in time still counts. ${lateWords(order)}`,
+        'The order is closed in a moment.',
+      ],
+    };
+  }
+  const { repriced, underpaid } = order;
+  const until = momentWords(order.expiresAt);
+  const asked = satsWords(askedSats(order));
+  if (repriced !== undefined && order.missing !== undefined) {
+    return {
+      tone: 'pay',
+      title: `Fees rose: ${asked} more`,
+      words: [
+        `Your payment came after the price had ended, and miners ask ${repriced.to} sat/vB instead of ${repriced.from} now. The order costs ${satsWords(order.charge.amount)} instead of ${satsWords(repriced.before)}.`,
+        `Send ${asked} to the same address until ${momentWords(repriced.until)}, or cancel the order: all that you paid is sent back, less a fee. ${order.refundAddress === undefined ? refundWords(order) : ''}`,
+      ],
+    };
+  }
+  if (underpaid === true) {
+    return {
+      tone: 'pay',
+      title: `${asked} are missing`,
+      words: [
+        'A part of the payment has arrived.',
+        `Send ${asked} to the same address until ${until}. Without them, what arrived is sent back, less a fee. ${order.refundAddress === undefined ? refundWords(order) : ''}`,
+      ],
+    };
+  }
+  return {
+    tone: 'pay',
+    title: 'Waiting for your payment',
+    words: [`Send exactly ${asked} to the address below until ${until}. This page sees it within seconds.`],
+  };
+}
+
+/**
+ * @param {Order} order
+ * @param {number} now
+ * @returns {Told}
+ */
+function toldOfParents(order, now) {
+  const awaited = awaitedParents(order).length;
+  if (order.expiresAt <= now) return toldOfPayment(order, now);
+  const parents = awaited === 0 ? 'Parents' : plural(awaited, 'parent');
+  return {
+    tone: 'pay',
+    title: `Waiting for ${awaited === 1 ? 'the parent' : parents.toLowerCase()}`,
+    words: [
+      `Send ${awaited === 1 ? 'the parent' : 'each parent'} to its deposit address below until ${momentWords(order.expiresAt)}, with the sats of its output. The delivery returns it.`,
+      ...(order.underpaid === true || order.missing !== undefined
+        ? [`${satsWords(askedSats(order))} are missing, too.`]
+        : []),
+    ],
+  };
+}
+
+/**
+ * @param {Order} order
+ * @returns {Told}
+ */
+function toldOfDelivery(order) {
+  const { files, inscribedCount, payToAnchor } = order;
+  const sent = files.filter(({ inscriptionId }) => inscriptionId !== undefined).length;
+  if (order.state === 'completed') {
+    const count = inscribedCount ?? files.length;
+    return {
+      tone: 'done',
+      title:
+        payToAnchor === true
+          ? `${plural(count, 'inscription')} made and burned`
+          : `${plural(count, 'inscription')} delivered`,
+      words: [
+        ...(payToAnchor === true ? [] : ['They are in a block, at the address that you named.']),
+        ...(order.overpaid === true
+          ? [`More than the price was paid. What is left is sent back. ${refundWords(order)}`]
+          : []),
+      ],
+    };
+  }
+  return {
+    tone: 'wait',
+    title:
+      sent === 0
+        ? 'The inscriptions are being sent'
+        : `${sent} of ${plural(files.length, 'inscription')} sent`,
+    words: [
+      'They wait for a block: ten minutes in the middle, more where the fee rate is low. You may close this page.',
+    ],
+  };
+}
+
+/** @type {Readonly<Record<OrderState, (order: Order, now: number) => Told>>} */
+const toldByState = {
+  'waiting-payment': toldOfPayment,
+  'waiting-parent': toldOfParents,
+  'waiting-confirmation': () => ({
+    tone: 'wait',
+    title: 'Payment seen',
+    words: [
+      'It waits for a block, ten minutes in the middle. There is nothing to do: you may close this page.',
+    ],
+  }),
+  prep: () => ({
+    tone: 'wait',
+    title: 'Paid',
+    words: ['The transactions that inscribe are being made. There is nothing to do.'],
+  }),
+  queued: toldOfDelivery,
+  completed: toldOfDelivery,
+  expired: (order) => ({
+    tone: 'over',
+    title: 'Expired',
+    words: [
+      `Nothing was paid in time. ${lateWords(order)}`,
+      'Order again for a new address and the price of now.',
+    ],
+  }),
+  cancelled: (order) => ({ tone: 'over', title: 'Cancelled', words: [lateWords(order)] }),
+  'waiting-refund': (order) => ({
+    tone: order.refundAddress === undefined ? 'halted' : 'wait',
+    title: 'Your payment is sent back',
+    words: [`Nothing was inscribed with it. ${refundWords(order)}`],
+  }),
+  refunded: ({ refund }) => ({
+    tone: 'over',
+    title: 'Refunded',
+    words: [
+      refund === undefined
+        ? 'What was paid was sent back.'
+        : `${satsWords(refund.amount)} were sent back to ${refund.address}.`,
+    ],
+  }),
+  error: (order) => ({
+    tone: 'halted',
+    title: 'Stopped',
+    words: [
+      'The operator of this service sees it, and resumes or refunds the order.',
+      ...(order.refundAddress === undefined ? [refundWords(order)] : []),
+    ],
+  }),
+};
+
+/**
+ * @param {Order} order
+ * @param {number} now ms since 1970
+ * @returns {Told}
+ */
+export function told(order, now) {
+  const { tone, title, words } = toldByState[order.state](order, now);
+  const reasons = order.error === undefined ? [] : [`Reason: ${order.error}`];
+  return { tone, title, words: [...words, ...reasons].map((each) => each.trim()) };
+}
+
+const stepNames = /** @type {const} */ (['Ordered', 'Paid', 'Confirmed', 'Sent', 'Inscribed']);
+
+/** Steps that an order in a state has made; null: it does not take them. */
+/** @type {Readonly<Record<OrderState, number | null>>} */
+const stepsBehind = {
+  'waiting-payment': 1,
+  'waiting-parent': 1,
+  'waiting-confirmation': 2,
+  prep: 3,
+  queued: 3,
+  completed: 5,
+  expired: null,
+  cancelled: null,
+  'waiting-refund': null,
+  refunded: null,
+  error: null,
+};
+
+/**
+ * The way of an order, step by step; null: it does not lead to inscriptions any more.
+ *
+ * @param {Order} order
+ * @returns {readonly { readonly name: string, readonly is: 'done' | 'current' | 'ahead' }[] | null}
+ */
+export function stepsOf(order) {
+  const behind = stepsBehind[order.state];
+  if (behind === null) return null;
+  const isSent =
+    order.state === 'queued' && order.files.some(({ inscriptionId }) => inscriptionId !== undefined);
+  const done = isSent ? behind + 1 : behind;
+  return stepNames.map((name, index) => ({
+    name,
+    is: index < done ? 'done' : index === done ? 'current' : 'ahead',
+  }));
+}
+
+/** @param {Order} order */
+export const canCancel = ({ state, underpaid, repriced }) =>
+  (state === 'waiting-payment' || state === 'waiting-parent') &&
+  (underpaid !== true || repriced !== undefined);

@@ -1,0 +1,295 @@
+// Paying with a wallet that signs: one in the browser, or any other that takes a PSBT as text or file.
+import { satsWords } from './amounts.js';
+import { postJson } from './ask-service.js';
+import { copyButton, element } from './elements.js';
+import { builtProblem, hexOf, psbtBytes, signSame } from './psbt-bytes.js';
+import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.js';
+
+/** @import { Child } from './elements.js' */
+/** @import { Order } from './order-shapes.js' */
+/** @import { Account, Unsigned, Wallet } from './wallets.js' */
+
+/**
+ * @typedef {Unsigned & {
+ *   readonly fee: number,
+ *   readonly outputs: readonly { readonly address: string | null, readonly value: number, readonly purpose: string }[],
+ *   readonly warnings: readonly string[],
+ *   readonly unproven: readonly string[],
+ * }} Built
+ */
+
+/** Largest PSBT that the service finalizes, in hex with a line break at its end. */
+const fileBytesMax = 2_000_010;
+
+export class WalletView {
+  #network;
+  #onSent;
+  /** @type {Order | null} */
+  #order = null;
+  #said;
+  #signing = element('div', { class: 'signing' });
+
+  /**
+   * @param {string} network
+   * @param {HTMLElement} said where it is said what happens: it stays when nothing is to be paid any more
+   * @param {() => void} onSent
+   */
+  constructor(network, said, onSent) {
+    this.#said = said;
+    this.#network = network;
+    this.#onSent = onSent;
+  }
+
+  /** @param {Order} order the newest answer, whose way of a PSBT is used */
+  set order(order) {
+    this.#order = order;
+  }
+
+  /** @returns {readonly Child[]} */
+  view() {
+    const wallets = walletsIn(
+      /** @type {Readonly<Record<string, unknown>>} */ (/** @type {unknown} */ (globalThis)),
+    );
+    return [
+      element('h2', {}, 'Pay with a wallet that signs'),
+      wallets.length > 0 &&
+        element(
+          'div',
+          { class: 'choices' },
+          ...wallets.map((wallet) =>
+            element(
+              'button',
+              { class: 'button', type: 'button', click: () => void this.#with(wallet) },
+              `Pay with ${wallet.name}`,
+            ),
+          ),
+        ),
+      this.#otherWallet(),
+    ];
+  }
+
+  /** @param {string} words */
+  #say(words) {
+    this.#said.textContent = words;
+  }
+
+  /** @param {Wallet} wallet */
+  async #with(wallet) {
+    try {
+      this.#say(`${wallet.name} asks you to connect…`);
+      const account = await wallet.connect();
+      const problem = networkProblem(account.paymentAddress, this.#network);
+      if (problem !== null) {
+        this.#say(`${problem} Switch ${wallet.name} to ${this.#network}, and try again.`);
+        return;
+      }
+      const built = await this.#build(account);
+      if (built === null) return;
+      const unproven = [...built.warnings, ...built.unproven].map((each) => ` ${each}`).join('');
+      this.#say(`${wallet.name} shows the payment: sign it there.${unproven}`);
+      const signed = await wallet.sign(built, account);
+      await this.#send(built, signed, wallet.name);
+    } catch (error) {
+      this.#say(
+        error instanceof WalletFailure
+          ? error.message
+          : `${wallet.name} failed: ${String(error)}. Nothing was paid.`,
+      );
+    }
+  }
+
+  /**
+   * The PSBT that pays what is missing now; null: there is none, and why is said.
+   *
+   * @param {Account} account
+   * @returns {Promise<Built | null>}
+   */
+  async #build(account) {
+    const way = this.#order?.psbt;
+    if (way === undefined || this.#order === null) {
+      this.#say('Nothing is missing any more.');
+      return null;
+    }
+    this.#say('The payment is made…');
+    const outcome = await postJson(way.path, { ...way.body, ...account });
+    if (outcome.kind !== 'answered') {
+      this.#say(outcome.messages.join(' '));
+      return null;
+    }
+    const built = /** @type {Built} */ (outcome.body);
+    const charge = { address: this.#order.charge.address, sats: way.body.chargeAmount ?? 0 };
+    const problem = builtProblem(built, charge);
+    if (problem !== null) this.#say(problem);
+    return problem === null ? built : null;
+  }
+
+  /**
+   * Finalizes what was signed, and sends it.
+   *
+   * @param {Built} built
+   * @param {string | Uint8Array} signed
+   * @param {string} by
+   */
+  async #send(built, signed, by) {
+    const [given, back] = [psbtBytes(built.psbtHex), psbtBytes(signed)];
+    if (back === null || given === null) {
+      this.#say('This is no PSBT: it begins with cHNidP8 as text, or 70736274ff in hex. Nothing was sent.');
+      return;
+    }
+    if (!signSame(given, back)) {
+      this.#say(
+        `${by} signed another transaction than this one. It was not sent, and nothing was paid: try again.`,
+      );
+      return;
+    }
+    this.#say('The signatures are checked…');
+    const made = await postJson('/tokenpay/utils/finalize-psbt', { psbt: hexOf(back) });
+    if (made.kind !== 'answered') {
+      this.#say(`${made.messages.join(' ')} Nothing was sent.`);
+      return;
+    }
+    const { hex } = /** @type {{ hex: string }} */ (made.body);
+    const sent = await postJson('/tokenpay/utils/submittx', { hex });
+    if (sent.kind !== 'answered') {
+      this.#say(`It was signed, and not sent: ${sent.messages.join(' ')}`);
+      return;
+    }
+    const { txid, warnings = [] } = /** @type {{ txid: string, warnings?: readonly string[] }} */ (sent.body);
+    this.#say(`Paid, in transaction ${txid}. ${warnings.join(' ')}`);
+    this.#signing.replaceChildren();
+    this.#onSent();
+  }
+
+  /** Any wallet that signs PSBTs: it is given one as text and file, and one comes back. */
+  #otherWallet() {
+    const fields = /** @type {const} */ ([
+      ['payment-address', 'Address that pays'],
+      ['payment-key', 'Its public key, in hex'],
+      ['ordinal-address', 'Taproot address of your inscriptions, if it is another one'],
+      ['ordinal-key', 'Its public key, in hex'],
+    ]);
+    const form = element(
+      'form',
+      {
+        class: 'other-wallet',
+        submit: (event) => {
+          event.preventDefault();
+          void this.#make(form);
+        },
+      },
+      ...fields.map(([id, label]) =>
+        element(
+          'div',
+          { class: 'field' },
+          element('label', { for: id }, label),
+          element('input', {
+            id,
+            name: id,
+            type: 'text',
+            spellcheck: 'false',
+            autocapitalize: 'off',
+            autocomplete: 'off',
+          }),
+        ),
+      ),
+      element('button', { class: 'button', type: 'submit' }, 'Make the PSBT'),
+    );
+    return element(
+      'details',
+      { class: 'more-options' },
+      element('summary', {}, 'Another wallet: sign a PSBT as text or file'),
+      element(
+        'p',
+        { class: 'hint' },
+        'The payment is made here, you sign it in your wallet, and bring it back. Addresses and keys are not stored.',
+      ),
+      form,
+      this.#signing,
+    );
+  }
+
+  /** @param {HTMLFormElement} form */
+  async #make(form) {
+    const data = new FormData(form);
+    const textOf = (/** @type {string} */ name) => String(data.get(name) ?? '').trim();
+    const [address, key] = [textOf('payment-address'), textOf('payment-key')];
+    const problem =
+      address === '' || key === ''
+        ? 'Name the address that pays, and its public key.'
+        : networkProblem(address, this.#network);
+    if (problem !== null) {
+      this.#say(problem);
+      return;
+    }
+    const other = { ordinalAddress: textOf('ordinal-address'), ordinalPublicKey: textOf('ordinal-key') };
+    const account =
+      other.ordinalAddress === ''
+        ? oneAddress(address, key)
+        : { paymentAddress: address, paymentPublicKey: key, ...other };
+    const built = await this.#build(account);
+    if (built === null) return;
+    this.#say('Sign it in your wallet, and bring it back below.');
+    this.#signing.replaceChildren(...this.#signingView(built));
+  }
+
+  /** @param {Built} built */
+  #signingView(built) {
+    const bytes = psbtBytes(built.psbtHex) ?? new Uint8Array();
+    const file = new Blob([Uint8Array.from(bytes)], { type: 'application/octet-stream' });
+    const signed = element('textarea', {
+      id: 'signed-psbt',
+      rows: '3',
+      spellcheck: 'false',
+      autocomplete: 'off',
+    });
+    const send = (/** @type {string | Uint8Array} */ given) => void this.#send(built, given, 'Your wallet');
+    const chosen = element('input', {
+      id: 'signed-file',
+      type: 'file',
+      accept: '.psbt,.txt',
+      change: () => void this.#readFile(chosen, send),
+    });
+    return [
+      element('label', { for: 'unsigned-psbt' }, `The PSBT: it pays ${satsWords(built.fee)} to miners`),
+      element('textarea', { id: 'unsigned-psbt', rows: '3', readonly: true }, built.psbtBase64),
+      element('p', {}, copyButton(built.psbtBase64, 'the PSBT'), ' ', saveButton(file)),
+      ...[...built.warnings, ...built.unproven].map((words) => element('p', { class: 'hint' }, words)),
+      element('label', { for: 'signed-psbt' }, 'Signed, as text'),
+      signed,
+      element('button', { class: 'button', type: 'button', click: () => send(signed.value) }, 'Send it'),
+      element('p', {}, element('label', { for: 'signed-file' }, 'Or as a file '), chosen),
+    ];
+  }
+
+  /**
+   * @param {HTMLInputElement} chosen
+   * @param {(given: Uint8Array) => void} send
+   */
+  async #readFile(chosen, send) {
+    const [file] = chosen.files ?? [];
+    if (file === undefined) return;
+    if (file.size > fileBytesMax) {
+      this.#say(`${file.name} is too large for a PSBT. Nothing was sent.`);
+      return;
+    }
+    send(new Uint8Array(await file.arrayBuffer()));
+    chosen.value = '';
+  }
+}
+
+/** @param {Blob} file */
+const saveButton = (file) =>
+  element(
+    'button',
+    {
+      class: 'button',
+      type: 'button',
+      click: () => {
+        const href = URL.createObjectURL(file);
+        element('a', { href, download: 'order.psbt' }).click();
+        // the browser has begun to read it by then
+        setTimeout(() => URL.revokeObjectURL(href), 60_000);
+      },
+    },
+    'Save as a file',
+  );

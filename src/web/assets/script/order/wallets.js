@@ -1,0 +1,299 @@
+// Wallets in the browser: which there are, their addresses, and how each is asked for signatures (docs/psbts.md, "Wallets").
+
+/**
+ * Addresses and keys of a wallet, as the service's builders take them.
+ *
+ * @typedef {{
+ *   readonly paymentAddress: string,
+ *   readonly paymentPublicKey: string,
+ *   readonly ordinalAddress?: string,
+ *   readonly ordinalPublicKey?: string,
+ * }} Account
+ *
+ * @typedef {{
+ *   readonly psbtBase64: string,
+ *   readonly psbtHex: string,
+ *   readonly ordinalInputIndices: readonly number[],
+ *   readonly paymentInputIndices: readonly number[],
+ * }} Unsigned
+ *
+ * @typedef {{
+ *   readonly name: string,
+ *   readonly connect: () => Promise<Account>,
+ *   readonly sign: (psbt: Unsigned, account: Account) => Promise<string>,
+ * }} Wallet `sign` gives the PSBT in hex or base64, as the wallet returned it
+ *
+ * @typedef {Readonly<Record<string, (...given: readonly unknown[]) => unknown>>} Provider
+ */
+
+/** A failure of a wallet, in words for its owner. */
+export class WalletFailure extends Error {}
+
+/** @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
+const fieldsOf = (value) =>
+  typeof value === 'object' && value !== null ? /** @type {Readonly<Record<string, unknown>>} */ (value) : {};
+
+/** @param {unknown} value @param {string} name */
+const textIn = (value, name) => {
+  const text = fieldsOf(value)[name];
+  return typeof text === 'string' ? text : '';
+};
+
+/** Codes of refusals by the owner of a wallet: EIP-1193, JSON-RPC of sats-connect and Leather. */
+const refusals = [4001, -32000, -31000];
+
+/**
+ * The failure in what a wallet threw or answered.
+ *
+ * @param {string} name
+ * @param {unknown} thrown
+ */
+function failureOf(name, thrown) {
+  if (thrown instanceof WalletFailure) return thrown;
+  const inner = fieldsOf(thrown)['error'] ?? thrown;
+  const code = fieldsOf(inner)['code'];
+  const message = typeof inner === 'string' ? inner : textIn(inner, 'message');
+  const isRefused =
+    (typeof code === 'number' && refusals.includes(code)) ||
+    /reject|refus|cancel|denied|closed/iu.test(message);
+  return new WalletFailure(
+    isRefused
+      ? `${name} was closed, or you refused. Nothing was signed or paid: try again when you like.`
+      : `${name} says: ${message === '' ? 'it failed' : message}. Nothing was paid.`,
+  );
+}
+
+/**
+ * @param {Provider} provider
+ * @param {string} wallet
+ * @param {string} method
+ * @param {readonly unknown[]} given
+ */
+async function call(provider, wallet, method, given) {
+  const member = provider[method];
+  if (typeof member !== 'function') throw new WalletFailure(`${wallet} does not offer ${method}: update it.`);
+  try {
+    return await member.apply(provider, [...given]);
+  } catch (thrown) {
+    throw failureOf(wallet, thrown);
+  }
+}
+
+/**
+ * The result of a request by JSON-RPC, which sats-connect and Leather answer as `{result}` or `{error}`.
+ *
+ * @param {Provider} provider
+ * @param {string} wallet
+ * @param {string} method
+ * @param {unknown} params
+ */
+async function ask(provider, wallet, method, params) {
+  const answer = await call(provider, wallet, 'request', params === undefined ? [method] : [method, params]);
+  if (fieldsOf(answer)['error'] !== undefined && fieldsOf(answer)['error'] !== null)
+    throw failureOf(wallet, answer);
+  return fieldsOf(answer)['result'];
+}
+
+/**
+ * The account of what a wallet lists.
+ *
+ * @param {string} wallet
+ * @param {unknown} listed
+ * @param {(address: unknown) => 'payment' | 'ordinals' | null} purposeOf
+ * @returns {Account}
+ */
+function accountOf(wallet, listed, purposeOf) {
+  const addresses = Array.isArray(listed) ? /** @type {readonly unknown[]} */ (listed) : [];
+  const [payment, ordinals] = /** @type {const} */ (['payment', 'ordinals']).map((purpose) =>
+    addresses.find((each) => purposeOf(each) === purpose),
+  );
+  if (payment === undefined || ordinals === undefined)
+    throw new WalletFailure(
+      `${wallet} did not name an address to pay with and one for inscriptions. Unlock it, and try again.`,
+    );
+  return {
+    paymentAddress: textIn(payment, 'address'),
+    paymentPublicKey: textIn(payment, 'publicKey'),
+    ordinalAddress: textIn(ordinals, 'address'),
+    ordinalPublicKey: textIn(ordinals, 'publicKey'),
+  };
+}
+
+/**
+ * The account of a wallet with one address at a time.
+ *
+ * @param {string} address
+ * @param {string} publicKey
+ * @returns {Account}
+ */
+export const oneAddress = (address, publicKey) => ({
+  paymentAddress: address,
+  paymentPublicKey: publicKey,
+  // inscriptions are at taproot addresses: of another one the service takes the taproot address of its key
+  ...(/^(?:bc|tb|bcrt)1p/iu.test(address) ? { ordinalAddress: address } : {}),
+  ordinalPublicKey: publicKey,
+});
+
+/** @param {Unsigned} psbt */
+const allIndices = ({ ordinalInputIndices, paymentInputIndices }) =>
+  [...ordinalInputIndices, ...paymentInputIndices].toSorted((a, b) => a - b);
+
+/**
+ * Indices by the address that signs them.
+ *
+ * @param {Unsigned} psbt
+ * @param {Account} account
+ * @returns {Readonly<Record<string, readonly number[]>>}
+ */
+function byAddress(psbt, { paymentAddress, ordinalAddress = paymentAddress }) {
+  const { ordinalInputIndices, paymentInputIndices } = psbt;
+  if (paymentAddress === ordinalAddress) return { [paymentAddress]: allIndices(psbt) };
+  return {
+    ...(ordinalInputIndices.length === 0 ? {} : { [ordinalAddress]: ordinalInputIndices }),
+    ...(paymentInputIndices.length === 0 ? {} : { [paymentAddress]: paymentInputIndices }),
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} answer
+ * @param {string} field
+ */
+function signedIn(name, answer, field) {
+  const signed = typeof answer === 'string' ? answer : textIn(answer, field);
+  if (signed === '') throw new WalletFailure(`${name} returned no signed PSBT. Nothing was paid: try again.`);
+  return signed;
+}
+
+/**
+ * Xverse, and what speaks as it does by sats-connect.
+ *
+ * @param {Provider} provider
+ * @returns {Wallet}
+ */
+const xverse = (provider) => ({
+  name: 'Xverse',
+  connect: async () => {
+    const params = { addresses: ['payment', 'ordinals'], message: 'Pay an order of inscriptions' };
+    const result = await ask(provider, 'Xverse', 'wallet_connect', params);
+    const purposeOf = (/** @type {unknown} */ address) => {
+      const purpose = textIn(address, 'purpose');
+      return purpose === 'payment' || purpose === 'ordinals' ? purpose : null;
+    };
+    return accountOf('Xverse', fieldsOf(result)['addresses'] ?? result, purposeOf);
+  },
+  sign: async (psbt, account) => {
+    const params = { psbt: psbt.psbtBase64, signInputs: byAddress(psbt, account), broadcast: false };
+    return signedIn('Xverse', await ask(provider, 'Xverse', 'signPsbt', params), 'psbt');
+  },
+});
+
+/**
+ * @param {Provider} provider
+ * @returns {Wallet}
+ */
+const leather = (provider) => ({
+  name: 'Leather',
+  connect: async () => {
+    const result = await ask(provider, 'Leather', 'getAddresses', undefined);
+    const purposeOf = (/** @type {unknown} */ address) => {
+      const type = textIn(address, 'type');
+      return type === 'p2wpkh' ? 'payment' : type === 'p2tr' ? 'ordinals' : null;
+    };
+    return accountOf('Leather', fieldsOf(result)['addresses'], purposeOf);
+  },
+  sign: async (psbt) => {
+    const params = { hex: psbt.psbtHex, signAtIndex: allIndices(psbt), broadcast: false };
+    return signedIn('Leather', await ask(provider, 'Leather', 'signPsbt', params), 'hex');
+  },
+});
+
+/**
+ * UniSat and OKX, which have one address at a time.
+ *
+ * @param {string} name
+ * @param {Provider} provider
+ * @param {() => Promise<Account>} connect
+ * @returns {Wallet}
+ */
+const injected = (name, provider, connect) => ({
+  name,
+  connect,
+  sign: async (psbt, account) => {
+    const toSignInputs = Object.entries(byAddress(psbt, account)).flatMap(([address, indices]) =>
+      indices.map((index) => ({ index, address })),
+    );
+    const options = { autoFinalized: false, toSignInputs };
+    return signedIn(name, await call(provider, name, 'signPsbt', [psbt.psbtHex, options]), 'psbt');
+  },
+});
+
+/** @param {Provider} provider */
+const unisat = (provider) =>
+  injected('UniSat', provider, async () => {
+    const accounts = await call(provider, 'UniSat', 'requestAccounts', []);
+    const [address] = Array.isArray(accounts) ? /** @type {readonly unknown[]} */ (accounts) : [];
+    const publicKey = await call(provider, 'UniSat', 'getPublicKey', []);
+    if (typeof address !== 'string' || typeof publicKey !== 'string')
+      throw new WalletFailure('UniSat named no address. Unlock it, and try again.');
+    return oneAddress(address, publicKey);
+  });
+
+/** @param {Provider} provider */
+const okx = (provider) =>
+  injected('OKX', provider, async () => {
+    const account = await call(provider, 'OKX', 'connect', []);
+    const [address, publicKey] = [textIn(account, 'address'), textIn(account, 'publicKey')];
+    if (address === '' || publicKey === '')
+      throw new WalletFailure('OKX named no address. Unlock it, and try again.');
+    return oneAddress(address, publicKey);
+  });
+
+/** @param {unknown} value @returns {Provider | null} */
+const providerIn = (value) =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function'
+    ? /** @type {Provider} */ (/** @type {unknown} */ (value))
+    : null;
+
+/**
+ * The wallets that put themselves into a page.
+ *
+ * @param {Readonly<Record<string, unknown>>} page its global object
+ * @returns {readonly Wallet[]}
+ */
+export function walletsIn(page) {
+  const found = /** @type {const} */ ([
+    [xverse, fieldsOf(page['XverseProviders'])['BitcoinProvider'] ?? page['BitcoinProvider']],
+    [unisat, page['unisat']],
+    [leather, page['LeatherProvider']],
+    [okx, fieldsOf(page['okxwallet'])['bitcoin']],
+  ]);
+  return found.flatMap(([made, value]) => {
+    const provider = providerIn(value);
+    return provider === null ? [] : [made(provider)];
+  });
+}
+
+/** Beginnings of the addresses of each network. */
+const beginnings = {
+  mainnet: /^(?:bc1|1|3)/iu,
+  regtest: /^(?:bcrt1|m|n|2)/iu,
+  testnet3: /^(?:tb1|m|n|2)/iu,
+  testnet4: /^(?:tb1|m|n|2)/iu,
+  signet: /^(?:tb1|m|n|2)/iu,
+};
+
+/**
+ * Why an address is not of a network; null: it may be. The service checks the rest.
+ *
+ * @param {string} address
+ * @param {string} network
+ */
+export function networkProblem(address, network) {
+  const beginning = /** @type {Readonly<Record<string, RegExp>>} */ (beginnings)[network];
+  if (address === '' || beginning === undefined || beginning.test(address)) return null;
+  const others = Object.entries(beginnings).find(([, each]) => each.test(address));
+  return others === undefined
+    ? `This is no address of ${network}.`
+    : `This is an address of ${others[0]}, and this service is on ${network}.`;
+}

@@ -1,0 +1,167 @@
+import { grouped, sizeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+
+/** Bounds of an order, which the page tells before anything is sent. */
+export interface InscribeLimits {
+  /** Extensions of files, without a dot. */
+  readonly extensions: readonly string[];
+  readonly filesMax: number;
+  /** No larger file fits into a transaction. */
+  readonly fileBytesMax: number;
+  readonly orderBytesMax: number;
+}
+
+export interface InscribeView {
+  /** Null: the process does not know it yet. */
+  readonly site: Site | null;
+  readonly network: string;
+  /** Why no orders are taken; null: they are. */
+  readonly closed: string | null;
+  readonly limits: InscribeLimits;
+  /** Names of satributes that sats of a payment can have. */
+  readonly satributes: readonly string[];
+  /** Types of sats that the operator sells; none: there are none now. */
+  readonly rareSats: readonly string[];
+}
+
+/** The page on which customers order inscriptions. */
+export function inscribePage(view: InscribeView): Markup {
+  const { site, closed } = view;
+  return layout({
+    title: 'Inscribe · Satscribe',
+    description: 'Inscribe files and texts on Bitcoin: the exact price as you type, and no account.',
+    site,
+    scripts: closed === null ? ['order/inscribe-page.js'] : [],
+    takesFiles: true,
+    main: html`<h1>Inscribe</h1>
+${closed === null ? orderForm(view) : closedWords(closed)}`,
+  });
+}
+
+function closedWords(closed: string): Markup {
+  return html`<section class="notice">
+  <p><b>Nothing can be ordered here now.</b> The service says: ${closed}.</p>
+  <p>If you run this service: <code>satscribe wallet init</code> makes a wallet, and <code>satscribe serve</code> with
+    WALLET_SEED_FILE and a node takes orders. <a href="/status">Status</a> says what it waits for.</p>
+  <p><a href="/">Back to the search</a></p>
+</section>`;
+}
+
+function orderForm(view: InscribeView): Markup {
+  const { network, limits } = view;
+  return html`<p class="faint">Drop files or write texts, see the exact price, pay with any wallet. There is no account:
+  keep the address of the order page.</p>
+<noscript><p class="notice">This page needs scripts: it reads your files and asks for their price. Programs use
+  <a href="/docs/#/orders">POST /inscribe</a>.</p></noscript>
+<form id="inscribe" class="inscribe" novalidate hidden data-network="${network}" data-limits="${JSON.stringify(limits)}">
+  <div class="asked">
+    ${contentsPart(limits)}
+    ${receiverPart()}
+    ${feePart()}
+    ${optionsPart(view)}
+  </div>
+  <section class="price card-box" aria-labelledby="price-title">
+    <h2 id="price-title">Price</h2>
+    <div id="price" aria-live="polite"><p class="faint">Add a file or a text to see its price.</p></div>
+    <ul id="refusals" class="problems" role="alert" hidden></ul>
+    <button id="order-button" class="button primary" type="submit" disabled>Order</button>
+    <p class="faint small">You pay afterwards, on the order's page.</p>
+  </section>
+</form>
+<p><a href="/order">Your orders</a></p>`;
+}
+
+function contentsPart({ extensions, filesMax, orderBytesMax }: InscribeLimits): Markup {
+  const accept = extensions.map((extension) => `.${extension}`).join(',');
+  return html`<section aria-labelledby="contents-title">
+  <h2 id="contents-title">What is inscribed</h2>
+  <label class="dropzone" id="dropzone"><input id="files" class="unseen" type="file" multiple accept="${accept}">
+    <span><b>Choose files</b> or drop them here</span>
+    <small>up to ${grouped(filesMax)}, ${sizeWords(orderBytesMax)} together</small></label>
+  <div class="field"><label for="text">Or write a text</label>
+    <textarea id="text" rows="3" maxlength="390000" autocomplete="off"></textarea>
+    <button id="add-text" class="button" type="button">Add this text</button></div>
+  <details class="field"><summary>Show inscriptions that exist (delegates)</summary>
+    <label for="delegates">Ids, one a line: each new inscription shows the content of one</label>
+    <textarea id="delegates" rows="2" spellcheck="false" autocomplete="off"></textarea>
+    <button id="add-delegates" class="button" type="button">Add them</button></details>
+  <ul id="problems" class="problems" role="alert" hidden></ul>
+  <ol id="items" class="items" aria-label="Contents of the order"></ol>
+</section>`;
+}
+
+function receiverPart(): Markup {
+  return html`<section aria-labelledby="receiver-title">
+  <h2 id="receiver-title">Where it goes</h2>
+  ${field(
+    'receiveAddress',
+    'Address that receives the inscriptions',
+    html`<textarea id="receiveAddress" name="receiveAddress" rows="1" spellcheck="false" autocapitalize="off" autocomplete="off"
+    aria-describedby="receiveAddress-hint receiveAddress-problem"></textarea>`,
+    'A taproot address of a wallet that shows inscriptions. One line for all, or one line for each.',
+  )}
+  ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'Money that no inscription needs goes there. Never an address of an exchange. Without it the operator decides.')}
+</section>`;
+}
+
+function feePart(): Markup {
+  return html`<section aria-labelledby="fee-title">
+  <h2 id="fee-title">How fast, and by whom</h2>
+  ${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'More is faster: what miners ask for now is beside it, where a node tells.')}
+  <div id="fees" class="choices" role="group" aria-label="Fee rates of now" hidden></div>
+  <fieldset class="field choices"><legend>Who makes the transactions</legend>
+    <label class="choice-box"><input type="radio" name="type" value="direct" checked> <span><b>Direct</b><br><small>Your payment can only become these inscriptions: the address is made of them. It costs least.</small></span></label>
+    <label class="choice-box"><input type="radio" name="type" value="bulk"> <span><b>Managed</b><br><small>You pay the service, which makes all transactions.</small></span></label>
+  </fieldset>
+</section>`;
+}
+
+function optionsPart({ satributes, rareSats }: InscribeView): Markup {
+  return html`<details id="more" class="more-options"><summary>More options</summary>
+  <h2>Each inscription</h2>
+  ${field('postage', 'Postage in sats', input('postage', 'text', 'numeric'), '330 to 10,000 under each inscription; 546 where it is empty.')}
+  ${field('metadata', 'Metadata, as JSON', html`<textarea id="metadata" name="metadata" rows="2" spellcheck="false" autocomplete="off" aria-describedby="metadata-hint metadata-problem"></textarea>`, 'The same for all, for ever: a name, traits, a licence.')}
+  ${field('metaprotocol', 'Metaprotocol', input('metaprotocol', 'text'), 'For indexers that know one.')}
+  ${field('inscriptionIdPrefix', 'Beginning of the ids', input('inscriptionIdPrefix', 'text'), '1 to 4 hex digits: it costs nothing.')}
+  <div class="choices">
+    ${check('compress', 'Compress with brotli where that is shorter')}
+    ${check('shared', 'All in one output: cheaper, moved together')}
+    ${check('uncurse', 'One reveal each: no inscription is vindicated')}
+    ${check('burn', 'Burn them: no one can ever own them')}
+  </div>
+  <h2>A parent</h2>
+  ${field('parentId', 'Id of the parent', input('parentId', 'text'), 'You lend it to the order, and it returns with the inscriptions.')}
+  ${field('parentValue', 'Sats of the output that holds it', input('parentValue', 'text', 'numeric'), 'Filled in where this service knows it.')}
+  ${field('parentReturn', 'Address that it returns to', input('parentReturn', 'text'), '')}
+  <h2>Special sats</h2>
+  ${rareSats.length > 0 && field('rareSats', 'A sat of this service', html`<select id="rareSats" name="rareSats" aria-describedby="rareSats-hint rareSats-problem"><option value="">any sat</option>${rareSats.map((name) => html`<option>${name}</option>`)}</select>`, 'Each inscription on one of these: they are sold with the order.')}
+  ${field(
+    'allowedSatributes',
+    rareSats.length > 0 ? 'Or a sat of yours' : 'A sat of yours',
+    html`<input id="allowedSatributes" name="allowedSatributes" type="text" list="satributes" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="allowedSatributes-hint allowedSatributes-problem">
+    <datalist id="satributes">${satributes.map((name) => html`<option value="${name}"></option>`)}</datalist>`,
+    'Satributes, separated by commas: it is inscribed on such a sat of your payment, or not at all.',
+  )}
+  <h2>The order</h2>
+  ${field('timeout', 'Minutes to pay', input('timeout', 'text', 'numeric'), 'A multiple of 10.')}
+</details>`;
+}
+
+function field(name: string, label: string, control: HtmlValue, hint: string): Markup {
+  return html`<div class="field"><label for="${name}">${label}</label>
+    ${control}
+    <p class="hint small" id="${name}-hint">${hint}</p>
+    <p class="problem" id="${name}-problem" role="alert" hidden></p></div>`;
+}
+
+const input = (
+  name: string,
+  type: 'text',
+  mode: 'text' | 'decimal' | 'numeric' = 'text',
+  value = '',
+): Markup =>
+  html`<input id="${name}" name="${name}" type="${type}" inputmode="${mode}" value="${value}" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="${name}-hint ${name}-problem">`;
+
+const check = (name: string, words: string): Markup =>
+  html`<label class="check"><input type="checkbox" id="${name}" name="${name}"> ${words}</label>`;

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { messagesIn } from '#web/assets/script/order/ask-service.js';
+
+test('messages are found in each form of an error, and in no answer', () => {
+  expect(messagesIn({ error: [{ msg: 'one' }, { msg: 'two' }] })).toEqual(['one', 'two']);
+  expect(messagesIn({ status: 'error', error: 'no such order' })).toEqual(['no such order']);
+  expect(messagesIn({ success: false, status: 400, message: 'a\nb', stack: {} })).toEqual(['a', 'b']);
+  // an order that stopped has its reason in a field of the same name
+  expect(messagesIn({ id: 'x', status: 'ok', state: 'completed' })).toBeNull();
+  expect([null, 5, 'text', []].map(messagesIn)).toEqual([null, null, null, null]);
+});

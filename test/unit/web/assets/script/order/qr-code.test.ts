@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { qrCode, qrPath } from '#web/assets/script/order/qr-code.js';
+
+type Code = readonly (readonly boolean[])[];
+
+const codewordsOf = [26, 44, 70, 100, 134, 172, 196, 242, 292, 346];
+const blocksOf = [
+  [10, 1],
+  [16, 1],
+  [26, 1],
+  [18, 2],
+  [24, 2],
+  [16, 4],
+  [18, 4],
+  [22, 4],
+  [22, 5],
+  [26, 5],
+] as const;
+
+/** Modules that are no data, told from the standard by another way than the encoder's. */
+function isPattern(size: number, row: number, column: number): boolean {
+  const version = (size - 17) / 4;
+  const corner = (y: number, x: number): boolean => row >= y && row < y + 9 && column >= x && column < x + 9;
+  if (corner(0, 0) || (row < 9 && column >= size - 8) || (row >= size - 8 && column < 9)) return true;
+  if (row === 6 || column === 6) return true;
+  if (version >= 7 && ((row < 6 && column >= size - 11) || (column < 6 && row >= size - 11))) return true;
+  const last = size - 7;
+  const centres = version === 1 ? [] : version < 7 ? [last] : [6, (6 + last) / 2, last];
+  return centres.some((y) =>
+    centres.some((x) => {
+      const isInCorner = (y === 6 && x === 6) || (y === 6 && x === last) || (y === last && x === 6);
+      return !isInCorner && Math.abs(row - y) <= 2 && Math.abs(column - x) <= 2;
+    }),
+  );
+}
+
+const masks: readonly ((i: number, j: number) => boolean)[] = [
+  (i, j) => (i + j) % 2 === 0,
+  (i) => i % 2 === 0,
+  (_, j) => j % 3 === 0,
+  (i, j) => (i + j) % 3 === 0,
+  (i, j) => (Math.floor(i / 2) + Math.floor(j / 3)) % 2 === 0,
+  (i, j) => ((i * j) % 2) + ((i * j) % 3) === 0,
+  (i, j) => (((i * j) % 2) + ((i * j) % 3)) % 2 === 0,
+  (i, j) => (((i + j) % 2) + ((i * j) % 3)) % 2 === 0,
+];
+
+const times = (left: number, right: number): number => {
+  let [product, factor] = [0, left];
+  for (let bits = right; bits > 0; bits >>= 1) {
+    if (bits & 1) product ^= factor;
+    factor = factor < 128 ? factor << 1 : (factor << 1) ^ 0x11d;
+  }
+  return product;
+};
+
+/** Reads the format, the codewords and the text of a code, and proves its error correction. */
+function read(code: Code): { text: string; syndromes: number[] } {
+  const size = code.length;
+  const version = (size - 17) / 4;
+  const format = [0, 1, 2, 3, 4, 5].map((bit) => (code[bit]![8]! ? 1 << bit : 0)).reduce((a, b) => a | b);
+  // bits 10 to 14 are level and mask, beside the timing pattern
+  const high = [10, 11, 12, 13, 14]
+    .map((bit) => (code[8]![14 - bit]! ? 1 << bit : 0))
+    .reduce((a, b) => a | b);
+  const told = ((format | high) ^ 0x5412) >> 10;
+  expect(told >> 3).toBe(0);
+  const mask = masks[told & 7]!;
+  const bits: number[] = [];
+  let up = true;
+  for (let right = size - 1; right > 0; right -= 2) {
+    if (right === 6) right = 5;
+    for (let step = 0; step < size; step++) {
+      const row = up ? size - 1 - step : step;
+      for (const column of [right, right - 1])
+        if (!isPattern(size, row, column)) bits.push(Number(code[row]![column]!) ^ Number(mask(row, column)));
+    }
+    up = !up;
+  }
+  const codewords = Array.from({ length: codewordsOf[version - 1]! }, (_, index) =>
+    bits.slice(8 * index, 8 * index + 8).reduce((value, bit) => 2 * value + bit, 0),
+  );
+  const [correction, count] = blocksOf[version - 1]!;
+  const dataCount = codewords.length - correction * count;
+  const lengths = Array.from(
+    { length: count },
+    (_, index) => Math.floor(dataCount / count) + (index < count - (dataCount % count) ? 0 : 1),
+  );
+  const blocks = lengths.map((): number[] => []);
+  let at = 0;
+  for (let place = 0; place < Math.max(...lengths); place++)
+    for (const [index, length] of lengths.entries())
+      if (place < length) blocks[index]!.push(codewords[at++]!);
+  const data = blocks.flat();
+  for (let place = 0; place < correction; place++) for (const block of blocks) block.push(codewords[at++]!);
+  const syndromes = blocks.flatMap((block) => {
+    let root = 1;
+    return Array.from({ length: correction }, () => {
+      const value = block.reduce((sum, codeword) => times(sum, root) ^ codeword, 0);
+      root = times(root, 2);
+      return value;
+    });
+  });
+  const stream = data.flatMap((byte) => Array.from({ length: 8 }, (_, bit) => (byte >> (7 - bit)) & 1));
+  const number = (first: number, width: number): number =>
+    stream.slice(first, first + width).reduce((value, bit) => 2 * value + bit, 0);
+  expect(number(0, 4)).toBe(4);
+  const width = version < 10 ? 8 : 16;
+  const bytes = Array.from({ length: number(4, width) }, (_, index) => number(4 + width + 8 * index, 8));
+  return { text: Buffer.from(bytes).toString(), syndromes };
+}
+
+describe('a QR code', () => {
+  test('has the text, and corrections of which nothing is left, in each version', () => {
+    const versions = new Set<number>();
+    // each version has lengths that are 15 apart or more
+    for (let length = 0; length <= 213; length += 9) {
+      const text = 'bitcoin:bcrt1p'.repeat(20).slice(0, length);
+      const code = qrCode(text)!;
+      versions.add((code.length - 17) / 4);
+      const { text: found, syndromes } = read(code);
+      expect(found).toBe(text);
+      expect(new Set(syndromes)).toEqual(new Set([0]));
+    }
+    expect([...versions]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  test('has any text that fits, and is missing for one that does not', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 240 }), (text) => {
+        const code = qrCode(text);
+        expect(code === null).toBe(Buffer.byteLength(text) > 213);
+        if (code !== null) expect(read(code).text).toBe(text);
+      }),
+      { numRuns: propertyRuns(100) },
+    );
+  });
+
+  test('is drawn as squares of one unit', () => {
+    expect(
+      qrPath([
+        [true, false],
+        [false, true],
+      ]),
+    ).toBe('M0 0h1v1h-1zM1 1h1v1h-1z');
+  });
+
+  test('is the one that a public library makes', () => {
+    // qr 0.7.0 (npm, Paul Miller): encodeQR('a', 'raw', {ecc: 'medium', encoding: 'byte'}), rows as numbers
+    const rows = qrCode('a')!.map((row) => Number.parseInt(row.map(Number).join(''), 2));
+    expect(rows).toEqual(libraryRows);
+  });
+});
+
+const libraryRows: readonly number[] = [
+  2083711, 1070657, 1530461, 1529437, 1526109, 1066561, 2086271, 6144, 1070798, 1246137, 380256, 701418,
+  1735679, 6405, 2084510, 1066055, 1527452, 1526760, 1526715, 1066984, 2086182,
+];
