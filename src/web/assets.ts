@@ -24,6 +24,8 @@ const styles = [
   'tables',
   'inscription',
   'order',
+  'runes',
+  'status',
   'states',
 ];
 

@@ -11,7 +11,7 @@ export function groupedDecimal(digits: string): string {
   return [groups.filter((group) => group !== '').join(','), ...fraction].join('.');
 }
 
-const units = ['bytes', 'kB', 'MB'] as const;
+const units = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** Bytes in a readable unit. */
 export function sizeWords(bytes: number): string {
@@ -37,4 +37,16 @@ export function shortHash(text: string): string {
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** A time in its two largest units: 3 h 20 min, 2 days 4 h. */
+export function spanWords(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  const days = plural(Math.floor(hours / 24), 'day');
+  return hours % 24 === 0 ? days : `${days} ${hours % 24} h`;
 }

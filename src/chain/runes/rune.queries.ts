@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { builtIndexes, requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { asRune, type Rune } from '#kernel/runes/rune.ts';
+import { asRune, type Rune, rangesOfPrefix } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { type Terms, termsOfTexts } from '#kernel/runes/terms.ts';
@@ -118,6 +118,30 @@ export async function runesDownFrom(client: ClientBase, last: number, limit: num
   return rows.map(detailOf);
 }
 
+/** Runes in the order of their keys in a list; keys without a rune are left out. Throws `index_missing`. */
+export async function runesOfKeys(client: ClientBase, keys: readonly number[]): Promise<RuneDetail[]> {
+  if (keys.length === 0) return [];
+  await requireIndexes(client, mintIndexes, 'mints of runes');
+  const { rows } = await client.query<DetailRow>(
+    `${details} JOIN unnest($1::integer[]) WITH ORDINALITY AS asked (key, place) ON asked.key = r.key
+     ORDER BY asked.place`,
+    [keys],
+  );
+  return rows.map(detailOf);
+}
+
+/** Keys of the runes whose names begin with these letters, in the order of their names; at most all runes. */
+export async function runeKeysByPrefix(client: ClientBase, prefix: string): Promise<number[]> {
+  const ranges = rangesOfPrefix(prefix);
+  const { rows } = await client.query<{ keys: Buffer | null }>(
+    `SELECT string_agg(int4send(r.key), ''::bytea ORDER BY r.rune) AS keys
+     FROM unnest($1::numeric[], $2::numeric[]) AS asked (first, last)
+     JOIN chain.runes r ON r.rune BETWEEN asked.first AND asked.last`,
+    [ranges.map(({ first }) => first.toString()), ranges.map(({ last }) => last.toString())],
+  );
+  return keysIn(rows[0]?.keys ?? null);
+}
+
 /** Names of the runes that a block etched, in order. */
 export async function runesEtchedAt(client: ClientBase, height: Height): Promise<SpacedRune[]> {
   const { rows } = await client.query<NameRow>(
@@ -150,6 +174,12 @@ export async function spacedNameOf(
     asked.values,
   );
   return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
+}
+
+/** Keys that a statement gives as bytes, four each. */
+export function keysIn(bytes: Buffer | null): number[] {
+  if (bytes === null) return [];
+  return Array.from({ length: bytes.length / 4 }, (_, place) => bytes.readInt32BE(place * 4));
 }
 
 function detailOf(row: DetailRow): RuneDetail {

@@ -13,12 +13,15 @@ import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
-import { unchanged } from '#http/server/routes/answer-schemas.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import { pageOrJson, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { pageRows, sendActivityPage } from './rune-list-pages.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountParts, amountView, ownerParts, runeParts, runeView, textOrNull } from './rune-views.ts';
 
@@ -44,7 +47,8 @@ const activityAnswer = Type.Object({
 const nobody = { address: null, script: null, scriptSha256: null };
 
 /** What happened to a rune. ord does not tell. */
-export function activityRoutes(app: App, { pool, network }: AppDependencies): void {
+export function activityRoutes(app: App, deps: AppDependencies): void {
+  const { pool, network } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/rune/:rune/activity',
@@ -54,13 +58,16 @@ export function activityRoutes(app: App, { pool, network }: AppDependencies): vo
       tags: ['runes'],
       params: Type.Object({ rune: pathParts.rune }),
       querystring: Type.Object(pagingQuery),
-      response: { 200: activityAnswer, 304: unchanged },
+      response: { 200: pageOrJson(activityAnswer, 'what happened'), 304: unchanged },
     },
     config: { errors: 'own', guard: open, failures: [410], isDear: isLongPage },
     handler: async (request, reply) => {
       runeQuestionOf(request.params.rune);
-      const { order, limit, cursor } = pagingOf(request.query, 'desc');
-      if (await answeredUnchanged(pool, request, reply)) return reply;
+      const { order, limit: asked, cursor } = pagingOf(request.query, 'desc');
+      varyBy(reply, 'Accept');
+      const isPage = prefersHtml(request.headers.accept);
+      if (!isPage && (await answeredUnchanged(pool, request, reply))) return reply;
+      const limit = isPage ? Math.min(asked, pageRows) : asked;
       return withSnapshot(
         pool,
         async ({ client, tip }) => {
@@ -79,6 +86,7 @@ export function activityRoutes(app: App, { pool, network }: AppDependencies): vo
                   position: bytesOf(last),
                 })
               : null;
+          if (isPage) return sendActivityPage(deps, reply, { rune, events: shown, order, nextCursor, tip });
           setMoment(request, reply, tip);
           const activity = shown.map((event) => eventView(event, rune.divisibility, network));
           return { id, ...named, activity, nextCursor };

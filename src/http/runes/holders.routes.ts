@@ -12,8 +12,10 @@ import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
-import { unchanged } from '#http/server/routes/answer-schemas.ts';
+import { pageOrJson, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
@@ -24,32 +26,13 @@ import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { zeroU128 } from '#kernel/runes/u128.ts';
+import { type FoundHolders, type HoldersAnswer, holdersAnswer } from './holders-answer.ts';
+import { pageRows, sendHoldersPage } from './rune-list-pages.ts';
 import { foundRune, heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
-import { amountParts, amountView, ownerParts, textOrNull, units } from './rune-views.ts';
+import { amountView } from './rune-views.ts';
 
 /** A cursor names the height of its list, so that all pages are of one moment, and the position in it. */
 const positionBytes = 8;
-
-const holdersAnswer = Type.Object({
-  rune: Type.String(),
-  id: Type.String(),
-  height: Type.Integer({ description: 'after the block at this height' }),
-  divisibility: Type.Integer(),
-  held: units,
-  burned: units,
-  minted: units,
-  premine: units,
-  proven: Type.Boolean({ description: 'held + burned = minted + premine' }),
-  count: Type.Integer({ description: 'of all holders' }),
-  holders: Type.Array(
-    Type.Object({
-      ...ownerParts,
-      ...amountParts,
-      outputs: Type.Integer(),
-    }),
-  ),
-  nextCursor: textOrNull,
-});
 
 /**
  * Every holder of a rune is walked for a page that no walk before it has found, which takes a connection up to ten seconds: two of the ten connections, one for each
@@ -61,7 +44,8 @@ const busy = (): AppError =>
   new AppError('holders_busy', 'too many lists of holders are being made: try again in a few seconds');
 
 /** Who holds a rune, at any height. ord does not tell. */
-export function holdersRoutes(app: App, { pool, network, operations }: AppDependencies): void {
+export function holdersRoutes(app: App, deps: AppDependencies): void {
+  const { pool, network, operations } = deps;
   const gate = new FairGate({ ...gateBounds, refusal: busy });
   const lists = new HolderLists();
   operations.metrics.watchQueue('holders of runes', () => gate.state);
@@ -78,7 +62,7 @@ export function holdersRoutes(app: App, { pool, network, operations }: AppDepend
         limit: pagingQuery.limit,
         cursor: pagingQuery.cursor,
       }),
-      response: { 200: holdersAnswer, 304: unchanged },
+      response: { 200: pageOrJson(holdersAnswer, 'the holders'), 304: unchanged },
     },
     config: { errors: 'own', guard: open, failures: [410], isDear: true },
     handler: async (request, reply) => {
@@ -86,23 +70,27 @@ export function holdersRoutes(app: App, { pool, network, operations }: AppDepend
       const { at, limit: limitText, cursor } = request.query;
       const asked = heightOfAt(at);
       const { limit } = pagingOf({ limit: limitText }, 'asc');
-      if (await answeredUnchanged(pool, request, reply)) return reply;
-      const question = { name: request.params.rune, asked, limit, cursor };
+      varyBy(reply, 'Accept');
+      const isPage = prefersHtml(request.headers.accept);
+      if (!isPage && (await answeredUnchanged(pool, request, reply))) return reply;
+      const shown = isPage ? Math.min(limit, pageRows) : limit;
+      const question = { name: request.params.rune, asked, limit: shown, cursor };
       /** Null: it takes a walk, which it may not make. */
-      const read = async (snapshot: Snapshot, mayWalk: boolean): Promise<HoldersAnswer | null> => {
-        const answer = await holdersPage(lists, snapshot, network, question, mayWalk);
-        if (answer !== null) setMoment(request, reply, snapshot.tip);
-        return answer;
+      const read = async (snapshot: Snapshot, mayWalk: boolean): Promise<FoundHolders | null> => {
+        const found = await holdersPage(lists, snapshot, network, question, mayWalk);
+        if (found !== null && !isPage) setMoment(request, reply, snapshot.tip);
+        return found;
       };
       const asker = askerOf(reply);
       const kept = await withSnapshot(pool, (snapshot) => read(snapshot, false), asker.signal);
-      if (kept !== null) return kept;
-      return gate.run(asker, () => withSnapshot(pool, (snapshot) => read(snapshot, true), asker.signal));
+      const found =
+        kept ??
+        (await gate.run(asker, () => withSnapshot(pool, (snapshot) => read(snapshot, true), asker.signal)));
+      if (!isPage || found === null) return found?.answer;
+      return sendHoldersPage(deps, reply, found, asked);
     },
   });
 }
-
-type HoldersAnswer = Type.Static<typeof holdersAnswer>;
 
 interface PageQuestion {
   /** Of the rune. */
@@ -119,7 +107,7 @@ async function holdersPage(
   network: NetworkParameters,
   { name, asked, limit, cursor }: PageQuestion,
   mayWalk: boolean,
-): Promise<HoldersAnswer | null> {
+): Promise<FoundHolders | null> {
   const rune = await foundRune(client, name);
   const list = `holders ${runeIdText(rune)} ${asked ?? 'tip'}`;
   const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
@@ -133,7 +121,8 @@ async function holdersPage(
   const end = offset + answer.holders.length;
   const isLast = answer.holders.length === 0 || end >= answer.count;
   const next = { page: (place?.page ?? 0) + 1, position: bytesOf(height, end) };
-  return { ...answer, nextCursor: isLast ? null : await writeCursor(client, list, height, next) };
+  const nextCursor = isLast ? null : await writeCursor(client, list, height, next);
+  return { answer: { ...answer, nextCursor }, rune, offset, tip };
 }
 
 const isTipAt = (tip: Tip | null, height: Height): boolean => tip !== null && tip.height === height;

@@ -122,6 +122,24 @@ export function satributeNames(sat: Sat, book: SatributeBook): { id: string; tit
   return book.satributes.filter(({ id }) => named.has(id)).map(({ id, title }) => ({ id, title }));
 }
 
+/** The satributes of a sat with the reason of each, and those that it may have. */
+export function satributeReasons(
+  sat: Sat,
+  book: SatributeBook,
+): { satributes: SatributeReason[]; unknownSatributes: UnknownSatribute[] } {
+  const { satributes, unknown } = satExplainView(sat, book);
+  const titles = new Map(book.satributes.map(({ id, title }) => [id, title]));
+  const titled = <Of extends { readonly id: string }>(of: Of): Of & { title: string } => ({
+    ...of,
+    title: titles.get(of.id) ?? of.id,
+  });
+  return { satributes: satributes.map(titled), unknownSatributes: unknown.map(titled) };
+}
+
+type Explained = Static<typeof satExplainAnswer>;
+type SatributeReason = Explained['satributes'][number] & { readonly title: string };
+type UnknownSatribute = Explained['unknown'][number] & { readonly title: string };
+
 /** What a sat is, by every definition that means something on the network. */
 export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof satExplainAnswer> {
   const meant = book.satributes.filter((satribute) => book.isMeant(satribute));

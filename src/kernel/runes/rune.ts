@@ -33,10 +33,38 @@ export function runeLetters(rune: Rune): string {
 /** The name that letters spell; null for other characters and above 2^128 - 1. */
 export function parseRune(text: string): Rune | null {
   if (text.length > nameMax || !namePattern.test(text)) return null;
-  let value = -1n;
-  for (let place = 0; place < text.length; place++)
-    value = (value + 1n) * letters + BigInt(text.charCodeAt(place) - firstLetter);
+  const value = numberOf(text);
   return value <= maxU128 ? (value as Rune) : null;
+}
+
+/** The number of a name in capital letters. */
+function numberOf(name: string): bigint {
+  let value = -1n;
+  for (let place = 0; place < name.length; place++)
+    value = (value + 1n) * letters + BigInt(name.charCodeAt(place) - firstLetter);
+  return value;
+}
+
+/** Names of one length, by their numbers. */
+interface RuneRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/**
+ * The numbers of all names that begin with some letters: one range for each length, as numbers count short names first.
+ * Empty for other characters.
+ */
+export function rangesOfPrefix(prefix: string): RuneRange[] {
+  if (!namePattern.test(prefix)) return [];
+  const ranges: RuneRange[] = [];
+  for (let length = prefix.length; length <= nameMax; length++) {
+    const first = numberOf(prefix.padEnd(length, 'A'));
+    if (first > maxU128) break;
+    const last = numberOf(prefix.padEnd(length, 'Z'));
+    ranges.push({ first, last: last > maxU128 ? maxU128 : last });
+  }
+  return ranges;
 }
 
 /** Whether nobody can choose the name. */

@@ -1,8 +1,15 @@
 import type { Height } from '#kernel/primitives/height.ts';
-import { grouped, plural, shortHash, timeWords } from '#web/format.ts';
+import { grouped, plural, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
-import { type SatributeName, satributeChips } from '#web/parts/satribute-chips.ts';
+import {
+  addressLink,
+  copyButton,
+  heightLink,
+  inscriptionLink,
+  outputLink,
+  satLink,
+} from '#web/parts/identifiers.ts';
 
 export interface SatView {
   readonly site: Site;
@@ -13,7 +20,10 @@ export interface SatView {
   readonly percentile: string;
   readonly rarity: string;
   readonly charms: readonly string[];
-  readonly satributes: readonly SatributeName[];
+  /** Satributes that it has, and why. */
+  readonly satributes: readonly SatributeReason[];
+  /** Satributes that it may have: their sats are not known here. */
+  readonly unknownSatributes: readonly UnknownSatribute[];
   readonly height: Height;
   readonly offset: number;
   /** Unix seconds of its block. Null: not known. */
@@ -26,6 +36,20 @@ export interface SatView {
   readonly next: number | null;
 }
 
+interface SatributeReason {
+  readonly id: string;
+  readonly title: string;
+  readonly about: string;
+  /** The sats of the rule that it is among; `end` is not one of them. */
+  readonly range: { readonly start: number; readonly end: number };
+}
+
+interface UnknownSatribute {
+  readonly id: string;
+  readonly title: string;
+  readonly why: string;
+}
+
 export interface SatPlaceView {
   /** Null: not known. The index knows the places of sats that are not common, and of those with inscriptions. */
   readonly satpoint: string | null;
@@ -36,26 +60,27 @@ export interface SatPlaceView {
 }
 
 export function satPage(view: SatView): Markup {
-  const { site, sat, name, charms, satributes, height, place, previous, next } = view;
+  const { site, sat, name, charms, height, place, previous, next } = view;
   const row = (words: string, value: HtmlValue): Markup =>
     html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
   return layout({
     title: `Sat ${sat} · Satscribe`,
+    description: `Sat ${grouped(sat)}, named ${name}: its rarity, satributes, inscriptions and place.`,
     site,
     main: html`<section>
-<h1>Sat ${grouped(sat)}</h1>
+<h1 class="wrap">Sat ${grouped(sat)}</h1>
 <dl class="table">
-${row('Name', html`<span class="mono">${name}</span>`)}
-${row('Decimal', html`<span class="mono">${view.decimal}</span>`)}
-${row('Degree', html`<span class="mono">${view.degree}</span>`)}
-${row('Percentile', html`<span class="mono">${view.percentile}</span>`)}
+${row('Number', copied(String(sat)))}
+${row('Name', copied(name))}
+${row('Decimal', copied(view.decimal))}
+${row('Degree', copied(view.degree))}
+${row('Percentile', copied(view.percentile))}
 ${row('Rarity', html`<span class="chip${view.rarity !== 'common' && ' yes'}">${view.rarity}</span>`)}
 ${row('Charms', charms.length === 0 ? none : charms.map((charm) => html`<span class="chip">${charm}</span> `))}
-${row('Satributes', satributes.length === 0 ? none : satributeChips(satributes, sat))}
 ${row('Mined', html`${blockWords(view)}, no. ${grouped(view.offset)} of its subsidy`)}
 ${placeRows(place, row)}
 </dl>
-<p class="tools"><a href="/sat/${sat}/satributes">Satributes that cannot be told</a></p>
+${satributesOf(view)}
 <p class="steps"><span>${previous !== null && html`<a href="/sat/${previous}" rel="prev">‹ ${grouped(previous)}</a>`}</span><span>${next !== null && html`<a href="/sat/${next}" rel="next">${grouped(next)} ›</a>`}</span></p>
 </section>`,
   });
@@ -63,11 +88,50 @@ ${placeRows(place, row)}
   function blockWords({ time, isExpected }: SatView): HtmlValue {
     if (isExpected) return html`in block ${grouped(height)}, which is still to come`;
     const when = time === null ? '' : `, ${timeWords(time)}`;
-    return html`in <a href="/block/${height}">block ${grouped(height)}</a>${when}`;
+    return html`in block ${heightLink(height)}${when}`;
   }
 }
 
+const copied = (text: string): Markup =>
+  html`<span class="copied"><span class="mono wrap">${text}</span>${copyButton(text)}</span>`;
+
+/** Each satribute with the rule that it follows from. */
+function satributesOf({ sat, satributes, unknownSatributes }: SatView): Markup {
+  const known =
+    satributes.length === 0
+      ? html`<p class="faint">It has none that can be told here.</p>`
+      : html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Satribute</th><th scope="col">What it is</th><th scope="col">Because</th></tr></thead>
+<tbody>
+${satributes.map(
+  ({ id, title, about, range }) =>
+    html`<tr><th scope="row"><a href="/satributes/${id}?sat=${sat}">${title}</a></th><td>${about}</td><td data-label="Because"><span>${rangeWords(range)}</span></td></tr>\n`,
+)}
+</tbody>
+</table></div>`;
+  const unknown =
+    unknownSatributes.length > 0 &&
+    html`<details><summary>${plural(unknownSatributes.length, 'satribute')} that it may have</summary>
+<ul>${unknownSatributes.map(({ id, title, why }) => html`<li><a href="/satributes/${id}">${title}</a>: ${why}</li>`)}</ul></details>`;
+  return html`<h2>Satributes</h2>
+${known}
+${unknown}
+<p class="tools"><a href="/sat/${sat}/satributes">Its satributes, as JSON</a></p>`;
+}
+
+function rangeWords({ start, end }: SatributeReason['range']): HtmlValue {
+  return end - start === 1
+    ? 'the rule names this sat'
+    : html`one of the ${plural(end - start, 'sat')} from ${satLink(start)} to ${satLink(end - 1)}`;
+}
+
 const none = html`<span class="faint">none</span>`;
+
+/** @param satpoint `<txid>:<index>:<offset>` */
+function placeWords(satpoint: string): Markup {
+  const at = satpoint.lastIndexOf(':');
+  return html`sat ${satpoint.slice(at + 1)} of output ${outputLink(satpoint.slice(0, at))}`;
+}
 
 function placeRows(place: SatPlaceView | null, row: (words: string, value: HtmlValue) => Markup): HtmlValue {
   if (place === null)
@@ -79,14 +143,14 @@ function placeRows(place: SatPlaceView | null, row: (words: string, value: HtmlV
       'Place',
       satpoint === null
         ? html`<span class="faint">not known: the index has those of sats that are rare or inscribed</span>`
-        : html`<span class="mono wrap">${satpoint}</span>`,
+        : placeWords(satpoint),
     ),
-    address !== null && row('Address', html`<a class="mono wrap" href="/address/${address}">${address}</a>`),
+    address !== null && row('Address', addressLink(address, { isWhole: true })),
     row(
       plural(inscriptionCount, 'inscription'),
       inscriptions.length === 0
         ? none
-        : html`${inscriptions.map((id) => html`<a class="mono" href="/inscription/${id}" title="${id}">${shortHash(id)}</a><br>`)}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`,
+        : html`${inscriptions.map((id) => html`<div>${inscriptionLink({ id, number: null }, {})}</div>`)}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`,
     ),
   ];
 }

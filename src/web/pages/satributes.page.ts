@@ -1,6 +1,7 @@
 import { grouped, plural } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
+import { copyButton, heightLink, outputLink, satLink } from '#web/parts/identifiers.ts';
 
 interface SatributeLine {
   readonly id: string;
@@ -44,18 +45,19 @@ export interface SatributeView extends SatributeLine {
 export function satributesPage({ site, network, satributes }: SatributesView): Markup {
   return layout({
     title: 'Satributes · Satscribe',
+    description: 'What makes a sat special: each satribute with its rule, its origin and its sats.',
     site,
     main: html`<section>
 <h1>Satributes</h1>
 <p>What makes a sat special, and who said so. Each definition has a version: a changed rule is another one.</p>
-<div class="scroll"><table class="rows">
+<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col">Satribute</th><th scope="col">What it is</th><th scope="col" class="num">Sats</th></tr></thead>
 <tbody>
 ${satributes.map(
   (satribute) => html`<tr>
   <th scope="row"><a href="/satributes/${satribute.id}">${satribute.title}</a></th>
   <td>${satribute.about}${!satribute.findable && html` <span class="faint">Not found here: ${reason(satribute, network)}.</span>`}</td>
-  <td class="num nowrap">${satWords(satribute.sats)}</td>
+  <td class="num nowrap" data-label="Sats">${satWords(satribute.sats)}</td>
 </tr>
 `,
 )}
@@ -66,7 +68,7 @@ ${satributes.map(
 }
 
 function reason({ sats }: SatributeLine, network: string): string {
-  return sats === null ? 'its sats are not known' : `it means nothing on ${network}`;
+  return sats === null ? 'its sats are not known here' : `it happened on mainnet, not on ${network}`;
 }
 
 const satWords = (sats: number | null): HtmlValue =>
@@ -78,12 +80,13 @@ export function satributePage(view: SatributeView): Markup {
     html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
   return layout({
     title: `${title} · Satribute · Satscribe`,
+    description: about,
     site,
     main: html`<section>
 <h1>${title}</h1>
 <p>${about}</p>
 <dl class="table">
-${row('Id', html`<span class="mono">${id}</span>, version ${version}`)}
+${row('Id', html`<span class="copied"><span class="mono">${id}</span>${copyButton(id)}</span>, version ${version}`)}
 ${row('Also spelled', spellings.slice(1).join(', ') || html`<span class="faint">no other way</span>`)}
 ${row('Origin', origin)}
 ${row('Completeness', view.completeness)}
@@ -93,9 +96,9 @@ ${row('Sats', satWords(sats))}
 ${rule.count !== undefined && row('Ranges', grouped(rule.count))}
 ${rule.why !== undefined && row('Unknown because', rule.why)}
 </dl>
-<form action="/satributes/${id}" method="get"><p><label>Does a sat have it?
+<form class="find" action="/satributes/${id}" method="get"><label>Does a sat have it?
 <input name="sat" required maxlength="80" autocomplete="off" spellcheck="false" value="${explain?.sat ?? ''}" placeholder="number, name, degree, decimal or percentile"></label>
-<button type="submit">Explain</button></p></form>
+<button type="submit">Explain</button></form>
 ${explain !== undefined && explanation(view, explain)}
 ${ranges.length > 0 && rangesTable(ranges, more)}
 <p class="more"><a href="/satributes">All satributes ›</a></p>
@@ -108,27 +111,28 @@ type MadeOutput = NonNullable<SatributeView['rule']['outputs']>[number];
 function outputLines(outputs: readonly MadeOutput[]): HtmlValue {
   return outputs.map(
     ({ txid, vout, height }) =>
-      html`<div><span class="mono">${txid}:${vout}</span> of block ${grouped(height)}</div>`,
+      html`<div>${outputLink(`${txid}:${vout}`)} of block ${heightLink(height)}</div>`,
   );
 }
 
-function explanation({ title }: SatributeView, explain: NonNullable<SatributeView['explain']>): Markup {
+function explanation(view: SatributeView, explain: NonNullable<SatributeView['explain']>): Markup {
+  const { title } = view;
   const { sat, has, range } = explain;
   if (range !== null)
-    return html`<p><span class="chip yes">yes</span> Sat ${grouped(sat)} is ${title}: it is among the ${plural(range.end - range.start, 'sat')} from ${grouped(range.start)} on.</p>`;
+    return html`<p><span class="chip yes">yes</span> Sat ${satLink(sat)} is ${title}: it is among the ${plural(range.end - range.start, 'sat')} from ${satLink(range.start)} on.</p>`;
   return has === null
-    ? html`<p><span class="chip part">unknown</span> Whether sat ${grouped(sat)} is ${title} cannot be told.</p>`
-    : html`<p><span class="chip">no</span> Sat ${grouped(sat)} is not ${title}.</p>`;
+    ? html`<p><span class="chip part">unknown</span> Whether sat ${satLink(sat)} is ${title} cannot be told: ${view.rule.why ?? 'its sats are not known here'}.</p>`
+    : html`<p><span class="chip">no</span> Sat ${satLink(sat)} is not ${title}.</p>`;
 }
 
 function rangesTable(ranges: readonly Range[], more: boolean): Markup {
-  return html`<h2>${more ? 'The first of its sats' : 'Its sats'}</h2>
-<div class="scroll"><table class="rows">
+  return html`<h2>${more ? `The first ${ranges.length} ranges of its sats` : 'Its sats'}</h2>
+<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col" class="num">First</th><th scope="col" class="num">Last</th><th scope="col" class="num">Sats</th></tr></thead>
 <tbody>
 ${ranges.map(
   ({ start, end }) =>
-    html`<tr><td class="num"><a href="/sat/${start}">${grouped(start)}</a></td><td class="num">${grouped(end - 1)}</td><td class="num">${grouped(end - start)}</td></tr>\n`,
+    html`<tr><td class="num" data-label="First">${satLink(start)}</td><td class="num" data-label="Last">${satLink(end - 1)}</td><td class="num" data-label="Sats">${grouped(end - start)}</td></tr>\n`,
 )}
 </tbody>
 </table></div>`;

@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
-import { type RuneDetail, runesDownFrom } from '#chain/runes/rune.queries.ts';
+import type { RuneDetail } from '#chain/runes/rune.queries.ts';
 import { type RuneActivity, runeActivity } from '#chain/runes/rune-activity.queries.ts';
-import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
 import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
@@ -14,32 +13,13 @@ import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { mintEnd, mintStart } from '#kernel/runes/terms.ts';
 import { asU128, smallU128, zeroU128 } from '#kernel/runes/u128.ts';
-import {
-  type RuneEventLine,
-  type RuneLine,
-  type RuneTermsView,
-  runePage,
-  runesPage,
-} from '#web/pages/rune.page.ts';
+import { type RuneTermsView, runePage } from '#web/pages/rune.page.ts';
+import type { RuneEventLine } from '#web/parts/rune-events.ts';
+import type { NamedRune } from '#web/parts/rune-head.ts';
 import { mintStateOf } from './mint-state.ts';
 import { runeIdText } from './rune-json.ts';
 
-const runesPerPage = 50;
 const activityLines = 20;
-
-/** The page of `/runes`. */
-export async function sendRunesPage(
-  { client, tip }: Snapshot,
-  deps: SiteDependencies,
-  reply: FastifyReply,
-  page: number,
-): Promise<FastifyReply> {
-  const { count } = await requireRunes(client);
-  const found = await runesDownFrom(client, count - 1 - page * runesPerPage, runesPerPage + 1);
-  const runes = found.slice(0, runesPerPage).map(lineOf);
-  const hasNext = found.length > runesPerPage;
-  return sendPage(reply, runesPage({ site: siteOf(deps, tip), runes, count, page, hasNext }));
-}
 
 /** The page of `/rune`. */
 export async function sendRunePage(
@@ -50,41 +30,50 @@ export async function sendRunePage(
 ): Promise<FastifyReply> {
   const newest = { order: 'desc', limit: activityLines, after: null } as const;
   const activity = await runeActivity(client, rune.key, newest);
-  const { divisibility, terms, mints, timestamp, turbo } = rune;
-  const minted = asU128(BigInt(mints) * BigInt(terms?.amount ?? zeroU128));
   const parent = (await isReveal(client, rune.etching)) ? formatInscriptionId(rune.etching, 0) : null;
-  const { number, height, ...named } = lineOf(rune);
+  const { divisibility, timestamp, turbo, key, height } = rune;
   const view = {
     site: siteOf(deps, tip),
-    ...named,
-    number,
+    rune: runeNamed(rune),
+    number: key,
     height,
     timestamp,
     etching: isNobodys(rune.etching) ? null : displayHash(rune.etching),
     parent,
     divisibility,
     turbo,
-    premine: shownAmount(rune.premine, divisibility),
-    minted: shownAmount(minted, divisibility),
-    burned: shownAmount(rune.burned, divisibility),
+    ...suppliesOf(rune),
     terms: termsOf(rune, tip === null ? 0 : tip.height + 1),
-    activity: activity.map((event) => eventOf(event, divisibility, deps.network)),
+    activity: activity.map((event) => runeEventLine(event, divisibility, deps.network)),
   };
   return sendPage(reply, runePage(view));
 }
 
 const isNobodys = (txid: Txid): boolean => Buffer.from(txid).every((byte) => byte === 0);
 
-function lineOf(rune: RuneDetail): RuneLine {
-  const { key, height, mints, terms, symbol } = rune;
+export function runeNamed(rune: RuneDetail): NamedRune {
+  const { symbol } = rune;
   return {
     name: formatSpacedRune(rune),
-    symbol: symbol === null ? null : String.fromCodePoint(symbol),
     id: runeIdText(rune),
-    number: key,
-    height,
-    mints,
-    cap: terms === null ? null : String(terms.cap ?? zeroU128),
+    symbol: symbol === null ? null : String.fromCodePoint(symbol),
+  };
+}
+
+type Supplies = Record<'supply' | 'supplyMax' | 'premine' | 'minted' | 'burned', string>;
+
+/** In units of the rune. Sums fit: an etching whose supply exceeds 128 bits is a cenotaph, without mints and premine. */
+function suppliesOf({ terms, mints, premine, burned, divisibility }: RuneDetail): Supplies {
+  const each = BigInt(terms?.amount ?? zeroU128);
+  const minted = BigInt(mints) * each;
+  const most = BigInt(premine) + BigInt(terms?.cap ?? zeroU128) * each;
+  const shown = (amount: bigint): string => shownAmount(asU128(amount), divisibility);
+  return {
+    supply: shown(BigInt(premine) + minted - BigInt(burned)),
+    supplyMax: shown(most - BigInt(burned)),
+    premine: shown(BigInt(premine)),
+    minted: shown(minted),
+    burned: shown(BigInt(burned)),
   };
 }
 
@@ -95,26 +84,42 @@ function termsOf(rune: RuneDetail, next: number): RuneTermsView | null {
   if (terms === null || state === 'none') return null;
   const block = smallU128(rune.height);
   const [start, end] = [mintStart(terms, block), mintEnd(terms, block)];
+  const cap = BigInt(terms.cap ?? zeroU128);
   return {
     state,
     amount: shownAmount(terms.amount ?? zeroU128, divisibility),
     mints,
-    cap: String(terms.cap ?? zeroU128),
-    start: start === null ? null : String(start),
-    end: end === null ? null : String(end),
+    cap: String(cap),
+    left: String(cap - BigInt(mints)),
+    percent: mintedPercent(rune) ?? 0,
+    first: start === null ? null : String(start),
+    // an end of 0 lets no block mint: the state says so
+    last: end === null ? null : String(BigInt(end) === 0n ? 0n : BigInt(end) - 1n),
   };
 }
 
-function eventOf(
-  { kind, amount, height, txid, script }: RuneActivity,
+/** Percentage of the mints that are used, never rounded up. Null: the rune has no terms. */
+export function mintedPercent({ terms, mints }: RuneDetail): number | null {
+  if (terms === null) return null;
+  const cap = BigInt(terms.cap ?? zeroU128);
+  if (cap === 0n) return 100;
+  // six digits suffice for a bar and two decimals; below them, a mint still shows
+  const percent = Number((BigInt(mints) * 1_000_000n) / cap) / 10_000;
+  return mints === 0 ? 0 : Math.max(0.0001, percent);
+}
+
+export function runeEventLine(
+  { kind, amount, height, txid, vout, script }: RuneActivity,
   divisibility: number,
   network: NetworkParameters,
 ): RuneEventLine {
+  const shown = displayHash(txid);
   return {
     kind,
     amount: shownAmount(amount, divisibility),
     height,
-    txid: displayHash(txid),
+    txid: shown,
+    output: script === null ? null : `${shown}:${vout}`,
     address: script === null ? null : storedOwner(script, network).address,
   };
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
 import { type RuneDetail, type RuneQuestion, runeDetail, runesDownFrom } from '#chain/runes/rune.queries.ts';
+import { RuneLists } from '#chain/runes/rune-orders.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { answerFromIndex } from '#http/ord/answers/answers.ts';
@@ -19,7 +20,8 @@ import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { runeLetters } from '#kernel/runes/rune.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
 import { runeJson, runesPageJson } from './rune-json.ts';
-import { sendRunePage, sendRunesPage } from './rune-pages.ts';
+import { sendRunePage } from './rune-pages.ts';
+import { runesQuestionOf, sendRunesPage } from './runes-page.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
@@ -55,6 +57,7 @@ export function runesRoutes(app: App, deps: AppDependencies): void {
     },
   });
 
+  const lists = new RuneLists(deps.pool);
   const list = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -63,11 +66,8 @@ export function runesRoutes(app: App, deps: AppDependencies): void {
     const page = placeOf(pageText, 'page');
     if (!prefersHtml(request.headers.accept))
       return answerFromIndex(deps, request, reply, form, (snapshot) => pageAnswer(snapshot, page));
-    return withSnapshot(
-      deps.pool,
-      (snapshot) => sendRunesPage(snapshot, deps, reply, page),
-      askerOf(reply).signal,
-    );
+    const question = runesQuestionOf(request.query, page);
+    return sendRunesPage(deps, lists, reply, question, askerOf(reply).signal);
   };
   const schema = { summary: 'Runes, newest first', tags, response: ordAnswers.runes };
   apiRoute(app, {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { satributeNames } from '#http/sats/satribute-views.ts';
+import { satributeReasons } from '#http/sats/satribute-views.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
@@ -25,7 +25,7 @@ export function sendSatPage(
     ...satNotations(sat),
     rarity,
     charms: charmNames(satCharms(sat)),
-    satributes: satributeNames(sat, satributes),
+    ...satributeReasons(sat, satributes),
     height,
     offset,
     time,

@@ -381,7 +381,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     for (let url: string | undefined = '/runes'; url !== undefined; ) {
       const { body } = await page(url);
       listed.push(
-        ...[...body.matchAll(/<th scope="row"><a href="\/rune\/([^"]+)">/gu)].map((match) => match[1]!),
+        ...[...body.matchAll(/<th scope="row"><span><a href="\/rune\/([^"]+)">/gu)].map((match) => match[1]!),
       );
       url = /<a href="([^"]+)" rel="next">/u.exec(body)?.[1];
     }

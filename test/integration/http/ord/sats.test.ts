@@ -79,9 +79,9 @@ describe('/sat', () => {
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(answer.headers['vary']).toContain('Accept');
     for (const part of [
-      '<h1>Sat 45,000,000,000</h1>',
-      '<a class="chip" href="/satributes/uncommon?sat=45000000000">',
-      '<a href="/block/9">block 9</a>',
+      '<h1 class="wrap">Sat 45,000,000,000</h1>',
+      '<a href="/satributes/uncommon?sat=45000000000">',
+      'in block <a href="/block/9">9</a>',
       '<a href="/sat/44999999999" rel="prev">',
       '<a href="/sat/45000000001" rel="next">',
       'this server has no index of sats',

@@ -112,7 +112,7 @@ describe('a satribute', () => {
       },
     });
     expect(answer.rule.why).toContain('still being traced');
-    expect((await page('/satributes/pizza')).body).toContain('block 57,043');
+    expect((await page('/satributes/pizza')).body).toContain('block <a href="/block/57043">57,043</a>');
   });
 
   test('shows the first hundred ranges of many', async () => {

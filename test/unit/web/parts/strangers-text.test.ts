@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { html } from '#web/html.ts';
-import { runesPage } from '#web/pages/rune.page.ts';
+import { runesPage } from '#web/pages/runes.page.ts';
 import { cardList } from '#web/parts/cards.ts';
 import { heldRunesTable } from '#web/parts/held-runes.ts';
 import { typeCounts } from '#web/parts/search-filters.ts';
@@ -58,9 +58,22 @@ describe('texts of strangers within our lines', () => {
       height: asHeight(1),
       mints: 0,
       cap: null,
+      mintedPercent: null,
+      isOpen: false,
     };
-    const list = runesPage({ site, runes: [rune], count: 1, page: 0, hasNext: false }).text;
-    expect(list).toContain(`>AAA</a> <bdi>◌${mark}</bdi></th>`);
+    const list = runesPage({
+      site,
+      runes: [rune],
+      count: 1,
+      countOfAll: 1,
+      page: 1,
+      totalPages: 1,
+      sort: 'newest',
+      isMinting: false,
+      query: turned,
+      prefix: null,
+    }).text;
+    expect(list).toContain(`>AAA</a> <bdi>◌${mark}</bdi></span></th>`);
     const held = heldRunesTable({ runes: [{ name: 'AAA', amount: '5', symbol: mark }], more: null })?.text;
     expect(held).toContain(`5 <bdi>◌${mark}</bdi></td>`);
   });

@@ -1,0 +1,109 @@
+import type pg from 'pg';
+import type { ClientBase } from 'pg';
+import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { keysIn, newestMints, ofRune } from './rune.queries.ts';
+
+/** Orders of a list of runes. `oldest`: by number. */
+export const runeSorts = ['newest', 'oldest', 'name', 'mints'] as const;
+export type RuneSort = (typeof runeSorts)[number];
+
+/** Keys of all runes of a moment, in the orders that no index has. */
+export interface RuneOrders {
+  /**
+   * Keys in an order. Names: short ones first, and in the order of the alphabet among those of equal length.
+   *
+   * @param isOpen only runes that the next block can mint
+   */
+  readonly list: (sort: RuneSort, isOpen: boolean) => readonly number[];
+}
+
+/**
+ * Orders are read again for a new tip, but not more often: 200,000 runes take a second of a connection, and while blocks
+ * are caught up each of them is a new tip.
+ */
+const remadeEveryMs = 10_000;
+
+/** The orders of all runes, kept for a tip: 200,000 runes are some 10 MB. */
+export class RuneLists {
+  readonly #making: SharedMaking<Kept>;
+  #kept: Kept | null = null;
+
+  constructor(pool: pg.Pool) {
+    this.#making = new SharedMaking(() => withSnapshot(pool, readKept, null));
+  }
+
+  /** The orders at a tip, or those of a few seconds ago. Throws `index_missing` during a first sync. */
+  async at(tip: Tip | null): Promise<RuneOrders> {
+    const kept = this.#kept;
+    const isFresh =
+      kept !== null && (kept.name === nameOf(tip) || performance.now() - kept.readAtMs < remadeEveryMs);
+    if (isFresh) return kept.orders;
+    this.#kept = await this.#making.get();
+    return this.#kept.orders;
+  }
+}
+
+interface Kept {
+  readonly name: string;
+  readonly readAtMs: number;
+  readonly orders: RuneOrders;
+}
+
+const nameOf = (tip: Tip | null): string =>
+  tip === null ? '' : `${tip.undoEpoch} ${Buffer.from(tip.hash).toString('hex')}`;
+
+async function readKept({ client, tip }: Snapshot): Promise<Kept> {
+  const orders = await readOrders(client, tip);
+  return { name: nameOf(tip), readAtMs: performance.now(), orders };
+}
+
+interface OrdersRow {
+  by_name: Buffer | null;
+  by_mints: Buffer | null;
+  open: Buffer | null;
+}
+
+/** Keys come as bytes, four each: 200,000 rows would take the event loop a third of a second. */
+async function readOrders(client: ClientBase, tip: Tip | null): Promise<RuneOrders> {
+  await requireIndexes(client, ['rune_mints_rune'], 'mints of runes');
+  const { rows } = await client.query<OrdersRow>(
+    // greatest and least leave nulls out: the rules of mintable (src/kernel/runes/terms.ts)
+    `SELECT string_agg(int4send(key), ''::bytea ORDER BY rune) AS by_name,
+       string_agg(int4send(key), ''::bytea ORDER BY mints DESC, key) AS by_mints,
+       string_agg(int4send(key), ''::bytea) FILTER (WHERE is_open) AS open
+     FROM (
+       SELECT r.key, r.rune, coalesce(m.mints, 0) AS mints,
+         r.has_terms AND coalesce(m.mints, 0) < coalesce(r.cap, 0)
+           AND coalesce(greatest(r.height_start, r.height + r.offset_start) <= $1, true)
+           AND coalesce(least(r.height_end, r.height + r.offset_end) > $1, true) AS is_open
+       FROM chain.runes r
+       LEFT JOIN LATERAL (
+         SELECT mints FROM chain.rune_mints WHERE ${ofRune('r.key')} ${newestMints}
+       ) AS m ON true
+     ) AS each`,
+    [tip === null ? 0 : tip.height + 1],
+  );
+  const { by_name: byName = null, by_mints: byMints = null, open = null } = rows[0] ?? {};
+  return ordersOf(keysIn(byName), keysIn(byMints), new Set(keysIn(open)));
+}
+
+function ordersOf(name: readonly number[], mints: readonly number[], open: ReadonlySet<number>): RuneOrders {
+  const oldest = name.toSorted((a, b) => a - b);
+  const all: Readonly<Record<RuneSort, readonly number[]>> = {
+    newest: oldest.toReversed(),
+    oldest,
+    name,
+    mints,
+  };
+  const isOpen = (key: number): boolean => open.has(key);
+  const opened: Readonly<Record<RuneSort, readonly number[]>> = {
+    newest: all.newest.filter(isOpen),
+    oldest: oldest.filter(isOpen),
+    name: name.filter(isOpen),
+    mints: mints.filter(isOpen),
+  };
+  return { list: (sort, onlyOpen) => (onlyOpen ? opened : all)[sort] };
+}

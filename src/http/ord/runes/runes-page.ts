@@ -1,0 +1,153 @@
+import type { FastifyReply } from 'fastify';
+import type pg from 'pg';
+import { type RuneDetail, runeKeysByPrefix, runesOfKeys } from '#chain/runes/rune.queries.ts';
+import { type RuneLists, type RuneOrders, type RuneSort, runeSorts } from '#chain/runes/rune-orders.ts';
+import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { zeroU128 } from '#kernel/runes/u128.ts';
+import { type RuneLine, runesPage } from '#web/pages/runes.page.ts';
+import { mintStateOf } from './mint-state.ts';
+import { mintedPercent, runeNamed } from './rune-pages.ts';
+
+/** The same as on ord's pages. */
+const runesPerPage = 50;
+
+/** Question of a person about the list. */
+export interface RunesQuestion {
+  /** The text as it was written. */
+  readonly query: string;
+  /** The letters that names begin with; null: other characters. */
+  readonly prefix: string | null;
+  readonly sort: RuneSort;
+  /** Only runes that the next block can mint. */
+  readonly isMinting: boolean;
+  /** Counts from 1. */
+  readonly page: number;
+}
+
+/** The longest name has 28 letters and 27 spacers. */
+const queryMax = 60;
+const pageMax = 1e9;
+
+/**
+ * Reads the query of the page. It is total: people edit addresses, and what means nothing is as if it were left out.
+ *
+ * @param place the page of ord's path, from 0
+ */
+export function runesQuestionOf(query: unknown, place: number): RunesQuestion {
+  const given = (query ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (name: string): string => {
+    const value = given[name];
+    return typeof value === 'string' ? value.trim().slice(0, queryMax) : '';
+  };
+  const page = Number(/^\d{1,9}$/u.exec(text('page'))?.[0] ?? place + 1);
+  const letters = text('q')
+    .toUpperCase()
+    .replace(/[•.\s]/gu, '');
+  return {
+    query: text('q'),
+    prefix: /^[A-Z]{0,28}$/u.test(letters) ? letters : null,
+    sort: runeSorts.find((sort) => sort === text('sort')) ?? 'newest',
+    isMinting: text('minting') === 'now',
+    page: Math.min(Math.max(page, 1), pageMax),
+  };
+}
+
+/** The page of `/runes`. */
+export async function sendRunesPage(
+  deps: SiteDependencies & { readonly pool: pg.Pool },
+  lists: RuneLists,
+  reply: FastifyReply,
+  question: RunesQuestion,
+  signal: AbortSignal,
+): Promise<FastifyReply> {
+  const { prefix } = question;
+  const isOrdered = question.sort === 'mints' || question.sort === 'name' || question.isMinting;
+  const first = await withSnapshot(deps.pool, tipOfRunes, signal);
+  // outside of the snapshot: it may take a second, which must not keep a connection
+  const orders = isOrdered && prefix !== null ? await lists.at(first) : null;
+  return withSnapshot(
+    deps.pool,
+    async ({ client, tip }) => {
+      const { count: countOfAll } = await requireRunes(client);
+      const named = prefix === null || prefix === '' ? null : await runeKeysByPrefix(client, prefix);
+      const { keys, count } = prefix === null ? noKeys : keysOf(question, countOfAll, named, orders);
+      const runes = await runesOfKeys(client, keys);
+      const view = {
+        ...question,
+        site: siteOf(deps, tip),
+        runes: runes.map((rune) => lineOf(rune, tip)),
+        count,
+        countOfAll,
+        totalPages: Math.ceil(count / runesPerPage),
+      };
+      return sendPage(reply, runesPage(view));
+    },
+    signal,
+  );
+}
+
+const noKeys: RuneKeys = { keys: [], count: 0 };
+
+async function tipOfRunes({ client, tip }: Snapshot): Promise<Tip | null> {
+  await requireRunes(client);
+  return tip;
+}
+
+/** Part of a list. */
+interface RuneKeys {
+  /** Runes of the page, in order. */
+  readonly keys: readonly number[];
+  /** Length of the whole list. */
+  readonly count: number;
+}
+
+function keysOf(
+  { sort, isMinting, page }: RunesQuestion,
+  countOfAll: number,
+  named: readonly number[] | null,
+  orders: RuneOrders | null,
+): RuneKeys {
+  const begin = (page - 1) * runesPerPage;
+  const listed = namedInOrder(sort, isMinting, named, orders);
+  if (listed === null) {
+    // keys of runes are dense
+    const left = Math.max(0, Math.min(runesPerPage, countOfAll - begin));
+    const keyAt = (place: number): number => (sort === 'newest' ? countOfAll - 1 - place : place);
+    return { keys: Array.from({ length: left }, (_, place) => keyAt(begin + place)), count: countOfAll };
+  }
+  return { keys: listed.slice(begin, begin + runesPerPage), count: listed.length };
+}
+
+/** Null: all runes in the order of their keys. */
+function namedInOrder(
+  sort: RuneSort,
+  isMinting: boolean,
+  named: readonly number[] | null,
+  orders: RuneOrders | null,
+): readonly number[] | null {
+  const inOrder = orders === null ? null : orders.list(sort, isMinting);
+  if (named === null || inOrder === null) return inOrder ?? sorted(named, sort);
+  const wanted = new Set(named);
+  return inOrder.filter((key) => wanted.has(key));
+}
+
+function sorted(keys: readonly number[] | null, sort: RuneSort): readonly number[] | null {
+  return keys === null ? null : keys.toSorted((a, b) => (sort === 'newest' ? b - a : a - b));
+}
+
+function lineOf(rune: RuneDetail, tip: Tip | null): RuneLine {
+  const { key, height, mints, terms } = rune;
+  return {
+    ...runeNamed(rune),
+    number: key,
+    height,
+    mints,
+    cap: terms === null ? null : String(terms.cap ?? zeroU128),
+    mintedPercent: mintedPercent(rune),
+    isOpen: mintStateOf(rune, tip === null ? 0 : tip.height + 1) === 'open',
+  };
+}

@@ -1,0 +1,131 @@
+import type { Height } from '#kernel/primitives/height.ts';
+import { grouped, groupedDecimal, plural } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { runeHref } from '#web/parts/held-runes.ts';
+import { addressLink, copyButton, heightLink } from '#web/parts/identifiers.ts';
+import { type RuneEventLine, runeEventsTable } from '#web/parts/rune-events.ts';
+import { type NamedRune, runeHead } from '#web/parts/rune-head.ts';
+import { runeSymbol } from '#web/parts/strangers-text.ts';
+
+/** Owner of some of a rune. */
+export interface HolderLine {
+  readonly address: string | null;
+  /** In hex. Null: it is longer than 128 bytes. */
+  readonly script: string | null;
+  readonly scriptSha256: string | null;
+  /** In units of the rune. */
+  readonly amount: string;
+  /** Share of all that is held, 0 to 100. */
+  readonly percent: number;
+  readonly outputs: number;
+}
+
+export interface RuneHoldersView {
+  readonly site: Site;
+  readonly rune: NamedRune;
+  /** After the block at this height. */
+  readonly height: Height;
+  /** Number of all holders. */
+  readonly count: number;
+  /** Amounts are in units of the rune. */
+  readonly held: string;
+  readonly burned: string;
+  readonly minted: string;
+  readonly premine: string;
+  /** Held and burned are minted and premine. */
+  readonly isProven: boolean;
+  /** The rank of the first, from 1. */
+  readonly rank: number;
+  readonly holders: readonly HolderLine[];
+  /** The query of the page after this one. Null: this is the last one. */
+  readonly next: string | null;
+}
+
+/** The holders of a rune, largest first. */
+export function runeHoldersPage(view: RuneHoldersView): Markup {
+  const { site, rune, height, count, holders, next } = view;
+  const units = (amount: string): Markup => html`${groupedDecimal(amount)} ${runeSymbol(rune.symbol)}`;
+  return layout({
+    title: `Holders of ${rune.name} · Satscribe`,
+    description: `The ${plural(count, 'holder')} of the rune ${rune.name}, largest first.`,
+    site,
+    main: html`<section>
+${runeHead(rune, 'holders')}
+<p>${plural(count, 'holder')} after block ${heightLink(height)}, largest first. They hold ${units(view.held)}.</p>
+<p class="faint">${proofWords(view, units)}</p>
+${holders.length > 0 ? holdersTable(view, units) : html`<p class="empty">${count === 0 ? 'No one holds it.' : 'This is past the last holder.'}</p>`}
+${listSteps(`${runeHref(rune.name)}/holders`, next)}
+</section>`,
+  });
+}
+
+function proofWords(
+  { isProven, burned, minted, premine }: RuneHoldersView,
+  units: (amount: string) => Markup,
+): Markup {
+  const sums = html`held and ${units(burned)} burned, against ${units(minted)} minted and ${units(premine)} premined`;
+  return isProven
+    ? html`The sum is proven: ${sums}.`
+    : html`The sum differs from what exists: ${sums}. Please report this.`;
+}
+
+function holdersTable({ holders, rank }: RuneHoldersView, units: (amount: string) => Markup): Markup {
+  return html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col" class="num">Rank</th><th scope="col">Owner</th><th scope="col" class="num">Amount</th><th scope="col" class="num">Share</th><th scope="col" class="num">Outputs</th></tr></thead>
+<tbody>
+${holders.map(
+  (holder, place) => html`<tr>
+  <td class="num" data-label="Rank">${grouped(rank + place)}</td>
+  <th scope="row" data-label="Owner">${ownerOf(holder)}</th>
+  <td class="num" data-label="Amount"><span>${units(holder.amount)}</span></td>
+  <td class="num" data-label="Share">${holder.percent.toFixed(2)} %</td>
+  <td class="num" data-label="Outputs">${grouped(holder.outputs)}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>`;
+}
+
+/** Characters of a script that are shown; a copy has all of it. */
+const scriptChars = 24;
+
+function ownerOf({ address, script, scriptSha256 }: HolderLine): HtmlValue {
+  if (address !== null) return addressLink(address);
+  if (script !== null)
+    return html`<span class="copied"><span>script <span class="mono" title="${script}">${script.slice(0, scriptChars)}${script.length > scriptChars && '…'}</span></span>${copyButton(script)}</span>`;
+  return scriptSha256 === null
+    ? html`<span class="faint">unknown</span>`
+    : html`<span class="copied"><span>script with sha256 <span class="mono">${scriptSha256.slice(0, scriptChars)}…</span></span>${copyButton(scriptSha256)}</span>`;
+}
+
+export interface RuneActivityView {
+  readonly site: Site;
+  readonly rune: NamedRune;
+  readonly isOldestFirst: boolean;
+  readonly events: readonly RuneEventLine[];
+  /** The query of the page after this one. Null: this is the last one. */
+  readonly next: string | null;
+}
+
+/** What happened to a rune. */
+export function runeActivityPage({ site, rune, isOldestFirst, events, next }: RuneActivityView): Markup {
+  const path = `${runeHref(rune.name)}/activity`;
+  return layout({
+    title: `Activity of ${rune.name} · Satscribe`,
+    description: `Etching, mints, transfers and burns of the rune ${rune.name}.`,
+    site,
+    main: html`<section>
+${runeHead(rune, 'activity')}
+<p>Etching, mints, transfers and burns, ${isOldestFirst ? 'oldest' : 'newest'} first. <a href="${path}${!isOldestFirst && '?order=asc'}">${isOldestFirst ? 'Newest' : 'Oldest'} first</a></p>
+${events.length > 0 ? runeEventsTable(events, rune.symbol) : html`<p class="empty">Nothing happened to it yet.</p>`}
+${listSteps(path, next)}
+</section>`,
+  });
+}
+
+/** Links to the first and to the next page of a list with cursors. */
+function listSteps(path: string, next: string | null): Markup {
+  return html`<p class="steps"><span><a href="${path}">« First page</a></span><span>${next !== null && html`<a href="${path}?${next}" rel="next">Next page ›</a>`}</span></p>`;
+}

@@ -1,0 +1,128 @@
+import type { Height } from '#kernel/primitives/height.ts';
+import { grouped, groupedDecimal, plural } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { runeHref } from '#web/parts/held-runes.ts';
+import { heightLink } from '#web/parts/identifiers.ts';
+import { mintBar } from '#web/parts/mint-bar.ts';
+import { pagesNav } from '#web/parts/pages-nav.ts';
+import { isolated, runeSymbol } from '#web/parts/strangers-text.ts';
+
+/** A rune in a list. */
+export interface RuneLine {
+  /** The name with spacers. */
+  readonly name: string;
+  readonly symbol: string | null;
+  readonly id: string;
+  readonly number: number;
+  readonly height: Height;
+  readonly mints: number;
+  /** Null: nobody can mint it. */
+  readonly cap: string | null;
+  /** Share of its mints that is used, 0 to 100. Null: it has no terms. */
+  readonly mintedPercent: number | null;
+  /** The next block can mint it. */
+  readonly isOpen: boolean;
+}
+
+const sortWords = {
+  newest: 'newest',
+  oldest: 'number',
+  name: 'name, short ones first',
+  mints: 'most mints',
+} as const;
+export type RunesSort = keyof typeof sortWords;
+
+export interface RunesView {
+  readonly site: Site;
+  readonly runes: readonly RuneLine[];
+  /** Length of the list. */
+  readonly count: number;
+  /** Number of all runes. */
+  readonly countOfAll: number;
+  /** Counts from 1. */
+  readonly page: number;
+  readonly totalPages: number;
+  readonly sort: RunesSort;
+  /** Only runes that the next block can mint. */
+  readonly isMinting: boolean;
+  /** The text that was asked for. */
+  readonly query: string;
+  /** The letters that names begin with; null: the query has other characters. */
+  readonly prefix: string | null;
+}
+
+export function runesPage(view: RunesView): Markup {
+  const { site, runes, page, totalPages, countOfAll } = view;
+  return layout({
+    title: 'Runes · Satscribe',
+    description: `All ${grouped(countOfAll)} runes: supply, mints, holders and what happened to each.`,
+    site,
+    main: html`<section>
+<h1>Runes</h1>
+<p class="faint">${countWords(view)}</p>
+${filterForm(view)}
+${runes.length > 0 ? runesTable(runes) : html`<p class="empty">${emptyWords(view)}</p>`}
+${pagesNav({ path: '/runes', parameters: parametersOf(view), page, totalPages })}
+</section>`,
+  });
+}
+
+function countWords({ count, countOfAll, sort, isMinting, query }: RunesView): string {
+  const order = `by ${sortWords[sort]}`.replace('by newest', 'newest first').replace('by most', 'most');
+  if (query === '' && !isMinting) return `${grouped(countOfAll)} etched, ${order}`;
+  return `${plural(count, 'rune')} of ${grouped(countOfAll)}, ${order}`;
+}
+
+function emptyWords({ countOfAll, page, query, prefix, isMinting }: RunesView): Markup {
+  if (countOfAll === 0) return html`No rune is etched here yet.`;
+  if (prefix === null) return html`Names of runes have the letters A to Z alone. Spacers may be left out.`;
+  if (page > 1) return html`Page ${page} is past the end. <a href="/runes">Go to the first page</a>`;
+  const words = isMinting ? ' that can be minted now' : '';
+  return html`No rune${words} has a name that begins with ${isolated(query)}. <a href="/runes">Show all runes</a>`;
+}
+
+/** Parameters of links to this list; those that are left out have their usual values. */
+function parametersOf({ sort, isMinting, query }: RunesView): Record<string, string> {
+  return {
+    ...(query === '' ? {} : { q: query }),
+    ...(sort === 'newest' ? {} : { sort }),
+    ...(isMinting ? { minting: 'now' } : {}),
+  };
+}
+
+function filterForm({ sort, isMinting, query }: RunesView): Markup {
+  return html`<form class="find" action="/runes" method="get" role="search" aria-label="Runes">
+<label>Name begins with <input name="q" type="search" value="${query}" maxlength="60" autocomplete="off" autocapitalize="characters" spellcheck="false" placeholder="DOG"></label>
+<label>Order <select name="sort">${Object.entries(sortWords).map(([name, words]) => html`<option value="${name}" ${name === sort && html`selected`}>${words}</option>`)}</select></label>
+<label class="check"><input type="checkbox" name="minting" value="now" ${isMinting && html`checked`}> minting now</label>
+<button type="submit">Show</button>
+</form>`;
+}
+
+function runesTable(runes: readonly RuneLine[]): Markup {
+  return html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Rune</th><th scope="col" class="num">Number</th><th scope="col">Id</th><th scope="col">Etched in</th><th scope="col">Mints</th></tr></thead>
+<tbody>
+${runes.map(runeRow)}
+</tbody>
+</table></div>`;
+}
+
+function runeRow(rune: RuneLine): Markup {
+  const { name, symbol, id, number, height } = rune;
+  return html`<tr>
+  <th scope="row"><span><a href="${runeHref(name)}">${name}</a> ${runeSymbol(symbol)}</span></th>
+  <td class="num" data-label="Number">${grouped(number)}</td>
+  <td class="mono" data-label="Id">${id}</td>
+  <td class="nowrap" data-label="Etched in">${heightLink(height)}</td>
+  <td data-label="Mints">${mintsCell(rune)}</td>
+</tr>
+`;
+}
+
+function mintsCell({ name, mints, cap, mintedPercent, isOpen }: RuneLine): Markup {
+  if (cap === null || mintedPercent === null) return html`<span class="faint">cannot be minted</span>`;
+  const chip = isOpen ? html`<span class="chip yes">open</span>` : html`<span class="chip">closed</span>`;
+  return html`<span class="mints">${mintBar(mintedPercent, `Mints of ${name}`)} <span>${grouped(mints)} of ${groupedDecimal(cap)}</span> ${chip}</span>`;
+}

@@ -1,0 +1,18 @@
+import { html, type Markup } from '#web/html.ts';
+
+/**
+ * How much of the mints of a rune is used, as a bar.
+ *
+ * @param percent 0 to 100
+ * @param label its name for people who do not see it
+ */
+export function mintBar(percent: number, label: string): Markup {
+  return html`<progress class="progress" value="${percent}" max="100" aria-label="${label}">${percentWords(percent)}</progress>`;
+}
+
+/** 99.99 is never 100: what is left can be minted. */
+export function percentWords(percent: number): string {
+  if (percent > 0 && percent < 0.01) return 'below 0.01 %';
+  const rounded = Math.floor(percent * 100) / 100;
+  return `${rounded} %`;
+}

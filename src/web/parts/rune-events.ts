@@ -1,0 +1,49 @@
+import type { Height } from '#kernel/primitives/height.ts';
+import { groupedDecimal } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
+import { addressLink, heightLink, outputLink, transactionLink } from '#web/parts/identifiers.ts';
+import { runeSymbol } from '#web/parts/strangers-text.ts';
+
+/** What happened to a rune. */
+export interface RuneEventLine {
+  readonly kind: 'minted' | 'etched' | 'transferred' | 'burned';
+  /** In units of the rune. */
+  readonly amount: string;
+  readonly height: Height;
+  readonly txid: string;
+  /** The output that got the units; null: it is not a transfer. */
+  readonly output: string | null;
+  /** The owner of that output; null: it has no address, or is not a transfer. */
+  readonly address: string | null;
+}
+
+/** Events of a rune, in the order of the list. */
+export function runeEventsTable(events: readonly RuneEventLine[], symbol: string | null): Markup {
+  return html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">What</th><th scope="col" class="num">Amount</th><th scope="col">Block</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
+<tbody>
+${events.map((event) => eventRow(event, symbol))}
+</tbody>
+</table></div>`;
+}
+
+function eventRow(
+  { kind, amount, height, txid, output, address }: RuneEventLine,
+  symbol: string | null,
+): Markup {
+  const amountWords = html`${groupedDecimal(amount)} ${runeSymbol(symbol)}`;
+  return html`<tr>
+  <th scope="row">${kind}</th>
+  <td class="num" data-label="${kind === 'etched' ? 'Premine' : 'Amount'}"><span>${amountWords}</span></td>
+  <td data-label="Block">${heightLink(height)}</td>
+  <td ${output !== null && html`data-label="To"`}>${receiver(output, address)}</td>
+  <td data-label="Transaction">${transactionLink(txid)}</td>
+</tr>
+`;
+}
+
+/** The address of an output, or the output itself where its script has no address. */
+function receiver(output: string | null, address: string | null): Markup | null {
+  if (address !== null) return addressLink(address);
+  return output === null ? null : outputLink(output);
+}
