@@ -27,7 +27,9 @@ import { salesRoutes } from '#http/market/sales/sales.routes.ts';
 import { addressUtxosRoutes } from '#http/mempool/address-utxos.routes.ts';
 import { feesRoutes } from '#http/mempool/fees.routes.ts';
 import { mempoolRoutes } from '#http/mempool/mempool.routes.ts';
+import type { DaySamples } from '#http/operations/day-samples.ts';
 import { measureRequests, metricsRoutes } from '#http/operations/metrics.routes.ts';
+import { sampleDay } from '#http/operations/sample-day.ts';
 import { statusRoutes } from '#http/operations/status.routes.ts';
 import { undelegatedRoute } from '#http/ord/inscriptions/recursive.routes.ts';
 import { ordRoutes } from '#http/ord/ord.routes.ts';
@@ -119,7 +121,7 @@ export function buildApp(given: AppDependencies): App {
   addRequestRules(app, deps);
   measureRequests(app, deps.operations);
   describeRoutes(app, deps.operations.version);
-  addRoutes(app, deps);
+  addRoutes(app, deps, sampleDay(app, deps.operations));
   return app;
 }
 
@@ -201,12 +203,12 @@ function addRequestRules(app: App, deps: AppDependencies): void {
   operations.metrics.watchQueue('bytes of bodies', () => bodies().bytes);
 }
 
-function addRoutes(app: App, deps: AppDependencies): void {
+function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
   const refuseOtherMethods = watchMethods(app);
   // in a plugin, so that the CORS hook is registered before the routes
   app.register(async (routes) => {
     const scope = routes as App;
-    statusRoutes(scope, deps);
+    statusRoutes(scope, deps, samples);
     metricsRoutes(scope, deps.operations);
     // a process with another task answers only about itself
     if (!answersRequests(deps.operations.role)) {

@@ -1,6 +1,7 @@
+import { statfs } from 'node:fs/promises';
 import type pg from 'pg';
 import { mayPostgresSearch } from '#config/config.ts';
-import type { Operations, SearchServerReport } from '#http/server/operations.ts';
+import type { DiskRoom, Operations, SearchServerReport } from '#http/server/operations.ts';
 import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { version } from '#kernel/process/version.ts';
@@ -62,6 +63,7 @@ export function openOperations(context: CommandContext, database: AnsweringDatab
     get searchServer() {
       return searchServer;
     },
+    diskRoom: () => diskRoomOf(config.dataDir),
     watchSearchServer: (report) => {
       searchServer = report;
       readSearchServer(metrics, report);
@@ -82,6 +84,12 @@ export function openOperations(context: CommandContext, database: AnsweringDatab
     values: () => [{ labels: { version, role: config.role }, value: 1 }],
   });
   return operations;
+}
+
+/** Room that this account may still use; root may have more. */
+async function diskRoomOf(folder: string): Promise<DiskRoom> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
 function readSearchServer(metrics: Metrics, { standing, problem }: SearchServerReport): void {

@@ -7,7 +7,11 @@ import {
 } from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { open } from '#http/server/access/guard.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
 import type { Operations } from '#http/server/operations.ts';
+import { pageOrJson, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
@@ -18,8 +22,10 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { readStanding, type Standing } from './chain-lag.ts';
+import type { DaySamples } from './day-samples.ts';
 import { followerState, type Reason, unreadyReasons } from './readiness.ts';
 import { ordStatus, ownStatus, statusAnswer } from './status-answer.ts';
+import { statusMarkup } from './status-page.ts';
 
 const nullableInteger = Type.Union([Type.Integer(), Type.Null()]);
 const liveAnswer = Type.Object({ status: Type.Literal('ok') });
@@ -52,7 +58,7 @@ const notReadyAnswer = Type.Object({
 const config = { errors: 'plain', guard: open, answersUnderPressure: true } as const;
 
 /** `/status` and the health of the process. */
-export function statusRoutes(app: App, deps: AppDependencies): void {
+export function statusRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
   const { network, operations, eventKinds = [inscriptionKind] } = deps;
   const tags = ['status'] as const;
   // on the connections of operations: however many ask, look-ups of others do not wait for it
@@ -76,6 +82,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
     ),
   );
 
+  const page = new SharedMaking(async () => statusMarkup(deps, await status.get(), samples));
   apiRoute(app, {
     method: 'GET',
     url: '/status',
@@ -83,10 +90,12 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
       operationId: 'status',
       summary: 'The tip, totals, and the source that the index follows',
       tags,
-      response: { 200: statusAnswer },
+      response: { 200: pageOrJson(statusAnswer, 'the state of the service'), 304: unchanged },
     },
     config,
-    handler: async (_request, reply) => {
+    handler: async (request, reply) => {
+      varyBy(reply, 'Accept');
+      if (prefersHtml(request.headers.accept)) return sendPage(reply, await page.get());
       const { tip, body } = await status.get();
       if (tip !== null) reply.header('x-indexed-height', tip.height);
       return reply.header('cache-control', 'no-cache').send(body);

@@ -19,6 +19,14 @@ export interface Operations {
   readonly standsBy: () => boolean;
   /** The search server in use; absent: only Postgres answers searches. */
   readonly searchServer?: SearchServerReport | undefined;
+  /** Room on the disk of the data folder. Absent: unknown. */
+  readonly diskRoom?: () => Promise<DiskRoom>;
+}
+
+/** Bytes of a disk. */
+export interface DiskRoom {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
 }
 
 /** Whether a process of a role answers questions about the chain. The others answer only about themselves. */

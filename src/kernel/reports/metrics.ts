@@ -49,6 +49,8 @@ export interface Metrics {
   read(reading: Reading): void;
   /** Shows a queue and its limit. A repeated name replaces the first. */
   watchQueue(name: string, look: () => QueueState): void;
+  /** The queues that are watched, in the order of their names. */
+  queues(): readonly (QueueState & { readonly name: string })[];
   /** The text of all metrics, and its content type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -103,6 +105,8 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
   readQueues(read, queues);
   return {
     watchQueue: (name, look) => queues.set(name, look),
+    queues: () =>
+      [...queues].map(([name, look]) => ({ name, ...look() })).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     observeStep: (step, seconds) => steps.observe({ step }, seconds),
     countBlocks: (done) => {
       blocks.inc(done.blocks);

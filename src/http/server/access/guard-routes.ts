@@ -57,7 +57,8 @@ const challengesOf = (scope: Scope | null): string[] => [
   `Bearer realm="${scope ?? anyScope}"`,
 ];
 
-function guardOf({ routeOptions, query }: FastifyRequest): Guard {
+/** The guard of the route of a request; `open` for what has none. */
+export function guardOf({ routeOptions, query }: FastifyRequest): Guard {
   const { guard = open } = routeOptions.config;
   return typeof guard === 'function' ? guard(query as Readonly<Record<string, unknown>>) : guard;
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
 import { createHealth } from '#kernel/reports/health.ts';
 import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
 import { blockHashOf } from '#test/support/chain/rows/chain-rows.ts';
@@ -247,6 +248,46 @@ describe('/status', () => {
       inscriptions: 0,
       satscribe: { tip: null, source: null, lag: null },
     });
+  });
+
+  test('people see the same as a page, in words and without the address of the node', async () => {
+    const health = createHealth();
+    health.report('audit', new AppError('audit_differs', 'order 17 of bcrt1qsecret differs'));
+    const running = await open({
+      operations: { health, diskRoom: async () => ({ freeBytes: 5e11, totalBytes: 2e12 }) },
+    });
+    await say(running, { state: 'syncing', height: 2001, code: 'node_unreachable' });
+    const page = await running.app.inject({ url: '/status', headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers['vary']).toContain('Accept');
+    for (const part of [
+      '<h1>Status</h1>',
+      errorCodes.node_unreachable.meaning,
+      errorCodes.audit_differs.meaning,
+      '2,000 blocks',
+      '0.09 %',
+      'the rate is known a minute after the start',
+      'answered by Postgres',
+      'not taken here',
+      '500 GB free of 2.0 TB (25 %)',
+      'event streams',
+      'begin two minutes after the start',
+    ])
+      expect(page.body).toContain(part);
+    for (const secret of ['127.0.0.1:8332', 'bcrt1qsecret']) expect(page.body).not.toContain(secret);
+    const answers = [undefined, '*/*', 'application/json'].map(async (accept) =>
+      running.app.inject({ url: '/status', headers: accept === undefined ? {} : { accept } }),
+    );
+    for (const answer of await Promise.all(answers))
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  test('the page is there before anything is indexed', async () => {
+    http = await createHttpApp([]);
+    const page = await http.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+    expect(page.statusCode).toBe(200);
+    expect(page.body).toContain('No process has indexed here yet.');
+    expect(page.body).toContain('unknown: the source was not reached yet');
   });
 
   test('counts what is certain where blocks are missing, and says that totals are unknown', async () => {
