@@ -99,6 +99,18 @@ export class SearchAccess {
     return needsNone ? this.#withinAddressRate(request) : refuse(missingKey(request));
   }
 
+  /**
+   * The valid key that a person's browser keeps, for the page about it. `invalid`: it keeps another text. Throws
+   * `rate_limited` for too many unknown keys, and `access_unavailable`.
+   */
+  async keyOfCookie(cookie: string | undefined, address: string): Promise<KeyFacts | 'none' | 'invalid'> {
+    const given = givenKey(undefined, undefined, cookie);
+    if (given.kind !== 'one') return 'none';
+    const { key, admission } = await this.#keyOf(given.key, { address });
+    if (key === null && admission.refusal?.code === 'rate_limited') throw admission.refusal;
+    return key ?? 'invalid';
+  }
+
   async #decideByKey(
     given: Extract<GivenKey, { kind: 'one' }>,
     request: AccessRequest,
@@ -135,7 +147,7 @@ export class SearchAccess {
   /** The key of the request, or the refusal where it has no valid one. */
   async #keyOf(
     given: string,
-    request: AccessRequest,
+    request: Pick<AccessRequest, 'address'>,
   ): Promise<{ key: KeyFacts | null; admission: Admission }> {
     const { keys, unknownKeys } = this.#parts;
     const unknown = refuse(unknownKey());

@@ -51,6 +51,7 @@ const mainLinks = links([
 ]);
 const moreLinks = links([
   ['/satributes', 'Satributes'],
+  ['/account', 'Your key'],
   ['/docs/', 'API reference'],
   ['/openapi.json', 'OpenAPI (JSON)'],
 ]);

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { apiKeyHash } from '#accounts/api-key.ts';
 import { keyCookie } from '#accounts/given-key.ts';
@@ -12,15 +13,17 @@ import { AppError } from '#kernel/errors/app-error.ts';
 /** A path of ours, in the characters that a header may hold. `//` and `/\` begin a host for browsers. */
 const ownPath = '^/(?![/\\\\])[!-~]*$';
 
+const nextPath = Type.Optional(
+  Type.String({
+    pattern: ownPath,
+    maxLength: limits.urlBytes,
+    description: 'a path of this server that is shown next',
+  }),
+);
+
 const body = Type.Object({
   key: Type.String({ description: 'the key', maxLength: 200 }),
-  to: Type.Optional(
-    Type.String({
-      pattern: ownPath,
-      maxLength: limits.urlBytes,
-      description: 'a path of this server that is shown next',
-    }),
-  ),
+  to: nextPath,
 });
 
 /**
@@ -42,18 +45,47 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
     bodyLimit: bodyLimits.key,
     handler: async (request, reply) => {
       const { key, to = '/' } = request.body;
-      const site = request.headers['sec-fetch-site'];
-      if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-        throw new AppError('key_scope', 'another site may not give a key');
-      }
+      refuseOtherSites(request, 'another site may not give a key');
       // what is no key never becomes a header; whether it is valid, each search decides
       const given = key.trim();
       if (apiKeyHash(given) === null) throw new AppError('key_refused', 'this key is not valid here');
-      const secure = isSecure(request, publicOrigin) ? '; Secure' : '';
       return reply
-        .header('set-cookie', `${keyCookie}=${given}; Path=/; HttpOnly; SameSite=Strict${secure}`)
+        .header('set-cookie', cookieOf(request, publicOrigin, given))
         .header('cache-control', 'no-store')
         .redirect(to, 303);
     },
   });
+
+  apiRoute(app, {
+    method: 'POST',
+    url: '/key/forget',
+    schema: {
+      operationId: 'forgetKey',
+      summary: 'Removes the cookie with the key',
+      tags: ['pages'],
+      body: Type.Object({ to: nextPath }),
+      response: { 303: seeOther },
+    },
+    config: { errors: 'plain', guard: open, body: 'form', failures: [403], cors: false },
+    bodyLimit: bodyLimits.key,
+    handler: async (request, reply) => {
+      refuseOtherSites(request, 'another site may not forget a key');
+      return reply
+        .header('set-cookie', `${cookieOf(request, publicOrigin, '')}; Max-Age=0`)
+        .header('cache-control', 'no-store')
+        .redirect(request.body.to ?? '/', 303);
+    },
+  });
+}
+
+/** Browsers say where a form comes from. Throws `key_scope`. */
+function refuseOtherSites({ headers }: FastifyRequest, message: string): void {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    throw new AppError('key_scope', message);
+}
+
+function cookieOf(request: FastifyRequest, publicOrigin: string | null, value: string): string {
+  const secure = isSecure(request, publicOrigin) ? '; Secure' : '';
+  return `${keyCookie}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }

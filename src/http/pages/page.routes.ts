@@ -3,6 +3,7 @@ import { LiveFacts } from '#http/live/live-facts.ts';
 import { LiveStreams } from '#http/live/live-streams.ts';
 import type { OrdAnswers } from '#http/ord/ord.routes.ts';
 import type { App, PieceDependencies } from '#http/server/routes/app-dependencies.ts';
+import { accountRoutes } from './account.routes.ts';
 import { assetsRoutes } from './assets.routes.ts';
 import { blockRoutes } from './block.routes.ts';
 import { blocksRoutes } from './blocks.routes.ts';
@@ -24,4 +25,5 @@ export function pageRoutes(app: App, deps: PieceDependencies, { blocks, transact
   assetsRoutes(app);
   siteFilesRoutes(app);
   keyRoutes(app, deps);
+  accountRoutes(app, deps);
 }

@@ -1,0 +1,135 @@
+import { grouped, plural } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { timeChart } from '#web/parts/chart.ts';
+
+/** Requests with a key on a day. */
+export interface UsageDay {
+  /** `2026-11-21`, of UTC. */
+  readonly day: string;
+  readonly requests: number;
+  /** Refused for the rate. */
+  readonly refused: number;
+}
+
+/** Requests with a key to a group of paths. */
+export interface UsageGroup {
+  readonly name: string;
+  readonly requests: number;
+  readonly refused: number;
+}
+
+export interface AccountView {
+  readonly site: Site;
+  readonly account: string;
+  /** The first characters of the key. */
+  readonly prefix: string;
+  readonly scopes: readonly string[];
+  /** In words; null: no limit. */
+  readonly rate: string | null;
+  /** `2026-11-21`. */
+  readonly created: string;
+  readonly lastUsed: string | null;
+  /** Prices and limits of its own, in words. */
+  readonly terms: readonly string[];
+  /** Oldest first, each day of the span once. */
+  readonly days: readonly UsageDay[];
+  /** Most requests first. */
+  readonly groups: readonly UsageGroup[];
+}
+
+const title = 'Your key · Satscribe';
+
+const row = (words: string, value: HtmlValue): Markup =>
+  html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
+
+/** The key that the browser of a person keeps. */
+export function accountPage(view: AccountView): Markup {
+  const { site, account, prefix, scopes, rate, created, lastUsed, terms, days } = view;
+  const total = days.reduce((sum, { requests }) => sum + requests, 0);
+  return layout({
+    title,
+    site,
+    main: html`<section>
+<h1>Your key</h1>
+<p>This browser keeps a key of the account <b>${account}</b> until you close it.</p>
+<dl class="table">
+${row('Key', html`<span class="mono">${prefix}…</span>`)}
+${row('It is for', scopes.join(', '))}
+${row('Limit', rate ?? 'none')}
+${
+  terms.length > 0 &&
+  row(
+    'Terms of its own',
+    terms.map((words) => html`<div>${words}</div>`),
+  )
+}
+${row('Made on', created)}
+${row('Last used on', lastUsed ?? html`<span class="faint">not used yet</span>`)}
+</dl>
+<form action="/key/forget" method="post"><input type="hidden" name="to" value="/account"><p><button class="button" type="submit">Forget the key in this browser</button> <span class="faint">The key itself stays valid. Ask the operator to revoke it if it was stolen.</span></p></form>
+<h2>Usage</h2>
+<p>${plural(total, 'request')} in ${plural(days.length, 'day')}.${refusedWords(days)} <span class="faint">Counts are a few seconds old; days are those of UTC.</span></p>
+${timeChart(
+  days.map(({ day, requests }) => ({ label: day, count: requests, href: null })),
+  {
+    id: 'usage',
+    title: 'Requests by day',
+    column: 'Requests',
+    amountWords: (count) => plural(count, 'request'),
+  },
+)}
+${groupsTable(view)}
+</section>`,
+  });
+}
+
+function refusedWords(days: readonly UsageDay[]): string {
+  const refused = days.reduce((sum, day) => sum + day.refused, 0);
+  return refused === 0 ? '' : ` ${plural(refused, 'more', 'more')} were refused for the limit.`;
+}
+
+function groupsTable({ groups }: AccountView): Markup {
+  if (groups.length === 0) return html`<p class="empty">Nothing was asked with this key yet.</p>`;
+  return html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Paths</th><th scope="col" class="num">Requests</th><th scope="col" class="num">Refused</th></tr></thead>
+<tbody>
+${groups.map(
+  ({ name, requests, refused }) =>
+    html`<tr><th scope="row">${name}</th><td class="num" data-label="Requests">${grouped(requests)}</td><td class="num" data-label="Refused">${grouped(refused)}</td></tr>\n`,
+)}
+</tbody>
+</table></div>`;
+}
+
+/** Why there is no key to show. `off`: this server has no keys. */
+export type NoKeyReason = 'none' | 'invalid' | 'off';
+
+/** The same page without a key. */
+export function noKeyPage(site: Site, reason: NoKeyReason): Markup {
+  return layout({
+    title,
+    site,
+    main: html`<section>
+<h1>Your key</h1>
+${reason === 'off' ? html`<p>This server asks for no keys: everything here is open.</p>` : keyForm(reason)}
+</section>`,
+  });
+}
+
+function keyForm(reason: NoKeyReason): Markup {
+  const words =
+    reason === 'invalid'
+      ? 'The key that this browser keeps is not valid here: it was mistyped or revoked. Give another one.'
+      : 'Give your key to see what it is for, its limits and how often it was used.';
+  return html`<p>${words}</p>
+<form class="search key" action="/key" method="post">
+  <div class="box">
+    <input name="key" type="password" required maxlength="200" autocomplete="off" aria-label="Your key" placeholder="satscribe_…">
+    <input type="hidden" name="to" value="/account">
+    <button type="submit">Show</button>
+  </div>
+  <p><small>A cookie keeps it until you close the browser. The operator of this service makes keys.</small></p>
+</form>
+${reason === 'invalid' && html`<form action="/key/forget" method="post"><input type="hidden" name="to" value="/account"><p><button class="button" type="submit">Forget the key in this browser</button></p></form>`}`;
+}
