@@ -41,6 +41,7 @@ import { orderFilesRoutes } from '#http/orders/order-files.routes.ts';
 import { priceRoutes } from '#http/orders/price.routes.ts';
 import { referralsRoutes } from '#http/orders/referrals.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
+import { picturesRoutes } from '#http/pictures/pictures.routes.ts';
 import { psbtRoutes } from '#http/psbts/psbt.routes.ts';
 import { describeRoutes } from '#http/reference/openapi.ts';
 import { referenceRoutes } from '#http/reference/reference.routes.ts';
@@ -234,7 +235,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     addressRoutes(scope, deps);
     transfersRoutes(scope, deps);
     const pieceDeps = { ...deps, contents };
-    thumbnailsRoutes(scope, pieceDeps);
+    picturesRoutes(scope, pieceDeps, thumbnailsRoutes(scope, pieceDeps));
     pageRoutes(scope, pieceDeps, ordRoutes(scope, pieceDeps));
     blocksFeedRoutes(scope, deps);
     searchFeedRoutes(scope, deps);

@@ -2,6 +2,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { addresses, assetAddress } from './assets.ts';
 import { grouped } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
+import { sharingPlace } from './parts/sharing-tags.ts';
 
 /** Why what pages show may be out of date, and what follows from it. */
 export interface Banner {
@@ -91,6 +92,11 @@ function headOf({ title, description = ofAll, scripts = [] }: Layout): Markup {
 <meta name="format-detection" content="telephone=no">
 <title>${title}</title>
 <meta name="description" content="${description}">
+<meta property="og:site_name" content="Satscribe">
+<meta property="og:type" content="website">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+${sharingPlace}
 <meta name="theme-color" content="#faf7f0" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#111317" media="(prefers-color-scheme: dark)">
 <link rel="icon" type="image/svg+xml" href="${addresses.icon}">

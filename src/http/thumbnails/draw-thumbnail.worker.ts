@@ -1,6 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import sharp, { type Sharp } from 'sharp';
-import { type Drawing, type DrawingOrder, drawnPixelsMax } from './drawing.ts';
+import { drawCard } from './draw-card.ts';
+import {
+  type AnyOrder,
+  type Drawing,
+  type DrawingOrder,
+  drawnPixelsMax,
+  type ImageOrder,
+} from './drawing.ts';
 
 /**
  * A process that decodes images of strangers and nothing else: no environment, no connection, one image at a time. It
@@ -33,6 +40,8 @@ const loaders = {
   ],
   // from memory it has no address, so it loads no file and no other server: only what is in it as `data:`
   svg: ['VipsForeignLoadSvgBuffer'],
+  // thumbnails and icons of ours
+  card: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'],
 } as const;
 /** Dots an inch: that of browsers, and one for drawings that are too large. */
 const densities = [72, 4] as const;
@@ -45,13 +54,16 @@ process.on('message', (order: DrawingOrder) => void answer(order));
 async function answer({ number, ...order }: DrawingOrder): Promise<void> {
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: [...loaders[order.kind]] });
-  process.send?.({ number, drawing: await (order.kind === 'svg' ? drawSvg(order) : drawPixels(order)) });
+  process.send?.({ number, drawing: await draw(order) });
 }
 
-type Order = Omit<DrawingOrder, 'number'>;
+async function draw(order: AnyOrder): Promise<Drawing> {
+  if (order.kind === 'card') return drawCard(order);
+  return order.kind === 'svg' ? drawSvg(order) : drawPixels(order);
+}
 
 /** The first frame, upright, within the edges. */
-async function drawPixels({ image, form }: Order): Promise<Drawing> {
+async function drawPixels({ image, form }: ImageOrder): Promise<Drawing> {
   try {
     const opened = sharp(image, { limitInputPixels: drawnPixelsMax, pages: 1, failOn: 'error' });
     const { width, height } = await opened.metadata();
@@ -71,7 +83,7 @@ async function drawPixels({ image, form }: Order): Promise<Drawing> {
 }
 
 /** A drawing, scaled before it is drawn. One that shows nothing has no picture: its art needs scripts, or time to pass. */
-async function drawSvg({ image, form }: Order): Promise<Drawing> {
+async function drawSvg({ image, form }: ImageOrder): Promise<Drawing> {
   for (const density of densities) {
     try {
       const drawn = await sharp(image, { limitInputPixels: drawnPixelsMax, density })
@@ -98,7 +110,7 @@ function isVisible(pixels: Buffer): boolean {
 }
 
 /** @param isSharp with edges that a coarser colour would blur */
-async function written(image: Sharp, form: Order['form'], isSharp: boolean): Promise<Buffer> {
+async function written(image: Sharp, form: ImageOrder['form'], isSharp: boolean): Promise<Buffer> {
   return form === 'webp'
     ? image.webp({ quality, smartSubsample: isSharp, effort: 2 }).toBuffer()
     : image

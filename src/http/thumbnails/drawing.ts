@@ -5,13 +5,30 @@ export const pictureForms = ['jpeg', 'webp'] as const;
 export type PictureForm = (typeof pictureForms)[number];
 
 /** An image to draw. */
-export interface DrawingOrder {
-  readonly number: number;
+export interface ImageOrder {
   readonly image: Buffer;
   /** `svg`: a text, which is drawn; `pixels`: an image that is decoded. */
   readonly kind: 'svg' | 'pixels';
   readonly form: PictureForm;
 }
+
+/** A picture of texts, which links to a page are shown with. */
+export interface CardOrder {
+  readonly kind: 'card';
+  /** The kind of the page. */
+  readonly head: string;
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Shown in its corner. */
+  readonly network: string;
+  /** A JPEG that we drew; null: there is none. */
+  readonly thumbnail: Buffer | null;
+}
+
+export type AnyOrder = ImageOrder | CardOrder;
+
+/** An order, and the number that its answer has too. */
+export type DrawingOrder = AnyOrder & { readonly number: number };
 
 /** `picture`: drawn. `none`: these bytes are not an image that is decoded here. */
 export type Drawing = { readonly kind: 'picture'; readonly picture: Buffer } | { readonly kind: 'none' };

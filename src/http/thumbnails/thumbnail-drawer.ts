@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Drawing, DrawingAnswer, DrawingOrder } from './drawing.ts';
+import type { AnyOrder, Drawing, DrawingAnswer, DrawingOrder } from './drawing.ts';
 
 /** `given up`: it took too long or too much memory, or ended its process. Another time it may succeed. */
 export type Drawn = Drawing | { readonly kind: 'given up' };
@@ -50,7 +50,7 @@ export class ThumbnailDrawer {
     return { tried: this.#drawn, givenUp: this.#ended };
   }
 
-  async draw(order: Omit<DrawingOrder, 'number'>): Promise<Drawn> {
+  async draw(order: AnyOrder): Promise<Drawn> {
     if (this.#idle !== null) clearTimeout(this.#idle);
     const decoder = this.#process ?? this.#start();
     const number = ++this.#drawn;

@@ -57,8 +57,11 @@ const thumbnailPath = Type.Object({
   }),
 });
 
+/** The thumbnail of an inscription as JPEG. Null: it has none. */
+export type ThumbnailReader = (asker: Asker, id: InscriptionId) => Promise<Buffer | null>;
+
 /** `/thumbnails/<id>.jpeg` and `.webp`: a small picture of what an inscription shows. */
-export function thumbnailsRoutes(app: App, deps: PieceDependencies): void {
+export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailReader {
   const { contents: reads, operations, logger, thumbnailsFolder = null } = deps;
   const drawer = new ThumbnailDrawer();
   const thumbnails = new Thumbnails({
@@ -100,6 +103,12 @@ export function thumbnailsRoutes(app: App, deps: PieceDependencies): void {
       return send(request, reply, form, await pictureOf(thumbnails, asker, content, form));
     },
   });
+  return async (asker, id) => {
+    const content = await shownContent(reads, asker, id);
+    const art = content === null ? null : artOf(content, 'jpeg');
+    const thumbnail = art === null ? null : await thumbnails.of(asker, art);
+    return thumbnail?.kind === 'picture' ? thumbnail.picture : null;
+  };
 }
 
 /** The id and the form that a path names. Throws `request_invalid`. */
@@ -140,16 +149,21 @@ async function shownContent(
   });
 }
 
+/** The drawable part of a content. Null: there is nothing to draw. */
+function artOf({ contentType, contentEncoding, body }: StoredContent, form: PictureForm): Art | null {
+  const encoding = undoneEncoding(contentEncoding);
+  const kind = kindOf(utf8OrNull(contentType));
+  return body === null || encoding === 'unknown' || kind === null ? null : { body, encoding, kind, form };
+}
+
 async function pictureOf(
   thumbnails: Thumbnails,
   asker: Asker,
-  { contentType, contentEncoding, body }: StoredContent,
+  content: StoredContent,
   form: PictureForm,
 ): Promise<Picture> {
-  const encoding = undoneEncoding(contentEncoding);
-  const kind = kindOf(utf8OrNull(contentType));
-  if (body === null || encoding === 'unknown' || kind === null) return nonePicture(form, 'none', immutable);
-  const art = { body, encoding, kind, form };
+  const art = artOf(content, form);
+  if (art === null) return nonePicture(form, 'none', immutable);
   const thumbnail = await thumbnails.of(asker, art);
   if (thumbnail.kind === 'picture') return { tag: nameOf(art), cache: immutable, picture: thumbnail.picture };
   return nonePicture(form, thumbnail.why, thumbnail.why === 'given up' ? untilTriedAgain : immutable);

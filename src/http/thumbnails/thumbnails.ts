@@ -9,7 +9,7 @@ import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import { type Asker, ownAsker } from '#kernel/contracts/asker.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
-import { type DrawingOrder, drawnPixelsMax, type PictureForm, pictureForms } from './drawing.ts';
+import { drawnPixelsMax, type ImageOrder, type PictureForm, pictureForms } from './drawing.ts';
 import { referencedImages } from './referenced-images.ts';
 import { referencesMax, svgNeeds, withReferences } from './svg-art.ts';
 import type { ThumbnailDrawer } from './thumbnail-drawer.ts';
@@ -33,7 +33,7 @@ export type Thumbnail =
 export interface Art {
   readonly body: StoredBody;
   readonly encoding: EncodingName | null;
-  readonly kind: DrawingOrder['kind'];
+  readonly kind: ImageOrder['kind'];
   readonly form: PictureForm;
 }
 

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { varyBy } from '#http/server/headers/vary.ts';
 import type { Markup } from '#web/html.ts';
+import { withSharing } from '#web/parts/sharing-tags.ts';
 import { matchesTag } from './conditional.ts';
+import { sharingOfRequest } from './sharing.ts';
+import { publicOriginOfApp } from './site.ts';
 
 /**
  * Our own pages run only our own script and style. Inscribed content appears only in frames, which have an origin of
@@ -57,10 +60,12 @@ export interface PageOptions {
 /** Sends a page, or 304 where the client already has these bytes. */
 export function sendPage(
   reply: FastifyReply,
-  page: Markup,
+  made: Markup,
   { thumbnails = false, connects = [] }: PageOptions = {},
 ): FastifyReply {
   varyBy(reply, 'Accept');
+  const isError = reply.statusCode >= 400;
+  const page = withSharing(made, sharingOfRequest(reply.request, isError, publicOriginOfApp(reply)));
   const isPlain = !thumbnails && connects.length === 0;
   const policies = isPlain ? plainPolicies : policiesOf(thumbnails ? [thumbnailPath] : [], connects);
   reply

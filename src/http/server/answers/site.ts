@@ -17,14 +17,27 @@ export function siteOf({ network, banner }: SiteDependencies, tip: BlockRef | nu
 
 const decoration = 'site';
 
-/** Lets error pages, which know no dependencies, show the site (`siteOfApp`). */
-export function decorateSite(app: App, { network, banner }: SiteDependencies): void {
+const originDecoration = 'publicOrigin';
+
+/** Lets error pages, which know no dependencies, show the site (`siteOfApp`), and all pages know their origin. */
+export function decorateSite(
+  app: App,
+  { network, banner, publicOrigin = null }: SiteDependencies & Pick<AppDependencies, 'publicOrigin'>,
+): void {
   const now = (): Site => ({
     network: network.name,
     tipHeight: banner?.tipHeight() ?? null,
     banner: banner?.now() ?? null,
   });
   app.decorate(decoration, now);
+  app.decorate(originDecoration, () => publicOrigin);
+}
+
+/** The origin that the operator named for the application that answers; null: none. */
+export function publicOriginOfApp({ server }: FastifyReply): string | null {
+  return server.hasDecorator(originDecoration)
+    ? server.getDecorator<() => string | null>(originDecoration)()
+    : null;
 }
 
 /** The site of the application that answers; null: it has none. */

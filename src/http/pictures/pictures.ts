@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { contentsBusy } from '#http/server/budgets/content-reads.ts';
+import type { CardOrder } from '#http/thumbnails/drawing.ts';
+import { ThumbnailDrawer } from '#http/thumbnails/thumbnail-drawer.ts';
+import type { ThumbnailFiles } from '#http/thumbnails/thumbnail-files.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { QueueState } from '#kernel/reports/metrics.ts';
+
+/** Increase it when the same facts are drawn differently: part of each name. */
+const drawingVersion = 1;
+/** Requests that wait for the one process: robots of sites ask once for each shared link. */
+const waitingMax = 32;
+/** Each takes some tenths of a second. */
+const waitMs = 10_000;
+
+/** A picture, and the name of all that it shows. */
+export interface SharedPicture {
+  readonly name: string;
+  /** Null: it could not be drawn now. */
+  readonly png: Buffer | null;
+}
+
+/** Pictures of shared links, each drawn once for the same facts. One is drawn at a time, clients in turn. */
+export class Pictures {
+  readonly #files: ThumbnailFiles | null;
+  readonly #onUnwritten: (error: unknown) => void;
+  readonly #drawer = new ThumbnailDrawer();
+  readonly #gate = new FairGate({ running: 1, waiting: waitingMax, waitMs, refusal: contentsBusy });
+
+  /**
+   * @param files null: none are kept
+   * @param onUnwritten receives the error of a file that could not be written
+   */
+  constructor(files: ThumbnailFiles | null, onUnwritten: (error: unknown) => void) {
+    this.#files = files;
+    this.#onUnwritten = onUnwritten;
+  }
+
+  /** Pictures that wait to be drawn. */
+  get waiting(): QueueState {
+    return this.#gate.state;
+  }
+
+  /** Throws `contents_busy`. */
+  async of(asker: Asker, order: Omit<CardOrder, 'kind'>): Promise<SharedPicture> {
+    const name = nameOf(order);
+    const known = (await this.#files?.read(name)) ?? null;
+    if (known !== null) return { name, png: known };
+    return this.#gate.run(asker, async () => {
+      const drawn = await this.#drawer.draw({ kind: 'card', ...order });
+      if (drawn.kind !== 'picture') return { name, png: null };
+      await this.#files?.write(name, drawn.picture).catch(this.#onUnwritten);
+      return { name, png: drawn.picture };
+    });
+  }
+
+  close(): void {
+    this.#drawer.close();
+  }
+}
+
+/** A hash of what a picture shows, in hexadecimal digits. */
+function nameOf({ thumbnail, ...texts }: Omit<CardOrder, 'kind'>): string {
+  const hash = createHash('sha256').update(`card ${drawingVersion} ${JSON.stringify(texts)}\n`);
+  return hash.update(thumbnail ?? '').digest('hex');
+}

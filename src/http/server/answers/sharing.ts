@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify';
+import { originOf } from '#http/server/headers/request-origin.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { FeedLink, Sharing } from '#web/parts/sharing-tags.ts';
+
+/** Pages with a picture of their own. */
+const withPicture = /^\/(?<kind>block|inscription|rune|collection)\/(?<name>[^/]+)$/u;
+
+/** Names of parameters that only say which part of the matches a page shows. */
+const notOfFeeds = ['q', 'hash', 'page', 'sort', 'order'];
+
+/**
+ * How a page is shared: its picture, and the feed of what is new on it. They follow from its path, so
+ * that no page can forget them.
+ *
+ * @param origin null: links have paths alone
+ */
+function sharingOf(url: string, origin: string | null): Sharing {
+  const [path = '', query = ''] = url.split('?', 2);
+  const { kind, name } = withPicture.exec(path)?.groups ?? {};
+  const picture = kind === undefined || name === undefined ? '/og/site.png' : `/og/${kind}/${name}.png`;
+  return { origin: origin ?? '', picture, feed: feedOf(path, new URLSearchParams(query), kind, name) };
+}
+
+function feedOf(
+  path: string,
+  query: URLSearchParams,
+  kind: string | undefined,
+  name: string | undefined,
+): FeedLink | null {
+  if (path === '/blocks') return { href: '/blocks.atom', title: 'Blocks' };
+  if (kind === 'collection') return { href: `/collection/${name ?? ''}.atom`, title: 'Latest sales' };
+  if (path !== '/' || (query.get('text') ?? '') === '') return null;
+  const given = [...query].filter(([parameter, value]) => value !== '' && !notOfFeeds.includes(parameter));
+  return { href: `/search.atom?${new URLSearchParams(given).toString()}`, title: 'New matches' };
+}
+
+/**
+ * How the page of a request is shared; a page of an error as the first page. A host that no URL can have is left out:
+ * the page is good without it.
+ */
+export function sharingOfRequest(
+  request: FastifyRequest,
+  isError: boolean,
+  publicOrigin: string | null,
+): Sharing {
+  const url = isError ? '/' : request.url;
+  try {
+    return sharingOf(url, originOf(request, publicOrigin));
+  } catch (error) {
+    if (error instanceof AppError) return sharingOf(url, null);
+    throw error;
+  }
+}
