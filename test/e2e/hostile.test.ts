@@ -50,7 +50,9 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     await context.close();
   });
 
+  /** The frame of an inscription on its page, once it is asked to run. */
   const frameOf = async (name: string): Promise<Frame> => {
+    await page.click('.run summary');
     const handle = await page.waitForSelector(`iframe[src="/preview/${idOf(name)}"]`);
     const frame = await handle.contentFrame();
     await frame!.waitForLoadState('load');
@@ -63,6 +65,8 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     page.on('dialog', (dialog) => prompts.push(dialog.type()));
     page.on('download', (download) => prompts.push(download.url()));
     await page.goto(`${base}/inscription/${idOf('hostile svg')}`);
+    // nothing runs before it is asked to
+    expect(page.frames().filter((frame) => frame.url().includes('/preview/'))).toEqual([]);
     await page.goto(`${base}/inscription/${idOf('hostile')}`);
     const before = { url: page.url(), title: await page.title() };
     const frame = await frameOf('hostile');

@@ -136,7 +136,7 @@ const snippetBytes = 400;
 /** Bytes of a document in which scripts are searched: where they begin later, it is unknown whether it has any. */
 const documentBytes = 16_384;
 /** Documents, and what browsers run of them: scripts, handlers of events, addresses with code. */
-const isDocument = `encode(shown.content_type, 'escape') ~* '^\\s*(text/html|application/xhtml\\+xml)\\s*(;|$)'`;
+const isDocument = `encode(shown.content_type, 'escape') ~* '^\\s*(text/html|application/xhtml\\+xml|image/svg\\+xml)\\s*(;|$)'`;
 const hasScripts = `encode(substring(s.body FROM 1 FOR ${documentBytes}), 'escape') ~* '<script|[[:space:]/"'']on[a-z]+[[:space:]]*=|javascript:'`;
 
 interface SummaryRow {

@@ -57,6 +57,29 @@ export async function childrenFrom(
   return rows.map(({ key }) => key);
 }
 
+/** The children before and after a child of a parent, in the order of application. Two steps along an index. */
+export async function childrenBeside(
+  client: ClientBase,
+  parent: InscriptionKey,
+  child: InscriptionKey,
+): Promise<{ readonly previous: InscriptionId | null; readonly next: InscriptionId | null }> {
+  const { rows } = await client.query<{ side: 'previous' | 'next'; txid: Txid; index: number }>(
+    `SELECT near.side, i.txid, i.index FROM (
+       (SELECT 'previous' AS side, child_key FROM chain.parents WHERE parent_key = $1 AND child_key < $2
+        ORDER BY child_key DESC LIMIT 1)
+       UNION ALL
+       (SELECT 'next', child_key FROM chain.parents WHERE parent_key = $1 AND child_key > $2
+        ORDER BY child_key LIMIT 1)
+     ) AS near JOIN chain.inscriptions i ON i.key = near.child_key`,
+    [parent, child],
+  );
+  const at = (side: 'previous' | 'next'): InscriptionId | null => {
+    const row = rows.find((of) => of.side === side);
+    return row === undefined ? null : { txid: row.txid, index: row.index };
+  };
+  return { previous: at('previous'), next: at('next') };
+}
+
 /** A page of children. `page` counts from 0. */
 export async function childPage(client: ClientBase, parent: InscriptionKey, page: number): Promise<KeyPage> {
   return pageOf(await childrenFrom(client, parent, page * pageSize, pageSize + 1));

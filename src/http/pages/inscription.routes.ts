@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
-import { isComplete, whyBehind } from '#chain/derived/derived-tables.queries.ts';
 import {
   type InscriptionDetail,
   type InscriptionQuestion,
@@ -9,17 +8,8 @@ import {
   inscriptionDetails,
   inscriptionKey,
 } from '#chain/inscriptions/inscription.queries.ts';
-import { galleryIndex } from '#chain/inscriptions/parents-and-galleries.queries.ts';
-import {
-  piecesHeldBytes,
-  propertiesHeads,
-  propertiesJson,
-  startOfJson,
-} from '#chain/inscriptions/properties.queries.ts';
-import { type Reference, referencesOf } from '#chain/inscriptions/recursion.queries.ts';
+import { piecesHeldBytes, propertiesHeads, propertiesJson } from '#chain/inscriptions/properties.queries.ts';
 import { childrenFrom } from '#chain/inscriptions/relative.queries.ts';
-import { type StoredSale, salesOfInscription, salesOfItemIndex } from '#chain/sales/sale.queries.ts';
-import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { type AnswerBody, answerFromIndex } from '#http/ord/answers/answers.ts';
 import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
@@ -31,7 +21,6 @@ import {
 import { requireSatIndex } from '#http/ord/sats/sat-answer.ts';
 import { inscriptionQuestionOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
 import { pathParts } from '#http/parameters/path-parts.ts';
-import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
@@ -41,18 +30,9 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, PieceDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type CollectionOfItem, collectionsOf } from '#market/lists/collections-of.store.ts';
-import { pendingSales } from '#market/sales/pending-sales.store.ts';
-import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
-import { mediaOf } from '#web/media.ts';
-import { inscriptionPage, jsonShownChars } from '#web/pages/inscription.page.ts';
+import { inscriptionPage } from '#web/pages/inscription.page.ts';
+import { inscriptionParts } from './inscription-parts.ts';
 
-/** The bytes of a content that are searched for references, for the inscription's page. */
-const referenceBytes = 256 * 1024;
-/** Sales of an inscription that wait for a block, on its page: each one more is a purchase of what nobody has yet. */
-const pendingSalesShown = 5;
-/** Of those in blocks, the newest. */
-const salesShown = 20;
 const config = { errors: 'plain', guard: open } as const;
 
 /** Whether a request has the headers of ord's client, which accepts JSON alone and does not name itself. */
@@ -100,17 +80,9 @@ export function inscriptionRoutes(app: App, deps: PieceDependencies): void {
       pool,
       async ({ client, tip }) => {
         const detail = await find(client);
-        const ofItem = { script: null, inscription: detail.id, collection: null };
-        const parts = {
-          propertiesJson: await shownProperties(client, detail),
-          references: await shownReferences(client, detail),
-          pendingSales: await pendingSales(client, ofItem, null, pendingSalesShown),
-          sales: await shownSales(client, detail),
-          collections: await shownCollections(client, detail),
-          satributes: satributesInForce(deps),
-        };
+        const parts = await inscriptionParts(client, detail, deps);
         const view = inscriptionView(detail, parts, network, siteOf(deps, tip));
-        return sendPage(reply, inscriptionPage(view));
+        return sendPage(reply, inscriptionPage(view), { thumbnails: true });
       },
       askerOf(reply).signal,
     );
@@ -162,43 +134,4 @@ async function inscriptionBody(
   return typeof properties === 'string'
     ? inscriptionJson(detail, properties, network)
     : { pieces: inscriptionPieces(detail, properties, network), bytes: piecesHeldBytes };
-}
-
-/** The JSON of the properties as far as the page shows it. */
-async function shownProperties(client: ClientBase, { key }: InscriptionDetail): Promise<string | null> {
-  const head = (await propertiesHeads(client, [key])).get(key);
-  return head === undefined ? null : startOfJson(client, head, jsonShownChars + 1);
-}
-
-/**
- * None while sales are being filled in, or the index that finds them is being built; moves of our own orders are none.
- */
-async function shownSales(client: ClientBase, { key }: InscriptionDetail): Promise<StoredSale[]> {
-  const built = await builtIndexes(client, [salesOfItemIndex]);
-  if (!built.has(salesOfItemIndex) || !(await isComplete(client, 'sales'))) return [];
-  const sales = await salesOfInscription(client, key, salesShown);
-  const own = await ownTransactions(
-    client,
-    sales.map(({ txid }) => txid),
-  );
-  return sales.filter(({ txid }) => !own.some((of) => Buffer.compare(of, txid) === 0));
-}
-
-/** Null while galleries are being indexed. The last read of its transaction: it changes how statements are planned. */
-async function shownCollections(
-  client: ClientBase,
-  { id }: InscriptionDetail,
-): Promise<readonly CollectionOfItem[] | null> {
-  const built = await builtIndexes(client, [galleryIndex]);
-  if (!built.has(galleryIndex) || (await whyBehind(client, 'properties')) !== null) return null;
-  return collectionsOf(client, id);
-}
-
-/** The inscriptions that the content refers to, if browsers run its type. */
-async function shownReferences(
-  client: ClientBase,
-  { contentId, contentType }: InscriptionDetail,
-): Promise<readonly Reference[]> {
-  if (contentId === null || mediaOf(contentType) !== 'frame') return [];
-  return (await referencesOf(client, [contentId], referenceBytes)).get(contentId) ?? [];
 }

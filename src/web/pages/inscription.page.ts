@@ -1,29 +1,26 @@
 import type { Height } from '#kernel/primitives/height.ts';
-import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { grouped, plural, shortHash, sizeWords, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { type KnownFacts, knownOf } from '#web/known.ts';
 import { layout, type Site } from '#web/layout.ts';
-import { previewFrame } from '#web/parts/preview-frame.ts';
+import { isSvg, mediaOf, mediaWords } from '#web/media.ts';
+import { type ArtStripView, artStrip } from '#web/parts/art-strip.ts';
+import { addressLink, copyButton, heightLink, satLink, transactionLink } from '#web/parts/identifiers.ts';
+import { recordJson } from '#web/parts/record-json.ts';
 import { type SatributeName, satributeChips } from '#web/parts/satribute-chips.ts';
+import { stage } from '#web/parts/stage.ts';
 import { isolated, strangersName } from '#web/parts/strangers-text.ts';
-import { salesTable } from './sale.page.ts';
-
-/** A sale that is in no block yet. */
-export interface PendingSaleView {
-  /** Sats. */
-  readonly price: number;
-  /** Null: the script has no address; of the taker also: the inscription goes into the fee. */
-  readonly makerAddress: string | null;
-  readonly takerAddress: string | null;
-  readonly txid: string;
-}
+import { type PendingSaleView, satpointLink, type TimelineEvent, timeline } from '#web/parts/timeline.ts';
+import { plainTitle, type Trait } from '#web/titles-and-traits.ts';
 
 export interface InscriptionView {
   readonly site: Site;
   readonly id: string;
   readonly txid: string;
   readonly number: number | null;
+  /** The name that its creator or its collection gives it. Null: it has no name. */
+  readonly title: string | null;
+  readonly traits: readonly Trait[];
   readonly height: Height;
   readonly timestamp: number;
   readonly facts: KnownFacts;
@@ -31,6 +28,8 @@ export interface InscriptionView {
   readonly input: number;
   readonly contentType: string | null;
   readonly effectiveContentType: string | null;
+  /** Whether a document runs scripts. Null: not a document, or unknown. */
+  readonly runs: boolean | null;
   readonly contentEncoding: string | null;
   readonly contentLength: number | null;
   readonly contentHash: string | null;
@@ -52,18 +51,26 @@ export interface InscriptionView {
   readonly place: 'output' | 'lost' | 'unbound' | null;
   readonly address: string | null;
   readonly value: number | null;
-  readonly parents: readonly string[] | null;
-  readonly children: readonly string[];
-  /** Null while they are being counted. */
-  readonly childCount: number | null;
+  /** Null: which of the claimed parents are its parents is unknown. */
+  readonly parents: ArtStripView | null;
+  readonly children: ArtStripView;
   /** Missing blocks can hold no further children. */
   readonly hasAllChildren: boolean;
+  readonly gallery: ArtStripView;
   /** In the mempool, in the order in which they were seen. */
   readonly pendingSales: readonly PendingSaleView[];
   /** The newest, newest first. */
-  readonly sales: readonly SaleView[];
+  readonly events: readonly TimelineEvent[];
   /** That have it: imports first. Null: not known yet. */
   readonly collections: readonly { readonly slug: string; readonly name: string }[] | null;
+  /** Its neighbours in the first of them. Null: unknown, or it is in none. */
+  readonly neighbours: Neighbours | null;
+  readonly previous: string | null;
+  readonly next: string | null;
+}
+
+interface Neighbours {
+  readonly collection: { readonly slug: string; readonly name: string };
   readonly previous: string | null;
   readonly next: string | null;
 }
@@ -71,117 +78,230 @@ export interface InscriptionView {
 const referencesShown = 8;
 const collectionsShown = 8;
 
+/** An inscription: its art first, then its name, facts, history and relatives; all of the record is folded. */
 export function inscriptionPage(view: InscriptionView): Markup {
-  const name = view.number === null ? shortHash(view.id) : `#${grouped(view.number)}`;
+  const name = nameOf(view);
+  const title = plainTitle(view.title ?? '');
   return layout({
-    title: `Inscription ${name} · Satscribe`,
+    title: `${title === '' ? '' : `${title} · `}Inscription ${name} · Satscribe`,
+    description: descriptionOf(view, title),
     site: view.site,
+    scripts: ['share.js'],
     main: html`<article class="inscription">
 <div class="stage">
-  ${previewFrame(view.id)}
-  <p class="tools">
-    <a href="/content/${view.id}">Content only</a>
-    <a href="/indexer/inscription?id=${view.id}">Record</a>
-    ${view.contentHash !== null && html`<a href="/?hash=${view.contentHash}">Same content</a>`}
-  </p>
+  ${stage(view)}
+  ${tools(view, title === '' ? `Inscription ${name}` : title)}
 </div>
 <div class="about">
-  <p class="steps">${step(view.previous, '‹ Previous', 'prev')} ${step(view.next, 'Next ›', 'next')}</p>
-  <h1>Inscription ${name}</h1>
-  <p class="mono wrap faint">${view.id}</p>
-  <dl class="table">${rows(view)}</dl>
-  ${salesTable(view.sales)}
-  ${jsonSection('Metadata', view.metadataJson)}
-  ${jsonSection('Burn metadata', view.burnMetadataJson)}
-  ${jsonSection('Properties', view.propertiesJson)}
+  ${heading(view)}
+  <p class="chips">${chips(view)}</p>
+  ${traitList(view.traits)}
+  <dl class="table">${facts(view)}</dl>
+  ${neighbours(view.neighbours)}
 </div>
-</article>`,
+</article>
+${relatives(view)}
+${history(view)}
+${record(view)}
+<p class="steps">${step(view.previous, '‹ Inscribed before', 'prev')} ${step(view.next, 'Inscribed next ›', 'next')}</p>`,
   });
 }
 
-function step(id: string | null, words: string, rel: string): HtmlValue {
-  return id !== null && html`<a href="/inscription/${id}" rel="${rel}">${words}</a>`;
+const nameOf = ({ number, id }: InscriptionView): string =>
+  number === null ? shortHash(id) : `#${grouped(number)}`;
+
+function descriptionOf(view: InscriptionView, title: string): string {
+  const what = view.contentLength === null ? '' : `, ${sizeWords(view.contentLength)}`;
+  const named = title !== '' ? `“${title}”, inscription` : 'Inscription';
+  return `${named} ${nameOf(view)} on Bitcoin: ${mediaWords(view.effectiveContentType)}${what}, block ${grouped(view.height)}, ${timeWords(view.timestamp)}.`;
 }
 
-function rows(view: InscriptionView): HtmlValue {
-  const { why } = knownOf(view.facts);
-  // a missing fact leaves its field unknown; every row says so in the same words
-  const unknown = html`<span class="faint">not known${why !== null && html`: ${why}`}</span>`;
-  const row = (name: string, value: HtmlValue): Markup =>
-    html`<div><dt>${name}</dt><dd>${value ?? unknown}</dd></div>\n`;
-  const optional = (name: string, value: HtmlValue): HtmlValue => value !== null && row(name, value);
+function heading(view: InscriptionView): Markup {
+  const name = `Inscription ${nameOf(view)}`;
+  const id = html`<p class="copied id"><span class="mono wrap faint">${view.id}</span>${copyButton(view.id)}</p>`;
+  if (view.title === null) return html`<h1>${name}</h1>${id}`;
+  return html`<h1 class="wrap">${strangersName(view.title)}</h1><p class="number">${name}</p>${id}`;
+}
+
+function tools({ id, number, effectiveContentType, contentHash }: InscriptionView, title: string): Markup {
+  const file = `${number ?? id}${fileEnding(effectiveContentType)}`;
+  return html`<p class="tools">
+    <a class="button" href="/preview/${id}" target="_blank" rel="noopener">Open alone</a>
+    <a class="button" href="/content/${id}" download="${file}">Download</a>
+    <button class="button share" type="button" hidden data-title="${title}" data-path="/inscription/${id}">Share</button>
+    ${contentHash !== null && html`<a class="button" href="/?hash=${contentHash}">Equal contents</a>`}
+  </p>`;
+}
+
+/** Endings of files that programs know the most common types by. */
+const endings: ReadonlyMap<string, string> = new Map([
+  ['image/png', '.png'],
+  ['image/jpeg', '.jpg'],
+  ['image/gif', '.gif'],
+  ['image/webp', '.webp'],
+  ['image/avif', '.avif'],
+  ['image/svg+xml', '.svg'],
+  ['text/html', '.html'],
+  ['text/plain', '.txt'],
+  ['application/json', '.json'],
+  ['application/pdf', '.pdf'],
+  ['audio/mpeg', '.mp3'],
+  ['video/mp4', '.mp4'],
+  ['video/webm', '.webm'],
+]);
+
+const fileEnding = (contentType: string | null): string =>
+  endings.get((contentType ?? '').toLowerCase().split(';', 1)[0]?.trim() ?? '') ?? '';
+
+function chips({ effectiveContentType, charms, curse, sat }: InscriptionView): HtmlValue {
+  const shown = mediaOf(effectiveContentType) === 'frame' && !isSvg(effectiveContentType);
   return [
-    row('Number', groupedOrNull(view.number)),
-    row('Content type', isolated(view.contentType) ?? none('none')),
-    optional('Shown as', view.delegate === null ? null : (isolated(view.effectiveContentType) ?? 'no type')),
-    row('Content', view.contentLength === null ? none('no body') : sizeWords(view.contentLength)),
-    optional('Encoding', isolated(view.contentEncoding)),
-    optional('sha256', monoOrNull(view.contentHash)),
-    optional('Delegate', view.delegate === null ? null : idLink(view.delegate)),
-    row(
-      'Block',
-      html`<a href="/block/${view.height}">${grouped(view.height)}</a>, ${timeWords(view.timestamp)}`,
-    ),
-    row(
-      'Transaction',
-      html`${mono(view.txid)} <span class="faint">no. ${view.txIndex}, input ${view.input}</span>`,
-    ),
-    row('Fee', satsOrNull(view.fee)),
-    row('Place', placeWords(view)),
-    optional('Address', view.address === null ? null : addressLink(view.address)),
-    optional('Value of the output', satsOrNull(view.value)),
-    view.pendingSales.length > 0 && row('Being sold', view.pendingSales.map(pendingSaleWords)),
-    optional('Sat', satWords(view.sat)),
-    row('Charms', charmWords(view.charms)),
-    optional('Curse', view.curse),
-    optional('Metaprotocol', isolated(view.metaprotocol)),
-    row('Parents', view.parents === null ? null : idList(view.parents, view.parents.length)),
-    view.children.length > 0 && row('Children', childList(view)),
-    optional('Collections', collectionList(view)),
-    view.references.length > 0 && row('Refers to', referenceList(view.references)),
+    html`<span class="chip">${isolated(shown ? 'HTML' : mediaWords(effectiveContentType))}</span> `,
+    (charms ?? []).map((charm) => html`<span class="chip">${charm}</span> `),
+    curse !== null && html`<span class="chip part">curse: ${curse}</span> `,
+    sat !== null && satributeChips(sat.satributes, sat.number),
   ];
 }
 
+function traitList(traits: readonly Trait[]): HtmlValue {
+  if (traits.length === 0) return null;
+  return html`<section class="traits"><h2>Traits</h2><ul>
+${traits.map(({ name, value }) => html`<li>${name !== null && html`<span class="faint">${strangersName(name)}</span> `}<b>${strangersName(value)}</b></li>\n`)}</ul></section>`;
+}
+
 const none = (words: string): Markup => html`<span class="faint">${words}</span>`;
-const groupedOrNull = (value: number | null): HtmlValue => (value === null ? null : grouped(value));
-const satsOrNull = (value: number | null): HtmlValue => (value === null ? null : plural(value, 'sat'));
-const monoOrNull = (text: string | null): HtmlValue => (text === null ? null : mono(text));
+
+/** A row of facts. An unknown value says why in the same words everywhere. */
+function rowOf(view: InscriptionView): (name: string, value: HtmlValue) => Markup {
+  const { why } = knownOf(view.facts);
+  const unknown = html`<span class="faint">not known${why !== null && html`: ${why}`}</span>`;
+  return (name, value) => html`<div><dt>${name}</dt><dd>${value ?? unknown}</dd></div>\n`;
+}
+
+const ifThere = (
+  row: (name: string, value: HtmlValue) => Markup,
+  name: string,
+  value: HtmlValue,
+): HtmlValue => value !== null && row(name, value);
+
+function facts(view: InscriptionView): HtmlValue {
+  const row = rowOf(view);
+  return [
+    row('Number', view.number === null ? null : grouped(view.number)),
+    row('Block', html`${heightLink(view.height)}, ${timeWords(view.timestamp)}`),
+    row('Owner', ownerWords(view)),
+    row(
+      'Content',
+      view.contentLength === null
+        ? none('no body')
+        : html`${isolated(view.contentType) ?? 'no type'}, ${sizeWords(view.contentLength)}`,
+    ),
+    ifThere(row, 'Shows', view.delegate === null ? null : delegateWords(view)),
+    ifThere(row, 'Sat', view.sat === null ? null : satLink(view.sat.number)),
+    ifThere(row, 'Value of the output', view.value === null ? null : plural(view.value, 'sat')),
+    ifThere(row, 'Collections', collectionList(view)),
+  ];
+}
+
+function ownerWords({ address, place, charms }: InscriptionView): HtmlValue {
+  if (address !== null) return addressLink(address, { isWhole: true });
+  if (charms?.includes('burned') === true) return 'burned: no one can move it';
+  if (place === 'lost') return 'lost to fees';
+  if (place === 'unbound') return 'unbound: on no sat';
+  return place === 'output' ? none('a script without an address') : null;
+}
+
+function delegateWords({ delegate, effectiveContentType }: InscriptionView): Markup {
+  return html`${delegate !== null && idLink(delegate)}: ${isolated(effectiveContentType) ?? 'no type'}`;
+}
+
+function collectionList({ id, collections }: InscriptionView): HtmlValue {
+  if (collections === null || collections.length === 0) return null;
+  const more = collections.length > collectionsShown;
+  const links = collections
+    .slice(0, collectionsShown)
+    .map(({ slug, name }) => html`<a class="wrap" href="/collection/${slug}">${strangersName(name)}</a><br>`);
+  return html`${links}${more && html`<a href="/marketplace/data/collections/of/${id}">all of them, as JSON</a>`}`;
+}
+
+function neighbours(of: Neighbours | null): HtmlValue {
+  if (of === null || (of.previous === null && of.next === null)) return null;
+  return html`<nav class="neighbours" aria-label="In its collection"><p class="faint">In <a href="/collection/${of.collection.slug}">${strangersName(of.collection.name)}</a></p>
+<p>${step(of.previous, '‹ Previous item', 'prev')} ${step(of.next, 'Next item ›', 'next')}</p></nav>`;
+}
+
+function step(id: string | null, words: string, rel: string): HtmlValue {
+  return id !== null && html`<a class="button" href="/inscription/${id}" rel="${rel}">${words}</a>`;
+}
+
+function relatives({ parents, children, gallery, hasAllChildren }: InscriptionView): HtmlValue {
+  return [
+    parents !== null && artStrip(parents),
+    artStrip(children),
+    !hasAllChildren &&
+      children.cards.length > 0 &&
+      html`<p class="faint">Others may be in missing blocks.</p>`,
+    artStrip(gallery),
+  ];
+}
+
+function history({ id, pendingSales, events }: InscriptionView): HtmlValue {
+  if (pendingSales.length === 0 && events.length === 0) return null;
+  return html`<section><h2>History <span class="faint">newest first</span></h2>
+${timeline(pendingSales, events)}
+<p class="more"><a href="/inscription/${id}/transfers?order=desc">All transfers, as JSON</a></p></section>`;
+}
+
+function record(view: InscriptionView): Markup {
+  const row = rowOf(view);
+  return html`<details class="record"><summary>The whole record</summary>
+<dl class="table">${[
+    row(
+      'Id',
+      html`<span class="copied"><span class="mono wrap">${view.id}</span>${copyButton(view.id)}</span>`,
+    ),
+    row(
+      'Transaction',
+      html`${transactionLink(view.txid, { isWhole: true })} <span class="faint">no. ${view.txIndex}, input ${view.input}</span>`,
+    ),
+    row('Fee', view.fee === null ? null : plural(view.fee, 'sat')),
+    row('Place', placeWords(view)),
+    row('Content type', isolated(view.contentType) ?? none('none')),
+    ifThere(row, 'Encoding', isolated(view.contentEncoding)),
+    ifThere(row, 'sha256', hashWords(view.contentHash)),
+    row('Charms', charmWords(view.charms)),
+    ifThere(row, 'Curse', view.curse),
+    ifThere(row, 'Metaprotocol', isolated(view.metaprotocol)),
+    row('Parents', view.parents === null ? null : countWords(view.parents)),
+    ifThere(row, 'Refers to', view.references.length === 0 ? null : referenceList(view.references)),
+  ]}</dl>
+${recordJson('Metadata', view.metadataJson)}
+${recordJson('Burn metadata', view.burnMetadataJson)}
+${recordJson('Properties', view.propertiesJson)}
+<p class="more"><a href="/indexer/inscription?id=${view.id}">The record as JSON</a></p>
+</details>`;
+}
+
+const countWords = ({ cards, total }: ArtStripView): HtmlValue =>
+  cards.length === 0 ? none('none') : grouped(total ?? cards.length);
+
+const hashWords = (hash: string | null): HtmlValue =>
+  hash === null
+    ? null
+    : html`<span class="copied"><a class="mono wrap" href="/?hash=${hash}">${hash}</a>${copyButton(hash)}</span>`;
 
 function placeWords({ place, satpoint }: InscriptionView): HtmlValue {
   if (place === null || satpoint === null) return null;
   if (place === 'unbound') return 'unbound: on no sat';
-  return html`${place === 'lost' && 'lost to fees, '}${mono(satpoint)}`;
-}
-
-/** Who buys may change until a block has it: another buyer can replace the transaction. */
-function pendingSaleWords({ price, makerAddress, takerAddress, txid }: PendingSaleView): Markup {
-  const party = (address: string | null): HtmlValue =>
-    address === null ? 'no address' : addressLink(address);
-  return html`<p>${plural(price, 'sat')} <span class="faint">in the mempool, by ${mono(txid)}, from</span>
-${party(makerAddress)} <span class="faint">to</span> ${party(takerAddress)}</p>`;
-}
-
-function satWords(sat: InscriptionView['sat']): HtmlValue {
-  if (sat === null) return null;
-  const { number, satributes } = sat;
-  return html`<a href="/sat/${number}">${grouped(number)}</a> ${satributeChips(satributes, number)}`;
+  if (place === 'lost') return html`lost to fees, <span class="mono wrap">${satpoint}</span>`;
+  return satpointLink(satpoint);
 }
 
 function charmWords(charms: readonly string[] | null): HtmlValue {
   if (charms === null) return null;
-  if (charms.length === 0) return html`<span class="faint">none</span>`;
-  return charms.map((charm) => html`<span class="chip">${charm}</span> `);
-}
-
-function idList(ids: readonly string[], total: number): HtmlValue {
-  if (ids.length === 0) return html`<span class="faint">none</span>`;
-  const more = total - ids.length;
-  return html`${ids.map((id) => html`${idLink(id)}<br>`)}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`;
-}
-
-function childList({ children, childCount, hasAllChildren }: InscriptionView): HtmlValue {
-  const missing = html`<br><span class="faint">others may be in missing blocks</span>`;
-  return html`${idList(children, childCount ?? children.length)}${!hasAllChildren && missing}`;
+  return charms.length === 0
+    ? none('none')
+    : charms.map((charm) => html`<span class="chip">${charm}</span> `);
 }
 
 function referenceList(references: InscriptionView['references']): HtmlValue {
@@ -194,64 +314,6 @@ function referenceList(references: InscriptionView['references']): HtmlValue {
   )}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`;
 }
 
-function collectionList({ id, collections }: InscriptionView): HtmlValue {
-  if (collections === null || collections.length === 0) return null;
-  const more = collections.length > collectionsShown;
-  const links = collections
-    .slice(0, collectionsShown)
-    .map(({ slug, name }) => html`<a class="wrap" href="/collection/${slug}">${strangersName(name)}</a><br>`);
-  return html`${links}${more && html`<a href="/marketplace/data/collections/of/${id}">and more</a>`}`;
-}
-
 function idLink(id: string): Markup {
   return html`<a class="mono" href="/inscription/${id}" title="${id}">${shortHash(id)}</a>`;
-}
-
-function addressLink(address: string): Markup {
-  return html`<a class="mono wrap" href="/address/${address}">${address}</a>`;
-}
-
-function mono(text: string): Markup {
-  return html`<span class="mono wrap">${text}</span>`;
-}
-
-/** A longer text is not shown; `/indexer/inscription` has all of it. */
-export const jsonShownChars = 20_000;
-
-function jsonSection(title: string, json: string | null): HtmlValue {
-  if (json === null) return null;
-  const shown = json.length <= jsonShownChars ? json : `${json.slice(0, jsonShownChars)}…`;
-  return html`<section><h2>${title}</h2><pre class="json">${indented(shown)}</pre></section>`;
-}
-
-/**
- * JSON text with line breaks; numbers and strings stay as they are (parsing would round large integers). A string
- * that is cut at the end of the text is one token too, or each of its quotes would be tried as the start of another.
- */
-function indented(json: string): string {
-  let depth = 0;
-  return json.replace(/"(?:[^"\\]|\\.)*"?|[{}[\],:]/gu, (token, at: number) => {
-    const line = (): string => `\n${'  '.repeat(depth)}`;
-    switch (token) {
-      case '{':
-      case '[': {
-        // an empty list or object stays on its line
-        if (json[at + 1] === '}' || json[at + 1] === ']') return token;
-        depth += 1;
-        return `${token}${line()}`;
-      }
-      case '}':
-      case ']': {
-        if (json[at - 1] === '{' || json[at - 1] === '[') return token;
-        depth = Math.max(0, depth - 1);
-        return `${line()}${token}`;
-      }
-      case ',':
-        return `,${line()}`;
-      case ':':
-        return ': ';
-      default:
-        return token;
-    }
-  });
 }

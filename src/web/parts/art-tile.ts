@@ -53,6 +53,9 @@ const badges = {
 export function badge(contentType: string | null, runs: boolean | null): Markup {
   const media = mediaOf(contentType);
   const [sign, invitation] = badges[media === 'text' || media === 'image' ? 'other' : media];
-  const kind = media === 'frame' ? `HTML${runs === true ? ', runs scripts' : ''}` : mediaWords(contentType);
+  const kind = media === 'frame' ? documentWords(contentType, runs) : mediaWords(contentType);
   return html`<span class="badge"><b aria-hidden="true">${sign}</b><span>${isolated(kind)}</span>${invitation !== '' && html`<small>${invitation}</small>`}</span>`;
 }
+
+const documentWords = (contentType: string | null, runs: boolean | null): string =>
+  `${isSvg(contentType) ? 'SVG' : 'HTML'}${runs === true ? ', runs scripts' : ''}`;

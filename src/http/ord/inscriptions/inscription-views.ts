@@ -1,6 +1,6 @@
+import type { InscriptionSummary } from '#chain/blocks/block.queries.ts';
 import type { InscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import type { Reference } from '#chain/inscriptions/recursion.queries.ts';
-import type { StoredSale } from '#chain/sales/sale.queries.ts';
 import { satributeNames } from '#http/sats/satribute-views.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
@@ -10,10 +10,11 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { ItemNeighbours } from '#market/lists/item-neighbours.store.ts';
 import type { PendingSale } from '#market/sales/pending-sales.store.ts';
-import { saleView } from '#market/sales/sale-view.ts';
 import type { Site } from '#web/layout.ts';
 import type { InscriptionView } from '#web/pages/inscription.page.ts';
+import { titleAndTraits } from '#web/titles-and-traits.ts';
 import { burnMetadataJson } from './burn-metadata.ts';
 
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
@@ -93,35 +94,45 @@ const placeView = (
 });
 
 /** What a page shows of an inscription beside its details. */
-interface InscriptionParts {
+export interface InscriptionParts {
+  /** Of it itself, with what it shows. */
+  readonly summary: InscriptionSummary;
+  /** JSON of its own title and traits. Null: none, or too long. */
+  readonly attributesJson: string | null;
   readonly propertiesJson: string | null;
   readonly references: readonly Reference[];
   readonly pendingSales: readonly PendingSale[];
-  /** The newest, newest first. */
-  readonly sales: readonly StoredSale[];
+  readonly events: InscriptionView['events'];
   /** Null: not known yet. */
   readonly collections: InscriptionView['collections'];
+  /** In the first of them. Null: unknown, or it is in none. */
+  readonly neighbours: ItemNeighbours | null;
+  readonly parents: InscriptionView['parents'];
+  readonly children: InscriptionView['children'];
+  readonly gallery: InscriptionView['gallery'];
   /** The definitions that are in force. */
   readonly satributes: SatributeBook;
 }
 
-/**
- * The data of an inscription's page.
- *
- * @param propertiesJson their JSON, or its beginning
- */
+/** The data of an inscription's page. */
 export function inscriptionView(
   detail: InscriptionDetail,
-  { propertiesJson, references, pendingSales, sales, collections, satributes }: InscriptionParts,
+  parts: InscriptionParts,
   network: NetworkParameters,
   site: Site,
 ): InscriptionView {
   const { location, contentHash } = detail;
+  const { summary, attributesJson, neighbours, collections, pendingSales, satributes, ...shown } = parts;
+  const { title, traits } = titleAndTraits({ attributesJson, metadataJson: detail.metadataJson });
+  const [collection] = collections ?? [];
   return {
+    ...shown,
     site,
     id: idText(detail.id),
     txid: displayHash(detail.id.txid),
     number: detail.number,
+    title: title ?? neighbours?.name ?? null,
+    traits,
     height: detail.height,
     timestamp: detail.timestamp,
     facts: detail,
@@ -129,14 +140,14 @@ export function inscriptionView(
     input: detail.input,
     contentType: detail.contentType,
     effectiveContentType: detail.effectiveContentType,
+    runs: summary.runs,
     contentEncoding: detail.contentEncoding,
     contentLength: detail.contentLength,
     contentHash: contentHash === null ? null : Buffer.from(contentHash).toString('hex'),
     delegate: idOrNull(detail.delegate),
     metaprotocol: detail.metaprotocol,
     metadataJson: detail.metadataJson,
-    propertiesJson,
-    references: references.map(({ id, isMissing }) => ({ id: idText(id), isMissing })),
+    references: parts.references.map(({ id, isMissing }) => ({ id: idText(id), isMissing })),
     sat:
       detail.sat === null ? null : { number: detail.sat, satributes: satributeNames(detail.sat, satributes) },
     charms: detail.charms === null ? null : charmNames(detail.charms),
@@ -144,9 +155,6 @@ export function inscriptionView(
     fee: detail.fee,
     address: addressOf(detail, network),
     ...placeView(location),
-    parents: detail.parents?.map(idText) ?? null,
-    children: detail.children.map(idText),
-    childCount: detail.childCount,
     hasAllChildren: detail.hasAllChildren,
     pendingSales: pendingSales.map(({ price, maker, taker, txid }) => ({
       price,
@@ -154,8 +162,11 @@ export function inscriptionView(
       takerAddress: taker === null ? null : scriptToAddress(taker, network),
       txid: displayHash(txid),
     })),
-    sales: sales.map((sale) => saleView(sale, network)),
     collections,
+    neighbours:
+      neighbours === null || collection === undefined
+        ? null
+        : { collection, previous: idOrNull(neighbours.previous), next: idOrNull(neighbours.next) },
     previous: idOrNull(detail.previous),
     next: idOrNull(detail.next),
   };

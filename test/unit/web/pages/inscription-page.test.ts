@@ -4,11 +4,24 @@ import { noSats } from '#kernel/primitives/sats.ts';
 import { type InscriptionView, inscriptionPage } from '#web/pages/inscription.page.ts';
 
 const id = `${'a'.repeat(64)}i0`;
+const strip = (heading: string, count = 0, total: number | null = count) => ({
+  heading,
+  cards: Array.from({ length: count }, (_, number) => ({
+    id: `${'b'.repeat(64)}i${number}`,
+    number,
+    contentType: 'image/png',
+  })),
+  total,
+  href: `/${heading.toLowerCase()}/${id}`,
+});
 const view: InscriptionView = {
   site: { network: 'regtest', tipHeight: asHeight(1), banner: null },
   id,
   txid: 'a'.repeat(64),
   number: 0,
+  title: null,
+  traits: [],
+  runs: null,
   height: asHeight(1),
   timestamp: 0,
   facts: { anchored: true, hasSpent: true, sequenced: true, numbered: true },
@@ -33,13 +46,14 @@ const view: InscriptionView = {
   place: null,
   address: null,
   value: null,
-  parents: [],
-  children: [],
-  childCount: 0,
+  parents: strip('Parents'),
+  children: strip('Children'),
+  gallery: strip('Gallery'),
   hasAllChildren: true,
   pendingSales: [],
   collections: [],
-  sales: [],
+  neighbours: null,
+  events: [],
   previous: null,
   next: null,
 };
@@ -92,8 +106,7 @@ describe('the pending sales of an inscription', () => {
 
   test('are named with price, transaction and people, and only where there are some', () => {
     const { text } = inscriptionPage({ ...view, pendingSales: [sale] });
-    expect(text).toContain('<dt>Being sold</dt>');
-    expect(text).toContain('70,000 sats');
+    expect(text).toContain('Being sold for 70,000 sats');
     expect(text).toContain(txid);
     expect(text).toContain('href="/address/bcrt1pmaker"');
     expect(inscriptionPage(view).text).not.toContain('Being sold');
@@ -107,11 +120,91 @@ describe('the collections of an inscription', () => {
   test('are linked, the first eight, and only where there are some', () => {
     const { text } = inscriptionPage({ ...view, collections: of(2) });
     expect(text).toContain('<a class="wrap" href="/collection/frogs-1"><bdi>&lt;Frogs&gt; 1</bdi></a>');
-    expect(text).not.toContain('and more');
+    expect(text).not.toContain('all of them');
     const many = inscriptionPage({ ...view, collections: of(9) }).text;
     expect(many).not.toContain('frogs-8');
-    expect(many).toContain(`href="/marketplace/data/collections/of/${view.id}">and more`);
+    expect(many).toContain(`href="/marketplace/data/collections/of/${view.id}">all of them, as JSON`);
     for (const collections of [[], null])
       expect(inscriptionPage({ ...view, collections }).text).not.toContain('Collections');
+  });
+});
+
+describe('the name of an inscription', () => {
+  test('is its title where it has one, in the head without characters that turn others', () => {
+    const { text } = inscriptionPage({ ...view, title: '\u202eA <b> frog' });
+    expect(text).toContain('<h1 class="wrap"><bdi>\u202eA &lt;b&gt; frog</bdi></h1>');
+    expect(text).toContain('<title>A &lt;b&gt; frog · Inscription #0 · Satscribe</title>');
+    expect(inscriptionPage(view).text).toContain('<h1>Inscription #0</h1>');
+  });
+});
+
+describe('the art of an inscription', () => {
+  const shown = (effectiveContentType: string | null, runs: boolean | null): string =>
+    /<div class="stage">(.*?)<p class="tools">/su.exec(
+      inscriptionPage({ ...view, effectiveContentType, runs }).text,
+    )![1]!;
+
+  test('is shown at once where it runs nothing', () => {
+    for (const [type, runs] of [
+      ['image/png', null],
+      ['text/html', false],
+      ['image/svg+xml', null],
+      [null, null],
+    ] as const) {
+      expect(shown(type, runs)).toContain('<iframe sandbox="allow-scripts"');
+      expect(shown(type, runs)).not.toContain('<details');
+    }
+  });
+
+  test('is run when it is opened where it may run scripts', () => {
+    for (const [type, runs] of [
+      ['text/html', true],
+      ['text/html', null],
+      ['image/svg+xml', true],
+    ] as const)
+      expect(shown(type, runs)).toMatch(
+        /<details class="run"><summary>.*Run it.*<iframe [^>]*loading="lazy"/su,
+      );
+  });
+});
+
+describe('the relatives of an inscription', () => {
+  test('are tiles with a link to all of them', () => {
+    const { text } = inscriptionPage({ ...view, children: strip('Children', 8, 1_200) });
+    expect(text).toContain('<h2>Children <span class="faint">1,200</span></h2>');
+    expect(text.match(/class="thumbnail"/gu)).toHaveLength(8);
+    expect(text).toContain(`<a href="/children/${id}">All of them ›</a>`);
+    expect(text).not.toContain('<h2>Parents');
+    expect(inscriptionPage({ ...view, gallery: strip('Gallery', 2) }).text).not.toContain('All of them');
+  });
+
+  test('are named beside it in its collection', () => {
+    const collection = { slug: 'frogs', name: 'Frogs' };
+    const neighbours = { collection, previous: null, next: 'x' };
+    const { text } = inscriptionPage({ ...view, neighbours });
+    expect(text).toContain('<a class="button" href="/inscription/x" rel="next">Next item ›</a>');
+    expect(text).not.toContain('Previous item');
+  });
+});
+
+describe('the history of an inscription', () => {
+  const event = { kind: 'transfer', height: asHeight(7), time: 0, txid: 'c'.repeat(64), sale: null } as const;
+  const from = { text: 'bcrt1pfrom', isAddress: true };
+
+  test('links transactions, blocks and people', () => {
+    const { text } = inscriptionPage({ ...view, events: [{ ...event, from, to: null }] });
+    expect(text).toContain('<b>Transferred</b>');
+    expect(text).toContain('href="/address/bcrt1pfrom"');
+    expect(text).toContain(`href="/tx/${event.txid}"`);
+    expect(text).toContain('href="/block/7"');
+  });
+
+  test('names the price of a sale, and a wash sale', () => {
+    const to = { text: '51', isAddress: false };
+    const sale = { price: 1_500, isWash: true };
+    const { text } = inscriptionPage({ ...view, events: [{ ...event, kind: 'sale', from, to, sale }] });
+    expect(text).toContain(`<a href="/sale/${event.txid}">Sold for 1,500 sats</a>`);
+    expect(text).toContain('wash sale');
+    expect(text).toContain('to <span class="mono wrap">51</span>');
   });
 });

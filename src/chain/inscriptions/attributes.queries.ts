@@ -1,0 +1,24 @@
+import type { ClientBase } from 'pg';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+
+/** Longer attributes are not read for a page: those of honest inscriptions have some hundreds of bytes. */
+const attributesBytesMax = 16_384;
+
+/** Properties of an inscription about itself. */
+export interface OwnAttributes {
+  /** JSON of its title and traits. Null: none, or too long. */
+  readonly json: string | null;
+  /** Items of its gallery. */
+  readonly galleryItems: number;
+}
+
+/** Title and traits of an inscription, and the length of its gallery. One look-up by key. */
+export async function ownAttributes(client: ClientBase, key: InscriptionKey): Promise<OwnAttributes> {
+  const { rows } = await client.query<{ attributes: Buffer | null; items: number }>(
+    `SELECT CASE WHEN octet_length(attributes) <= ${attributesBytesMax} THEN attributes END AS attributes, items
+     FROM chain.properties WHERE key = $1`,
+    [key],
+  );
+  const [row] = rows;
+  return { json: row?.attributes?.toString('utf8') ?? null, galleryItems: row?.items ?? 0 };
+}

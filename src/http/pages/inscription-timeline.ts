@@ -1,0 +1,65 @@
+import type { Transfer } from '#chain/inscriptions/transfer.queries.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { SaleView } from '#kernel/sales/sale-view.ts';
+import type { Party, TimelineEvent } from '#web/parts/timeline.ts';
+
+/**
+ * Transfers and sales as one list, newest first. A sale is a transfer too: they are one event. Sales that are older than
+ * all given transfers follow them.
+ *
+ * @param transfers newest first
+ *
+ * @param sales newest first
+ */
+export function timelineOf(
+  transfers: readonly Transfer[],
+  sales: readonly SaleView[],
+  network: NetworkParameters,
+): TimelineEvent[] {
+  const sold = new Map(sales.map((sale) => [sale.txid, sale]));
+  const events = transfers.map((transfer, place): TimelineEvent => {
+    const { kind, height, timestamp, script } = transfer;
+    const txid = transfer.txid === null ? null : displayHash(transfer.txid);
+    const sale = txid === null ? undefined : sold.get(txid);
+    if (sale !== undefined && kind === 'transfer') return saleEvent(sale);
+    const before = transfers[place + 1];
+    return {
+      kind,
+      height,
+      time: timestamp,
+      txid,
+      from: before?.script == null ? null : partyOf(before.script, network),
+      to: script === null || kind === 'burned' ? null : partyOf(script, network),
+      sale: null,
+    };
+  });
+  const shown = new Set(events.map(({ txid }) => txid));
+  const others = sales.filter(({ txid }) => !shown.has(txid)).map((sale) => saleEvent(sale));
+  return [...events, ...others].toSorted((a, b) => b.height - a.height);
+}
+
+function saleEvent(sale: SaleView): TimelineEvent {
+  const { height, time, txid, maker, taker, price, wash } = sale;
+  return {
+    kind: 'sale',
+    height: asHeight(height),
+    time,
+    txid,
+    from: partyNamed(maker),
+    to: taker === null ? null : partyNamed(taker),
+    sale: { price, isWash: wash },
+  };
+}
+
+/** A script without an address is named by its hex, a long one by its hash: neither has a page. */
+const scriptNameLike = /^(?:sha256:)?[0-9a-f]*$/u;
+
+const partyNamed = (text: string): Party => ({ text, isAddress: !scriptNameLike.test(text) });
+
+function partyOf(script: Uint8Array, network: NetworkParameters): Party | null {
+  const address = scriptToAddress(script, network);
+  return address === null ? null : { text: address, isAddress: true };
+}

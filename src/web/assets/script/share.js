@@ -1,0 +1,39 @@
+// @ts-check
+import { say } from './toast.js';
+
+/** Long enough to read a few words. */
+const saidMs = 2000;
+
+/** @param {string} words */
+function sayShortly(words) {
+  say(words);
+  setTimeout(() => say(''), saidMs);
+}
+
+/**
+ * Shares the page with the device's own sheet; where there is none, copies its address.
+ *
+ * @param {{ title: string, url: string }} page
+ */
+async function share(page) {
+  if ('share' in navigator) {
+    // a sheet that is closed without a choice is no error
+    await navigator.share(page).catch(() => undefined);
+    return;
+  }
+  await /** @type {Navigator} */ (navigator).clipboard.writeText(page.url);
+  sayShortly('Its address is copied.');
+}
+
+const canShare = 'share' in navigator || 'clipboard' in navigator;
+
+for (const button of document.querySelectorAll('button.share')) {
+  if (!(button instanceof HTMLElement) || !canShare) continue;
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    const url = new URL(button.dataset['path'] ?? '/', location.href).href;
+    share({ title: button.dataset['title'] ?? document.title, url }).catch(() =>
+      sayShortly('The browser did not allow to copy.'),
+    );
+  });
+}

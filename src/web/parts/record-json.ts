@@ -1,0 +1,43 @@
+import { type HtmlValue, html } from '#web/html.ts';
+
+/** Characters of a JSON text that a page shows; `/indexer/inscription` has all of it. */
+export const jsonShownChars = 20_000;
+
+/** A part of a record that is JSON, with line breaks. */
+export function recordJson(title: string, json: string | null): HtmlValue {
+  if (json === null) return null;
+  const shown = json.length <= jsonShownChars ? json : `${json.slice(0, jsonShownChars)}…`;
+  return html`<section><h2>${title}</h2><pre class="json">${indented(shown)}</pre></section>`;
+}
+
+/**
+ * JSON text with line breaks; numbers and strings stay as they are (parsing would round large integers). A string
+ * that is cut at the end of the text is one token too, or each of its quotes would be tried as the start of another.
+ */
+function indented(json: string): string {
+  let depth = 0;
+  return json.replace(/"(?:[^"\\]|\\.)*"?|[{}[\],:]/gu, (token, at: number) => {
+    const line = (): string => `\n${'  '.repeat(depth)}`;
+    switch (token) {
+      case '{':
+      case '[': {
+        // an empty list or object stays on its line
+        if (json[at + 1] === '}' || json[at + 1] === ']') return token;
+        depth += 1;
+        return `${token}${line()}`;
+      }
+      case '}':
+      case ']': {
+        if (json[at - 1] === '{' || json[at - 1] === '[') return token;
+        depth = Math.max(0, depth - 1);
+        return `${line()}${token}`;
+      }
+      case ',':
+        return `,${line()}`;
+      case ':':
+        return ': ';
+      default:
+        return token;
+    }
+  });
+}

@@ -1,0 +1,32 @@
+import { html, type Markup } from '#web/html.ts';
+import { isSvg, mediaOf } from '#web/media.ts';
+import { badge } from '#web/parts/art-tile.ts';
+
+interface Staged {
+  readonly id: string;
+  /** The type of what it shows. */
+  readonly effectiveContentType: string | null;
+  /** Whether a document runs scripts. Null: not a document, or unknown. */
+  readonly runs: boolean | null;
+}
+
+/**
+ * The art of an inscription, large. A document that runs scripts, or may, is run once it is opened: frames that are
+ * loaded lazily are not loaded while they are folded. This needs no script of ours.
+ */
+export function stage({ id, effectiveContentType, runs }: Staged): Markup {
+  const isDocument = mediaOf(effectiveContentType) === 'frame';
+  if (!isDocument || runs === false || (isSvg(effectiveContentType) && runs === null))
+    return previewFrame(id, isDocument);
+  const words =
+    runs === true ? 'It runs scripts, in a frame that reaches nothing else.' : 'It may run scripts.';
+  return html`<details class="run"><summary>${badge(effectiveContentType, runs)}<span class="button primary">Run it</span><small>${words}</small></summary>
+${previewFrame(id, true)}</details>`;
+}
+
+/**
+ * Inscribed content in a frame with an opaque origin, which reaches nothing of this page or site. Documents are on a
+ * ground of their own: those without a background expect a light one.
+ */
+const previewFrame = (id: string, isDocument: boolean): Markup =>
+  html`<iframe sandbox="allow-scripts" class="full${isDocument && ' document'}" loading="lazy" title="Content of inscription ${id}" src="/preview/${id}"></iframe>`;

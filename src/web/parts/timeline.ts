@@ -1,0 +1,79 @@
+import type { Height } from '#kernel/primitives/height.ts';
+import { plural, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { addressLink, heightLink, outputLink, transactionLink } from '#web/parts/identifiers.ts';
+
+/** Something that happened to an inscription. */
+export interface TimelineEvent {
+  readonly kind: 'reveal' | 'transfer' | 'sale' | 'burned' | 'lost' | 'unbound';
+  readonly height: Height;
+  /** Unix seconds of the block's header. */
+  readonly time: number;
+  /** Null: a later transaction lost it in its fees. */
+  readonly txid: string | null;
+  /** Whose it was: an address, or a name of a script without one. Null: unknown. */
+  readonly from: Party | null;
+  readonly to: Party | null;
+  /** Null: no sale. */
+  readonly sale: { readonly price: number; readonly isWash: boolean } | null;
+}
+
+export interface Party {
+  readonly text: string;
+  readonly isAddress: boolean;
+}
+
+/** A sale that is in no block yet. */
+export interface PendingSaleView {
+  /** Sats. */
+  readonly price: number;
+  /** Null: the script has no address; of the taker also: the inscription goes into the fee. */
+  readonly makerAddress: string | null;
+  readonly takerAddress: string | null;
+  readonly txid: string;
+}
+
+const words: Readonly<Record<TimelineEvent['kind'], string>> = {
+  reveal: 'Inscribed',
+  transfer: 'Transferred',
+  sale: 'Sold',
+  burned: 'Burned',
+  lost: 'Lost to fees',
+  unbound: 'Inscribed on no sat',
+};
+
+/** Transfers and sales of an inscription, newest first; those that wait for a block above them. */
+export function timeline(pending: readonly PendingSaleView[], events: readonly TimelineEvent[]): Markup {
+  return html`<ol class="timeline">
+${pending.map(pendingItem)}${events.map(eventItem)}</ol>`;
+}
+
+/** Who buys may change until a block has it: another buyer can replace the transaction. */
+function pendingItem({ price, makerAddress, takerAddress, txid }: PendingSaleView): Markup {
+  const party = (address: string | null): Party | null =>
+    address === null ? null : { text: address, isAddress: true };
+  return html`<li><p><b>Being sold for ${plural(price, 'sat')}</b> <span class="faint">waits for a block</span></p>
+<p class="faint">${parties(party(makerAddress), party(takerAddress))}in ${transactionLink(txid)}</p></li>
+`;
+}
+
+function eventItem({ kind, height, time, txid, from, to, sale }: TimelineEvent): Markup {
+  const what =
+    sale === null ? words[kind] : html`<a href="/sale/${txid}">Sold for ${plural(sale.price, 'sat')}</a>`;
+  return html`<li><p><b>${what}</b>${sale?.isWash === true && html` <span class="chip part" title="between outputs of one party, as far as is known">wash sale</span>`} <span class="faint">block ${heightLink(height)}, ${timeWords(time)}</span></p>
+<p class="faint">${parties(from, to)}${txid === null ? 'in a later transaction of the same block' : html`in ${transactionLink(txid)}`}</p></li>
+`;
+}
+
+function parties(from: Party | null, to: Party | null): HtmlValue {
+  return html`${from !== null && html`from ${partyWords(from)} `}${to !== null && html`to ${partyWords(to)} `}`;
+}
+
+const partyWords = ({ text, isAddress }: Party): Markup =>
+  isAddress ? addressLink(text) : html`<span class="mono wrap">${text}</span>`;
+
+/** Where an inscription is: its satpoint, with a link to the output. */
+export function satpointLink(satpoint: string): Markup {
+  const end = satpoint.lastIndexOf(':');
+  return html`${outputLink(satpoint.slice(0, end))} <span class="faint">offset ${satpoint.slice(end + 1)}</span>`;
+}

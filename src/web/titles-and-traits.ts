@@ -1,0 +1,90 @@
+/** The name of an inscription, and what is told of it, as its creator wrote them. */
+export interface TitleAndTraits {
+  /** Null: it has no title. */
+  readonly title: string | null;
+  readonly traits: readonly Trait[];
+}
+
+export interface Trait {
+  /** Null: a value without a name. */
+  readonly name: string | null;
+  readonly value: string;
+}
+
+/** Longer titles are texts, not names. */
+const titleCharsMax = 120;
+/** Longer names and values are cut. */
+const traitCharsMax = 200;
+/** More are in the record: honest collections have some ten. */
+const traitsMax = 40;
+
+/**
+ * Reads the title and traits from properties (ord's `attributes`), else from metadata in the forms that collections
+ * use: `name` or `title`, and `attributes` as a list of `trait_type` and `value`, or `attributes` or `traits` as an
+ * object. Any texts give an answer; JSON that is cut gives none.
+ */
+export function titleAndTraits({
+  attributesJson,
+  metadataJson,
+}: {
+  readonly attributesJson: string | null;
+  readonly metadataJson: string | null;
+}): TitleAndTraits {
+  const attributes = objectOf(attributesJson);
+  const metadata = objectOf(metadataJson);
+  const ofProperties = traitsOf(attributes?.['traits']);
+  const listed = metadata?.['attributes'] ?? metadata?.['traits'];
+  return {
+    title: titleOf(attributes?.['title']) ?? titleOf(metadata?.['name']) ?? titleOf(metadata?.['title']),
+    traits: (ofProperties.length > 0 ? ofProperties : traitsOf(listed)).slice(0, traitsMax),
+  };
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function objectOf(json: string | null): JsonObject | null {
+  if (json === null) return null;
+  try {
+    return asObject(JSON.parse(json, exactNumbers));
+  } catch {
+    return null;
+  }
+}
+
+const asObject = (value: unknown): JsonObject | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+
+/** Makes numbers texts of their digits: a double would round large ones. */
+function exactNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? (context?.source ?? String(value)) : value;
+}
+
+function titleOf(value: unknown): string | null {
+  const title = typeof value === 'string' ? value.trim() : '';
+  return title === '' || title.length > titleCharsMax ? null : title;
+}
+
+function traitsOf(value: unknown): Trait[] {
+  if (Array.isArray(value)) return value.flatMap(listedTrait);
+  return Object.entries(asObject(value) ?? {}).flatMap(([name, of]) => traitOf(name, of));
+}
+
+function listedTrait(value: unknown): Trait[] {
+  const entry = asObject(value);
+  if (entry === null) return traitOf(null, value);
+  const name = [entry['trait_type'], entry['name'], entry['type']].find((of) => typeof of === 'string');
+  return traitOf(typeof name === 'string' ? name : null, entry['value']);
+}
+
+function traitOf(name: string | null, value: unknown): Trait[] {
+  if (typeof value !== 'string' && typeof value !== 'boolean') return [];
+  return [{ name: name === null ? null : cut(name), value: cut(String(value)) }];
+}
+
+const cut = (text: string): string =>
+  text.length <= traitCharsMax ? text : `${text.slice(0, traitCharsMax).toWellFormed()}…`;
+
+/** A title for the head of a page and for shared links: without characters that turn or hide others. */
+export function plainTitle(title: string): string {
+  return title.replace(/\p{C}/gu, '').replace(/\s+/gu, ' ').trim();
+}
