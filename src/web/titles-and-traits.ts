@@ -1,4 +1,4 @@
-/** The name of an inscription, and what is told of it, as its creator wrote them. */
+/** The name of an inscription and its traits, as its creator wrote them. */
 export interface TitleAndTraits {
   /** Null: it has no title. */
   readonly title: string | null;

@@ -72,7 +72,7 @@ function parties(from: Party | null, to: Party | null): HtmlValue {
 const partyWords = ({ text, isAddress }: Party): Markup =>
   isAddress ? addressLink(text) : html`<span class="mono wrap">${text}</span>`;
 
-/** Where an inscription is: its satpoint, with a link to the output. */
+/** The satpoint of an inscription, with a link to the output. */
 export function satpointLink(satpoint: string): Markup {
   const end = satpoint.lastIndexOf(':');
   return html`${outputLink(satpoint.slice(0, end))} <span class="faint">offset ${satpoint.slice(end + 1)}</span>`;
