@@ -1,9 +1,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { systemFailure } from '#kernel/errors/system-failure.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { ensureCluster, logFile, rotateLog, startFailed, writeSettings } from './cluster.ts';
 import {
   type ConnectionFile,
@@ -273,16 +273,4 @@ function connectionTo(place: ServerPlace, postmaster: Postmaster): ConnectionFil
     cluster: place.clusterDir,
     log: join(place.home, logFile),
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, serverHost, () => {
-      const address = server.address();
-      const port = address !== null && typeof address === 'object' ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

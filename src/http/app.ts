@@ -4,6 +4,7 @@ import { proxyTest } from '#accounts/trusted-proxies.ts';
 import { readBodies } from '#http/bodies/read-bodies.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
+import { demoRoutes } from '#http/demo/demo.routes.ts';
 import { EventStreams } from '#http/events/event-streams.ts';
 import { eventsRoutes } from '#http/events/events.routes.ts';
 import { blocksFeedRoutes } from '#http/feeds/blocks-feed.routes.ts';
@@ -268,6 +269,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     priceRoutes(scope, deps);
     psbtRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
+    demoRoutes(scope, deps);
     referenceRoutes(scope);
   });
   app.register(async (routes) => {

@@ -125,10 +125,14 @@ describe('the demo', () => {
   const prepare = (flags: Record<string, string>, settings = {}, env = {}): unknown =>
     demo?.prepare?.({ flags, settings, env });
 
-  test('shows the mainnet sample, each sample in a data folder of its own', () => {
+  test('shows the chain that is made for it, each sample in a data folder of its own', () => {
     expect(prepare({})).toMatchObject({
+      settings: { blocksDir: expect.stringMatching(/samples\/demo$/u) as string },
+      defaults: { dataDir: './data/demo-chain', indexSats: true },
+    });
+    expect(prepare({ sample: 'mainnet' })).toMatchObject({
       settings: { blocksDir: expect.stringMatching(/samples\/mainnet$/u) as string },
-      defaults: { dataDir: './data/demo' },
+      defaults: { dataDir: './data/demo-mainnet' },
     });
     expect(prepare({ sample: 'regtest' })).toMatchObject({
       settings: { blocksDir: expect.stringMatching(/samples\/regtest$/u) as string },
@@ -157,7 +161,7 @@ describe('the demo', () => {
 
   test('takes a sample or a folder, and no sample that is not there', () => {
     expect(() => prepare({ sample: 'regtest' }, { blocksDir: 'x' })).toThrow('exclude each other');
-    expect(() => prepare({ sample: 'testnet' })).toThrow('the samples are mainnet and regtest');
+    expect(() => prepare({ sample: 'testnet' })).toThrow('the samples are demo, mainnet and regtest');
     expect(prepare({ sample: 'regtest' }, {}, { BLOCKS_DIR: 'x' })).toMatchObject({
       settings: { blocksDir: expect.stringMatching(/samples\/regtest$/u) as string },
     });

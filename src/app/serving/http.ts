@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { buildApp } from '#http/app.ts';
+import type { DemoPayments } from '#http/demo/demo-payments.ts';
 import { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { answersRequests } from '#http/server/operations.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
@@ -42,6 +43,8 @@ export interface HttpParts {
   readonly blocks: BlockSource | null;
   /** For data that the index lacks. */
   readonly node: NodeRpc | null;
+  /** Payments of a demo; absent: there are none. */
+  readonly demo?: DemoPayments | null;
 }
 
 /** Where to listen, and how to free the port first. */
@@ -53,7 +56,7 @@ export type Listening = Pick<Waited<unknown>, 'port' | 'release'>;
  */
 export async function serveHttp(
   context: CommandContext,
-  { database, network, satributes, operations, blocks, node }: HttpParts,
+  { database, network, satributes, operations, blocks, node, demo = null }: HttpParts,
   { port, release }: Listening = { port: context.config.port, release: () => Promise.resolve() },
 ): Promise<{ address: string }> {
   const { config, lifecycle, logger } = context;
@@ -89,6 +92,7 @@ export async function serveHttp(
     satributes,
     satTracer,
     utxos,
+    demo,
     orders:
       config.role === 'indexer' || config.role === 'search-sync'
         ? null

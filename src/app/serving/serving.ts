@@ -26,6 +26,7 @@ import { openSatributes, startProvenance } from '#src/app/sats/satributes.ts';
 import { startSearchSync } from '#src/app/searching/search.ts';
 import { linkNode, type NodeLink } from '#src/app/sources/node.ts';
 import { openBlocks } from '#src/app/sources/source.ts';
+import type { Additions } from './additions.ts';
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
@@ -49,21 +50,25 @@ const servesOnAfter: readonly ErrorCode[] = [
   'node_call_failed',
 ];
 
+const noAdditions: Additions = { prepare: () => Promise.resolve(), demo: null };
+
 /** Indexes a folder of blocks and serves the index. Returns the address once the folder is indexed. */
 export async function serveFolder(
   context: CommandContext,
   dir: string,
   tip: string | undefined,
+  { prepare, demo }: Additions = noAdditions,
 ): Promise<{ address: string }> {
   const { config, lifecycle } = context;
   const source = await openBlocks(context, dir, tip);
   if (config.network !== undefined) checkNetwork(source.name, source.network, config.network);
   const database = config.role === 'api' ? await awaitDatabase(context) : await openDatabase(context, 'own');
   if (config.role !== 'api') await holdServiceLock(context, database);
+  await prepare(database);
   const operations = openOperations(context, database);
   const { network } = source;
   const satributes = await openSatributes(context, database, network);
-  const parts: HttpParts = { database, network, satributes, operations, blocks: source, node: null };
+  const parts: HttpParts = { database, network, satributes, operations, blocks: source, node: null, demo };
   // requests are answered while blocks are indexed
   const { address } = await serveHttp(context, parts);
   if (config.role === 'all') {
@@ -86,7 +91,10 @@ export async function serveFolder(
 }
 
 /** Follows the node of the settings and serves the index, also while the node is away. */
-export async function serveNode(context: CommandContext): Promise<{ address: string }> {
+export async function serveNode(
+  context: CommandContext,
+  { prepare, demo }: Additions = noAdditions,
+): Promise<{ address: string }> {
   const { config, health, lifecycle } = context;
   // for a new index, no database is created before there is a node to index from
   const isNew = config.databaseUrl === undefined && (await existingHome(config.dataDir)) === null;
@@ -101,10 +109,11 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   const { network, database, listening } = await databaseToServe(context, link, early, known);
   requirePayoutDepth(config, network);
   await holdServiceLock(context, database);
+  await prepare(database);
   const operations = openOperations(context, database);
   const satributes = await openSatributes(context, database, network);
   const blocks = link.blocks(network);
-  const parts: HttpParts = { database, network, satributes, operations, blocks, node: link.rpc };
+  const parts: HttpParts = { database, network, satributes, operations, blocks, node: link.rpc, demo };
   const { address } = await serveHttp(context, parts, listening);
   if (config.role === 'all') {
     startSearchSync(context, database, network, operations);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { terminalLines } from '#kernel/text/terminal-text.ts';
 import {
   type Command,
   type GivenSettings,
@@ -10,38 +11,61 @@ import {
 import { settingFlag } from '#src/commands/flags.ts';
 import { serve } from './serve.ts';
 
-const samples = ['mainnet', 'regtest'] as const;
+const samples = ['demo', 'mainnet', 'regtest'] as const;
+type Sample = (typeof samples)[number];
+const folderOf = (sample: Sample): string =>
+  fileURLToPath(new URL(`../../../samples/${sample}`, import.meta.url));
 
 export const demoCommand: Command = {
   name: 'demo',
   object: null,
-  summary: 'index the bundled blocks and serve them, without any setup',
+  summary: 'serve a chain that shows everything, without any setup',
   details: `Prints "ready http://127.0.0.1:PORT" on stdout when everything answers, and runs until Ctrl-C. A
 second start uses the existing index. Each sample, and each folder of --blocks, has its own data
 folder unless --data names one.
 
-  satscribe demo                        real mainnet blocks
-  satscribe demo --sample regtest       a whole chain, where every field is known
+The sample "demo" has inscriptions, two collections with sales, runes and sats. If Bitcoin Core is on
+this machine (BITCOIND, on the path, or by scripts/install-bitcoind.sh), it runs a regtest node of its
+own and takes orders: order at /inscribe, and pay with the button of the order, or with
+
+  curl http://127.0.0.1:7700/demo/pay -H 'content-type: application/json' \\
+    -d '{"address": "bcrt1…", "sats": 3451}'
+
+A block comes ten seconds after something waits. The coins are worth nothing.
+
+  satscribe demo                        a chain made for it, with orders
+  satscribe demo --sample mainnet       twelve real blocks, from the first inscription on
+  satscribe demo --sample regtest       a random chain, where every field is known
   npm run demo -- --port 7701           the same command by its short name`,
   flags: [
     settingFlag('port', 'N'),
     settingFlag('host', 'ADDRESS'),
-    settingFlag('dataDir', 'DIR', './data/demo, ./data/demo-regtest, or for --blocks ./data/demo-NAME'),
+    settingFlag(
+      'dataDir',
+      'DIR',
+      './data/demo-SAMPLE, for "demo" ./data/demo-chain, or for --blocks ./data/demo-NAME',
+    ),
     {
       name: 'sample',
       value: 'NAME',
-      description: `which bundled blocks: ${samples.join(' or ')}`,
+      description: `which bundled blocks: ${samples.slice(0, -1).join(', ')} or ${samples.at(-1)}`,
       setting: null,
-      default: 'mainnet',
+      default: 'demo',
     },
     { ...settingFlag('blocksDir', 'DIR'), description: 'folder of blocks instead of the bundled ones' },
     settingFlag('logLevel', 'LEVEL', 'warn'),
     settingFlag('logFormat', 'FORM'),
   ],
   prepare,
-  run: (context) => {
-    process.stderr.write(`data folder: ${resolve(context.config.dataDir)}\n`);
-    return serve(context, undefined);
+  run: async (context) => {
+    const { dataDir, blocksDir } = context.config;
+    process.stderr.write(`data folder: ${resolve(dataDir)}\n`);
+    if (blocksDir !== folderOf('demo')) return serve(context, undefined);
+    // loaded here, so that help and usage errors do not load all of it
+    const { prepareDemo } = await import('#src/app/demo/demo.ts');
+    const demo = await prepareDemo(context, blocksDir);
+    process.stderr.write(terminalLines(`${demo.words}\n`));
+    await serve(demo.context, undefined, demo.additions);
   },
 };
 
@@ -60,15 +84,19 @@ function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   if (sampleGiven === undefined && folderGiven !== '') {
     return { settings, defaults: { ...demoDefaults, dataDir: dataDirFor(folderGiven) } };
   }
-  const sample = samples.find((known) => known === (sampleGiven ?? 'mainnet'));
+  const sample = samples.find((known) => known === (sampleGiven ?? 'demo'));
   if (sample === undefined) {
-    throw new UsageError(`--sample ${sampleGiven}: the samples are ${samples.join(' and ')}`);
+    throw new UsageError(
+      `--sample ${sampleGiven}: the samples are ${samples.slice(0, -1).join(', ')} and ${samples.at(-1)}`,
+    );
   }
   if (settings.blocksDir !== undefined) throw new UsageError('--sample and --blocks exclude each other');
-  const blocksDir = fileURLToPath(new URL(`../../../samples/${sample}`, import.meta.url));
-  const dataDir = sample === 'mainnet' ? './data/demo' : `./data/demo-${sample}`;
+  const blocksDir = folderOf(sample);
+  // earlier versions had the blocks of mainnet in ./data/demo
+  const dataDir = `./data/demo-${sample === 'demo' ? 'chain' : sample}`;
+  const indexSats = sample === 'demo';
   // a flag, because --sample is one
-  return { settings: { ...settings, blocksDir }, defaults: { ...demoDefaults, dataDir } };
+  return { settings: { ...settings, blocksDir }, defaults: { ...demoDefaults, dataDir, indexSats } };
 }
 
 /** A data folder for a folder of blocks: its name, to recognise it, and a hash, because names repeat. */

@@ -3,6 +3,7 @@ import { checkServedUtxos } from '#config/utxo-settings.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { systemFailure } from '#kernel/errors/system-failure.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import type { Additions } from '#src/app/serving/additions.ts';
 import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from '#src/commands/flags.ts';
 
 export const serveCommand: Command = {
@@ -38,7 +39,11 @@ domain, or SEARCH_ACCESS=open; the pages search without, except with SEARCH_ACCE
 };
 
 /** Indexes the blocks folder of the settings, or follows their node, and serves until the lifecycle ends. */
-export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
+export async function serve(
+  context: CommandContext,
+  tip: string | undefined,
+  additions?: Additions,
+): Promise<void> {
   const { blocksDir, host, port, role } = context.config;
   if (context.flags[traceFlag.name] !== undefined && role !== 'all' && role !== 'indexer') {
     throw new UsageError(
@@ -63,8 +68,8 @@ export async function serve(context: CommandContext, tip: string | undefined): P
   const start = (): Promise<{ address: string }> => {
     if (role === 'search-sync') return serveSearchSync(context);
     if (role === 'orders') return serveOrders(context);
-    if (blocksDir !== undefined) return serveFolder(context, blocksDir, tip);
-    return role === 'api' ? serveApi(context) : serveNode(context);
+    if (blocksDir !== undefined) return serveFolder(context, blocksDir, tip, additions);
+    return role === 'api' ? serveApi(context) : serveNode(context, additions);
   };
   const { lifecycle } = context;
   try {

@@ -121,7 +121,7 @@ export const postgresErrors = {
   database_missing: {
     meaning: 'There is no database in the data folder, and the command does not create one.',
     action:
-      'Name the folder of the service with --data (that of the demo is ./data/demo), or its server with DATABASE_URL. `satscribe serve` and `satscribe index` create a database.',
+      'Name the folder of the service with --data (that of the demo is ./data/demo-chain), or its server with DATABASE_URL. `satscribe serve` and `satscribe index` create a database.',
     retry: 'never',
   },
   migration_failed: {

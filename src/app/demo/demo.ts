@@ -1,0 +1,77 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { processEnvironment } from '#config/config.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Additions } from '#src/app/serving/additions.ts';
+import { openBlocks } from '#src/app/sources/source.ts';
+import { DemoCoins } from './demo-coins.ts';
+import { fillDemo } from './demo-contents.ts';
+import { mineWhatWaits } from './demo-mining.ts';
+import { type DemoNode, startDemoNode } from './demo-node.ts';
+import { findBitcoinCore } from './find-bitcoin-core.ts';
+
+/** A demo that can be served. */
+export interface Demo {
+  /** The context to serve with: the node of the demo in place of the folder of blocks, where it has one. */
+  readonly context: CommandContext;
+  readonly additions: Additions;
+  /** Whether it takes orders, and what it lacks for them. */
+  readonly words: string;
+}
+
+const withoutCore =
+  'no orders: Bitcoin Core is missing; `bash scripts/install-bitcoind.sh` installs it, and the next start uses it';
+
+/**
+ * Prepares the demo of a sample with collections: with a regtest node of its own if Bitcoin Core is there, so that
+ * orders can be paid and delivered; else with the blocks alone.
+ */
+export async function prepareDemo(context: CommandContext, sample: string): Promise<Demo> {
+  const { dataDir } = context.config;
+  await mkdir(dataDir, { recursive: true });
+  const program = await findBitcoinCore(processEnvironment());
+  const node = program === null ? null : await ownNode(context, program, sample);
+  const collections = join(sample, 'collections');
+  if (node instanceof AppError || node === null) {
+    const additions = {
+      prepare: (database: Parameters<Additions['prepare']>[0]) =>
+        fillDemo(database, { collections, seedFile: null }),
+      demo: null,
+    };
+    return { context, additions, words: node === null ? withoutCore : `no orders: ${node.message}` };
+  }
+  const seedFile = resolve(dataDir, 'wallet.seed');
+  // settings of another node do not count here
+  const { blocksDir: _, bitcoinRestUrl: __, bitcoinZmq: ___, ...others } = context.config;
+  const config = {
+    ...others,
+    bitcoinRpcUrl: node.rpcUrl,
+    bitcoinCookieFile: node.cookieFile,
+    walletSeedFile: seedFile,
+  };
+  void context.lifecycle.run('blocks of the demo', () => mineWhatWaits(context, node.rpc));
+  return {
+    context: { ...context, config },
+    additions: {
+      prepare: (database) => fillDemo(database, { collections, seedFile }),
+      demo: new DemoCoins(node.rpc),
+    },
+    words:
+      'orders: on, with a regtest node of this demo; coins are worth nothing, and blocks come ten seconds after a payment',
+  };
+}
+
+async function ownNode(
+  context: CommandContext,
+  program: string,
+  sample: string,
+): Promise<DemoNode | AppError> {
+  const blocks = await openBlocks(context, sample, undefined);
+  try {
+    return await startDemoNode(context, { program, folder: join(context.config.dataDir, 'node'), blocks });
+  } catch (error) {
+    if (error instanceof AppError && !context.lifecycle.signal.aborted) return error;
+    throw error;
+  }
+}

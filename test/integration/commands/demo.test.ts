@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
+import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
+import { type CliProcess, startCli } from '#test/support/run-cli.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+const run = promisify(execFile);
+const ready = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
+const readmeOrigin = 'http://127.0.0.1:7700';
+const core = bitcoindThatRelaysReveals();
+
+interface Shown {
+  readonly command: string;
+  readonly answer: string;
+}
+
+/** The requests of README.md with the answers that it shows, without those that need an id of an earlier answer. */
+function shownRequests(): Shown[] {
+  const text = readFileSync('README.md', 'utf8');
+  const blocks = [...text.matchAll(/```\n(\$ curl [\s\S]*?)```/gu)].map(([, block]) => block ?? '');
+  const requests = blocks.flatMap((block) => block.split(/^\$ /mu).slice(1));
+  return requests.flatMap((request) => {
+    const start = /^[[{]/mu.exec(request)?.index ?? request.length;
+    const [command, answer] = [request.slice(0, start).trim(), request.slice(start)];
+    return command.includes('…') || command.includes(' -O ') ? [] : [{ command, answer }];
+  });
+}
+
+/** Quoted texts of a shown answer that an answer of another time has too. */
+const lastingTexts = (answer: string): string[] =>
+  (answer.match(/"(?:[^"\\]|\\.)+"/gu) ?? []).filter(
+    (text) => !text.includes('…') && !/\d{4}-\d\d-\d\dT.*Z"$/u.test(text),
+  );
+
+describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
+  let folder: DataDir;
+  let demo: CliProcess;
+  let address = '';
+
+  beforeAll(async () => {
+    folder = await makeDataDir();
+    demo = startCli(['demo', '--port', '0', '--data', folder.path], { BITCOIND: core ?? '' });
+    [, address = ''] = await demo.seen(ready);
+  });
+
+  afterAll(async () => {
+    demo.child.kill('SIGINT');
+    const { exitCode, stderr } = await demo.ended;
+    await folder.remove();
+    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^data folder: .*\norders: on, .*\n$/u)]);
+  });
+
+  test('answers the requests of README.md as it shows them', async () => {
+    const requests = shownRequests();
+    expect(requests.length).toBeGreaterThan(6);
+    for (const { command, answer } of requests) {
+      const asked = command.replaceAll(readmeOrigin, address);
+      const { stdout } = await run('bash', ['-c', `${asked} -s`]);
+      const given = stdout.replaceAll(address, readmeOrigin);
+      for (const text of lastingTexts(answer)) expect(given, command).toContain(text);
+    }
+  });
+
+  test('takes an order, pays it with its coins, and delivers it with its own blocks', async () => {
+    const post = async (path: string, body: unknown): Promise<Record<string, never>> => {
+      const answer = await fetch(new URL(path, address), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return (await answer.json()) as Record<string, never>;
+    };
+    const order = async (): Promise<{ state: string; charge: { address?: string; amount: number } }> =>
+      (await (await fetch(new URL(`/order?id=${id}`, address))).json()) as Awaited<ReturnType<typeof order>>;
+    const files = [{ name: 'gm.txt', size: 2, dataURL: 'data:text/plain;base64,Z20=' }];
+    const { id } = await post('/inscribe', { fee: 5, files, receiveAddress: addressOf(3) });
+    await waitUntil(async () => (await order()).charge.address !== undefined);
+    const { charge } = await order();
+    expect(await post('/demo/pay', { address: 'bc1qunknown', sats: 1000 })).toMatchObject({
+      error: 'this is no address of regtest',
+    });
+    expect(await post('/demo/pay', { address: charge.address, sats: charge.amount })).toEqual({
+      txid: expect.stringMatching(/^[0-9a-f]{64}$/u) as string,
+    });
+    await waitUntil(async () => (await order()).state === 'completed', { limitMs: 60_000 });
+  });
+});
+
+test('the demo says what it lacks for orders, and serves the same chain without them', async () => {
+  const folder = await makeDataDir();
+  const env = {
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    XDG_CACHE_HOME: join(folder.path, 'none'),
+  };
+  const demo = startCli(['demo', '--port', '0', '--data', folder.path], env);
+  try {
+    const [, address = ''] = await demo.seen(ready);
+    expect(demo.stderr()).toContain('no orders: Bitcoin Core is missing; `bash scripts/install-bitcoind.sh`');
+    const paid = await fetch(new URL('/demo/pay', address), { method: 'POST', body: '{}' });
+    expect(paid.status).toBe(404);
+    const holders = await fetch(new URL('/rune/SATSCRIBE•DEMO•COIN/holders', address));
+    expect(await holders.json()).toMatchObject({ count: 7 });
+  } finally {
+    demo.child.kill('SIGINT');
+    await demo.ended;
+    await folder.remove();
+  }
+});
