@@ -79,11 +79,12 @@ ${
   )
 }
 ${otherReading(question, parameters)}
-${filterForm(parameters, question.kind === 'text')}
+${!isOther(view) && filterForm(parameters, question.kind === 'text')}
 ${overview !== null && typeCounts(overview.types, overview.otherTypes, parameters)}
 ${overview !== null && timeChart(overview.bars)}
-${cards.length > 0 ? cardList(cards) : [nothing(view), otherSearches(view.others)]}
+${cards.length > 0 ? cardList(cards) : !isOther(view) && [nothing(view), otherSearches(view.others)]}
 ${nav}
+${question.kind === 'text' && cards.length > 0 && feedLink(parameters)}
 ${
   page === 1 &&
   meaningCards(
@@ -93,6 +94,15 @@ ${
 }
 </section>`,
   });
+}
+
+/** Whether a hash is that of a block or a transaction, not of a content. */
+const isOther = ({ question, totalItems, meanings, parameters }: ResultsView): boolean =>
+  question.kind === 'hash' && totalItems === 0 && meanings.length > 0 && filtersOf(parameters).length === 0;
+
+/** Feeds have the newest matches, so they take no order. */
+function feedLink({ sort: _sort, order: _order, ...parameters }: Parameters): Markup {
+  return html`<p class="more"><a href="/search.atom?${new URLSearchParams(parameters).toString()}">Follow this search (Atom feed)</a></p>`;
 }
 
 function otherSearches(others: readonly OtherSearch[]): Markup | null {
@@ -109,10 +119,11 @@ const modeNames: ReadonlySet<string> = new Set(['in', 'all', 'words', 'fuzzy']);
 
 type Parameters = ResultsView['parameters'];
 
-function heading({ question, totalItems, parameters, meanings, pendingCards }: ResultsView): HtmlValue {
+function heading(view: ResultsView): HtmlValue {
+  const { question, totalItems, parameters, pendingCards } = view;
   if (question.kind === 'hash') {
     // the hash of a block, or the id of a transaction, says nothing about a file
-    if (totalItems === 0 && meanings.length > 0) return 'Not the hash of a content';
+    if (isOther(view)) return 'Not the hash of a content';
     return hashHeading(question.coverage, { totalItems, pendingCards }, parameters);
   }
   const quoted = question.needles.map((needle) => html`<q>${isolated(needle)}</q>`);
@@ -172,15 +183,14 @@ function otherReading(question: ResultsQuestion, parameters: Parameters): Markup
   return html`<p class="hint">Searched as one text. <a href="/?${split}">Search the parts between commas</a></p>`;
 }
 
-function nothing({ question, page, totalItems, parameters, meanings }: ResultsView): Markup {
+function nothing({ question, page, totalItems, parameters }: ResultsView): Markup {
   if (totalItems > 0) return html`<p class="empty">Page ${page} is past the end.</p>`;
   if (filtersOf(parameters).length > 0) {
     return html`<p class="empty">No indexed inscription matches and passes all filters.</p>`;
   }
   if (question.kind === 'hash') {
-    const isOther = meanings.length > 0;
-    return html`<p class="empty"><span class="mono wrap">${question.hash}</span> is not the hash of any content indexed here.${!isOther && html` No block or transaction with this id is known here either.`}</p>
-${!isOther && html`<p class="types"><a class="button" href="/inscribe">Check or inscribe a file</a></p>`}`;
+    return html`<p class="empty"><span class="mono wrap">${question.hash}</span> is not the hash of any content indexed here. No block or transaction with this id is known here either.</p>
+<p class="types"><a class="button" href="/inscribe">Check or inscribe a file</a></p>`;
   }
   if (question.match !== 'substring') {
     return html`<p class="empty">No indexed inscription has all of these words.</p>`;

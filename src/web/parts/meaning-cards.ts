@@ -37,6 +37,9 @@ export interface MeaningView {
     | null;
 }
 
+/** Kinds whose labels are codes: many characters that are compared, not read. */
+const codes: ReadonlySet<MeaningKind> = new Set(['transaction', 'output', 'satpoint', 'address']);
+
 /** Things that a text names, as cards with their pictures. */
 export function meaningCards(meanings: readonly MeaningView[], label: string): Markup | null {
   if (meanings.length === 0) return null;
@@ -49,7 +52,7 @@ function meaningCard({ kind, label, path, why, facts, art }: MeaningView): Marku
   return html`<li class="meaning"><a href="${path}">
   ${art !== null && html`<span class="picture">${artOf(art)}</span>`}
   <span class="what"><span class="kind">${meaningWords[kind]}</span>
-  <b class="wrap">${isolated(label)}</b>
+  <b class="${codes.has(kind) ? 'mono' : 'wrap'}">${isolated(label)}</b>
   ${facts.length > 0 && html`<span class="about">${facts.map((fact, index) => [index > 0 && ' · ', isolated(fact)])}</span>`}
   <span class="faint">${why}</span></span>
 </a></li>

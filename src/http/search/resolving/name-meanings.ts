@@ -9,7 +9,8 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { asU128, smallU128, zeroU128 } from '#kernel/runes/u128.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
-import { namedCollections } from '#market/lists/collection-search.store.ts';
+import { type NamedCollection, namedCollections } from '#market/lists/collection-search.store.ts';
+import { pendingFloor } from '#market/sales/pending-sales.store.ts';
 import { groupedDecimal, plural } from '#web/format.ts';
 import type { Detail, Meaning } from './meaning.ts';
 
@@ -92,16 +93,31 @@ const collectionsMax = 3;
 const beginningCharsMin = 2;
 
 /** Imported collections whose name or slug a text is, or begins. */
-export async function collectionMeanings(client: ClientBase, text: string): Promise<Meaning[]> {
+export async function collectionMeanings(
+  client: ClientBase,
+  text: string,
+  detail: Detail,
+): Promise<Meaning[]> {
   const found = await namedCollections(client, text, collectionsMax);
   const named = text.length < beginningCharsMin ? found.filter(({ isWhole }) => isWhole) : found;
-  return named.map(({ slug, name, icon, items, isWhole }) => ({
-    kind: 'collection',
-    label: name,
-    path: `/collection/${slug}`,
-    why: isWhole ? 'has this name' : 'has a name that begins so',
-    facts: [plural(items, 'item')],
-    art: icon === null ? null : { kind: 'icon', id: formatInscriptionId(icon.txid, icon.index) },
-    certainty: 'likely',
-  }));
+  const meanings: Meaning[] = [];
+  for (const collection of named) {
+    const { slug, name, icon, items, isWhole } = collection;
+    meanings.push({
+      kind: 'collection',
+      label: name,
+      path: `/collection/${slug}`,
+      why: isWhole ? 'has this name' : 'has a name that begins so',
+      facts: [plural(items, 'item'), ...(detail === 'card' ? await floorFact(client, collection) : [])],
+      art: icon === null ? null : { kind: 'icon', id: formatInscriptionId(icon.txid, icon.index) },
+      certainty: 'likely',
+    });
+  }
+  return meanings;
+}
+
+/** Nodes see no listings: the only floor that they see is that of sales on their way. */
+async function floorFact(client: ClientBase, collection: NamedCollection): Promise<string[]> {
+  const floor = await pendingFloor(client, collection);
+  return floor === null ? [] : [`cheapest sale on its way ${plural(floor.price, 'sat')}`];
 }

@@ -5,6 +5,7 @@ import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { type Asker, askerWith } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { codeOfPostgresError } from '#kernel/pg/postgres-failure.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { fileMeaning, hashMeanings, transactionMeaning } from './hash-meanings.ts';
 import { inscriptionIdMeanings } from './inscription-meanings.ts';
@@ -23,6 +24,9 @@ export interface ResolveQuestion {
   readonly transactions: Transactions | null;
 }
 
+/** A look-up takes a millisecond by its index; without one it would read a table. */
+const lookUpMs = 1_000;
+
 /**
  * Everything that a text names here, the most certain first (ADR 83). One snapshot, and at most twelve look-ups by
  * indexes. A hash that is nothing in the index is asked of the node afterwards, within seconds.
@@ -36,12 +40,17 @@ export async function resolve(
   const meanings = await withSnapshot(
     deps.pool,
     async ({ client }) => {
+      await client.query(`SET LOCAL statement_timeout = ${lookUpMs}`);
       const found: Meaning[] = [];
       for (const notation of notations) found.push(...(await meaningsOf(deps, notation, { client, detail })));
       return found;
     },
     asker.signal,
-  );
+  ).catch((error: unknown) => {
+    // before its first sync ends, an index lacks what makes look-ups short: a text is then a text
+    if (error instanceof Error && codeOfPostgresError(error) === 'postgres_timeout') return [];
+    throw error;
+  });
   const [notation] = notations;
   if (meanings.length === 0 && notation?.kind === 'hash')
     return [await unindexedHash(notation, transactions, asker)];
@@ -120,7 +129,7 @@ async function meaningsOfWord(
     case 'sat':
       return notation.sat === null ? [] : [satMeaning(notation.form, notation.sat)];
     case 'name': {
-      const collections = await collectionMeanings(client, notation.name);
+      const collections = await collectionMeanings(client, notation.name, detail);
       return [...satributeMeanings(satributesInForce(deps), notation.name), ...collections];
     }
     default:

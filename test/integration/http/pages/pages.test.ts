@@ -300,7 +300,11 @@ describe('pages', () => {
     ]);
     expect(await offers('/?text=nothing+of+all+this')).toEqual([]);
     // a text that is found
-    expect((await get('/?text=first')).body).not.toContain('similar words');
+    const { body } = await get('/?text=first&in=content&order=desc&contentType=text/*');
+    expect(body).not.toContain('>similar words <');
+    const feed = /href="(\/search\.atom[^"]*)"/u.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(feed).toBe('/search.atom?text=first&contentType=text%2F*');
+    expect((await get(feed)).statusCode).toBe(200);
   });
 
   test('neither search nor repeat the id of an order', async () => {

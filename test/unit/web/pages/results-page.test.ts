@@ -94,7 +94,22 @@ test('contents of the mempool are not called inscribed, and no hash of a transac
   const page = pageOf(whole, 0, {}, { meanings: [transaction] });
   expect(page).toContain(`<a href="/tx/${hash}">`);
   expect(page).not.toContain('/inscribe');
+  expect(page).not.toContain('class="filters"');
   expect(pageOf(whole, 0, {})).toContain('<a class="button" href="/inscribe">');
+});
+
+test('codes are set as codes, and names as names', () => {
+  const card = (kind: 'address' | 'rune', label: string): string =>
+    pageOf(
+      whole,
+      0,
+      {},
+      {
+        meanings: [{ kind, label, path: '/', why: '', facts: [], art: null, isPossible: true }],
+      },
+    );
+  expect(card('address', 'bc1q')).toContain('<b class="mono">bc1q</b>');
+  expect(card('rune', 'A•B')).toContain('<b class="wrap"><bdi>A•B</bdi></b>');
 });
 
 test('names of strangers on cards are texts, apart in their direction', () => {
