@@ -21,7 +21,7 @@ export interface RuneOrders {
 }
 
 /**
- * Orders are read again for a new tip, but not more often: 200,000 runes take a second of a connection, and while blocks
+ * Orders are read again for a new tip, but not more often: 200,000 runes take a connection a second, or several on a busy machine, and while blocks
  * are caught up each of them is a new tip.
  */
 const remadeEveryMs = 10_000;
@@ -70,11 +70,10 @@ interface OrdersRow {
 async function readOrders(client: ClientBase, tip: Tip | null): Promise<RuneOrders> {
   await requireIndexes(client, ['rune_mints_rune'], 'mints of runes');
   const { rows } = await client.query<OrdersRow>(
-    // greatest and least leave nulls out: the rules of mintable (src/kernel/runes/terms.ts)
-    `SELECT string_agg(int4send(key), ''::bytea ORDER BY rune) AS by_name,
-       string_agg(int4send(key), ''::bytea ORDER BY mints DESC, key) AS by_mints,
-       string_agg(int4send(key), ''::bytea) FILTER (WHERE is_open) AS open
-     FROM (
+    // materialized: sorted by an index of names, the mints of each rune would be read from all over their table (1.9 s
+    // for 200,000 runes, and 5.5 s so). greatest and least leave nulls out: the rules of mintable
+    // (src/kernel/runes/terms.ts)
+    `WITH each AS MATERIALIZED (
        SELECT r.key, r.rune, coalesce(m.mints, 0) AS mints,
          r.has_terms AND coalesce(m.mints, 0) < coalesce(r.cap, 0)
            AND coalesce(greatest(r.height_start, r.height + r.offset_start) <= $1, true)
@@ -83,7 +82,10 @@ async function readOrders(client: ClientBase, tip: Tip | null): Promise<RuneOrde
        LEFT JOIN LATERAL (
          SELECT mints FROM chain.rune_mints WHERE ${ofRune('r.key')} ${newestMints}
        ) AS m ON true
-     ) AS each`,
+     )
+     SELECT (SELECT string_agg(int4send(key), ''::bytea ORDER BY rune) FROM each) AS by_name,
+       (SELECT string_agg(int4send(key), ''::bytea ORDER BY mints DESC, key) FROM each) AS by_mints,
+       (SELECT string_agg(int4send(key), ''::bytea) FROM each WHERE is_open) AS open`,
     [tip === null ? 0 : tip.height + 1],
   );
   const { by_name: byName = null, by_mints: byMints = null, open = null } = rows[0] ?? {};

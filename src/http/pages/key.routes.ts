@@ -13,17 +13,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 /** A path of ours, in the characters that a header may hold. `//` and `/\` begin a host for browsers. */
 const ownPath = '^/(?![/\\\\])[!-~]*$';
 
-const nextPath = Type.Optional(
-  Type.String({
-    pattern: ownPath,
-    maxLength: limits.urlBytes,
-    description: 'a path of this server that is shown next',
-  }),
-);
+const nextPath = Type.String({
+  pattern: ownPath,
+  maxLength: limits.urlBytes,
+  description: 'a path of this server that is shown next',
+});
 
 const body = Type.Object({
   key: Type.String({ description: 'the key', maxLength: 200 }),
-  to: nextPath,
+  to: Type.Optional(nextPath),
 });
 
 /**
@@ -73,7 +71,7 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
       return reply
         .header('set-cookie', `${cookieOf(request, publicOrigin, '')}; Max-Age=0`)
         .header('cache-control', 'no-store')
-        .redirect(request.body.to ?? '/', 303);
+        .redirect(request.body.to, 303);
     },
   });
 }

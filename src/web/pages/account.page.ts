@@ -67,7 +67,8 @@ ${
 ${row('Made on', created)}
 ${row('Last used on', lastUsed ?? html`<span class="faint">not used yet</span>`)}
 </dl>
-<form action="/key/forget" method="post"><input type="hidden" name="to" value="/account"><p><button class="button" type="submit">Forget the key in this browser</button> <span class="faint">The key itself stays valid. Ask the operator to revoke it if it was stolen.</span></p></form>
+<form action="/key/forget" method="post"><input type="hidden" name="to" value="/account"><p><button class="button" type="submit">Forget the key in this browser</button></p></form>
+<p class="faint">The key itself stays valid. Ask the operator to revoke it if it was stolen.</p>
 <h2>Usage</h2>
 <p>${plural(total, 'request')} in ${plural(days.length, 'day')}.${refusedWords(days)} <span class="faint">Counts are a few seconds old; days are those of UTC.</span></p>
 ${timeChart(

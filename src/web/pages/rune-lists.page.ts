@@ -127,5 +127,5 @@ ${listSteps(path, next)}
 
 /** Links to the first and to the next page of a list with cursors. */
 function listSteps(path: string, next: string | null): Markup {
-  return html`<p class="steps"><span><a href="${path}">« First page</a></span><span>${next !== null && html`<a href="${path}?${next}" rel="next">Next page ›</a>`}</span></p>`;
+  return html`<nav class="steps" aria-label="Pages"><span><a href="${path}">« First page</a></span><span>${next !== null && html`<a href="${path}?${next}" rel="next">Next page ›</a>`}</span></nav>`;
 }

@@ -95,7 +95,7 @@ function filterForm({ sort, isMinting, query }: RunesView): Markup {
   return html`<form class="find" action="/runes" method="get" role="search" aria-label="Runes">
 <label>Name begins with <input name="q" type="search" value="${query}" maxlength="60" autocomplete="off" autocapitalize="characters" spellcheck="false" placeholder="DOG"></label>
 <label>Order <select name="sort">${Object.entries(sortWords).map(([name, words]) => html`<option value="${name}" ${name === sort && html`selected`}>${words}</option>`)}</select></label>
-<label class="check"><input type="checkbox" name="minting" value="now" ${isMinting && html`checked`}> minting now</label>
+<label class="tick"><input type="checkbox" name="minting" value="now" ${isMinting && html`checked`}> minting now</label>
 <button type="submit">Show</button>
 </form>`;
 }

@@ -81,7 +81,7 @@ ${row('Mined', html`${blockWords(view)}, no. ${grouped(view.offset)} of its subs
 ${placeRows(place, row)}
 </dl>
 ${satributesOf(view)}
-<p class="steps"><span>${previous !== null && html`<a href="/sat/${previous}" rel="prev">‹ ${grouped(previous)}</a>`}</span><span>${next !== null && html`<a href="/sat/${next}" rel="next">${grouped(next)} ›</a>`}</span></p>
+<nav class="steps" aria-label="Neighbours"><span>${previous !== null && html`<a href="/sat/${previous}" rel="prev">‹ ${grouped(previous)}</a>`}</span><span>${next !== null && html`<a href="/sat/${next}" rel="next">${grouped(next)} ›</a>`}</span></nav>
 </section>`,
   });
 

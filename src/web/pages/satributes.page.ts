@@ -100,7 +100,7 @@ ${rule.why !== undefined && row('Unknown because', rule.why)}
 <input name="sat" required maxlength="80" autocomplete="off" spellcheck="false" value="${explain?.sat ?? ''}" placeholder="number, name, degree, decimal or percentile"></label>
 <button type="submit">Explain</button></form>
 ${explain !== undefined && explanation(view, explain)}
-${ranges.length > 0 && rangesTable(ranges, more)}
+${ranges.length > 0 && rangeList(ranges, more)}
 <p class="more"><a href="/satributes">All satributes ›</a></p>
 </section>`,
   });
@@ -125,15 +125,14 @@ function explanation(view: SatributeView, explain: NonNullable<SatributeView['ex
     : html`<p><span class="chip">no</span> Sat ${satLink(sat)} is not ${title}.</p>`;
 }
 
-function rangesTable(ranges: readonly Range[], more: boolean): Markup {
+function rangeList(ranges: readonly Range[], more: boolean): Markup {
   return html`<h2>${more ? `The first ${ranges.length} ranges of its sats` : 'Its sats'}</h2>
-<div class="scroll"><table class="rows stacked">
-<thead><tr><th scope="col" class="num">First</th><th scope="col" class="num">Last</th><th scope="col" class="num">Sats</th></tr></thead>
-<tbody>
-${ranges.map(
-  ({ start, end }) =>
-    html`<tr><td class="num" data-label="First">${satLink(start)}</td><td class="num" data-label="Last">${satLink(end - 1)}</td><td class="num" data-label="Sats">${grouped(end - start)}</td></tr>\n`,
-)}
-</tbody>
-</table></div>`;
+<ol class="ranges">
+${ranges.map((range) => html`<li>${rangeWords(range)}</li>\n`)}
+</ol>`;
+}
+
+function rangeWords({ start, end }: Range): Markup {
+  if (end - start === 1) return satLink(start);
+  return html`${satLink(start)} to ${satLink(end - 1)} <span class="faint">(${plural(end - start, 'sat')})</span>`;
 }

@@ -104,7 +104,7 @@ ${serviceRows(view)}
 ${dayCharts(view.day)}
 <h2>Queues</h2>
 <p class="faint">What waits in this process, and the most that may wait.</p>
-${queuesTable(queues)}
+${queueTables(queues)}
 </section>`,
   });
 }
@@ -234,14 +234,25 @@ function dayCharts(day: readonly DayMinute[]): Markup {
 <div class="charts">${charts}</div>`;
 }
 
+/** Empty queues are folded: what waits is what a reader looks for. */
+function queueTables(queues: readonly QueueLine[]): HtmlValue {
+  const waiting = queues.filter(({ length }) => length > 0);
+  const empty = queues.filter(({ length }) => length === 0);
+  return [
+    waiting.length === 0 ? html`<p>Nothing waits.</p>` : queuesTable(waiting),
+    empty.length > 0 &&
+      html`<details><summary>${plural(empty.length, 'empty queue')}</summary>${queuesTable(empty)}</details>`,
+  ];
+}
+
 function queuesTable(queues: readonly QueueLine[]): Markup {
   return html`<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col">Queue</th><th scope="col" class="num">Waiting</th><th scope="col" class="num">Limit</th></tr></thead>
 <tbody>
-${queues.map(
-  ({ name, length, limit }) =>
-    html`<tr><th scope="row">${name}</th><td class="num" data-label="Waiting">${grouped(length)}</td><td class="num" data-label="Limit">${grouped(limit)}</td></tr>\n`,
-)}
+${queues.map(({ name, length, limit }) => {
+  const words = name.includes('bytes') ? sizeWords : grouped;
+  return html`<tr><th scope="row">${name}</th><td class="num" data-label="Waiting">${words(length)}</td><td class="num" data-label="Limit">${words(limit)}</td></tr>\n`;
+})}
 </tbody>
 </table></div>`;
 }
