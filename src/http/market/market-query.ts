@@ -5,7 +5,14 @@ import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { parseSaleId, type SaleId, saleIdPattern } from '#market/sales/sale-id.ts';
+import {
+  parseSaleId,
+  parseSalePlace,
+  type SaleId,
+  saleIdPattern,
+  salePlacePattern,
+} from '#market/sales/sale-id.ts';
+import type { SalePlace } from '#market/sales/sale-places.ts';
 import type { RangeEnd, SaleRange } from '#market/sales/sale-range.ts';
 import { type ExportFormName, exportForms } from './show-exported-sale.ts';
 
@@ -13,7 +20,7 @@ import { type ExportFormName, exportForms } from './show-exported-sale.ts';
  * Parameters of the market as they are documented. Its clients are told all faults of a request at once, and a missing
  * slug with its name, so the readers below check them, not the validator.
  */
-const parameter = (description: string, form: Readonly<Record<string, unknown>>) =>
+export const parameter = (description: string, form: Readonly<Record<string, unknown>>) =>
   Type.Optional(Type.Unsafe<unknown>({ description, acceptedForm: form }));
 
 /** Longer texts are in no name of an import, or only nearly the whole of it. */
@@ -37,6 +44,7 @@ export const marketParameters = {
     pattern: '^(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|null)?$',
   }),
   page: parameter('from 0', { type: 'integer', minimum: 0, maximum: pageMax, default: 0 }),
+  pageNumber: parameter('from 1', { type: 'integer', minimum: 1, maximum: pageMax, default: 1 }),
   limit: parameter('rows of a page', {
     type: 'integer',
     minimum: limitMin,
@@ -58,6 +66,10 @@ export const marketParameters = {
   after: parameter('id of the last row that the client has: the answer begins behind it', {
     type: 'string',
     pattern: saleIdPattern,
+  }),
+  before: parameter('the sale before which the page begins, as the link to it has it', {
+    type: 'string',
+    pattern: salePlacePattern,
   }),
   q: parameter('a part of the name or the slug, in any case of letters; or the id of a parent or gallery', {
     type: 'string',
@@ -149,7 +161,7 @@ export class MarketQuery {
   }
 
   sort(): 'volume' | 'slug' {
-    return this.#choice('sort', ['volume', 'slug'], 'volume');
+    return this.choice('sort', ['volume', 'slug'], 'volume');
   }
 
   /** Null: it is absent. */
@@ -184,7 +196,22 @@ export class MarketQuery {
   }
 
   format(): ExportFormName {
-    return this.#choice('format', ['ndjson', 'csv'], 'ndjson');
+    return this.choice('format', ['ndjson', 'csv'], 'ndjson');
+  }
+
+  /** Sats; null: it is absent or empty. */
+  sats(name: string): number | null {
+    const sats = this.#whole(name, { absent: -1, least: 0, most: Number.MAX_SAFE_INTEGER });
+    return sats === -1 ? null : sats;
+  }
+
+  /** The place before which a page of sales begins. Null: it is absent. */
+  before(): SalePlace | null {
+    const text = this.#text('before');
+    if (text === '') return null;
+    const place = parseSalePlace(text);
+    if (place === null) this.#fault('before', 'is not the place of a sale');
+    return place;
   }
 
   /** The sale that a row names. Null: the parameter is absent. */
@@ -211,15 +238,21 @@ export class MarketQuery {
     return this.#whole('page', { absent: 0, least: 0, most: pageMax });
   }
 
+  /** The same of a page for people, from 1. */
+  pageNumber(): number {
+    return this.#whole('page', { absent: 1, least: 1, most: pageMax });
+  }
+
   limit(): number {
     return this.#whole('limit', { absent: limitMax, least: limitMin, most: limitMax });
   }
 
   order(): 'asc' | 'desc' {
-    return this.#choice('order', ['asc', 'desc'], 'desc');
+    return this.choice('order', ['asc', 'desc'], 'desc');
   }
 
-  #choice<const Word extends string>(name: string, words: readonly Word[], absent: Word): Word {
+  /** One of some words. */
+  choice<const Word extends string>(name: string, words: readonly Word[], absent: Word): Word {
     const text = this.#text(name);
     const word = words.find((known) => known === text);
     if (word === undefined && text !== '') this.#fault(name, `must be one of ${words.join(', ')}`);

@@ -9,10 +9,10 @@ import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
 import { ItemHolderLists } from '#market/lists/item-holder-lists.ts';
+import { RecentSales } from '#market/sales/recent-sales.ts';
 import { SaleCoverages } from '#market/sales/sale-coverage.ts';
 import { SaleLists } from '#market/sales/sale-lists.ts';
 import type { SoldInBlock } from '#market/sales/sale-places.ts';
-import { WeekSales } from '#market/sales/week-sales.ts';
 
 /**
  * The first read of a collection walks over all its sales, which takes a connection up to ten seconds: two of the ten
@@ -39,7 +39,7 @@ export type WalkedRead<T> = (snapshot: Snapshot, mayWalk: boolean) => Promise<{ 
 export class SaleReads {
   readonly lists = new SaleLists();
   readonly holders = new ItemHolderLists();
-  readonly week = new WeekSales();
+  readonly recent = new RecentSales();
   readonly coverage = new SaleCoverages();
   readonly #pool: Pool;
   readonly #gate = new FairGate({ ...gateBounds, refusal: busy });

@@ -1,31 +1,42 @@
 import type { ClientBase } from 'pg';
 import { type CollectionRow, collectionColumns, collectionOf } from '#market/collections/collection.store.ts';
 import { type ImportedCollection, importedOf } from '#market/collections/market-slug.store.ts';
-import type { WeekSums } from '#market/sales/week-sales.ts';
 
 export interface CollectionSearch {
   /** A part of the name or slug, in any case of letters. Empty: all. */
   readonly text: string;
-  /** Null: by slug. Otherwise those of the largest volume first, then by slug. */
-  readonly byVolume: WeekSums | null;
+  /** Null: by slug. */
+  readonly by: CollectionOrder | null;
   readonly offset: number;
   readonly limit: number;
 }
 
+/** An order of collections; equal ones are sorted by slug. */
+export interface CollectionOrder {
+  /** `given`: the values of `values`. Collections without a value are the last ones. */
+  readonly of: 'name' | 'items' | 'given';
+  /** Keyed by slug. */
+  readonly values: ReadonlyMap<string, number>;
+  readonly isDescending: boolean;
+}
+
+const orderings = { name: 'lower(name) COLLATE "C"', items: 'items', given: 'value' } as const;
+
 /** Searched for and listed: an operator imports some thousands, so each is looked at. */
 export async function searchCollections(
   client: ClientBase,
-  { text, byVolume, offset, limit }: CollectionSearch,
+  { text, by, offset, limit }: CollectionSearch,
 ): Promise<ImportedCollection[]> {
   // no name has one, and Postgres takes none
   if (text.includes('\0')) return [];
-  const volumes = [...(byVolume ?? [])];
+  const values = [...(by?.values ?? [])];
+  const order = by === null ? '' : `${orderings[by.of]} ${by.isDescending ? 'DESC' : 'ASC'} NULLS LAST,`;
   const { rows } = await client.query<CollectionRow>(
     `SELECT ${collectionColumns} FROM service.market_collections
-     LEFT JOIN unnest($1::text[], $2::float8[]) AS week(slug, volume) USING (slug)
+     LEFT JOIN unnest($1::text[], $2::float8[]) AS given(slug, value) USING (slug)
      WHERE $3 = '' OR strpos(lower(name), lower($3)) > 0 OR strpos(slug, lower($3)) > 0
-     ORDER BY coalesce(volume, 0) DESC, slug LIMIT $4 OFFSET $5`,
-    [volumes.map(([slug]) => slug), volumes.map(([, { volume }]) => volume), text, limit, offset],
+     ORDER BY ${order} slug LIMIT $4 OFFSET $5`,
+    [values.map(([slug]) => slug), values.map(([, value]) => value), text, limit, offset],
   );
   return rows.map((row) => importedOf(collectionOf(row)));
 }

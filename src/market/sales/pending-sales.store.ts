@@ -36,6 +36,8 @@ export interface PendingSaleFilter {
   readonly script: Uint8Array | null;
   readonly inscription: InscriptionId | null;
   readonly collection: FoundCollection | null;
+  /** Absent: of all transactions. */
+  readonly txid?: Txid;
 }
 
 /** After this sale. */
@@ -70,7 +72,7 @@ async function among(
  */
 export async function pendingSales(
   client: ClientBase,
-  { script, inscription, collection }: PendingSaleFilter,
+  { script, inscription, collection, txid }: PendingSaleFilter,
   after: PendingSaleCursor | null,
   limit: number,
 ): Promise<PendingSale[]> {
@@ -82,6 +84,7 @@ export async function pendingSales(
      FROM chain.pending_sales s
      WHERE ${sql} AND ${isNotOurs} AND ($2::bytea IS NULL OR s.maker = $2 OR s.taker = $2)
        AND ($3::bytea IS NULL OR (s.inscription_txid = $3 AND s.inscription_index = $4::bigint))
+       AND ($9::bytea IS NULL OR s.position = (SELECT t.position FROM chain.mempool_transactions t WHERE t.txid = $9))
        AND (s.position, s.input, s.place) > ($5::bigint, $6::integer, $7::integer)
      ORDER BY s.position, s.input, s.place LIMIT $8`,
     [
@@ -93,6 +96,7 @@ export async function pendingSales(
       after?.input ?? 0,
       after?.place ?? 0,
       limit,
+      txid === undefined ? null : Buffer.from(txid),
     ],
   );
   return rows.map(({ itemTxid, itemIndex, ...row }) => ({

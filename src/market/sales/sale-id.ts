@@ -19,14 +19,30 @@ export const saleIdPattern = pattern.source;
 
 export const markOfBlock = (hash: Uint8Array): string => displayHash(hash).slice(-markDigits);
 
+const placePattern = /^[0-9]{1,10}(?:\.[0-9]{1,7}){3}$/u;
+export const salePlacePattern = placePattern.source;
+
+/** `840000.12.2.0`: height, transaction, input, place there. */
+export const formatSalePlace = ({ height, txIndex, input, place }: SalePlace): string =>
+  `${height}.${txIndex}.${input}.${place}`;
+
+/** Null: the text is no place of a sale. */
+export const parseSalePlace = (text: string): SalePlace | null =>
+  placePattern.test(text) ? readPlace(text) : null;
+
 /** `840000.12.2.0.83a1f1e2d3c4b5a6`: height, transaction, input, place there, block. */
-export const formatSaleId = ({ height, txIndex, input, place }: SalePlace, blockMark: string): string =>
-  `${height}.${txIndex}.${input}.${place}.${blockMark}`;
+export const formatSaleId = (place: SalePlace, blockMark: string): string =>
+  `${formatSalePlace(place)}.${blockMark}`;
 
 /** Null: the text is no id of a sale. */
 export function parseSaleId(text: string): SaleId | null {
-  if (!pattern.test(text)) return null;
+  const place = pattern.test(text) ? readPlace(text) : null;
+  return place === null ? null : { place, blockMark: text.slice(-markDigits) };
+}
+
+/** The first four numbers of a text that has them. Null: no block has such a place. */
+function readPlace(text: string): SalePlace | null {
   const [height = 0, txIndex = 0, input = 0, place = 0] = text.split('.', 4).map(Number);
   if (height > maxHeight || Math.max(txIndex, input, place) > indexMax) return null;
-  return { place: { height, txIndex, input, place }, blockMark: text.slice(-markDigits) };
+  return { height, txIndex, input, place };
 }

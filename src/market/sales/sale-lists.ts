@@ -13,8 +13,8 @@ import { type SoldInBlock, salesIn } from './sale-places.ts';
 
 /** What is kept of all collections, in sales: 12 bytes each, 48 MB in all. */
 const keptSalesMax = 4_000_000;
-/** What a block of a list takes besides its sales, in sales: an object of six fields and a buffer. */
-const blockSales = 18;
+/** The size of a block of a list besides its sales, in sales: an object of seven fields and a buffer. */
+const blockSales = 19;
 /**
  * Sales of so many new blocks are read at once, by any request: some 20 ms where a large collection sells a hundred in
  * each. More is a walk; so is any new block of a long gallery, all of whose items are read for it.
@@ -128,7 +128,8 @@ export const isNotOurs = `NOT ${isOwnTransaction('s.txid')}`;
  */
 export const sumsOfSales = `count(*) FILTER (WHERE s.wash)::integer AS "washSales",
        coalesce(sum(s.price) FILTER (WHERE NOT s.wash), 0)::float8 AS volume,
-       coalesce(sum(s.price) FILTER (WHERE s.wash), 0)::float8 AS "washVolume"`;
+       coalesce(sum(s.price) FILTER (WHERE s.wash), 0)::float8 AS "washVolume",
+       (min(s.price) FILTER (WHERE NOT s.wash))::float8 AS lowest`;
 
 /** The sales of the blocks above a height, a row for each block: a million rows would be a million objects. */
 async function readSold(
@@ -144,7 +145,7 @@ async function readSold(
          ORDER BY s.tx_index, s.input, s.place) AS places, ${sumsOfSales}
        FROM chain.sales s JOIN members m USING (key)
        WHERE s.height > $2 AND s.height <= $3 AND ${isNotOurs} GROUP BY s.height)
-     SELECT height, b.time::float8 AS time, places, "washSales", volume, "washVolume" FROM sold JOIN chain.blocks b USING (height) ORDER BY height`,
+     SELECT height, b.time::float8 AS time, places, "washSales", volume, "washVolume", lowest FROM sold JOIN chain.blocks b USING (height) ORDER BY height`,
     [of, above, to],
   );
   return rows;

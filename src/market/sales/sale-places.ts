@@ -10,6 +10,8 @@ export interface SoldInBlock {
   /** Sats of all other sales, and of those with `wash`. */
   readonly volume: number;
   readonly washVolume: number;
+  /** The lowest price in sats, without those with `wash`. Null: all have it. */
+  readonly lowest: number | null;
 }
 
 /** Where a sale is: the primary key of chain.sales. */

@@ -8,6 +8,8 @@ export interface SaleSums {
   readonly volume: number;
   readonly washSales: number;
   readonly washVolume: number;
+  /** The lowest price in sats, without those with `wash`. Null: there is no other sale. */
+  readonly lowest: number | null;
 }
 
 /** The sums of a day with a sale. */
@@ -16,12 +18,16 @@ export interface DaySums extends SaleSums {
   readonly day: number;
 }
 
-export const noSales: SaleSums = { sales: 0, volume: 0, washSales: 0, washVolume: 0 };
+export const noSales: SaleSums = { sales: 0, volume: 0, washSales: 0, washVolume: 0, lowest: null };
 
 /** The sums over all blocks. */
 export function sumsOf(blocks: readonly SoldInBlock[]): SaleSums {
   return blocks.reduce((sums, block) => plus(sums, sumsOfBlock(block)), noSales);
 }
+
+/** The sums over the blocks whose time is from one second (Unix) to below another. */
+export const sumsBetween = (blocks: readonly SoldInBlock[], from: number, to: number): SaleSums =>
+  sumsOf(blocks.filter(({ time }) => time >= from && time < to));
 
 /**
  * The sums of each day (UTC) that has a sale, the earliest first. Block times go backwards: heights are no order of
@@ -37,15 +43,21 @@ export function sumsByDay(blocks: readonly SoldInBlock[]): DaySums[] {
 }
 
 function sumsOfBlock(block: SoldInBlock): SaleSums {
-  const { washSales, volume, washVolume } = block;
-  return { sales: salesIn(block) - washSales, volume, washSales, washVolume };
+  const { washSales, volume, washVolume, lowest } = block;
+  return { sales: salesIn(block) - washSales, volume, washSales, washVolume, lowest };
 }
 
-function plus(one: SaleSums, other: SaleSums): SaleSums {
+export function plus(one: SaleSums, other: SaleSums): SaleSums {
   return {
     sales: one.sales + other.sales,
     volume: one.volume + other.volume,
     washSales: one.washSales + other.washSales,
     washVolume: one.washVolume + other.washVolume,
+    lowest: lower(one.lowest, other.lowest),
   };
+}
+
+function lower(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
 }

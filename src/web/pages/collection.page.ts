@@ -1,38 +1,19 @@
-import { grouped, plural, shortHash, timeWords } from '#web/format.ts';
+import { grouped, plural } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
-import { layout, type Site } from '#web/layout.ts';
-import { type Bar, type ChartOf, timeChart } from '#web/parts/chart.ts';
+import { price, volume } from '#web/parts/amounts.ts';
+import { type CollectionHead, collectionFrame } from '#web/parts/collection-frame.ts';
+import { type ItemFilters, itemFilters, itemParameters, type TraitGroup } from '#web/parts/item-filters.ts';
+import { pagesNav } from '#web/parts/pages-nav.ts';
+import { washChip } from '#web/parts/sale-rows.ts';
+import { type ChartedSales, salesCharts } from '#web/parts/sales-charts.ts';
 import { strangersName } from '#web/parts/strangers-text.ts';
-import { type SumsLine, thumbnail } from './market.page.ts';
-
-/** A sale of an item. */
-export interface SaleLine {
-  readonly inscriptionId: string;
-  readonly name: string;
-  /** Sats. */
-  readonly price: number;
-  /** Unix seconds. */
-  readonly time: number;
-  readonly txid: string;
-  /** Addresses, or scripts in hex. */
-  readonly maker: string;
-  /** Null: the inscription went into the fee. */
-  readonly taker: string | null;
-  readonly wash: boolean;
-}
-
-export interface HolderLine {
-  /** Null: the script has none. */
-  readonly address: string | null;
-  readonly script: string;
-  readonly items: number;
-  /** Of all items, up to 1. */
-  readonly share: number;
-}
+import { thumbnail } from '#web/parts/thumbnail.ts';
+import type { SumsLine } from './market.page.ts';
 
 export interface ItemLine {
   readonly inscriptionId: string;
   readonly name: string;
+  readonly number: number | null;
   /** False: no indexed block reveals it. */
   readonly indexed: boolean;
   /** Null: no sale of it is known. */
@@ -43,190 +24,167 @@ export interface ItemLine {
   } | null;
 }
 
-/** What was counted of a collection, and the first of what was found. */
-export interface CountedView {
+/** Sums of sales in a span of time up to the last block, and in the span before it. */
+export interface WindowLine {
+  readonly words: string;
+  readonly sums: SumsLine;
+  /** Null: the span has no earlier one, or not all of its sales are counted. */
+  readonly before: SumsLine | null;
+}
+
+/** Figures of a collection. */
+export interface CountedView extends ChartedSales {
   readonly indexed: number;
   /** Items whose place is unknown, as a block without its spent outputs moved them. */
   readonly unknown: number;
-  /** Of all holders. Null: none is known. */
+  /** Holders of all items. Null: none is known. */
   readonly holderCount: number | null;
-  /** Null: sales are not indexed. */
-  readonly total: SumsLine | 'unknown' | null;
+  /** Null: sales are not known. */
+  readonly windows: readonly WindowLine[] | null;
   /** Sats: the cheapest sale in the mempool. */
   readonly pendingFloor: number | null;
-  /** Volumes and mean prices in sats, bar for bar the same days. */
-  readonly volumes: readonly Bar[];
-  readonly prices: readonly Bar[];
-  /** The newest ones. */
-  readonly sales: readonly SaleLine[];
-  /** Those of most items. */
-  readonly holders: readonly HolderLine[];
 }
 
+/** Which page of the items: by its number, or by the item before it where the order has no numbers. */
+export type ItemsPlace =
+  | { readonly kind: 'page'; readonly page: number; readonly totalPages: number }
+  | {
+      readonly kind: 'cursor';
+      /** Null: this is the first page. */
+      readonly after: string | null;
+      /** Null: this is the last page. */
+      readonly nextAfter: string | null;
+    };
+
 export interface CollectionPageView {
-  readonly site: Site;
-  readonly slug: string;
-  readonly name: string;
-  readonly kind: 'import' | 'parent' | 'gallery';
-  readonly icon: string | null;
+  readonly head: CollectionHead;
   readonly description: string | null;
   /** http and https URLs of somebody else. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
   /** Items that it names. */
   readonly listed: number;
-  /** Null: a later page, which has items alone. */
+  /** Null: a later or filtered page, which has items alone. */
   readonly counted: CountedView | null;
-  /** What is missing of sales. Null: nothing. */
-  readonly note: string | null;
   /** False: of an item without a known sale it is unknown whether it was sold. */
   readonly areSalesKnown: boolean;
-  readonly page: readonly ItemLine[];
-  /** The last item of the page before; null: this is the first page. */
-  readonly after: string | null;
-  /** Null: this is the last page. */
-  readonly nextAfter: string | null;
+  readonly filters: ItemFilters;
+  readonly traits: readonly TraitGroup[];
+  /** Items that fit the filters. Null: they are not counted. */
+  readonly matching: number | null;
+  readonly items: readonly ItemLine[];
+  readonly place: ItemsPlace;
 }
 
-const sats = (amount: number): string => plural(amount, 'sat');
-
-const volumeChart: ChartOf = {
-  id: 'volume',
-  title: 'Volume over time',
-  column: 'Volume',
-  amountWords: sats,
-};
-const priceChart: ChartOf = {
-  id: 'price',
-  title: 'Mean price over time',
-  column: 'Mean price',
-  amountWords: sats,
-};
-
-/** A collection of the market: what it sold, who holds it, and its items. */
+/** A collection of the market: what it sold, and its items. */
 export function collectionPage(view: CollectionPageView): Markup {
-  const { slug, name, kind, icon, description, links, counted, note } = view;
-  return layout({
-    title: `${name} · Collection · Satscribe`,
-    site: view.site,
-    main: html`<section>
-<h1 class="wrap named">${icon !== null && thumbnail(icon, 64)}${strangersName(name)}</h1>
-<p class="faint">${kindWords[kind]}${kind !== 'import' && html` <a class="mono wrap" href="/inscription/${view.slug}">${view.slug}</a>`}</p>
-${description !== null && html`<p class="wrap lines">${strangersName(description)}</p>`}
-${links.length > 0 && html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`}
-${counted !== null && facts(view.listed, counted)}
-${counted !== null && counted.unknown > 0 && html`<p class="faint">${unknownWords(counted.unknown)}</p>`}
-${note !== null && html`<p class="faint">${note}</p>`}
-</section>
-${counted !== null && [charts(counted), salesSection(slug, counted), holdersSection(slug, counted)]}
-${itemsSection(view)}`,
+  const { head, description, links, counted, listed } = view;
+  return collectionFrame(head, {
+    tab: 'items',
+    description: `${head.name}: ${plural(listed, 'item')}, with sales, volume, lowest price, holders and traits as the Bitcoin chain shows them.`,
+    intro: [
+      description !== null && html`<p class="wrap lines">${strangersName(description)}</p>`,
+      links.length > 0 &&
+        html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`,
+      counted !== null && facts(head.slug, listed, counted),
+      counted !== null && counted.unknown > 0 && html`<p class="faint">${unknownWords(counted.unknown)}</p>`,
+    ],
+    main: [
+      counted !== null && counted.windows !== null && windowsSection(counted.windows),
+      counted !== null && salesCharts(counted),
+      itemsSection(view),
+    ],
   });
 }
-
-const kindWords = {
-  import: 'Imported by the operator of this server',
-  parent: 'The children of',
-  gallery: 'The gallery of',
-} as const;
 
 const unknownWords = (items: number): string =>
   `Who holds ${plural(items, 'item')} is unknown: a block moved ${items === 1 ? 'it' : 'them'} whose spent outputs are not indexed.`;
 
-const fact = (words: string, value: string): Markup =>
+const fact = (words: string, value: HtmlValue): Markup =>
   html`<div><dt>${words}</dt><dd>${value}</dd></div>
 `;
 
-function facts(listed: number, { indexed, holderCount, total, pendingFloor }: CountedView): Markup {
+function facts(
+  slug: string,
+  listed: number,
+  { indexed, holderCount, windows, pendingFloor }: CountedView,
+): Markup {
   const items = indexed === listed ? 'items' : `items, ${grouped(indexed)} of them indexed`;
   return html`<dl class="facts">
 ${fact(items, grouped(listed))}
-${fact(holderCount === 1 ? 'holder' : 'holders', holderCount === null ? '–' : grouped(holderCount))}
-${total !== null && salesFacts(total)}
-${pendingFloor !== null && fact('sats: the cheapest pending sale', grouped(pendingFloor))}
+${fact(holderCount === 1 ? 'holder' : 'holders', holderCount === null ? 'unknown' : html`<a href="/collection/${slug}/holders">${grouped(holderCount)}</a>`)}
+${windows === null && fact('sales', 'unknown')}
+${pendingFloor !== null && fact('cheapest sale that waits for a block', price(pendingFloor))}
 </dl>`;
 }
 
-function salesFacts(total: SumsLine | 'unknown'): HtmlValue {
-  if (total === 'unknown') return [fact('sales', '–'), fact('sats of volume', '–')];
-  const { sales, volume, wash } = total;
-  return [
-    fact(sales === 1 ? 'sale' : 'sales', grouped(sales)),
-    fact('sats of volume', grouped(volume)),
-    wash.sales > 0 &&
-      fact(`wash ${wash.sales === 1 ? 'sale' : 'sales'}, in no other figure`, grouped(wash.sales)),
-  ];
-}
-
-function charts({ volumes, prices }: CountedView): HtmlValue {
-  const volume = timeChart(volumes, volumeChart);
-  const price = timeChart(prices, priceChart);
-  if (volume === null || price === null) return null;
-  return html`<section><h2>Volume and price <span class="faint">in sats</span></h2>
-<h3>Volume</h3>${volume}
-<h3>Mean price</h3>${price}
-</section>`;
-}
-
-function salesSection(slug: string, { sales }: CountedView): HtmlValue {
-  if (sales.length === 0) return null;
-  return html`<section><h2>Latest sales</h2>
-<div class="scroll"><table class="rows">
-<thead><tr><th scope="col">Item</th><th scope="col" class="num">Price</th><th scope="col">Sold</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
+function windowsSection(windows: readonly WindowLine[]): Markup {
+  return html`<section><h2>Sold</h2>
+<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Up to the last block</th><th scope="col" class="num">Lowest sale</th><th scope="col" class="num">Mean price</th><th scope="col" class="num">Sales</th><th scope="col" class="num">Volume</th><th scope="col" class="num">Change</th></tr></thead>
 <tbody>
-${sales.map(
-  ({ inscriptionId, name, price, time, txid, maker, taker, wash }) => html`<tr>
-  <th scope="row"><a href="/inscription/${inscriptionId}">${strangersName(name)}</a></th>
-  <td class="num nowrap">${sats(price)}${wash && html` <span class="chip">wash</span>`}</td>
-  <td class="nowrap"><a href="/sale/${txid}">${timeWords(time)}</a></td>
-  <td class="mono" title="${maker}">${shortHash(maker)}</td>
-  <td class="mono" title="${taker ?? ''}">${taker === null ? 'nobody: the fee' : shortHash(taker)}</td>
-</tr>
-`,
-)}
+${windows.map(windowRow)}
 </tbody>
 </table></div>
-<p class="tools"><a href="/marketplace/data/collections/activity?slug=${slug}&amp;startDate=1970-01-01">All sales (JSON)</a> <a href="/marketplace/data/export?slug=${slug}&amp;format=csv">All sales (CSV)</a> <a href="/marketplace/data/collections/${slug}/stats">Sales by day (JSON)</a></p>
+<p class="faint">The lowest sale is the cheapest one of that time. It is no offer: listings are signatures that marketplaces keep, and no chain shows them. Change compares the volume with that of the same time before.</p>
 </section>`;
 }
 
-function holdersSection(slug: string, { holders, holderCount }: CountedView): HtmlValue {
-  if (holders.length === 0) return null;
-  return html`<section><h2>Holders</h2>
-<div class="scroll"><table class="rows">
-<thead><tr><th scope="col">Holder</th><th scope="col" class="num">Items</th><th scope="col" class="num">Share</th></tr></thead>
-<tbody>
-${holders.map(
-  ({ address, script, items, share }) => html`<tr>
-  <th scope="row">${address === null ? html`<span class="mono" title="${script}">${shortHash(script)}</span>` : html`<a class="mono wrap" href="/address/${address}">${address}</a>`}</th>
-  <td class="num">${grouped(items)}</td>
-  <td class="num">${(share * 100).toFixed(1)} %</td>
+function windowRow({ words, sums, before }: WindowLine): Markup {
+  const { sales, volume: sats, lowest, washSales } = sums;
+  return html`<tr>
+  <th scope="row" class="nowrap">${words}</th>
+  <td class="num" data-label="Lowest sale"><span class="nowrap">${lowest === null ? 'no sale' : price(lowest)}</span></td>
+  <td class="num" data-label="Mean price"><span class="nowrap">${sales === 0 ? '–' : price(Math.round(sats / sales))}</span></td>
+  <td class="num" data-label="Sales"><span>${grouped(sales)}${washSales > 0 && html` <small class="faint nowrap">and ${grouped(washSales)} wash</small>`}</span></td>
+  <td class="num" data-label="Volume">${volume(sats)}</td>
+  <td class="num" data-label="Change"><span class="nowrap">${changeWords(sats, before)}</span></td>
 </tr>
-`,
-)}
-</tbody>
-</table></div>
-<p class="tools"><a href="/marketplace/data/collections/${slug}/holders">${holderCount === null ? 'Holders' : `All ${grouped(holderCount)} holders`} by block (JSON)</a></p>
+`;
+}
+
+/** Nothing sold before has no percentage. */
+function changeWords(sats: number, before: SumsLine | null): string {
+  if (before === null || before.volume === 0) return '–';
+  const percent = Math.round((sats / before.volume - 1) * 100);
+  return `${percent > 0 ? '+' : ''}${grouped(percent)} %`.replace('-', '−');
+}
+
+function itemsSection(view: CollectionPageView): Markup {
+  const { head, items, listed, areSalesKnown, filters, traits, matching } = view;
+  const isFiltered = filters.query !== '' || filters.traits.length > 0;
+  const empty =
+    listed === 0 ? 'It names no item.' : isFiltered ? 'No item fits.' : 'There are no items after these.';
+  return html`<section id="items"><h2>Items${isFiltered && matching !== null && html` <span class="faint">${grouped(matching)} of ${grouped(listed)}</span>`}</h2>
+${itemFilters(head.slug, filters, traits)}
+${items.length > 0 ? html`<ul class="cards">${items.map((item) => itemCard(item, areSalesKnown))}</ul>` : html`<p class="empty">${empty}</p>`}
+${pager(view)}
 </section>`;
 }
 
-function itemsSection({ slug, page, after, nextAfter, listed, areSalesKnown }: CollectionPageView): Markup {
-  const empty = listed === 0 ? 'It names no item.' : 'There are no items after this one.';
-  return html`<section id="items"><h2>Items</h2>
-${page.length > 0 ? html`<ul class="cards">${page.map((item) => itemCard(item, areSalesKnown))}</ul>` : html`<p class="empty">${empty}</p>`}
-<p class="steps"><span>${after !== null && html`<a href="/collection/${slug}" rel="first">« First</a>`}</span><span>${nextAfter !== null && html`<a href="/collection/${slug}?after=${nextAfter}#items" rel="next">Next ›</a>`}</span></p>
-</section>`;
+function pager({ head: { slug }, place, filters }: CollectionPageView): HtmlValue {
+  if (place.kind === 'page') {
+    const { page, totalPages } = place;
+    return pagesNav({ path: `/collection/${slug}`, parameters: itemParameters(filters), page, totalPages });
+  }
+  const { after, nextAfter } = place;
+  if (after === null && nextAfter === null) return null;
+  return html`<nav class="steps" aria-label="Pages of items"><span>${after !== null && html`<a href="/collection/${slug}" rel="first">« First</a>`}</span><span>${nextAfter !== null && html`<a href="/collection/${slug}?after=${nextAfter}#items" rel="next">Next ›</a>`}</span></nav>`;
 }
 
-function itemCard({ inscriptionId, name, indexed, lastSale }: ItemLine, areSalesKnown: boolean): Markup {
+function itemCard(
+  { inscriptionId, name, number, indexed, lastSale }: ItemLine,
+  areSalesKnown: boolean,
+): Markup {
   const sold =
     lastSale === null
       ? areSalesKnown
         ? 'no sale known'
-        : '–'
-      : html`last sold for ${sats(lastSale.price)}${lastSale.wash && html` <b class="chip">wash</b>`}`;
+        : 'sales unknown'
+      : html`${price(lastSale.price)}${lastSale.wash && washChip}`;
   return html`<li class="card"><a href="/inscription/${inscriptionId}" title="${inscriptionId}">
   <span class="view">${indexed && thumbnail(inscriptionId, 190)}</span>
   <span class="line"><b>${strangersName(name)}</b></span>
-  <span class="line faint"><span>${indexed ? sold : 'not indexed yet'}</span></span>
+  <span class="line faint"><span>${indexed ? sold : 'not indexed yet'}</span>${number !== null && html`<span>#${grouped(number)}</span>`}</span>
 </a></li>
 `;
 }

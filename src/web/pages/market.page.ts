@@ -1,14 +1,28 @@
 import { grouped, plural } from '#web/format.ts';
-import { html, type Markup } from '#web/html.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
+import { price, volume } from '#web/parts/amounts.ts';
+import { type Bar, type ChartOf, timeChart } from '#web/parts/chart.ts';
+import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
 import { strangersName } from '#web/parts/strangers-text.ts';
+import { thumbnail } from '#web/parts/thumbnail.ts';
 
-/** What a collection sold. Null: it is not known. */
+/** Sums of sales in a span of time. */
 export interface SumsLine {
   readonly sales: number;
   /** Sats. */
   readonly volume: number;
-  readonly wash: { readonly sales: number };
+  /** The lowest price in sats. Null: there is no sale, or wash sales alone. */
+  readonly lowest: number | null;
+  /** In no other figure. */
+  readonly washSales: number;
+}
+
+/** The same for the spans that the market counts. */
+export interface PeriodLine {
+  readonly day: SumsLine;
+  readonly week: SumsLine;
+  readonly month: SumsLine;
 }
 
 export interface CollectionLine {
@@ -18,13 +32,37 @@ export interface CollectionLine {
   /** The id of an inscription. */
   readonly icon: string | null;
   readonly items: number;
-  readonly week: SumsLine | null;
+  /** Null: not known, or not counted as it is of the chain. */
+  readonly sold: PeriodLine | null;
 }
+
+/** Orders of the list, each with the words of its link. */
+export const marketSorts = {
+  'volume-day': 'volume of 24 h',
+  'volume-week': 'volume of 7 days',
+  'volume-month': 'volume of 30 days',
+  'sales-day': 'sales in 24 h',
+  'sales-week': 'sales in 7 days',
+  'sales-month': 'sales in 30 days',
+  lowest: 'lowest sale',
+  items: 'items',
+  name: 'name',
+} as const;
+
+export type MarketSort = keyof typeof marketSorts;
 
 export interface MarketView {
   readonly site: Site;
   readonly query: string;
+  readonly sort: MarketSort;
+  readonly order: 'asc' | 'desc';
   readonly collections: readonly CollectionLine[];
+  /** All inscriptions together. Null: not known, or a later page. */
+  readonly all: PeriodLine | null;
+  /** Volumes of the last days. */
+  readonly bars: readonly Bar[];
+  /** The newest ones, of all inscriptions. */
+  readonly sales: readonly SaleLine[];
   /** What is missing of sales. Null: nothing. */
   readonly note: string | null;
   /** From 0. */
@@ -32,44 +70,106 @@ export interface MarketView {
   readonly nextPage: number | null;
 }
 
-/** The collections of the market, those of the largest volume first. */
-export function marketPage({ site, query, collections, note, page, nextPage }: MarketView): Markup {
-  const to = (target: number): string =>
-    `/market?${new URLSearchParams({ ...(query === '' ? {} : { q: query }), page: String(target) }).toString()}`;
+const volumeChart: ChartOf = {
+  id: 'volume',
+  title: 'Volume of all sales, by day',
+  column: 'Volume in sats',
+  amountWords: (sats) => plural(sats, 'sat'),
+};
+
+/** The collections of the market, what they sold, and the newest sales. */
+export function marketPage(view: MarketView): Markup {
+  const { site, query, collections, note, page, nextPage } = view;
+  const pageLink = (target: number): string => linkTo(view, { page: String(target) });
   return layout({
     title: 'Market · Satscribe',
+    description:
+      'Sales of inscriptions as the Bitcoin chain shows them: collections by volume, number of sales and lowest price.',
     site,
     main: html`<section>
 <h1>Market</h1>
-<p class="faint">Collections by what they sold in seven days, as the chain shows it</p>
+<p class="faint">What inscriptions were sold for, as the chain shows it. Times are those of blocks, up to the last one.</p>
 ${note !== null && html`<p class="faint">${note}</p>`}
-<form class="find" action="/market" method="get" role="search">
+${view.all !== null && totals(view.all)}
+${volumes(view.bars)}
+</section>
+${view.sales.length > 0 && latest(view.sales)}
+<section>
+<h2 id="collections">Collections</h2>
+<form class="find" action="/market" method="get" role="search" aria-label="Collections">
   <label>Name of a collection <input name="q" type="search" value="${query}" maxlength="100" autocomplete="off"></label>
+  ${hidden({ sort: view.sort, order: view.order })}
   <button type="submit">Find</button>
 </form>
+${sorting(view)}
 ${collections.length > 0 ? collectionsTable(collections) : html`<p class="empty">${emptyWords(query, page)}</p>`}
-<p class="steps"><span>${page > 0 && html`<a href="${to(page - 1)}" rel="prev">‹ Larger volume</a>`}</span><span>${nextPage !== null && html`<a href="${to(nextPage)}" rel="next">Smaller volume ›</a>`}</span></p>
+<nav class="steps" aria-label="Pages of collections"><span>${page > 0 && html`<a href="${pageLink(page - 1)}" rel="prev">‹ Page ${page}</a>`}</span><span>${nextPage !== null && html`<a href="${pageLink(nextPage)}" rel="next">Page ${nextPage + 1} ›</a>`}</span></nav>
+<p class="faint">The lowest sale is the cheapest one of seven days. It is no offer: listings are signatures that marketplaces keep, and no chain shows them. Wash sales, where seller and buyer are the same, are in no figure.</p>
 </section>`,
   });
 }
 
+const hidden = (values: Readonly<Record<string, string>>): HtmlValue =>
+  Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+
+function linkTo({ query, sort, order }: MarketView, others: Readonly<Record<string, string>>): string {
+  const values = { ...(query === '' ? {} : { q: query }), sort, order, ...others };
+  return `/market?${new URLSearchParams(values).toString()}#collections`;
+}
+
+function totals({ day, week, month }: PeriodLine): Markup {
+  const fact = (words: string, { volume: sats, sales }: SumsLine): Markup =>
+    html`<div><dt>${words}: ${plural(sales, 'sale')}</dt><dd>${volume(sats)}</dd></div>
+`;
+  return html`<dl class="facts">${fact('24 hours', day)}${fact('7 days', week)}${fact('30 days', month)}</dl>`;
+}
+
+function volumes(bars: readonly Bar[]): HtmlValue {
+  const chart = timeChart(bars, volumeChart);
+  return chart !== null && [html`<h2>Volume by day</h2>`, chart];
+}
+
+const latest = (sales: readonly SaleLine[]): Markup => html`<section>
+<h2>Latest sales</h2>
+${saleRows(sales)}
+<p class="tools"><a href="/market/activity">All sales</a></p>
+</section>`;
+
+function sorting(view: MarketView): Markup {
+  const link = ([name, words]: [string, string]): Markup => {
+    const isCurrent = name === view.sort;
+    const order = isCurrent && view.order === naturalOrder(name) ? opposite[view.order] : naturalOrder(name);
+    const arrow = view.order === 'desc' ? '↓' : '↑';
+    return html`<li><a class="chip" href="${linkTo(view, { sort: name, order })}"${isCurrent ? html` aria-current="true"` : ''}>${words}${isCurrent && html` <span aria-hidden="true">${arrow}</span><span class="unseen">${view.order === 'desc' ? ', largest first' : ', smallest first'}</span>`}</a></li>
+`;
+  };
+  return html`<nav class="sorts" aria-label="Sort collections by"><span class="faint">Sort by</span><ul>${Object.entries(marketSorts).map(link)}</ul></nav>`;
+}
+
+const opposite = { asc: 'desc', desc: 'asc' } as const;
+
+/** Names from A on, numbers from the largest on. */
+export const naturalOrder = (sort: string): 'asc' | 'desc' => (sort === 'name' ? 'asc' : 'desc');
+
 function emptyWords(query: string, page: number): string {
-  if (page > 0) return `Page ${page} is past the end.`;
+  if (page > 0) return `Page ${page + 1} is past the end.`;
   return query === ''
     ? 'No collection was imported here yet.'
     : 'No imported collection has this in its name.';
 }
 
 function collectionsTable(collections: readonly CollectionLine[]): Markup {
-  return html`<div class="scroll"><table class="rows pictured">
-<thead><tr><th scope="col">Collection</th><th scope="col" class="num">Items</th><th scope="col" class="num">Sales in 7 days</th><th scope="col" class="num">Volume in 7 days</th></tr></thead>
+  return html`<div class="scroll"><table class="rows stacked pictured">
+<thead><tr><th scope="col">Collection</th><th scope="col" class="num">Lowest sale, 7 days</th><th scope="col" class="num">24 hours</th><th scope="col" class="num">7 days</th><th scope="col" class="num">30 days</th><th scope="col" class="num">Items</th></tr></thead>
 <tbody>
 ${collections.map(
-  ({ slug, name, icon, items, week }) => html`<tr>
-  <th scope="row"><a class="named" href="/collection/${slug}">${icon !== null && thumbnail(icon, 32)}${strangersName(name)}</a></th>
-  <td class="num">${grouped(items)}</td>
-  <td class="num">${week === null ? '–' : grouped(week.sales)}</td>
-  <td class="num nowrap">${week === null ? '–' : plural(week.volume, 'sat')}</td>
+  ({ slug, name, icon, items, sold }) => html`<tr>
+  <th scope="row"><a class="named" href="/collection/${slug}">${icon !== null && thumbnail(icon, 40)}<span>${strangersName(name)}</span></a></th>
+  <td class="num" data-label="Lowest sale, 7 days"><span class="nowrap">${lowest(sold)}</span></td>
+  <td class="num" data-label="24 hours">${soldCell(sold?.day)}</td>
+  <td class="num" data-label="7 days">${soldCell(sold?.week)}</td>
+  <td class="num" data-label="30 days">${soldCell(sold?.month)}</td>
+  <td class="num" data-label="Items"><span>${grouped(items)}</span></td>
 </tr>
 `,
 )}
@@ -77,6 +177,13 @@ ${collections.map(
 </table></div>`;
 }
 
-/** The small picture of an inscription, which we draw: it loads when it comes near the screen. */
-export const thumbnail = (id: string, size: number): Markup =>
-  html`<img class="thumbnail" src="/thumbnails/${id}.jpeg" alt="" width="${size}" height="${size}" loading="lazy" decoding="async">`;
+function lowest(sold: PeriodLine | null): string {
+  if (sold === null) return 'unknown';
+  return sold.week.lowest === null ? 'no sale' : price(sold.week.lowest);
+}
+
+function soldCell(sums: SumsLine | undefined): Markup {
+  if (sums === undefined) return html`<span class="faint">unknown</span>`;
+  if (sums.sales === 0) return html`<span class="faint">no sale</span>`;
+  return html`<span>${volume(sums.volume)} <small class="faint nowrap">${plural(sums.sales, 'sale')}</small></span>`;
+}

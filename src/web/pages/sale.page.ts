@@ -1,108 +1,141 @@
-import type { Confidence, SaleForm } from '#kernel/sales/sale-names.ts';
 import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { grouped, plural, shortHash, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
+import { coins, price } from '#web/parts/amounts.ts';
+import { heightLink, inscriptionLink, transactionLink } from '#web/parts/identifiers.ts';
+import { evidenceSentences, sighashNames } from '#web/parts/sale-evidence.ts';
+import { buyer, party, type SaleLine, saleRows, washChip } from '#web/parts/sale-rows.ts';
+import { isolated, strangersName } from '#web/parts/strangers-text.ts';
+import { thumbnail } from '#web/parts/thumbnail.ts';
+
+/** One of the sales of a transaction. */
+export interface SoldItem {
+  readonly sale: Omit<SaleView, 'height' | 'time'>;
+  /** Null: it has none, or it is not known. */
+  readonly number: number | null;
+  readonly name: string;
+  readonly collection: { readonly slug: string; readonly name: string } | null;
+  /** Other sales of the item, newest first. Null: they are not read, as the transaction sold many items. */
+  readonly others: readonly SaleLine[] | null;
+}
 
 export interface SalePageView {
   readonly site: Site;
   readonly txid: string;
-  /** What the transaction sold: at least one. */
-  readonly sales: readonly [SaleView, ...SaleView[]];
+  /** The block that has it. Null: it waits in the mempool. */
+  readonly block: { readonly height: number; readonly time: number } | null;
+  /** Unix seconds, of one in the mempool. */
+  readonly firstSeen: number | null;
+  /** The price of a coin now, by the rates of the operator. Null: there are none. */
+  readonly dollarsPerCoin: number | null;
+  /** The sold items: at least one. */
+  readonly sold: readonly [SoldItem, ...SoldItem[]];
   /** False: it sold more, and these are the first. */
   readonly hasAll: boolean;
 }
 
-const formWords: Readonly<Record<SaleForm, string>> = {
-  openordex: 'one dummy, the pair at 1, the item to output 0: openordex',
-  'two-dummies': 'two dummies, the pair at 2, the item to output 1: Magic Eden, OKX, ordit',
-  bulk: 'dummies, items and pairs in a row: a bulk purchase of OKX',
-  'ord-offer': 'the item from input 0 to output 0, the payout at output 1: an offer of ord',
-  pair: 'a pair at a place that no known marketplace uses',
-  'all-signed': 'all outputs are signed, and the coins show who was paid',
-};
-
-const confidenceWords: Readonly<Record<Confidence, string>> = {
-  'bound-known': 'the seller’s signature binds the payout, in a known layout',
-  bound: 'the seller’s signature binds the payout',
-  'bound-shared': 'one of several signatures binds the payout: who is paid there counts as the seller',
-  'paid-by-taker': 'nothing binds the payout alone; the buyer is among those who pay',
-  'offer-layout':
-    'nothing binds the payout alone; others pay, in the layout of an offer of ord or of a purchase',
-};
-
-/** BIP 143, BIP 341. Other types are shown as numbers. */
-const sighashWords: Readonly<Record<number, string>> = {
-  0: 'DEFAULT',
-  1: 'ALL',
-  3: 'SINGLE',
-  129: 'ALL | ANYONECANPAY',
-  131: 'SINGLE | ANYONECANPAY',
-};
-
-/** What a transaction sold, and by what evidence. */
-export function salePage({ site, txid, sales, hasAll }: SalePageView): Markup {
-  const [{ height, time }] = sales;
+/** Shows what a transaction sold, for how much, and why it counts as a sale. */
+export function salePage(view: SalePageView): Markup {
+  const { site, txid, sold, hasAll } = view;
+  const [{ name, sale }] = sold;
+  const title = sold.length === 1 ? `Sale of ${name}` : titleOf(sold.length, hasAll);
   return layout({
-    title: `Sale ${shortHash(txid)} · Satscribe`,
+    title: `${title} · Satscribe`,
+    description: `${title} for ${price(sale.price)}: seller, buyer, and what in the transaction shows that it is a sale.`,
     site,
     main: html`<section>
-<h1>${titleOf(sales.length, hasAll)}</h1>
-<p class="mono wrap faint">${txid}</p>
-<p>In <a href="/block/${height}">block ${grouped(height)}</a>, ${timeWords(time)}.</p>
-${sales.map(saleSection)}
-</section>`,
+<h1 class="wrap">${sold.length === 1 ? html`Sale of ${strangersName(name)}` : title}</h1>
+${view.block === null && html`<p><span class="chip part">pending</span> It waits in the mempool for a block. Until then another buyer may take its place.</p>`}
+<dl class="table">
+${row('Transaction', transactionLink(txid, { isWhole: true }))}
+${view.block !== null && row('Block', html`${heightLink(view.block.height)}, ${timeWords(view.block.time)}`)}
+${view.firstSeen !== null && row('First seen', timeWords(view.firstSeen))}
+</dl>
+</section>
+${sold.map((item) => soldSection(item, view))}`,
   });
 }
 
 function titleOf(count: number, hasAll: boolean): string {
-  if (!hasAll) return `More than ${grouped(count)} sales, of which these are the first`;
-  return count === 1 ? 'Sale' : `${grouped(count)} sales`;
+  return hasAll
+    ? `${grouped(count)} sales in one transaction`
+    : `More than ${grouped(count)} sales, of which these are the first`;
 }
 
-function saleSection(sale: SaleView): Markup {
-  const { inscriptionId, price, grossPayout, payoutOutput, feeOutput, sighash, bundle, input } = sale;
-  const row = (name: string, value: HtmlValue): Markup =>
-    html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
-  const signed = sighashWords[sighash] ?? `type ${sighash}`;
-  return html`<section>
-<h2><a class="mono" href="/inscription/${inscriptionId}" title="${inscriptionId}">${shortHash(inscriptionId)}</a></h2>
+const row = (name: string, value: HtmlValue): Markup => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
+
+function soldSection(item: SoldItem, { sold, dollarsPerCoin, block }: SalePageView): Markup {
+  const { sale, number, name, collection, others } = item;
+  const { inscriptionId: id } = sale;
+  const head = sold.length > 1 && html`<h2 class="wrap">${strangersName(name)}</h2>`;
+  const level = sold.length > 1 ? 'h3' : 'h2';
+  return html`<section class="sold">
+${head}
+<div class="sale">
+<a class="art" href="/inscription/${id}" aria-label="Inscription ${number === null ? shortHash(id) : grouped(number)}">${thumbnail(id, 240)}</a>
 <dl class="table">
-${row('Price', html`${plural(price, 'sat')}${sale.wash && html` <span class="chip">wash</span>`}`)}
-${row('Paid out', html`${plural(grossPayout, 'sat')}, by output ${payoutOutput}`)}
-${row('Class', sale.class === 'sale' ? 'a sale: the seller signed for the payout' : 'an accepted offer: all signed everything')}
-${row('Seller', owner(sale.maker))}
-${row('Buyer', sale.taker === null ? html`<span class="faint">nobody: the inscription went into the fee</span>` : owner(sale.taker))}
-${bundle > 1 && row('Bundle', `${grouped(bundle)} inscriptions share the payout`)}
-${row('Layout', formWords[sale.form])}
-${row('Evidence', html`input ${input}, signed with ${signed}: ${confidenceWords[sale.confidence]}`)}
-${feeOutput !== null && row('Fee or royalty', `output ${feeOutput} is taken for one; it is no part of the price`)}
-${sale.wash && row('Wash', 'seller and buyer are one, or pay for each other: outside volume and floor')}
-${row('Rules', `version ${sale.rules}`)}
+${row('Price', html`<b>${priceWords(sale.price)}</b>${dollars(sale.price, dollarsPerCoin)}${sale.wash && washChip}`)}
+${row('Item', html`${strangersName(name)} <span class="faint">·</span> ${inscriptionLink({ id, number })}`)}
+${collection !== null && row('Collection', html`<a href="/collection/${collection.slug}">${strangersName(collection.name)}</a>`)}
+${row('Seller', party(sale.maker, true))}
+${row('Buyer', buyer(sale.taker, true))}
+${row('Kind', sale.class === 'sale' ? 'a sale: the buyer took what the seller had listed' : 'an accepted offer: the seller took what the buyer had offered')}
 </dl>
-</section>`;
+</div>
+${heading(level, 'Why this is a sale')}
+<ul class="reasons">${evidenceSentences(sale).map((sentence) => html`<li>${isolated(sentence)}</li>\n`)}</ul>
+${record(sale, block !== null)}
+${others !== null && others.length > 0 && [heading(level, 'Other sales of it'), saleRows(others)]}
+</section>
+`;
 }
 
-/** A script without an address is shown in hexadecimal digits, or by its hash: it has no page. */
-function owner(text: string): Markup {
-  return /^(?:(?:[0-9a-f]{2})+|sha256:[0-9a-f]{64})$/u.test(text)
-    ? html`<span class="mono wrap">${text}</span>`
-    : html`<a class="mono wrap" href="/address/${text}">${text}</a>`;
+const heading = (level: 'h2' | 'h3', words: string): Markup =>
+  level === 'h2' ? html`<h2>${words}</h2>` : html`<h3>${words}</h3>`;
+
+/** Both units, as clients and people name prices. */
+const priceWords = (sats: number): string =>
+  sats >= 1_000 ? `${coins(sats)} BTC (${plural(sats, 'sat')})` : plural(sats, 'sat');
+
+function dollars(sats: number, perCoin: number | null): HtmlValue {
+  if (perCoin === null) return null;
+  const words = ((sats / 100_000_000) * perCoin).toLocaleString('en-US', {
+    style: 'currency',
+    currency: 'USD',
+  });
+  return html` <span class="faint">about ${words} by the rate of now</span>`;
+}
+
+/** The stored evidence, in the terms of docs/marketplace.md. */
+function record(sale: SoldItem['sale'], hasJson: boolean): Markup {
+  const { input, payoutOutput, grossPayout, feeOutput, sighash, bundle } = sale;
+  return html`<details class="record"><summary>The exact record</summary><dl class="table">
+${row('Class', sale.class)}
+${row('Layout', sale.form)}
+${row('Confidence', sale.confidence)}
+${row('Signature', `input ${input}, signed with ${sighashNames[sighash] ?? `type ${sighash}`}`)}
+${row('Paid out', `${plural(grossPayout, 'sat')}, by output ${payoutOutput}`)}
+${row('Fee output', feeOutput === null ? 'none' : String(feeOutput))}
+${row('Bundle', String(bundle))}
+${row('Wash', sale.wash ? 'yes' : 'no')}
+${row('Rules', `version ${sale.rules}`)}
+</dl>${hasJson && html`<p class="faint">This address has the same as JSON, asked for with <code>Accept: application/json</code>.</p>`}</details>`;
 }
 
 /** The newest sales of an inscription, as its page shows them. */
 export function salesTable(sales: readonly SaleView[]): HtmlValue {
   if (sales.length === 0) return null;
   return html`<section><h2>Sales</h2>
-<div class="scroll"><table class="rows">
+<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col">Sold</th><th scope="col" class="num">Price</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
 <tbody>
 ${sales.map(
-  ({ txid, time, price, maker, taker, wash }) => html`<tr>
+  ({ txid, time, price: sats, maker, taker, wash }) => html`<tr>
   <th scope="row" class="nowrap"><a href="/sale/${txid}">${timeWords(time)}</a></th>
-  <td class="num nowrap">${plural(price, 'sat')}${wash && html` <span class="chip">wash</span>`}</td>
-  <td class="mono" title="${maker}">${shortHash(maker)}</td>
-  <td class="mono" title="${taker ?? ''}">${taker === null ? 'nobody' : shortHash(taker)}</td>
+  <td class="num nowrap" data-label="Price"><span>${price(sats)}${wash && washChip}</span></td>
+  <td data-label="Seller">${party(maker)}</td>
+  <td data-label="Buyer">${buyer(taker)}</td>
 </tr>
 `,
 )}

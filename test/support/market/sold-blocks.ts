@@ -8,7 +8,7 @@ export function soldInBlock(height: number, time: number, sales: readonly Sale[]
   const places = Buffer.alloc(sales.length * placeBytes);
   for (const [nth, numbers] of sales.entries())
     for (const [at, number] of numbers.entries()) places.writeInt32BE(number, nth * placeBytes + at * 4);
-  return { height, time, places, washSales: 0, volume: 0, washVolume: 0 };
+  return { height, time, places, washSales: 0, volume: 0, washVolume: 0, lowest: null };
 }
 
 /** All sales of some blocks, read without our own reader. */

@@ -162,7 +162,10 @@ export async function collectionStats(
 }
 
 /** Null: no holder is known, and an item that a block moved or a missing block reveals may have one. */
-function holdersKnown(collection: FoundCollection, { holders, isAnchored }: ProvenHolders): number | null {
+export function holdersKnown(
+  collection: FoundCollection,
+  { holders, isAnchored }: ProvenHolders,
+): number | null {
   const { count: known, unknown, indexed } = holders;
   const mayHaveMore = unknown > 0 || (!isAnchored && indexed < listedItems(collection));
   return known === 0 && mayHaveMore ? null : known;

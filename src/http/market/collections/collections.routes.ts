@@ -14,12 +14,16 @@ import { askerOf } from '#http/server/access/asker.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
-import { searchCollections } from '#market/lists/collection-search.store.ts';
+import {
+  type CollectionOrder,
+  type CollectionSearch,
+  searchCollections,
+} from '#market/lists/collection-search.store.ts';
 import { listedItems } from '#market/lists/item-holder-lists.ts';
-import { noSales } from '#market/sales/sale-sums.ts';
-import type { WeekSums } from '#market/sales/week-sales.ts';
+import { noPeriodSales, type PeriodSums, type RecentSums } from '#market/sales/recent-sales.ts';
 import { collectionConfig } from './collection-parts.ts';
 
 const collectionSchema = Type.Object({
@@ -59,7 +63,10 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
     handler: async (request, reply) => {
       const query = new MarketQuery(request.query);
       const text = query.searched();
-      const sorted = query.sort();
+      const sorted =
+        query.sort() === 'slug'
+          ? () => null
+          : (recent: RecentSums) => byNumber(recent, ({ week }) => week.volume);
       const page = query.page();
       const limit = query.limit();
       query.refuse();
@@ -67,7 +74,11 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
       reply.header('cache-control', 'no-store');
       return reads.run(askerOf(reply), async (snapshot, mayWalk) => {
         if (snapshot.tip !== null) reply.header('x-indexed-height', snapshot.tip.height);
-        return listedCollections(reads, snapshot, { text, sorted, page, limit }, mayWalk);
+        const listed = await listedCollections(reads, snapshot, { text, sorted, page, limit }, mayWalk);
+        if (listed === null) return null;
+        const { height, countedFrom: from, found, recent, nextPage } = listed;
+        const collections = found.map((collection) => listedView(collection, recent));
+        return { value: { height, countedFrom: from, collections, nextPage } };
       });
     },
   });
@@ -75,72 +86,87 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
 
 export interface ListQuestion {
   readonly text: string;
-  readonly sorted: 'volume' | 'slug';
+  /** The order, made of what was sold recently; null: by slug. */
+  readonly sorted: (recent: RecentSums) => CollectionOrder | null;
   /** From 0. */
   readonly page: number;
   readonly limit: number;
 }
 
-export type ListedCollections = Type.Static<typeof listAnswer>;
+/** A page of the list. */
+export interface ListedCollections {
+  readonly height: Height | null;
+  readonly countedFrom: Height | null;
+  readonly found: readonly FoundCollection[];
+  /** Null: sales are not indexed, or not known up to the last block. */
+  readonly recent: RecentSums | null;
+  readonly nextPage: number | null;
+}
 
-/** A page of the list. Null: it takes a walk, which it may not make. */
+/** Null: it takes a walk, which it may not make. */
 export async function listedCollections(
   reads: SaleReads,
   { client, tip }: Snapshot,
   { text, sorted, page, limit }: ListQuestion,
   mayWalk: boolean,
-): Promise<{ value: ListedCollections } | null> {
-  const week = tip === null ? null : await reads.week.read(client, tip, mayWalk);
-  if (week === 'walk') return null;
+): Promise<ListedCollections | null> {
+  const recent = tip === null ? null : await reads.recent.read(client, tip, mayWalk);
+  if (recent === 'walk') return null;
   const coverage =
-    tip === null || week === null ? { from: null } : await reads.coverage.read(client, tip, mayWalk);
+    tip === null || recent === null ? { from: null } : await reads.coverage.read(client, tip, mayWalk);
   if (coverage === null) return null;
-  const found = await foundBy(client, text, {
-    byVolume: sorted === 'volume' ? week : null,
-    offset: page * limit,
-    limit: limit + 1,
-  });
+  const by = sorted(recent ?? nothingRecent);
+  const found = await foundBy(client, text, { by, offset: page * limit, limit: limit + 1 });
   return {
-    value: {
-      height: tip?.height ?? null,
-      countedFrom: coverage.from,
-      collections: found
-        .slice(0, limit)
-        .map((collection) => listedView(collection, coverage.from === null ? null : week)),
-      nextPage: found.length > limit ? page + 1 : null,
-    },
+    height: tip?.height ?? null,
+    countedFrom: coverage.from,
+    found: found.slice(0, limit),
+    recent: coverage.from === null ? null : recent,
+    nextPage: found.length > limit ? page + 1 : null,
   };
 }
 
-interface PlaceInList {
-  readonly byVolume: WeekSums | null;
-  readonly offset: number;
-  readonly limit: number;
+const nothingRecent: RecentSums = { imports: new Map(), all: noPeriodSales, days: [] };
+
+/** The largest number of each first. Collections without one are in the order of their slugs. */
+export function byNumber(
+  { imports }: RecentSums,
+  numberOf: (sums: PeriodSums) => number | null,
+  isDescending = true,
+): CollectionOrder {
+  const values = [...imports].flatMap(([slug, sums]) => {
+    const value = numberOf(sums);
+    return value === null || value === 0 ? [] : [[slug, value] as const];
+  });
+  return { of: 'given', values: new Map(values), isDescending };
 }
 
+type PlaceInList = Omit<CollectionSearch, 'text'>;
+
 /** Imports by name or slug; the parent or gallery of an id. */
-async function foundBy(
-  client: ClientBase,
-  text: string,
-  { byVolume, offset, limit }: PlaceInList,
-): Promise<FoundCollection[]> {
-  if (parseInscriptionId(text) === null) return searchCollections(client, { text, byVolume, offset, limit });
-  const found = offset === 0 ? await findMarketCollection(client, text) : null;
+async function foundBy(client: ClientBase, text: string, place: PlaceInList): Promise<FoundCollection[]> {
+  if (parseInscriptionId(text) === null) return searchCollections(client, { text, ...place });
+  const found = place.offset === 0 ? await findMarketCollection(client, text) : null;
   return found === null ? [] : [found];
+}
+
+/** Sums of what a collection sold in each period. Null: it is not known, or not counted as it is of the chain. */
+export function periodsOf({ kind, slug }: FoundCollection, recent: RecentSums | null): PeriodSums | null {
+  return kind === 'import' && recent !== null ? (recent.imports.get(slug) ?? noPeriodSales) : null;
 }
 
 function listedView(
   collection: FoundCollection,
-  week: WeekSums | null,
+  recent: RecentSums | null,
 ): Type.Static<typeof collectionSchema> {
   const { slug, kind, name, icon } = collection;
-  const sums = kind === 'import' && week !== null ? (week.get(slug) ?? noSales) : null;
+  const sums = periodsOf(collection, recent);
   return {
     slug,
     kind,
     name,
     icon: icon === null ? null : idText(icon),
     items: listedItems(collection),
-    week: sums === null ? null : sumsView(sums),
+    week: sums === null ? null : sumsView(sums.week),
   };
 }

@@ -14,10 +14,11 @@ import { pageOrJson, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { parseTxid } from '#kernel/primitives/hash.ts';
+import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { saleView } from '#market/sales/sale-view.ts';
 import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 import { salePage } from '#web/pages/sale.page.ts';
+import { salePageView } from './sale-page-view.ts';
 
 const saleSchema = Type.Object({
   inscriptionId: Type.String(),
@@ -83,17 +84,19 @@ export function saleRoutes(app: App, deps: AppDependencies): void {
           await requireSales(client);
           await requireIndexes(client, [salesOfTransactionIndex], 'sales by transaction');
           const stored = await salesOfTransaction(client, txid, salesMax + 1);
+          const isOwn = stored.length > 0 && (await ownTransactions(client, [txid])).length > 0;
+          const sales = isOwn ? [] : stored.slice(0, salesMax);
           const hasAll = stored.length <= salesMax;
-          const [first, ...more] = stored.slice(0, salesMax).map((sale) => saleView(sale, network));
-          if (first === undefined || (await ownTransactions(client, [txid])).length > 0)
+          if (!isJson) {
+            const view = await salePageView(client, deps, { txid, sales, hasAll, site: siteOf(deps, tip) });
+            if (view !== null) return sendPage(reply, salePage(view), { thumbnails: true });
+          }
+          if (sales.length === 0)
             throw new AppError('not_found', `no sale in transaction ${quoted(text)} is indexed`);
-          const sales: [typeof first, ...typeof more] = [first, ...more];
-          if (!isJson)
-            return sendPage(reply, salePage({ site: siteOf(deps, tip), txid: first.txid, sales, hasAll }));
           if (tip !== null) reply.header('x-indexed-height', tip.height);
           // other rules give other evidence at the same tip
           reply.header('cache-control', 'no-store');
-          return { txid: first.txid, sales, hasAll };
+          return { txid: displayHash(txid), sales: sales.map((sale) => saleView(sale, network)), hasAll };
         },
         askerOf(reply).signal,
       );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
 import type { buildCheckedApp } from '#test/support/http/checked-app.ts';
-import { marketApp } from '#test/support/market/market-app.ts';
+import { importItems, marketApp } from '#test/support/market/market-app.ts';
 import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
@@ -12,6 +12,8 @@ let node: IndexedNode;
 let app: ReturnType<typeof buildCheckedApp>;
 let item: string;
 let bought: RegtestTransaction;
+let before: RegtestTransaction;
+let again: RegtestTransaction;
 
 beforeAll(async () => {
   node = await startIndexedNode();
@@ -21,7 +23,13 @@ beforeAll(async () => {
   item = idOfReveal(made);
   bought = await purse.purchase(made.coin(0), bob, 50_000);
   await node.chain.mine([bought]);
+  const frog = await inscribed(node.chain, { body: 'a frog' }, { to: alice });
+  before = await purse.purchase(frog.coin(0), bob, 70_000);
+  await node.chain.mine([before]);
+  again = await purse.purchase({ ...before.coin(1), owner: bob }, alice, 234_500);
+  await node.chain.mine([again]);
   await node.atTip();
+  await importItems(node.database, { slug: 'ponds', name: 'Ponds' }, [[idOfReveal(frog), 'Green <b>frog']]);
 }, 120_000);
 afterAll(async () => {
   await app.close();
@@ -34,20 +42,34 @@ const page = async (url: string): Promise<{ status: number; text: string }> => {
 };
 
 describe('a sale', () => {
-  test('has a page with its evidence', async () => {
+  test('has a page with its picture, its people and why it is one', async () => {
     const { status, text } = await page(`/sale/${bought.txid}`);
     expect(status).toBe(200);
     for (const words of [
-      '50,000 sats',
-      '60,000 sats, by output 2',
-      'input 2, signed with SINGLE | ANYONECANPAY: the seller’s signature binds the payout, in a known layout',
-      'Magic Eden, OKX, ordit',
+      '<h1 class="wrap">Sale of <bdi>Inscription ',
+      `src="/thumbnails/${item}.jpeg"`,
+      '0.0005 BTC (50,000 sats)',
+      'The seller signed two things only: that the item is spent, and that it pays 60,000 sats to output 2.',
+      'as Magic Eden, OKX and ordit lay purchases out',
+      'input 2, signed with SINGLE | ANYONECANPAY',
+      `href="/tx/${bought.txid}"`,
       `href="/address/${addressOf(alice)}"`,
       `href="/address/${addressOf(bob)}"`,
       `href="/inscription/${item}"`,
     ])
       expect(text).toContain(words);
-    expect(text).not.toContain('<dt>Wash</dt>');
+    expect(text).toContain('<dt>Wash</dt><dd>no</dd>');
+    expect(text).not.toContain('Other sales of it');
+    expect(text).not.toContain('by the rate of now');
+  });
+
+  test('leads to the other sales of its item, and has the name that the collection gives it', async () => {
+    const { text } = await page(`/sale/${again.txid}`);
+    expect(text).toContain('Sale of <bdi>Green &lt;b&gt;frog</bdi>');
+    expect(text).toContain('<a href="/collection/ponds"><bdi>Ponds</bdi></a>');
+    expect(text).toContain('Other sales of it');
+    const others = text.slice(text.indexOf('Other sales of it'));
+    expect(others.match(/href="\/sale\/[0-9a-f]{64}"/gu)).toEqual([`href="/sale/${before.txid}"`]);
   });
 
   test('is found by its transaction, as is what was sold there', async () => {
@@ -145,7 +167,7 @@ describe('a sale', () => {
     const answer = await app.inject({ url: `/sale/${bought.txid}`, headers: { accept: 'application/json' } });
     expect(answer.json()).toMatchObject({ sales: [{ maker: seller }] });
     const { text } = await page(`/sale/${bought.txid}`);
-    expect(text).toContain(`<span class="mono wrap">${seller}</span>`);
+    expect(text).toContain(`title="${seller}">${seller}</span>`);
     await pool.query('UPDATE chain.sales SET maker = $2 WHERE txid = $1', [txid, rows[0]!.maker]);
   });
 

@@ -1,0 +1,158 @@
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import { blockAt } from '#chain/blocks/block.queries.ts';
+import { idText } from '#http/market/collection-views.ts';
+import { itemsPage } from '#http/market/collections/collection-items.routes.ts';
+import {
+  type CollectionNow,
+  collectionPath,
+  foundCollection,
+} from '#http/market/collections/collection-parts.ts';
+import {
+  type CountedCollection,
+  collectionStats,
+  headView,
+} from '#http/market/collections/collection-stats.routes.ts';
+import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { CollectionItemDetail } from '#market/lists/collection-items.store.ts';
+import { listedItems } from '#market/lists/item-holder-lists.ts';
+import { periodSeconds } from '#market/sales/recent-sales.ts';
+import { sumsBetween, sumsByDay, sumsOf } from '#market/sales/sale-sums.ts';
+import {
+  type CollectionPageView,
+  type CountedView,
+  collectionPage,
+  type ItemLine,
+  type WindowLine,
+} from '#web/pages/collection.page.ts';
+import { type KnownHead, knownHead } from './collection-head.ts';
+import { barsOf, pageConfig, pageResponse } from './market-page-parts.ts';
+
+/** With a picture each, which the browser asks for when it comes near the screen. */
+const itemsPerPage = 60;
+
+/** A collection: what it sold, and its items. */
+export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
+  const { afterItem } = marketParameters;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/collection/:slug',
+    schema: {
+      operationId: 'collectionPage',
+      summary: 'A collection of the market: price and volume, and its items',
+      tags: ['pages'],
+      params: collectionPath,
+      querystring: Type.Object({ after: afterItem }),
+      response: pageResponse,
+    },
+    config: pageConfig,
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query, request.params);
+      const slug = query.slugOfPath();
+      const after = query.afterItem();
+      query.refuse();
+      const view = await reads.run(askerOf(reply), async (snapshot, mayWalk) => {
+        const { client, tip } = snapshot;
+        const now = await foundCollection(client, slug, tip);
+        const known = await knownHead(reads, client, deps, now, mayWalk);
+        if (known === null) return null;
+        const value = await collectionView(reads, client, { ...now, ...known, after }, mayWalk);
+        return value === null ? null : { value };
+      });
+      return sendPage(reply, collectionPage(view), { thumbnails: true });
+    },
+  });
+}
+
+interface PageQuestion extends CollectionNow, KnownHead {
+  readonly after: InscriptionId | null;
+}
+
+/** Null: it takes a walk, which it may not make. A later page has items alone, so nothing else is read for it. */
+async function collectionView(
+  reads: SaleReads,
+  client: ClientBase,
+  question: PageQuestion,
+  mayWalk: boolean,
+): Promise<CollectionPageView | null> {
+  const { collection, head, countedFrom, after } = question;
+  const stats = after === null ? await collectionStats(reads, client, question, mayWalk) : 'left out';
+  if (stats === null) return null;
+  const page = await itemsPage(client, collection, { after, limit: itemsPerPage }, mayWalk);
+  if (page === null) return null;
+  const { description, website, twitter, discord } = headView(collection);
+  const links = [
+    { words: 'Website', href: website },
+    { words: 'Twitter', href: twitter },
+    { words: 'Discord', href: discord },
+  ];
+  return {
+    head,
+    description: after === null ? description : null,
+    links: links.flatMap(({ words, href }) => (href === null ? [] : [{ words, href }])),
+    listed: listedItems(collection),
+    counted: stats === 'left out' ? null : await countedView(client, question, stats),
+    areSalesKnown: countedFrom !== null,
+    filters: { query: '', sort: 'listed', sorts: ['listed'], traits: [] },
+    traits: [],
+    matching: null,
+    items: page.items.map(itemLine),
+    place: { kind: 'cursor', after: after === null ? null : idText(after), nextAfter: page.nextAfter },
+  };
+}
+
+async function countedView(
+  client: ClientBase,
+  { tip, countedFrom }: PageQuestion,
+  { shown: { holders, items, sales }, blocks }: CountedCollection,
+): Promise<CountedView> {
+  const [last, first] = [
+    await blockAt(client, { kind: 'height', height: tip.height }),
+    countedFrom === null ? null : await blockAt(client, { kind: 'height', height: countedFrom }),
+  ];
+  return {
+    indexed: items.indexed,
+    unknown: items.unknown,
+    holderCount: holders,
+    pendingFloor: sales?.pending?.floor?.price ?? null,
+    windows:
+      last === null || first === null || sales === null ? null : windowsOf(blocks, last.time, first.time),
+    ...barsOf(sumsByDay(blocks)),
+  };
+}
+
+const windows = [
+  ['24 hours', periodSeconds.day],
+  ['7 days', periodSeconds.week],
+  ['30 days', periodSeconds.month],
+] as const;
+
+/**
+ * Sums of spans of time up to the last block, and of all sales.
+ *
+ * @param end the time of the last block
+ * @param start of the first block whose sales are counted
+ */
+function windowsOf(blocks: CountedCollection['blocks'], end: number, start: number): WindowLine[] {
+  const spans = windows.map(([words, seconds]): WindowLine => {
+    const from = end - seconds;
+    // blocks after the last one's time are of now too
+    const sums = sumsBetween(blocks, from, Number.POSITIVE_INFINITY);
+    return { words, sums, before: from - seconds < start ? null : sumsBetween(blocks, from - seconds, from) };
+  });
+  return [...spans, { words: 'all', sums: sumsOf(blocks), before: null }];
+}
+
+const itemLine = ({ id, name, number, isIndexed, lastSale }: CollectionItemDetail): ItemLine => ({
+  inscriptionId: idText(id),
+  name,
+  number,
+  indexed: isIndexed,
+  lastSale: lastSale === null ? null : { price: lastSale.price, wash: lastSale.isWash },
+});

@@ -1,0 +1,101 @@
+import type { ClientBase } from 'pg';
+import { evidenceColumns, saleNames } from '#chain/sales/sale.queries.ts';
+import { type BlockHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { AsStored, SaleEvidence } from '#kernel/sales/sale-evidence.ts';
+import { moveClasses } from '#kernel/sales/sale-names.ts';
+import { isNotOurs } from './sale-lists.ts';
+import type { SalePlace } from './sale-places.ts';
+
+/** A sale of any inscription, with its evidence (docs/marketplace.md). */
+export interface NewestSale extends SaleEvidence, SalePlace {
+  readonly id: InscriptionId;
+  readonly height: Height;
+  readonly txid: Txid;
+  readonly blockHash: BlockHash;
+  /** Unix seconds of the block. */
+  readonly time: number;
+  /** Scripts; above 128 bytes the first 97 and a sha256. */
+  readonly maker: Uint8Array;
+  /** Null: the inscription went into the fee. */
+  readonly taker: Uint8Array | null;
+  /** Maker and taker are one. */
+  readonly isWash: boolean;
+}
+
+export interface NewestSalesQuestion {
+  /** Older sales than this one. Null: from the last block on. */
+  readonly before: SalePlace | null;
+  /** Null: both. */
+  readonly class: 'sale' | 'offer' | null;
+  /** Sats; null: no bound. */
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly withWash: boolean;
+  readonly limit: number;
+}
+
+/** A page of sales, newest first. */
+export interface NewestSales {
+  readonly sales: readonly NewestSale[];
+  /** The sale before which the next page begins. Null: there is no older one. */
+  readonly next: SalePlace | null;
+}
+
+/** Sales that are looked at for one page: some 20 ms. Filters may refuse all of them, and the next page begins there. */
+const lookedMax = 5_000;
+
+const placeColumns = 's.height, s.tx_index, s.input, s.place';
+const newestFirst = 's.height DESC, s.tx_index DESC, s.input DESC, s.place DESC';
+/** The rows before $1 to $4, by the primary key. */
+const looked = (columns: string): string => `SELECT ${columns} FROM chain.sales s
+  WHERE (${placeColumns}) < ($1::integer, $2::integer, $3::integer, $4::integer)
+  ORDER BY ${newestFirst} LIMIT ${lookedMax}`;
+
+/** Above every place of a chain. */
+const end: SalePlace = { height: 2 ** 31 - 1, txIndex: 0, input: 0, place: 0 };
+
+interface NewestRow extends Omit<AsStored<NewestSale>, 'id'> {
+  readonly revealTxid: Txid;
+  readonly index: number;
+}
+
+/** The newest sales of all inscriptions. Transactions of our own orders are left out. */
+export async function newestSales(
+  client: ClientBase,
+  { before, class: of, from, to, withWash, limit }: NewestSalesQuestion,
+): Promise<NewestSales> {
+  const { height, txIndex, input, place } = before ?? end;
+  const { rows } = await client.query<NewestRow>(
+    `SELECT i.txid AS "revealTxid", i.index, s.height, s.tx_index AS "txIndex", s.input, s.place, s.txid,
+       b.hash AS "blockHash", b.time::float8 AS time, ${evidenceColumns}
+     FROM (
+       SELECT * FROM (${looked('*')}) s
+       WHERE ($5::smallint IS NULL OR s.class = $5) AND ($6::bigint IS NULL OR s.price >= $6)
+         AND ($7::bigint IS NULL OR s.price <= $7) AND ($8 OR NOT s.wash) AND ${isNotOurs}
+       ORDER BY ${newestFirst} LIMIT $9) s
+     JOIN chain.blocks b ON b.height = s.height
+     JOIN chain.inscriptions i ON i.key = s.key
+     ORDER BY ${newestFirst}`,
+    [height, txIndex, input, place, of === null ? null : moveClasses[of], from, to, withWash, limit + 1],
+  );
+  const sales = rows.map(({ revealTxid, index, ...row }) => ({
+    ...row,
+    ...saleNames(row),
+    id: { txid: trustedTxid(revealTxid), index },
+  }));
+  const shown = sales.slice(0, limit);
+  if (sales.length > limit) return { sales: shown, next: shown.at(-1) ?? null };
+  return { sales, next: await lastLooked(client, [height, txIndex, input, place]) };
+}
+
+/** The last of the rows that one page looks at. Null: they are all that there are. */
+async function lastLooked(client: ClientBase, before: number[]): Promise<SalePlace | null> {
+  const { rows } = await client.query<SalePlace>(
+    `SELECT s.height, s.tx_index AS "txIndex", s.input, s.place FROM (${looked('*')}) s
+     ORDER BY ${newestFirst} OFFSET ${lookedMax - 1}`,
+    before,
+  );
+  return rows[0] ?? null;
+}

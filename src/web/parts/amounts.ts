@@ -1,0 +1,32 @@
+import { grouped, plural } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
+
+const satsPerCoin = 100_000_000;
+/** From 0.01 BTC on, people name prices in coins. */
+const namedInCoins = 1_000_000;
+/** Digits of a rounded amount that count: a thousandth of it. */
+const shownDigits = 4;
+
+/** All digits: 0.0007 */
+export const coins = (sats: number): string => (sats / satsPerCoin).toFixed(8).replace(/\.?0+$/u, '');
+
+/** A price, exact: `70,000 sats`, from 0.01 BTC on `0.0123 BTC`. */
+export const price = (sats: number): string =>
+  sats < namedInCoins ? plural(sats, 'sat') : `${coinsGrouped(coins(sats))} BTC`;
+
+/** A sum of prices: as a price, and rounded where it is shown in coins. Its title has all digits. */
+export function volume(sats: number): Markup {
+  if (sats < namedInCoins) return html`<span class="nowrap">${plural(sats, 'sat')}</span>`;
+  const value = sats / satsPerCoin;
+  const decimals = Math.max(0, shownDigits - Math.max(1, Math.floor(Math.log10(value)) + 1));
+  const rounded = value
+    .toFixed(decimals)
+    .replace(/(\.\d*?)0+$/u, '$1')
+    .replace(/\.$/u, '');
+  return html`<span class="nowrap" title="${plural(sats, 'sat')}">${coinsGrouped(rounded)} BTC</span>`;
+}
+
+function coinsGrouped(text: string): string {
+  const [whole = '0', decimals] = text.split('.');
+  return decimals === undefined ? grouped(Number(whole)) : `${grouped(Number(whole))}.${decimals}`;
+}

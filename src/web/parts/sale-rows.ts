@@ -1,0 +1,63 @@
+import { timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { price } from './amounts.ts';
+import { addressLink } from './identifiers.ts';
+import { strangersName } from './strangers-text.ts';
+import { thumbnail } from './thumbnail.ts';
+
+/** A sale in a list. */
+export interface SaleLine {
+  readonly inscriptionId: string;
+  /** The name that its collection gives the item. */
+  readonly name: string;
+  /** Null: it is in none, or the list is of one collection. */
+  readonly collection: { readonly slug: string; readonly name: string } | null;
+  readonly class: 'sale' | 'offer';
+  /** Sats. */
+  readonly price: number;
+  /** Unix seconds of the block. */
+  readonly time: number;
+  readonly txid: string;
+  /** Addresses; a script without one in hex, or `sha256:` and its hash. */
+  readonly maker: string;
+  /** Null: the inscription went into the fee. */
+  readonly taker: string | null;
+  /** Maker and taker are one. */
+  readonly wash: boolean;
+}
+
+/** Sales with their pictures. The time of each leads to its page. */
+export function saleRows(sales: readonly SaleLine[]): Markup {
+  return html`<div class="scroll"><table class="rows stacked pictured">
+<thead><tr><th scope="col">Item</th><th scope="col" class="num">Price</th><th scope="col">Sold</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
+<tbody>
+${sales.map(saleRow)}
+</tbody>
+</table></div>`;
+}
+
+function saleRow({ inscriptionId, name, collection, time, txid, maker, taker, ...sale }: SaleLine): Markup {
+  return html`<tr>
+  <th scope="row"><span class="named">${thumbnail(inscriptionId, 48)}<span><a href="/inscription/${inscriptionId}">${strangersName(name)}</a>${collection !== null && html`<br><a class="faint" href="/collection/${collection.slug}">${strangersName(collection.name)}</a>`}</span></span></th>
+  <td class="num" data-label="Price"><span><b class="nowrap">${price(sale.price)}</b>${sale.class === 'offer' && html` <span class="chip">offer</span>`}${sale.wash && washChip}</span></td>
+  <td data-label="Sold"><a class="nowrap" href="/sale/${txid}">${timeWords(time)}</a></td>
+  <td data-label="Seller">${party(maker)}</td>
+  <td data-label="Buyer">${buyer(taker)}</td>
+</tr>
+`;
+}
+
+export const washChip: HtmlValue = html` <span class="chip" title="Seller and buyer are the same, or pay for each other: in no sum">wash</span>`;
+
+/** A seller or buyer. A script without an address has no page. */
+export const party = (text: string, isWhole = false): Markup =>
+  isScript(text)
+    ? html`<span class="mono${isWhole ? ' wrap' : ''}" title="${text}">${isWhole ? text : `${text.slice(0, 15)}…`}</span>`
+    : addressLink(text, { isWhole, isBare: !isWhole });
+
+export const buyer = (taker: string | null, isWhole = false): Markup =>
+  taker === null
+    ? html`<span class="faint">none: the inscription went into the fee</span>`
+    : party(taker, isWhole);
+
+const isScript = (text: string): boolean => /^(?:(?:[0-9a-f]{2})+|sha256:[0-9a-f]{64})$/u.test(text);

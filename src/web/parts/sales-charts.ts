@@ -1,0 +1,35 @@
+import { plural } from '#web/format.ts';
+import { type HtmlValue, html } from '#web/html.ts';
+import { type Bar, type ChartOf, timeChart } from './chart.ts';
+
+const sats = (amount: number): string => plural(amount, 'sat');
+
+const volumeChart: ChartOf = {
+  id: 'volume',
+  title: 'Volume over time',
+  column: 'Volume',
+  amountWords: sats,
+};
+const priceChart: ChartOf = {
+  id: 'price',
+  title: 'Mean price over time',
+  column: 'Mean price',
+  amountWords: sats,
+};
+
+export interface ChartedSales {
+  /** Volumes and mean prices in sats, bar for bar the same days. */
+  readonly volumes: readonly Bar[];
+  readonly prices: readonly Bar[];
+}
+
+/** Volume and mean price of a collection over time. Null: sales of one day, or none. */
+export function salesCharts({ volumes, prices }: ChartedSales): HtmlValue {
+  const volume = timeChart(volumes, volumeChart);
+  const price = timeChart(prices, priceChart);
+  if (volume === null || price === null) return null;
+  return html`<section><h2>Volume and price <span class="faint">in sats</span></h2>
+<h3>Volume</h3>${volume}
+<h3>Mean price</h3>${price}
+</section>`;
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
+import type { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { importItems, marketApp } from '#test/support/market/market-app.ts';
+import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
+import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+
+const alice = 11;
+const bob = 12;
+const hostile = '<img src=x onerror=alert(1)>\u202e';
+
+let node: IndexedNode;
+let app: ReturnType<typeof buildCheckedApp>;
+let frogs: RegtestTransaction[];
+let toad: RegtestTransaction;
+let sales: RegtestTransaction[];
+
+beforeAll(async () => {
+  node = await startIndexedNode();
+  const purse = new Purse(node.chain);
+  app = await marketApp(node.database);
+  const item = (body: string): Promise<RegtestTransaction> => inscribed(node.chain, { body }, { to: alice });
+  frogs = [await item('one'), await item('two'), await item('three')];
+  toad = await item('a toad');
+  const loose = await item('in no collection');
+  await importItems(
+    node.database,
+    { slug: 'frogs', name: 'Frogs', description: hostile },
+    frogs.map((frog, nth) => [idOfReveal(frog), ['Frog 10', 'Frog 9', null][nth] ?? null]),
+  );
+  await importItems(node.database, { slug: 'toads', name: hostile.slice(0, -1) }, [
+    [idOfReveal(toad), hostile],
+  ]);
+  const toBob = await purse.purchase(frogs[0]!.coin(0), bob, 70_000);
+  sales = [
+    toBob,
+    await purse.purchase({ ...toBob.coin(1), owner: bob }, alice, 90_000),
+    await purse.purchase(frogs[1]!.coin(0), bob, 50_000),
+    await purse.purchase(toad.coin(0), bob, 400_000),
+    await purse.purchase(loose.coin(0), bob, 20_000),
+    await purse.purchase(frogs[2]!.coin(0), alice, 10_000),
+  ];
+  for (const sale of sales) await node.chain.mine([sale]);
+  await node.atTip();
+  // the first sale was two days before the last block
+  await node.database.pool.query(
+    `UPDATE chain.blocks SET time = 1700000000 + height
+       - CASE WHEN height = (SELECT min(height) FROM chain.sales) THEN 2 * 86400 ELSE 0 END`,
+  );
+}, 120_000);
+afterAll(async () => {
+  await app.close();
+  await node.close();
+});
+
+async function page(url: string): Promise<string> {
+  const { statusCode, body } = await app.inject({ url, headers: { accept: 'text/html' } });
+  expect([url, statusCode]).toEqual([url, 200]);
+  return body;
+}
+/** The texts of the rows of a table, the cells separated by bars. */
+const rowsOf = (text: string): string[] =>
+  [...text.matchAll(/<tr>(.*?)<\/tr>/gsu)].map(([, row = '']) =>
+    row
+      .replaceAll(/<\/t[dh]>/gu, ' | ')
+      .replaceAll(/<[^>]*>/gu, ' ')
+      .replaceAll(/\s+/gu, ' ')
+      .trim(),
+  );
+const collectionRows = (text: string): string[] =>
+  rowsOf(text.slice(text.indexOf('id="collections"'))).slice(1);
+
+describe('the market', () => {
+  test('has the volume, number and lowest price of a day, a week and a month, and the newest sales', async () => {
+    const text = await page('/market');
+    const [frogRow, toadRow] = collectionRows(text).toReversed();
+    expect(frogRow).toBe(
+      'Frogs | 50,000 sats | 140,000 sats 2 sales | 210,000 sats 3 sales | 210,000 sats 3 sales | 3 |',
+    );
+    expect(toadRow).toContain('| 400,000 sats | 400,000 sats 1 sale |');
+    expect(text.replaceAll(/<[^>]*>/gu, ' ')).toMatch(/24 hours: 4 sales\s+560,000 sats/u);
+    expect(text.match(/href="\/sale\/[0-9a-f]{64}"/gu)).toEqual(
+      sales.toReversed().map(({ txid }) => `href="/sale/${txid}"`),
+    );
+    expect(text).toContain('<a class="faint" href="/collection/frogs"><bdi>Frogs</bdi></a>');
+    expect(text).not.toContain('<img src=x');
+    expect(text).toContain('Volume of all sales, by day');
+  });
+
+  test.each([
+    ['volume-day', 'desc', ['toads', 'frogs']],
+    ['volume-month', 'asc', ['frogs', 'toads']],
+    ['sales-week', 'desc', ['frogs', 'toads']],
+    ['lowest', 'desc', ['toads', 'frogs']],
+    ['lowest', 'asc', ['frogs', 'toads']],
+    ['items', 'desc', ['frogs', 'toads']],
+    ['name', 'asc', ['toads', 'frogs']],
+    ['name', 'desc', ['frogs', 'toads']],
+  ])('is sorted by %s, %s', async (sort, order, slugs) => {
+    const text = await page(`/market?sort=${sort}&order=${order}`);
+    const list = text.slice(text.indexOf('id="collections"'));
+    expect(
+      [...list.matchAll(/class="named" href="\/collection\/([a-z]+)"/gu)].map(([, slug]) => slug),
+    ).toEqual(slugs);
+    expect(list.match(/aria-current="true"/gu)).toHaveLength(1);
+  });
+
+  test('finds collections by name, and keeps the order of the list', async () => {
+    const text = await page('/market?q=FROG&sort=items');
+    expect(collectionRows(text)).toHaveLength(1);
+    expect(text).toContain('<input type="hidden" name="sort" value="items">');
+    expect(text).not.toContain('Latest sales');
+  });
+});
+
+describe('all sales', () => {
+  const txids = (text: string): (string | undefined)[] =>
+    [...text.matchAll(/href="\/sale\/([0-9a-f]{64})"/gu)].map(([, txid]) => txid);
+
+  test('are the newest first, and fit the filters', async () => {
+    const all = sales.toReversed().map(({ txid }) => txid);
+    expect(txids(await page('/market/activity'))).toEqual(all);
+    expect(txids(await page('/market/activity?wash=hidden'))).toEqual(all.slice(1));
+    expect(txids(await page('/market/activity?from=70000&to=90000&class=sale'))).toEqual(
+      [sales[1], sales[0]].map((sale) => sale!.txid),
+    );
+    expect(await page('/market/activity?class=offer')).toContain('There is no such sale.');
+  });
+
+  test('come in pages', async () => {
+    const { pool } = node.database;
+    const columns = `gross_payout, price, height, tx_index, key, payout_output, fee_output, rules, class, form,
+      confidence, sighash, wash, txid, maker, taker, place, bundle`;
+    const [first] = sales;
+    const hash = Buffer.from(first!.txid, 'hex').reverse();
+    await pool.query(
+      `INSERT INTO chain.sales (${columns}, input)
+       SELECT ${columns}, 100 + nth FROM chain.sales, generate_series(1, 6000) AS nth WHERE txid = $1`,
+      [hash],
+    );
+    const second = await page('/market/activity');
+    expect(txids(second)).toHaveLength(50);
+    const next = /href="(\/market\/activity\?[^"]*before=[^"]*)" rel="next"/u.exec(second)?.[1];
+    expect(next).toContain('.');
+    const older = await page(next!.replaceAll('&amp;', '&'));
+    expect(new Set(txids(older))).toEqual(new Set([first!.txid]));
+    expect(older).toContain('rel="first"');
+    // none of the first 5,000 fits: the page leads to the rows after them
+    const none = await page('/market/activity?from=1000000');
+    expect(none).toContain('None of the last 5,000 sales');
+    const rest = /href="(\/market\/activity\?[^"]*before=[^"]*)" rel="next"/u.exec(none)?.[1];
+    expect(await page(rest!.replaceAll('&amp;', '&'))).toContain('There is no such sale.');
+    await pool.query('DELETE FROM chain.sales WHERE input > 100');
+  });
+
+  test.each(['before=x', 'from=-1', 'to=1.5', 'class=all,sale', 'before=99999999999.0.0.0'])(
+    'refuse %s',
+    async (query) => {
+      expect((await app.inject(`/market/activity?${query}`)).statusCode).toBe(400);
+    },
+  );
+});
+
+describe('a collection', () => {
+  test('has what it sold in a day, a week, a month and in all, and links to its other pages', async () => {
+    const text = await page('/collection/frogs');
+    expect(rowsOf(text.slice(text.indexOf('<h2>Sold</h2>'))).slice(1, 5)).toEqual([
+      '24 hours | 50,000 sats | 70,000 sats | 2 and 1 wash | 140,000 sats | – |',
+      '7 days | 50,000 sats | 70,000 sats | 3 and 1 wash | 210,000 sats | – |',
+      '30 days | 50,000 sats | 70,000 sats | 3 and 1 wash | 210,000 sats | – |',
+      'all | 50,000 sats | 70,000 sats | 3 and 1 wash | 210,000 sats | – |',
+    ]);
+    for (const path of ['', '/activity', '/days', '/holders'])
+      expect(text).toContain(`<a href="/collection/frogs${path}"`);
+    expect(text).not.toContain('<img src=x');
+  });
+
+  test('has a page of its sales, one of its days and one of its holders', async () => {
+    const activity = rowsOf(await page('/collection/frogs/activity')).slice(1);
+    expect(activity.map((row) => row.split('|').slice(0, 2).join('|'))).toEqual([
+      expect.stringMatching(/^Frogs #3 \| 10,000 sats wash/u),
+      expect.stringMatching(/^Frog 9 \| 50,000 sats/u),
+      expect.stringMatching(/^Frog 10 \| 90,000 sats/u),
+      expect.stringMatching(/^Frog 10 \| 70,000 sats/u),
+    ]);
+    const days = await page('/collection/frogs/days');
+    expect(rowsOf(days.slice(days.indexOf('<h2>Sales by day'))).slice(1)).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d-\d\d \| 2 \| 140,000 sats \| 50,000 sats \| 70,000 sats \| 1 \|$/u),
+      expect.stringMatching(/^\d{4}-\d\d-\d\d \| 1 \| 70,000 sats \| 70,000 sats \| 70,000 sats \| 0 \|$/u),
+    ]);
+    const holders = await page('/collection/frogs/holders');
+    expect(holders).toContain(`href="/address/${addressOf(alice)}"`);
+    expect(rowsOf(holders)[1]).toMatch(/^1 \| .* \| 2 \| 66\.7 % \|$/u);
+    expect(await page('/collection/frogs/holders?page=2')).toContain('There are no holders on this page.');
+  });
+
+  test.each(['activity', 'days', 'holders'])('of an unknown slug has no page of its %s', async (path) => {
+    expect((await app.inject(`/collection/none/${path}`)).statusCode).toBe(404);
+    expect((await app.inject(`/collection/frogs/${path}?page=0`)).statusCode).toBe(400);
+  });
+});
