@@ -66,6 +66,7 @@ export function resultsPage(view: ResultsView): Markup {
   const nav = pagesNav({ path: '/', parameters, page, totalPages });
   return layout({
     title: `${query} · Satscribe`,
+    description: description(view),
     site,
     query,
     mode: modeOf(parameters),
@@ -94,6 +95,12 @@ ${
 }
 </section>`,
   });
+}
+
+function description({ question, totalItems }: ResultsView): string {
+  const found = plural(totalItems, 'inscription');
+  if (question.kind === 'hash') return `${found} of the content with the sha256 ${question.hash}.`;
+  return `${found} whose ${verbs[question.match][question.where]} ${question.needles.join(' and ')}.`;
 }
 
 /** Whether a hash is that of a block or a transaction, not of a content. */

@@ -348,6 +348,11 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     const [first] = runes;
     expect(await typed(` ${first!.value.id} `)).toBe(`/rune/${encodeURIComponent(first!.key)}`);
     expect(await typed('0°1′1″0‴')).toBe('/sat/5000000000');
+    // block 1 has its coinbase alone, whose txid is then the merkle root; no table has it, its block does
+    const { merkle_root: coinbase } = (await get('/r/blockinfo/1')).body as unknown as {
+      merkle_root: string;
+    };
+    expect(await typed(coinbase)).toBe(`/tx/${coinbase}`);
     expect(await typed('NOBODY•ETCHED•THIS')).toBe(`/?text=${encodeURIComponent('NOBODY•ETCHED•THIS')}`);
     expect(await typed(word)).toBe(`/?text=${word}`);
     const page = async (text: string) => String((await get(`/?text=${encodeURIComponent(text)}`)).body);
