@@ -6,6 +6,7 @@ import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const executable = browserForTests();
 
@@ -399,13 +400,12 @@ describe.skipIf(executable === null)('in a real browser', () => {
 
   test('the first page shows a new block without a reload, and moves nothing', async () => {
     await page.goto(base);
-    await page.waitForFunction('document.querySelector(".now") !== null');
     const height = await page.evaluate('document.querySelector(".now").offsetHeight');
     const before = await page.textContent('.now');
     await http.database.pool.query(
       `UPDATE chain.blocks SET time = time + 3600 WHERE height = 200; NOTIFY ${outboxChannel}`,
     );
-    await page.waitForFunction(`document.querySelector(".now").textContent !== ${JSON.stringify(before)}`);
+    await waitUntil(async () => (await page.textContent('.now')) !== before);
     expect(await page.evaluate('document.querySelector(".now").offsetHeight')).toBe(height);
     expect(problems).toEqual([]);
   });

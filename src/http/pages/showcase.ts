@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { newestInscriptions } from '#chain/blocks/block.queries.ts';
+import { inscriptionSummaries, newestInscriptions } from '#chain/blocks/block.queries.ts';
 import { referencesOf } from '#chain/inscriptions/recursion.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
@@ -33,6 +33,8 @@ const consideredMax = 20_000;
  */
 const framesConsideredMax = 1_000;
 const frameBytes = 8 * 1024;
+/** The newest of these are searched for scripts, once per tip: a millisecond each. */
+const stillConsideredMax = 100;
 
 /** Keys of new inscriptions to show: various kinds, the visible ones first, no content twice. */
 export function chooseShowcase(newest: readonly Candidate[]): InscriptionKey[] {
@@ -90,9 +92,21 @@ async function choose(client: pg.ClientBase): Promise<InscriptionKey[]> {
   const references = await referencesOf(client, considered, frameBytes);
   const isWhole = (contentId: number): boolean =>
     references.get(contentId)?.every(({ isMissing }) => !isMissing) ?? false;
-  const showable = newest.filter(
+  const whole = newest.filter(
     ({ contentId, contentType }) =>
-      mediaOf(contentType) !== 'frame' || (contentId !== null && isWhole(contentId)),
+      mediaOf(contentType) === 'frame' && contentId !== null && isWhole(contentId),
   );
-  return chooseShowcase(showable);
+  const still = await stillOf(client, whole.map(({ key }) => key).slice(0, stillConsideredMax));
+  return chooseShowcase(
+    newest.filter(({ key, contentType }) => mediaOf(contentType) !== 'frame' || still.has(key)),
+  );
+}
+
+/** Documents that run no script: nothing runs in a list, so that others show a badge in place of their art. */
+async function stillOf(
+  client: pg.ClientBase,
+  keys: readonly InscriptionKey[],
+): Promise<ReadonlySet<InscriptionKey>> {
+  const summaries = await inscriptionSummaries(client, keys);
+  return new Set(summaries.flatMap(({ key, runs }) => (runs === false ? [key] : [])));
 }

@@ -29,6 +29,8 @@ const examples: readonly { readonly words: string; readonly href: string }[] = [
 export function homePage(view: HomeView): Markup {
   return layout({
     title: 'Satscribe: search everything inscribed on Bitcoin',
+    description:
+      'Search everything inscribed on Bitcoin, word for word, check whether a file is inscribed already, and follow new blocks, sales and fees.',
     site: view.site,
     isHome: true,
     scripts: ['live-page.js'],

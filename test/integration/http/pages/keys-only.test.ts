@@ -34,6 +34,7 @@ afterAll(async () => {
 
 const searches = [
   '/search?text=text',
+  '/search.atom?text=text',
   '/search/suggest?text=te',
   '/?text=text',
   '/?q=text',

@@ -1,8 +1,8 @@
 // The page that makes orders: what is filled in, its price, and the order.
+import { takeHandedFile } from '../handed-file.js';
 import { plural } from './amounts.js';
 import { getJson, postJson } from './ask-service.js';
 import { byId, element } from './elements.js';
-import { takeHandedFile } from './handed-file.js';
 import { ItemList } from './item-list.js';
 import { fieldProblems, isInscriptionId } from './order-body.js';
 import { browserStorage, rememberOrder } from './own-orders.js';
