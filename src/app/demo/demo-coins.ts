@@ -9,6 +9,8 @@ import type { BatchRpc } from '#kernel/contracts/node.ts';
  */
 const openScript = '00204ae81572f06e1b88fd5ced7a1a000945432e83e1551e6f721ee9c00b8cc33260';
 const openAddress = 'bcrt1qft5p2uhsdcdc3l2ua4ap5qqfg4pjaqlp250x7us7a8qqhrxrxfsqseac85';
+/** A taproot address for what people order to try the demo. Its key is unknown. */
+const receiver = 'bcrt1ppv5z0dqmcnzlrr4cfzuxa9d83r8u5k7hc79tuy0srzw8g2sssqyqldkvme';
 /** One item of one byte, OP_TRUE. */
 const openWitness = '010151';
 export const openDescriptor = `raw(${openScript})`;
@@ -39,6 +41,7 @@ interface Coin {
 
 /** Payments from coins that need no key, one after another. */
 export class DemoCoins implements DemoPayments {
+  readonly receiver = receiver;
   readonly #rpc: BatchRpc;
   #last: Promise<unknown> = Promise.resolve();
 

@@ -15,9 +15,12 @@ const connects = [
 ];
 
 /** The page that shows an order. It is the same for all orders: the id stays in the browser. */
-export function sendOrderPage(reply: FastifyReply, { network }: AppDependencies): FastifyReply {
-  const page = orderPage({ site: siteOfApp(reply), network: network.name, hasDemoCoins: false });
-  return sendPage(withoutReferrer(reply), page, { connects });
+export function sendOrderPage(reply: FastifyReply, { network, demo = null }: AppDependencies): FastifyReply {
+  const hasDemoCoins = demo !== null;
+  const page = orderPage({ site: siteOfApp(reply), network: network.name, hasDemoCoins });
+  return sendPage(withoutReferrer(reply), page, {
+    connects: hasDemoCoins ? [...connects, '/demo/pay'] : connects,
+  });
 }
 
 /** The page for an id in a path, where servers on the way see it. Nothing of the request is in it. */

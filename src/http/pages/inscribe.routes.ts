@@ -55,6 +55,7 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
         closed:
           orders === null ? 'this service takes no orders' : await orders.whyClosed(askerOf(reply).signal),
         limits,
+        demoAddress: deps.demo?.receiver ?? null,
         satributes: satributesInForce(deps).findable.map(({ id }) => id),
         rareSats: inventory === null ? [] : inventoryTypes,
       };

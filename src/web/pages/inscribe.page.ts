@@ -21,6 +21,8 @@ export interface InscribeView {
   readonly limits: InscribeLimits;
   /** Names of satributes that sats of a payment can have. */
   readonly satributes: readonly string[];
+  /** An address for people who try a demo, and have none on its network; null: this is no demo. */
+  readonly demoAddress: string | null;
   /** Types of sats that the operator sells; none: there are none now. */
   readonly rareSats: readonly string[];
 }
@@ -49,7 +51,7 @@ function closedWords(closed: string): Markup {
 }
 
 function orderForm(view: InscribeView): Markup {
-  const { network, limits } = view;
+  const { network, limits, demoAddress } = view;
   return html`<p class="faint">Drop files or write texts, see the exact price, pay with any wallet. There is no account:
   keep the address of the order page.</p>
 <noscript><p class="notice">This page needs scripts: it reads your files and asks for their price. Programs use
@@ -57,7 +59,7 @@ function orderForm(view: InscribeView): Markup {
 <form id="inscribe" class="inscribe" novalidate hidden data-network="${network}" data-limits="${JSON.stringify(limits)}">
   <div class="asked">
     ${contentsPart(limits)}
-    ${receiverPart()}
+    ${receiverPart(demoAddress)}
     ${feePart()}
     ${optionsPart(view)}
   </div>
@@ -91,15 +93,17 @@ function contentsPart({ extensions, filesMax, orderBytesMax }: InscribeLimits): 
 </section>`;
 }
 
-function receiverPart(): Markup {
+function receiverPart(demoAddress: string | null): Markup {
   return html`<section aria-labelledby="receiver-title">
   <h2 id="receiver-title">Where it goes</h2>
   ${field(
     'receiveAddress',
     'Address that receives the inscriptions',
     html`<textarea id="receiveAddress" name="receiveAddress" rows="1" spellcheck="false" autocapitalize="off" autocomplete="off"
-    aria-describedby="receiveAddress-hint receiveAddress-problem"></textarea>`,
-    'A taproot address of a wallet that shows inscriptions. One line for all, or one line for each.',
+    aria-describedby="receiveAddress-hint receiveAddress-problem">${demoAddress}</textarea>`,
+    demoAddress === null
+      ? 'A taproot address of a wallet that shows inscriptions. One line for all, or one line for each.'
+      : 'This is a demo: the address is one for trying it, and no wallet has it.',
   )}
   ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'Money that no inscription needs goes there. Never an address of an exchange. Without it the operator decides.')}
 </section>`;

@@ -66,6 +66,15 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     }
   });
 
+  test('has an address for orders and a button that pays them on its pages', async () => {
+    const pageOf = async (path: string): Promise<Response> =>
+      fetch(new URL(path, address), { headers: { accept: 'text/html' } });
+    expect(await (await pageOf('/inscribe')).text()).toMatch(/<textarea id="receiveAddress"[^>]*>bcrt1p/u);
+    const order = await pageOf('/order');
+    expect(order.headers.get('content-security-policy')).toContain('*:*/demo/pay');
+    expect(await order.text()).toContain(' data-demo-pay');
+  });
+
   test('takes an order, pays it with its coins, and delivers it with its own blocks', async () => {
     const post = async (path: string, body: unknown): Promise<Record<string, never>> => {
       const answer = await fetch(new URL(path, address), {
