@@ -29,6 +29,8 @@ export interface RawTransaction {
   readonly inputs: readonly RawInput[];
   readonly outputs: readonly RawOutput[];
   readonly txid: Txid;
+  /** BIP 141. */
+  readonly weight: number;
   /** Its complete bytes. */
   readonly bytes: Uint8Array;
 }
@@ -104,6 +106,7 @@ export class RawTransactions {
       inputs: this.#inputs(tx),
       outputs: this.#outputs(tx),
       txid: this.txid(tx),
+      weight: this.weight(tx),
       bytes: this.#bytes.subarray(from, end),
     };
   }

@@ -5,7 +5,8 @@ import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/i
 
 /** A stored body, without its bytes. */
 export interface StoredBody {
-  readonly contentId: number;
+  /** Null: it is the body of a pending inscription, which no block has yet. */
+  readonly contentId: number | null;
   readonly sizeBytes: number;
   readonly sha256: Uint8Array;
 }
@@ -37,10 +38,10 @@ interface ContentRow {
 /**
  * The content that an inscription shows: its own, or its delegate's where it names one. A delegate's own delegate is
  * not followed. An unknown delegate leaves nothing, even where the inscription has a body (ord
- * src/subcommand/server/r.rs `content`).
+ * src/subcommand/server/r.rs `content`). Pending inscriptions have theirs too, which ord does not show.
  */
 export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentLookup> {
-  const own = await contentRow(db, id);
+  const own = (await contentRow(db, id)) ?? (await pendingRow(db, id));
   if (own === null) return { kind: 'unknown' };
   if (own.delegate === null) return { kind: 'found', content: storedContent(own) };
   const delegate = inscriptionIdFromBytes(own.delegate);
@@ -74,13 +75,23 @@ async function contentRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promi
   return rows[0] ?? null;
 }
 
+/** Content of an inscription that is in no block, as the mempool's tables keep it. */
+async function pendingRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentRow | null> {
+  if (id.index > maxIndex) return null;
+  const { rows } = await db.query<ContentRow>(
+    `SELECT content_type, content_encoding, delegate, NULL AS content_id, sha256, octet_length(body) AS size_bytes
+     FROM chain.pending_inscriptions WHERE txid = $1 AND index = $2`,
+    [id.txid, id.index],
+  );
+  return rows[0] ?? null;
+}
+
 function storedContent(row: ContentRow): StoredContent {
   const { content_id: contentId, sha256, size_bytes: sizeBytes } = row;
   return {
     contentType: row.content_type,
     contentEncoding: row.content_encoding,
-    body:
-      contentId === null || sha256 === null || sizeBytes === null ? null : { contentId, sizeBytes, sha256 },
+    body: sha256 === null || sizeBytes === null ? null : { contentId, sizeBytes, sha256 },
   };
 }
 
@@ -101,13 +112,16 @@ export async function readBodyPart(
   { from, count }: BodyPart,
 ): Promise<Buffer | null> {
   // COPY takes no parameters: these are integers, and hex
-  assert([contentId, from, count].every(Number.isSafeInteger), 'a part of a body is bounded by integers');
-  const hex = Buffer.from(sha256).toString('hex');
-  return readCopyBytes(
-    client,
-    `SELECT substring(body FROM ${from + 1} FOR ${count}) FROM chain.contents
-      WHERE content_id = ${contentId} AND sha256 = '\\x${hex}'::bytea`,
+  assert(
+    [contentId ?? 0, from, count].every(Number.isSafeInteger),
+    'a part of a body is bounded by integers',
   );
+  const hex = `'\\x${Buffer.from(sha256).toString('hex')}'::bytea`;
+  const stored =
+    contentId === null
+      ? `chain.mempool_inscriptions WHERE sha256 = ${hex} LIMIT 1`
+      : `chain.contents WHERE content_id = ${contentId} AND sha256 = ${hex}`;
+  return readCopyBytes(client, `SELECT substring(body FROM ${from + 1} FOR ${count}) FROM ${stored}`);
 }
 
 /** Whether an indexed inscription has a content with this sha256, stored or decoded. */

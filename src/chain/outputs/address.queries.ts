@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
-import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { builtIndexes, requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
@@ -246,4 +246,20 @@ export function outpointBytes({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout
   bytes.set(txid);
   bytes.writeUInt32LE(vout, 32);
   return bytes;
+}
+
+/**
+ * Heights of the blocks that spent outputs of a transaction, by index; null: unspent. Needs the address index. Reads
+ * what the whole block made: some thousand rows. Null while the index by height is being built.
+ */
+export async function spendHeights(
+  client: ClientBase,
+  { txid, height }: { readonly txid: Txid; readonly height: Height },
+): Promise<ReadonlyMap<number, Height | null> | null> {
+  if (!(await builtIndexes(client, ['outputs_height'])).has('outputs_height')) return null;
+  const { rows } = await client.query<{ vout: number; spent_height: Height | null }>(
+    'SELECT vout, spent_height FROM chain.outputs WHERE height = $1 AND txid = $2',
+    [height, Buffer.from(txid)],
+  );
+  return new Map(rows.map(({ vout, spent_height }) => [vout, spent_height]));
 }

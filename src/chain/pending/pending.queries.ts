@@ -185,6 +185,22 @@ export async function pendingTransfers(
   return rows;
 }
 
+/** The pending transfers of one transaction. */
+export async function pendingTransfersOf(
+  client: pg.ClientBase,
+  position: number,
+  limit: number,
+): Promise<PendingTransferRow[]> {
+  const { rows } = await client.query<PendingTransferRow>(
+    `SELECT position, txid, inscription_txid, inscription_index, from_txid, from_vout, from_offset, from_script,
+            place, vout, sat_offset, value, script, first_seen, fee, vsize, replaces
+       FROM chain.pending_transfers WHERE position = $1
+      ORDER BY inscription_txid, inscription_index LIMIT $2`,
+    [position, limit],
+  );
+  return rows;
+}
+
 export interface DepartureRow {
   readonly position: number;
   readonly txid: Txid;

@@ -77,6 +77,9 @@ export async function contentOf(reads: ContentReads, asker: Asker, text: string)
   }
 }
 
+/** A pending inscription may never be in a block: caches keep no content of it. */
+const keepingOf = ({ body }: StoredContent): string => (body?.contentId === null ? 'no-store' : immutable);
+
 /**
  * Sends a stored body with ord's headers and an opaque origin, or 406 where its encoding is not accepted. A client
  * that is gone ends it.
@@ -87,7 +90,7 @@ export async function sendContent(
   content: StoredContent,
   request: FastifyRequest,
   reply: FastifyReply,
-  cacheControl = immutable,
+  cacheControl = keepingOf(content),
 ): Promise<FastifyReply> {
   const choice = chooseEncoding(content.contentEncoding, request.headers['accept-encoding']);
   if (content.contentEncoding !== null) reply.header('vary', 'Accept-Encoding');

@@ -1,3 +1,4 @@
+import { FeeEstimates } from '#http/mempool/recommended-fees.ts';
 import { BatchGate } from '#http/ord/answers/batch.ts';
 import { inscriptionsRoutes } from '#http/ord/inscriptions/inscriptions.routes.ts';
 import { listsRoutes } from '#http/ord/inscriptions/lists.routes.ts';
@@ -38,9 +39,11 @@ export function ordRoutes(app: App, deps: PieceDependencies): OrdAnswers {
   relativesRoutes(app, deps);
   recursiveRoutes(app, deps);
   recursiveBlockRoutes(app, deps, blocks, new BlockInfo(deps, node, rawBlocks));
-  transactionsRoutes(app, deps, transactions, blocks);
   const outputs = new Outputs(deps, node, transactions);
-  outputsRoutes(app, outputs, batches);
+  const estimates = deps.node == null ? null : new FeeEstimates(deps.node);
+  const sources = { deps, node, rawBlocks, transactions, outputs, estimates };
+  transactionsRoutes(app, sources, blocks);
+  outputsRoutes(app, sources, batches);
   satsRoutes(app, deps, node, outputs);
   runesRoutes(app, deps);
   return { blocks, transactions };

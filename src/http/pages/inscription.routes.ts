@@ -32,6 +32,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { inscriptionPage } from '#web/pages/inscription.page.ts';
 import { inscriptionParts } from './inscription-parts.ts';
+import { pendingInscriptionPage } from './pending-inscription.ts';
 
 const config = { errors: 'plain', guard: open } as const;
 
@@ -47,6 +48,25 @@ function sendOrdNull(reply: FastifyReply): FastifyReply {
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
     .send('null');
+}
+
+/** Sends the page of a pending inscription. Throws `missing` where the id is not pending. */
+async function sendMissing(
+  deps: PieceDependencies,
+  snapshot: Parameters<typeof pendingInscriptionPage>[1],
+  reply: FastifyReply,
+  asked: {
+    readonly question: InscriptionQuestion;
+    /** The position of a child; null: not a child. */
+    readonly place: number | null;
+    readonly missing: AppError;
+  },
+): Promise<FastifyReply> {
+  const { question, place, missing } = asked;
+  const id = question.kind === 'id' && place === null ? question.id : null;
+  const sent = id === null ? null : await pendingInscriptionPage(deps, snapshot, reply, id);
+  if (sent === null) throw missing;
+  return sent;
 }
 
 /** An inscription, or a child of one: a page, or ord's JSON. */
@@ -79,7 +99,9 @@ export function inscriptionRoutes(app: App, deps: PieceDependencies): void {
     return withSnapshot(
       pool,
       async ({ client, tip }) => {
-        const detail = await find(client);
+        if (question.kind === 'sat') await requireSatIndex(client);
+        const detail = await asked(client, question, place);
+        if (detail === null) return sendMissing(deps, { client, tip }, reply, { question, place, missing });
         const parts = await inscriptionParts(client, detail, deps);
         const view = inscriptionView(detail, parts, network, siteOf(deps, tip));
         return sendPage(reply, inscriptionPage(view), { thumbnails: true });

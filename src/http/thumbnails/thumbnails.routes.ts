@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { findContent, type StoredContent } from '#chain/inscriptions/content.queries.ts';
-import { isPendingInscription } from '#chain/pending/pending.queries.ts';
 import { immutable } from '#http/content/content-headers.ts';
 import { undoneEncoding } from '#http/content/preview.routes.ts';
 import { exampleId } from '#http/parameters/list-parameters.ts';
@@ -144,7 +143,7 @@ async function shownContent(
   return reads.read(asker, async (client) => {
     const lookup = await findContent(client, id);
     if (lookup.kind === 'found') return lookup.content;
-    if (lookup.kind === 'delegate-unknown' || (await isPendingInscription(client, id))) return null;
+    if (lookup.kind === 'delegate-unknown') return null;
     throw new AppError('not_found', `inscription ${formatInscriptionId(id.txid, id.index)} not found`);
   });
 }

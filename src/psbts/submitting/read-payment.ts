@@ -1,5 +1,5 @@
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
-import { compactSizeBytes, dustOf, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { dustOf, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /** A transaction in hex is as long as its weight units twice, at most. */
@@ -54,20 +54,8 @@ function whyNotStandard(transaction: RawTransaction): string | null {
     const { value, script = new Uint8Array() } = outputs[dust] ?? {};
     return `Output ${dust} has ${value} sats, and nodes relay none below ${dustOf(script)}.`;
   }
-  const weight = weightOf(transaction);
+  const { weight } = transaction;
   return weight > standardWeightMax
     ? `hex is a transaction of ${weight} weight units: nodes relay ${standardWeightMax} at most.`
     : null;
-}
-
-/** BIP 141: all bytes but those of the witness, its marker and its flag count four times. */
-function weightOf({ bytes, inputs }: RawTransaction): number {
-  if (inputs.every(({ witness }) => witness.length === 0)) return bytes.length * 4;
-  const sizeOf = (witness: readonly Uint8Array[]): number =>
-    witness.reduce(
-      (sum, { length }) => sum + compactSizeBytes(length) + length,
-      compactSizeBytes(witness.length),
-    );
-  const witnessBytes = inputs.reduce((sum, { witness }) => sum + sizeOf(witness), 2);
-  return (bytes.length - witnessBytes) * 4 + witnessBytes;
 }

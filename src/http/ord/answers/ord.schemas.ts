@@ -300,8 +300,8 @@ export const ordAnswers = {
       'the item',
     ),
   ),
-  transaction: {
-    200: jsonText(
+  transaction: indexed(
+    pageOrJson(
       Type.Object({
         chain: text,
         etching: nullable(spacedRune),
@@ -311,7 +311,7 @@ export const ordAnswers = {
       }),
       'the transaction',
     ),
-  },
+  ),
   decode: {
     200: jsonText(
       Type.Object({
@@ -324,7 +324,7 @@ export const ordAnswers = {
   hex: indexed(jsonText(hex, 'bytes in hex')),
   liveHex: { 200: jsonText(hex, 'bytes in hex') },
   input: { 200: jsonText(Type.Object({ path: Type.Array(integer), input }), 'the input') },
-  output: { 200: jsonText(output, 'the output') },
+  output: indexed(pageOrJson(output, 'the output')),
   outputs: { 200: jsonText(Type.Array(output), 'the outputs in the requested order') },
   utxo: {
     200: jsonText(

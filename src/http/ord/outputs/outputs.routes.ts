@@ -2,15 +2,18 @@ import { Type } from 'typebox';
 import { sendOrd } from '#http/ord/answers/answers.ts';
 import { type BatchGate, batchBody, batchList, batchOf } from '#http/ord/answers/batch.ts';
 import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
+import type { ChainSources } from '#http/pages/chain/chain-sources.ts';
+import { sendOutputPage } from '#http/pages/chain/output-page.ts';
 import { outpointOf } from '#http/parameters/path-parameters.ts';
 import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
-import type { Outputs } from './outputs.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open, failures: [422] } as const;
@@ -21,20 +24,24 @@ const path = Type.Object({ outpoint: pathParts.outpoint });
 const outputsMax = 10_000;
 
 /** One output, or many at once. */
-export function outputsRoutes(app: App, outputs: Outputs, gate: BatchGate): void {
+export function outputsRoutes(app: App, sources: ChainSources, gate: BatchGate): void {
+  const { outputs } = sources;
   apiRoute(app, {
     method: 'GET',
     url: '/output/:outpoint',
     schema: {
       operationId: 'output',
-      summary: 'An output and the inscriptions in it',
+      summary: 'An output and what it holds: ord’s JSON, or a page where HTML is asked for',
       tags,
       params: path,
       response: ordAnswers.output,
     },
     config: ofOne,
     handler: async (request, reply) => {
-      const { tip, body } = await outputs.output(outpointOf(request.params.outpoint), askerOf(reply));
+      const outpoint = outpointOf(request.params.outpoint);
+      varyBy(reply, 'Accept');
+      if (prefersHtml(request.headers.accept)) return sendOutputPage(sources, reply, outpoint);
+      const { tip, body } = await outputs.output(outpoint, askerOf(reply));
       return sendOrd(request, reply, tip, body, { live: true });
     },
   });

@@ -47,8 +47,8 @@ interface IndexedOutputs {
   readonly sats: SatRangesOfOutputs;
 }
 
-/** What lies at the lost or the unbound outpoint. */
-interface OutsideOutputs {
+/** An output, and what it holds. Null: unknown. */
+export interface WholeOutput {
   readonly tip: Tip | null;
   readonly facts: OutputFacts;
   readonly runes: readonly RuneBalance[] | null;
@@ -77,6 +77,15 @@ export class Outputs {
   constructor(deps: AppDependencies, node: NodeCalls | null, transactions: Transactions) {
     this.#deps = deps;
     this.#search = new OutputSearch(deps.logger, node, transactions);
+  }
+
+  /** All that is known of an output. Throws as `output`. */
+  async all(outpoint: Outpoint, asker: Asker): Promise<WholeOutput> {
+    const outside = await this.#outside(outpoint, asker);
+    if (outside !== null) return outside;
+    const { runes, sats, ...indexed } = await this.#known([outpoint], asker);
+    const facts = await this.#factsOf(outpoint, indexed, asker);
+    return { tip: indexed.tip, facts, runes: runes.of(outpoint), sats: sats.of(outpoint) };
   }
 
   /** `/output/<outpoint>`. Throws `not_found`, and `no_node` where only a node has the answer. */
@@ -192,11 +201,11 @@ export class Outputs {
   }
 
   /** The answers for the lost and the unbound outpoint, which are not real outputs; null for any other. */
-  async #outside(outpoint: Outpoint, { client: asking, signal }: Asker): Promise<OutsideOutputs | null> {
+  async #outside(outpoint: Outpoint, { client: asking, signal }: Asker): Promise<WholeOutput | null> {
     const text = outpointText(outpoint);
     const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
     if (place === null) return null;
-    const read = async ({ client, tip }: Snapshot): Promise<OutsideOutputs> => {
+    const read = async ({ client, tip }: Snapshot): Promise<WholeOutput> => {
       const inscriptions = await inscriptionsOutside(client, place);
       const nothing = { confirmations: 0, script: new Uint8Array(0), spent: false };
       // runes are never here

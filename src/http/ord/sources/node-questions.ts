@@ -3,7 +3,13 @@ import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-t
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type BlockHash, type BlockHashHex, displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import {
+  type BlockHash,
+  type BlockHashHex,
+  displayHash,
+  parseBlockHash,
+  type Txid,
+} from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { isSats, type Sats } from '#kernel/primitives/sats.ts';
 
@@ -61,17 +67,22 @@ export interface NodeTransaction {
   readonly transaction: RawTransaction;
   /** 0: in the mempool, or in a block outside of the best chain. */
   readonly confirmations: number;
+  /** Null: in no block of the best chain. */
+  readonly blockHash: BlockHash | null;
 }
 
 /** A transaction of the mempool, or of the whole chain where the node has a txindex. */
 export async function nodeTransaction(node: NodeRpc, txid: Txid): Promise<NodeTransaction | null> {
   // only this form tells the confirmations; it has four times the bytes of the transaction
-  const found = await ask<{ hex: string; confirmations?: number }>(node, 'getrawtransaction', [
-    displayHash(txid),
-    true,
-  ]);
+  const found = await ask<{ hex: string; confirmations?: number; blockhash?: string }>(
+    node,
+    'getrawtransaction',
+    [displayHash(txid), true],
+  );
   if (found === null) return null;
-  return { transaction: transactionOf(found.hex, txid), confirmations: found.confirmations ?? 0 };
+  const { hex, confirmations = 0, blockhash = '' } = found;
+  const blockHash = confirmations > 0 ? parseBlockHash(blockhash) : null;
+  return { transaction: transactionOf(hex, txid), confirmations, blockHash };
 }
 
 /** A transaction of a block that is known to have it. */
@@ -170,4 +181,45 @@ export async function nodeStats(node: NodeRpc, hash: BlockHashHex): Promise<Bloc
     totalSize: figure('total_size'),
     totalWeight: figure('total_weight'),
   };
+}
+
+/** A transaction of the node's mempool. */
+export interface NodeMempoolEntry {
+  readonly vsize: number;
+  readonly fee: Sats;
+  /** Arrival at this node, in Unix seconds. */
+  readonly time: number;
+  /** Unconfirmed transactions that it needs, and that need it; without itself. */
+  readonly ancestors: number;
+  readonly descendants: number;
+}
+
+/** Null where the node's mempool does not have the transaction. */
+export async function nodeMempoolEntry(node: NodeRpc, txid: Txid): Promise<NodeMempoolEntry | null> {
+  const found = await ask<{
+    vsize: number;
+    time: number;
+    fees: { base: number };
+    ancestorcount: number;
+    descendantcount: number;
+  }>(node, 'getmempoolentry', [displayHash(txid)]);
+  if (found === null) return null;
+  return {
+    vsize: found.vsize,
+    fee: satsOfBitcoins(found.fees.base),
+    time: found.time,
+    ancestors: found.ancestorcount - 1,
+    descendants: found.descendantcount - 1,
+  };
+}
+
+/** Transactions of the mempool that spend outputs, in the order of the question; null where none does. */
+export async function nodeSpenders(
+  node: NodeRpc,
+  outpoints: readonly Outpoint[],
+): Promise<(string | null)[]> {
+  if (outpoints.length === 0) return [];
+  const asked = outpoints.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }));
+  const found = await node.call<{ spendingtxid?: string }[]>('gettxspendingprevout', [asked]);
+  return outpoints.map((_, place) => found[place]?.spendingtxid ?? null);
 }

@@ -6,20 +6,24 @@ import { sendOrd } from '#http/ord/answers/answers.ts';
 import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import { inputJson, joined, transactionJson } from '#http/ord/answers/transaction-json.ts';
 import { type BlockAnswers, bytesBehind, quotedHex } from '#http/ord/blocks/block-answers.ts';
+import type { ChainSources } from '#http/pages/chain/chain-sources.ts';
+import { sendTransactionPage } from '#http/pages/chain/transaction-page.ts';
+import { pageNumberOf, pageQuery } from '#http/parameters/page-number.ts';
 import { heightOf, placeOf, txidOf } from '#http/parameters/path-parameters.ts';
 import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import type { PiecesOfAnswer } from '#http/server/budgets/answer-pieces.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
 import { apiRoute, type RouteSchema } from '#http/server/routes/api-route.ts';
-import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { decodeJson } from './decode.ts';
-import type { Transactions } from './transactions.ts';
 
 const tags = ['ord'] as const;
 // whole transactions are decoded, and some are only found in blocks of 4 MB
@@ -39,17 +43,14 @@ interface TransactionPath {
   readonly response: RouteSchema['response'];
 }
 
-/** Transactions: in ord's form, as hex, and their envelopes. */
-export function transactionsRoutes(
-  app: App,
-  deps: AppDependencies,
-  transactions: Transactions,
-  blocks: BlockAnswers,
-): void {
+/** Transactions: in ord's form or as a page, as hex, and their envelopes. */
+export function transactionsRoutes(app: App, sources: ChainSources, blocks: BlockAnswers): void {
+  const { transactions } = sources;
+  transactionRoute(app, sources);
   const route = (
     { url, operationId, summary, response }: TransactionPath,
     isRecursive: boolean,
-    show: (transaction: RawTransaction, text: string, signal: AbortSignal) => Promise<PiecesOfAnswer>,
+    show: (transaction: RawTransaction) => PiecesOfAnswer,
   ): void => {
     apiRoute(app, {
       method: 'GET',
@@ -60,34 +61,19 @@ export function transactionsRoutes(
         const txid = txidOf(request.params.txid);
         const asker = askerOf(reply);
         const { tip, transaction } = await transactions.find(txid, asker);
-        const body = await show(transaction, request.params.txid.toLowerCase(), asker.signal);
-        return sendOrd(request, reply, tip, body, { recursive: isRecursive, live: true });
+        return sendOrd(request, reply, tip, show(transaction), { recursive: isRecursive, live: true });
       },
     });
   };
 
-  const { transaction: whole, decode, liveHex } = ordAnswers;
-  const tx = { url: '/tx/:txid', operationId: 'transaction', summary: 'A transaction', response: whole };
-  route(tx, false, async (transaction, name, signal) => {
-    const txid = txidOf(name);
-    const facts = await withSnapshot(
-      deps.pool,
-      async ({ client }) => ({
-        count: await inscriptionCount(client, txid),
-        etched: await runeEtchedBy(client, txid),
-      }),
-      signal,
-    );
-    const pieces = joined(answerJson(transaction, displayHash(txid), facts, deps.network.name));
-    return { pieces, bytes: bytesBehind(transaction.bytes) };
-  });
+  const { decode, liveHex } = ordAnswers;
   const envelopes = {
     url: '/decode/:txid',
     operationId: 'decode',
     summary: 'The envelopes and the runestone of a transaction',
     response: decode,
   };
-  route(envelopes, false, async (transaction) => ({
+  route(envelopes, false, (transaction) => ({
     pieces: joined(decodeJson(transaction)),
     bytes: bytesBehind(transaction.bytes),
   }));
@@ -97,8 +83,45 @@ export function transactionsRoutes(
     summary: 'A transaction in hex',
     response: liveHex,
   };
-  route(inHex, true, async ({ bytes }) => quotedHex(bytes));
+  route(inHex, true, ({ bytes }) => quotedHex(bytes));
   inputRoute(app, blocks);
+}
+
+/** A page for clients that ask for HTML; ord's JSON for all others. */
+function transactionRoute(app: App, sources: ChainSources): void {
+  const { deps, transactions } = sources;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/tx/:txid',
+    schema: {
+      operationId: 'transaction',
+      summary: 'A transaction: ord’s JSON, or a page where HTML is asked for',
+      tags,
+      params: path,
+      querystring: pageQuery,
+      response: ordAnswers.transaction,
+    },
+    config,
+    handler: async (request, reply) => {
+      const txid = txidOf(request.params.txid);
+      varyBy(reply, 'Accept');
+      if (prefersHtml(request.headers.accept))
+        return sendTransactionPage(sources, reply, txid, pageNumberOf(request.query.page));
+      const asker = askerOf(reply);
+      const { tip, transaction } = await transactions.find(txid, asker);
+      const facts = await withSnapshot(
+        deps.pool,
+        async ({ client }) => ({
+          count: await inscriptionCount(client, txid),
+          etched: await runeEtchedBy(client, txid),
+        }),
+        asker.signal,
+      );
+      const pieces = joined(answerJson(transaction, displayHash(txid), facts, deps.network.name));
+      const body = { pieces, bytes: bytesBehind(transaction.bytes) };
+      return sendOrd(request, reply, tip, body, { live: true });
+    },
+  });
 }
 
 function inputRoute(app: App, blocks: BlockAnswers): void {

@@ -18,7 +18,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash, parseBlockHash, type Txid } from '#kernel/primitives/hash.ts';
+import { type BlockHash, displayHash, parseBlockHash, type Txid } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
 import { TransactionDirectory } from './transaction-directory.ts';
 
@@ -51,6 +51,8 @@ export interface FoundTransaction {
   readonly transaction: RawTransaction;
   /** As of our tip where our index has the transaction, else as of the node's; 0: unconfirmed. */
   readonly confirmations: number;
+  /** The block that has it; null: unconfirmed. */
+  readonly blockHash: BlockHash | null;
 }
 
 /** Finds transactions: by the inscriptions and sats in their outputs, in the blocks of the index, else at the node. */
@@ -108,7 +110,12 @@ export class Transactions {
     const known = isGenesisCoinbase(txid) ? this.#genesisPlace() : place;
     const transaction = known === null ? null : await this.#inBlock(txid, known, node, asker);
     if (transaction !== null && known !== null && tip !== null)
-      return { tip, transaction, confirmations: tip.height - known.height + 1 };
+      return {
+        tip,
+        transaction,
+        confirmations: tip.height - known.height + 1,
+        blockHash: known.blockHash,
+      };
     const name = `transaction ${displayHash(txid)}`;
     if (node === null) return this.#inSmallChain(txid, { tip, place: known }, name, asker);
     const found = await nodeTransaction(node, txid);
@@ -133,8 +140,10 @@ export class Transactions {
     }
     for (const place of places) {
       const transaction = await this.#inBlock(txid, place, null, asker);
-      if (transaction !== null)
-        return { tip, transaction, confirmations: Math.max(tip.height - place.height + 1, 1) };
+      if (transaction !== null) {
+        const confirmations = Math.max(tip.height - place.height + 1, 1);
+        return { tip, transaction, confirmations, blockHash: place.blockHash };
+      }
     }
     throw new AppError('not_found', `${name} not found`);
   }

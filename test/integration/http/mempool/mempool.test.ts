@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import { pendingRows, setPending } from '#test/support/chain/rows/pending-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { testTxid, text } from '#test/support/search/search-rows.ts';
@@ -120,5 +121,52 @@ describe('/mempool', () => {
       '/mempool/transfers?adress=x',
     ])
       expect((await get(url)).statusCode).toBe(400);
+  });
+});
+
+describe('a pending inscription', () => {
+  const browser = { accept: 'text/html' };
+  const id = `${displayHash(testTxid(0))}i0`;
+
+  test('has a page and its content at once, and stays unknown to programs', async () => {
+    await follow(1);
+    const page = await get(`/inscription/${id}`, browser);
+    expect([page.statusCode, page.headers['cache-control']]).toEqual([200, 'no-store']);
+    for (const words of ['waits in the mempool', '1,000 sats', `href="/tx/${id.slice(0, 64)}"`])
+      expect(page.body).toContain(words);
+    expect((await get(`/inscription/${id}`, { accept: 'application/json' })).statusCode).toBe(404);
+    const content = await get(`/content/${id}`);
+    expect([content.statusCode, content.body, content.headers['cache-control']]).toEqual([
+      200,
+      'pending 0',
+      'no-store',
+    ]);
+    expect(content.headers['content-security-policy']).toContain('sandbox allow-scripts');
+    const preview = await get(`/preview/${id}`);
+    expect([preview.statusCode, preview.body.includes('pending 0')]).toEqual([200, true]);
+  });
+
+  test('is on the page of its transaction', async () => {
+    await follow(1);
+    const page = await get(`/tx/${id.slice(0, 64)}`, browser);
+    expect(page.statusCode).toBe(200);
+    expect(page.body).toContain(`href="/inscription/${id}"`);
+    expect(page.body).toContain('waits in the mempool');
+  });
+
+  test('that was replaced is 404 with what replaced it', async () => {
+    await follow(0);
+    await http.database.pool.query(
+      `INSERT INTO chain.mempool_departures (position, txid, reason, replaced_by, left_at)
+       VALUES (1, $1, 'replaced', $2, now())`,
+      [testTxid(0), testTxid(1)],
+    );
+    const page = await get(`/inscription/${id}`, browser);
+    expect(page.statusCode).toBe(404);
+    expect(page.body).toContain(`another transaction replaced it: ${displayHash(testTxid(1))}`);
+    expect((await get(`/content/${id}`)).statusCode).toBe(404);
+    const transaction = await get(`/tx/${id.slice(0, 64)}`, browser);
+    expect(transaction.body).toContain(`href="/tx/${displayHash(testTxid(1))}"`);
+    await http.database.pool.query('DELETE FROM chain.mempool_departures');
   });
 });

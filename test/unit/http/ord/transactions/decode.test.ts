@@ -21,6 +21,7 @@ function transactionWith(script: Uint8Array, outputs: RawTransaction['outputs'] 
     inputs: [{ ...input, witness }],
     outputs,
     txid,
+    weight: 0,
     bytes: Buffer.alloc(0),
   };
 }

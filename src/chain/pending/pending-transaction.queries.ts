@@ -1,0 +1,130 @@
+import type { ClientBase } from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
+import { utf8OrNull } from '#kernel/text/utf8.ts';
+import type { DepartureRow, PendingInscriptionRow } from './pending.queries.ts';
+
+/** A transaction of the mempool that is kept, because it reveals, moves or sells something. */
+export interface PendingTransaction {
+  readonly position: number;
+  readonly txid: Txid;
+  readonly firstSeen: Date;
+  readonly fee: Sats | null;
+  readonly vsize: number;
+  /** 32 bytes each. */
+  readonly replaces: Buffer;
+}
+
+/** Null: it is in no mempool that is followed, in a block, or of no interest to the index. */
+export async function pendingTransaction(client: ClientBase, txid: Txid): Promise<PendingTransaction | null> {
+  const { rows } = await client.query<PendingTransaction>(
+    `SELECT position, txid, first_seen AS "firstSeen", fee, vsize, replaces
+     FROM chain.pending_transactions WHERE txid = $1`,
+    [Buffer.from(txid)],
+  );
+  return rows[0] ?? null;
+}
+
+/** A pending inscription, as lists show it. */
+export interface PendingSummary {
+  readonly position: number;
+  readonly id: InscriptionId;
+  readonly contentType: string | null;
+  readonly sizeBytes: number | null;
+  /** The beginning of a text. */
+  readonly text: string | null;
+  readonly delegate: Uint8Array | null;
+  /** The output that would hold it; null: none, or unknown. */
+  readonly vout: number | null;
+  readonly firstSeen: Date;
+  readonly fee: Sats | null;
+  readonly vsize: number;
+}
+
+interface SummaryRow {
+  position: number;
+  txid: Txid;
+  index: number;
+  content_type: Buffer | null;
+  size_bytes: number | null;
+  head: Buffer | null;
+  delegate: Buffer | null;
+  vout: number | null;
+  first_seen: Date;
+  fee: Sats | null;
+  vsize: number;
+}
+
+/** Bytes of a text that a card can show. */
+const snippetBytes = 400;
+
+const summaryColumns = `p.position, p.txid, p.index, p.content_type, octet_length(p.body) AS size_bytes,
+  CASE WHEN p.text <> 0 AND p.variant & 7 = 0 THEN substring(p.body FROM 1 FOR ${snippetBytes}) END AS head,
+  p.delegate, p.vout, p.first_seen, p.fee, p.vsize`;
+
+const summaryOf = (row: SummaryRow): PendingSummary => ({
+  position: row.position,
+  id: { txid: row.txid, index: row.index },
+  contentType: utf8OrNull(row.content_type),
+  sizeBytes: row.size_bytes,
+  // the cut may divide a character
+  text:
+    row.head === null
+      ? null
+      : new TextDecoder('utf-8', { ignoreBOM: true }).decode(row.head, { stream: true }),
+  delegate: row.delegate,
+  vout: row.vout,
+  firstSeen: row.first_seen,
+  fee: row.fee,
+  vsize: row.vsize,
+});
+
+/** The pending inscriptions of a transaction, in their order there. */
+export async function pendingInscriptionsOf(
+  client: ClientBase,
+  txid: Txid,
+  limit: number,
+): Promise<PendingSummary[]> {
+  const { rows } = await client.query<SummaryRow>(
+    `SELECT ${summaryColumns} FROM chain.pending_inscriptions p WHERE p.txid = $1 ORDER BY p.index LIMIT $2`,
+    [Buffer.from(txid), limit],
+  );
+  return rows.map(summaryOf);
+}
+
+/** A pending inscription with all that is kept of it. Its title, traits and metadata are texts of strangers. */
+export interface PendingDetail extends PendingInscriptionRow {
+  readonly metadataJson: string | null;
+  readonly title: string | null;
+}
+
+/** Null: it is not pending. */
+export async function pendingInscription(
+  client: ClientBase,
+  { txid, index }: InscriptionId,
+): Promise<PendingDetail | null> {
+  const { rows } = await client.query<
+    PendingInscriptionRow & { metadata_json: Buffer | null; raw_title: Buffer | null }
+  >(
+    `SELECT position, index, txid, input, content_type, octet_length(body) AS content_length, sha256,
+            content_encoding, metaprotocol, delegate, claimed_parents, metadata_json IS NOT NULL AS has_metadata,
+            place, vout, sat_offset, value, script, first_seen, fee, vsize, replaces, metadata_json, title AS raw_title
+       FROM chain.pending_inscriptions WHERE txid = $1 AND index = $2`,
+    [Buffer.from(txid), index],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { metadata_json: metadata, raw_title: title, ...shown } = row;
+  return { ...shown, metadataJson: utf8OrNull(metadata), title: utf8OrNull(title) };
+}
+
+/** Why a transaction that mattered has left the mempool without a block; null: it has not, or that is long ago. */
+export async function departureOf(client: ClientBase, txid: Txid): Promise<DepartureRow | null> {
+  const { rows } = await client.query<DepartureRow>(
+    `SELECT position, txid, reason, replaced_by, left_at FROM chain.mempool_departures
+     WHERE txid = $1 ORDER BY position DESC LIMIT 1`,
+    [Buffer.from(txid)],
+  );
+  return rows[0] ?? null;
+}

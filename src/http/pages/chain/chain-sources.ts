@@ -1,0 +1,50 @@
+import type { FeeEstimates } from '#http/mempool/recommended-fees.ts';
+import type { Outputs } from '#http/ord/outputs/outputs.ts';
+import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
+import type { RawBlocks } from '#http/ord/sources/raw-blocks.ts';
+import type { Transactions } from '#http/ord/transactions/transactions.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** Sources of pages about transactions and outputs. */
+export interface ChainSources {
+  readonly deps: AppDependencies;
+  readonly node: NodeCalls | null;
+  readonly rawBlocks: RawBlocks;
+  readonly transactions: Transactions;
+  readonly outputs: Outputs;
+  /** Null: there is no node. */
+  readonly estimates: FeeEstimates | null;
+}
+
+/** Rows of each list of a page. Each output takes a look-up or two. */
+export const rowsMax = 100;
+
+/** Codes of what blocks and the node do not have, or cannot tell now: pages show the rest, and say why. */
+const untold: ReadonlySet<string> = new Set([
+  'no_node',
+  'not_found',
+  'node_unreachable',
+  'node_refused',
+  'node_answer_invalid',
+  'node_call_failed',
+  'block_unavailable',
+  'block_corrupt',
+  'spent_outputs_mismatch',
+]);
+
+/** The answer, or why there is none. Other errors are thrown. */
+export async function toldOrWhy<Told>(ask: Promise<Told>): Promise<{ told: Told } | { why: AppError }> {
+  try {
+    return { told: await ask };
+  } catch (error) {
+    if (error instanceof AppError && untold.has(error.code)) return { why: error };
+    throw error;
+  }
+}
+
+/** The answer; null where blocks and the node do not tell. */
+export async function toldOrNull<Told>(ask: Promise<Told>): Promise<Told | null> {
+  const answer = await toldOrWhy(ask);
+  return 'told' in answer ? answer.told : null;
+}

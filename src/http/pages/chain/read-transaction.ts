@@ -1,0 +1,132 @@
+import { blockAt } from '#chain/blocks/block.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { nodeHeader } from '#http/ord/sources/node-questions.ts';
+import type { RawBlock } from '#http/ord/sources/raw-blocks.ts';
+import { SpentReader } from '#indexer/parse/spent-outputs.ts';
+import { valueLength } from '#indexer/transaction/block-layout.ts';
+import { compactSizeLength } from '#indexer/transaction/compact-size.ts';
+import {
+  type RawOutput,
+  type RawTransaction,
+  RawTransactions,
+} from '#indexer/transaction/raw-transaction.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type BlockHash, displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { trustedSats } from '#kernel/primitives/sats.ts';
+import { type ChainSources, toldOrNull, toldOrWhy } from './chain-sources.ts';
+
+/** The block that has a transaction. */
+export interface BlockOfTransaction {
+  readonly height: Height;
+  readonly hash: BlockHash;
+  /** Time of its header, in Unix seconds. */
+  readonly time: number;
+  /** False: the node alone has it, below or above what is indexed. */
+  readonly isIndexed: boolean;
+}
+
+/** A transaction as far as blocks and the node tell. */
+export interface ReadTransaction {
+  readonly txid: Txid;
+  /** Null: its bytes are not here. */
+  readonly transaction: RawTransaction | null;
+  /** Why they are not; null: they are. */
+  readonly why: string | null;
+  /** Null: it is in no block, or in none that is known. */
+  readonly block: BlockOfTransaction | null;
+  /** Position in the block; null: unknown. */
+  readonly index: number | null;
+  /** The outputs that it spends, by input; null: unknown. An empty script is unknown too. */
+  readonly spent: readonly RawOutput[] | null;
+}
+
+/** Hashes in one turn of the event loop: a millisecond or two. */
+const hashesATurn = 500;
+
+/** Reads a transaction, its block and what it spends. Throws what is no matter of missing blocks or of the node. */
+export async function readTransaction(
+  sources: ChainSources,
+  txid: Txid,
+  asker: Asker,
+): Promise<ReadTransaction> {
+  const { transactions } = sources;
+  const { tip, places } = await transactions.places([{ txid, vouts: [] }], asker, { withRunes: true });
+  const place = places[0] ?? null;
+  const found = await toldOrWhy(transactions.findAt(txid, { tip, place }, asker));
+  const bytes =
+    'told' in found
+      ? { transaction: found.told.transaction, hash: found.told.blockHash, why: null }
+      : { transaction: null, hash: place?.blockHash ?? null, why: found.why.message };
+  const block = bytes.hash === null ? null : await blockOf(sources, bytes.hash, asker);
+  const told = place?.index ?? null;
+  const parts = block === null ? null : await partsInBlock(sources, block, { txid, told }, asker);
+  const { transaction, why } = bytes;
+  return { txid, transaction, why, block, ...(parts ?? { index: told, spent: null }) };
+}
+
+/** Null: the bytes of the block are not here. */
+async function partsInBlock(
+  { rawBlocks }: ChainSources,
+  block: BlockOfTransaction,
+  { txid, told }: { readonly txid: Txid; readonly told: number | null },
+  asker: Asker,
+): Promise<Pick<ReadTransaction, 'index' | 'spent'> | null> {
+  const raw = await toldOrNull(rawBlocks.read(block, asker));
+  return raw === null ? null : partsIn(raw, txid, told, asker);
+}
+
+async function blockOf(
+  { deps: { pool }, node }: ChainSources,
+  hash: BlockHash,
+  asker: Asker,
+): Promise<BlockOfTransaction | null> {
+  const indexed = await withSnapshot(
+    pool,
+    ({ client }) => blockAt(client, { kind: 'hash', hash }),
+    asker.signal,
+  );
+  if (indexed !== null) return { height: indexed.height, hash, time: indexed.time, isIndexed: true };
+  if (node === null) return null;
+  const header = await toldOrNull(nodeHeader(node.of(asker), displayHash(hash)));
+  return header === null ? null : { height: header.height, hash, time: header.time, isIndexed: false };
+}
+
+/** The place of a transaction in its block, and what it spends. Null: the block does not have it. */
+async function partsIn(
+  { bytes, spentOutputs }: RawBlock,
+  txid: Txid,
+  told: number | null,
+  asker: Asker,
+): Promise<{ index: number; spent: RawOutput[] | null } | null> {
+  const transactions = RawTransactions.ofBlock(bytes);
+  const isAt = (place: number): boolean => Buffer.compare(transactions.txid(place), txid) === 0;
+  let index = told !== null && told < transactions.count && isAt(told) ? told : -1;
+  for (let place = 0; index === -1 && place < transactions.count; place++) {
+    if (place % hashesATurn === hashesATurn - 1) await nextTurn(asker.client);
+    if (isAt(place)) index = place;
+  }
+  if (index === -1) return null;
+  return { index, spent: spentOutputs === null ? null : spentIn(spentOutputs, index) };
+}
+
+/** The outputs that the transaction at a position spends. Throws `spent_outputs_mismatch`. */
+export function spentIn(spentOutputs: Uint8Array, index: number): RawOutput[] {
+  const reader = new SpentReader(spentOutputs);
+  const count = reader.compactSize();
+  const spent: RawOutput[] = [];
+  for (let place = 0; place <= index && place < count && !reader.isBroken; place++) {
+    for (let left = reader.compactSize(); left > 0 && !reader.isBroken; left--) {
+      const from = reader.at + valueLength;
+      const value = reader.output();
+      if (place !== index || reader.isBroken) continue;
+      const start = from + compactSizeLength(spentOutputs[from] ?? 0);
+      spent.push({ value: trustedSats(value), script: spentOutputs.subarray(start, reader.at) });
+    }
+  }
+  if (reader.isBroken || index >= count)
+    throw new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
+  return spent;
+}

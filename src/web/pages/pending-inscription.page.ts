@@ -1,0 +1,123 @@
+import { shortHash, sizeWords, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+
+import { fact, feeRateWords, satsWords, unknownWords } from '#web/parts/facts.ts';
+import {
+  addressLink,
+  copyButton,
+  inscriptionLink,
+  outputLink,
+  transactionLink,
+} from '#web/parts/identifiers.ts';
+import { stage } from '#web/parts/stage.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
+
+/** An inscription whose transaction waits in the mempool. */
+export interface PendingInscriptionView {
+  readonly site: Site;
+  readonly id: string;
+  readonly txid: string;
+  /** Title in its metadata or properties: a text of a stranger. */
+  readonly title: string | null;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  /** Null: it has no body of its own. */
+  readonly sizeBytes: number | null;
+  readonly contentHash: string | null;
+  readonly delegate: string | null;
+  readonly metaprotocol: string | null;
+  readonly metadataJson: string | null;
+  /** Parents that it claims: the block decides whether they are valid. */
+  readonly claimedParents: readonly string[];
+  /** Time at which this server saw it first, in Unix seconds. */
+  readonly firstSeen: number;
+  /** Sats; null: unknown. */
+  readonly fee: number | null;
+  readonly vsize: number;
+  readonly replaces: readonly string[];
+  readonly place: 'output' | 'fee' | 'unbound' | 'unknown';
+  /** The output that would hold it. */
+  readonly outpoint: string | null;
+  readonly address: string | null;
+}
+
+/** An inscription before its block: what is known of it, and that it may still change. */
+export function pendingInscriptionPage(view: PendingInscriptionView): Markup {
+  const { site, id, title, contentHash, metadataJson } = view;
+  const name = title ?? `Inscription ${shortHash(id)}`;
+  return layout({
+    title: `${name} · Waits for a block · Satscribe`,
+    description: `An inscription that waits in the mempool: ${id}.`,
+    site,
+    main: html`<article class="inscription">
+<div class="stage">
+  ${stage({ id, effectiveContentType: view.contentType, runs: null })}
+  <p class="tools">
+    <a href="/content/${id}">Content only</a>
+    ${contentHash !== null && html`<a href="/?hash=${contentHash}">Same content</a>`}
+  </p>
+</div>
+<div class="about">
+  <h1>${isolated(name)}</h1>
+  <p class="copied"><span class="mono wrap faint">${id}</span>${copyButton(id)}</p>
+  <p><span class="chip part">waits in the mempool</span> No block has it yet. Its number, its sat and whether its parents are valid are known once one has. Reload to see it arrive.</p>
+  <dl class="pairs">${facts(view)}</dl>
+  ${metadataJson !== null && html`<section><h2>Metadata</h2><pre class="json">${beginning(metadataJson)}</pre></section>`}
+</div>
+</article>`,
+  });
+}
+
+/** Longer metadata is shown once a block has it. */
+const metadataShownChars = 20_000;
+
+const beginning = (json: string): string =>
+  json.length <= metadataShownChars ? json : `${json.slice(0, metadataShownChars)}…`;
+
+const places = {
+  output: 'an output of its transaction',
+  fee: 'the fee: the miner of its block would get it',
+  unbound: 'no sat: it would be unbound',
+  unknown: null,
+} as const;
+
+function facts(view: PendingInscriptionView): HtmlValue {
+  const { fee, vsize, replaces, claimedParents, delegate, outpoint, address } = view;
+  const optional = (name: string, value: string | null): HtmlValue =>
+    value !== null && fact(name, isolated(value));
+  return [
+    fact('Transaction', transactionLink(view.txid)),
+    fact('Seen', timeWords(view.firstSeen)),
+    fact(
+      'Fee',
+      fee === null
+        ? unknownWords('an output that it spends is not known')
+        : html`${satsWords(fee)}, ${feeRateWords(fee, vsize)}`,
+    ),
+    replaces.length > 0 &&
+      fact(
+        'Replaces',
+        replaces.map((txid) => html`${transactionLink(txid)} `),
+      ),
+    fact('Content type', isolated(view.contentType) ?? html`<span class="faint">none</span>`),
+    fact(
+      'Content',
+      view.sizeBytes === null ? html`<span class="faint">no body</span>` : sizeWords(view.sizeBytes),
+    ),
+    optional('Encoding', view.contentEncoding),
+    view.contentHash !== null && fact('sha256', html`<span class="mono wrap">${view.contentHash}</span>`),
+    delegate !== null && fact('Delegate', inscriptionLink({ id: delegate, number: null })),
+    fact(
+      'Would be in',
+      outpoint === null ? (places[view.place] ?? unknownWords(null)) : outputLink(outpoint),
+    ),
+    address !== null && fact('Address', addressLink(address, { isWhole: true })),
+    optional('Metaprotocol', view.metaprotocol),
+    claimedParents.length > 0 &&
+      fact(
+        'Claims as parents',
+        claimedParents.map((id) => html`${inscriptionLink({ id, number: null })} `),
+      ),
+  ];
+}

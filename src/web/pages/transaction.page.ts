@@ -1,0 +1,325 @@
+import type { Height } from '#kernel/primitives/height.ts';
+import { unreachable } from '#kernel/unreachable.ts';
+import { grouped, plural, shortHash, sizeWords, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type Card, cardList } from '#web/parts/cards.ts';
+import {
+  type HoldingsView,
+  holdingsWords,
+  type OutputLine,
+  outputsTable,
+  ownerWords,
+} from '#web/parts/chain-outputs.ts';
+import { fact, feeRateWords, satsWords, unknownWords } from '#web/parts/facts.ts';
+import { runeHref } from '#web/parts/held-runes.ts';
+import {
+  addressLink,
+  heightLink,
+  inscriptionLink,
+  outputLink,
+  transactionLink,
+} from '#web/parts/identifiers.ts';
+import { pagesNav } from '#web/parts/pages-nav.ts';
+import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
+import { runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
+
+/** An output that a transaction spends. */
+export interface InputLine {
+  /** Null: new coins, and the fees of the block. */
+  readonly outpoint: string | null;
+  /** Null: unknown. */
+  readonly value: number | null;
+  readonly address: string | null;
+  /** The type of the script, in words; null: unknown. */
+  readonly script: string | null;
+  readonly holds: HoldingsView;
+}
+
+/** An inscription that it moved. */
+export interface MovedLine {
+  readonly inscription: { readonly id: string; readonly number: number | null };
+  /** Null: it came with the fee of the transaction that revealed it. */
+  readonly from: string | null;
+  /** Null: it went into the fee. */
+  readonly to: string | null;
+}
+
+export interface SoldLine {
+  readonly inscriptionId: string;
+  readonly price: number;
+  /** Addresses; null: the script has none. */
+  readonly maker: string | null;
+  readonly taker: string | null;
+}
+
+/** A change of a rune by it. */
+export interface RuneLine {
+  readonly kind: 'etched' | 'minted' | 'sent' | 'received' | 'burned';
+  /** Null: a pending transaction etches it, and its name is given by its block. */
+  readonly name: string | null;
+  /** In units of the rune. */
+  readonly amount: string;
+  readonly symbol: string | null;
+  readonly outpoint: string | null;
+}
+
+export type TransactionStanding =
+  | {
+      readonly kind: 'block';
+      readonly height: Height;
+      readonly time: number;
+      readonly isIndexed: boolean;
+      readonly index: number | null;
+    }
+  | {
+      readonly kind: 'pending';
+      /** Null: the node does not tell. */
+      readonly firstSeen: number | null;
+      readonly replaces: readonly string[];
+      /** Its wait by its fee rate, in words; null: unknown. */
+      readonly outlook: string | null;
+      /** Unconfirmed transactions that it needs, and that need it; null: unknown. */
+      readonly family: { readonly ancestors: number; readonly descendants: number } | null;
+    }
+  | { readonly kind: 'gone'; readonly reason: 'replaced' | 'evicted'; readonly by: string | null }
+  | { readonly kind: 'unknown' };
+
+/** Rows of a list. `isAll` is false where there are more than are shown; `unknown` says why none are known. */
+export interface ListOf<Line> {
+  readonly lines: readonly Line[];
+  readonly isAll: boolean;
+  readonly unknown: string | null;
+}
+
+export interface TransactionView {
+  readonly site: Site;
+  readonly txid: string;
+  readonly standing: TransactionStanding;
+  /** Why its bytes are not known; null: they are. */
+  readonly why: string | null;
+  readonly sizes: { readonly bytes: number; readonly weight: number } | null;
+  readonly vsize: number | null;
+  /** Sats; null: unknown, or new coins. */
+  readonly fee: number | null;
+  readonly isCoinbase: boolean;
+  /** Null: unknown. */
+  readonly inputs: { readonly lines: readonly InputLine[]; readonly total: number } | null;
+  readonly outputs: { readonly lines: readonly OutputLine[]; readonly total: number } | null;
+  /** The page of inputs and outputs. */
+  readonly page: number;
+  readonly totalPages: number;
+  readonly revealed: readonly Card[];
+  readonly pendingReveals: readonly PendingCard[];
+  readonly isAllRevealed: boolean;
+  readonly moved: ListOf<MovedLine>;
+  readonly sold: ListOf<SoldLine>;
+  readonly runes: ListOf<RuneLine>;
+}
+
+export function transactionPage(view: TransactionView): Markup {
+  const { site, txid, standing, inputs, outputs, page, totalPages } = view;
+  return layout({
+    title: `Transaction ${shortHash(txid)} · Satscribe`,
+    description: `Bitcoin transaction ${txid}: what it spends, pays, reveals, moves, sells and mints.`,
+    site,
+    main: html`<section>
+<h1>Transaction</h1>
+<p>${transactionLink(txid, { isWhole: true })}</p>
+<dl class="pairs">
+${standingFacts(standing)}
+${view.isCoinbase ? fact('Fee', 'none: it pays the miner of its block') : fact('Fee', feeWords(view))}
+${fact('Size', sizeFacts(view))}
+</dl>
+${view.why !== null && html`<p class="faint">What it spends and pays is unknown here: ${view.why}.</p>`}
+</section>
+${revealedSection(view)}
+${soldSection(view.sold, txid)}
+${movedSection(view.moved)}
+${runesSection(view.runes)}
+${inputs !== null && inputsSection(inputs)}
+${outputs !== null && outputsSection(outputs)}
+${pagesNav({ path: `/tx/${txid}`, parameters: {}, page, totalPages })}
+<p class="tools"><a href="/decode/${txid}">Envelopes and runestone, as JSON</a> <a href="/r/tx/${txid}">Its bytes, as hex in JSON</a></p>`,
+  });
+}
+
+function standingFacts(standing: TransactionStanding): HtmlValue {
+  switch (standing.kind) {
+    case 'block': {
+      const { height, time, isIndexed, index } = standing;
+      const place = index === null ? '' : `, transaction ${grouped(index)} there`;
+      const note = isIndexed ? '' : '. This block is not indexed here: the node tells of it';
+      return fact('Block', html`${heightLink(height)}, ${timeWords(time)}${place}${note}`);
+    }
+    case 'pending':
+      return pendingFacts(standing);
+    case 'gone':
+      return fact(
+        'State',
+        html`<span class="chip">left the mempool</span> ${standing.reason === 'replaced' ? 'another transaction replaced it' : 'nodes dropped it'}${standing.by !== null && html`: ${transactionLink(standing.by)}`}`,
+      );
+    case 'unknown':
+      return fact('State', unknownWords('neither a block here nor the mempool has it'));
+    default:
+      return unreachable(standing);
+  }
+}
+
+function pendingFacts({
+  firstSeen,
+  replaces,
+  outlook,
+  family,
+}: Extract<TransactionStanding, { kind: 'pending' }>): HtmlValue {
+  const seen = firstSeen === null ? '' : `, seen ${timeWords(firstSeen)}`;
+  return [
+    fact('State', html`<span class="chip part">waits in the mempool</span>${seen}`),
+    outlook !== null && fact('Its wait', outlook),
+    family !== null && fact('Related', familyWords(family)),
+    replaces.length > 0 &&
+      fact(
+        'Replaces',
+        replaces.map((txid) => html`${transactionLink(txid)} `),
+      ),
+  ];
+}
+
+function familyWords({ ancestors, descendants }: { ancestors: number; descendants: number }): string {
+  if (ancestors === 0 && descendants === 0) return 'no other unconfirmed transaction';
+  return `needs ${plural(ancestors, 'unconfirmed transaction')}; ${grouped(descendants)} need it`;
+}
+
+function feeWords({ fee, vsize }: TransactionView): HtmlValue {
+  if (fee === null) return unknownWords('the values that it spends are not known here');
+  return html`${satsWords(fee)}${vsize !== null && html`, ${feeRateWords(fee, vsize)}`}`;
+}
+
+function sizeFacts({ sizes, vsize }: TransactionView): HtmlValue {
+  if (sizes === null)
+    return vsize === null ? unknownWords('its bytes are not here') : `${grouped(vsize)} vbytes`;
+  const { bytes, weight } = sizes;
+  return `${sizeWords(bytes)}, ${grouped(Math.ceil(weight / 4))} vbytes, ${grouped(weight)} weight units`;
+}
+
+function revealedSection({ revealed, pendingReveals, isAllRevealed }: TransactionView): HtmlValue {
+  const count = revealed.length + pendingReveals.length;
+  if (count === 0) return null;
+  return html`<section><h2>Inscribed here <span class="faint">${isAllRevealed ? grouped(count) : `the first ${grouped(count)}`}</span></h2>
+${revealed.length > 0 ? cardList(revealed) : pendingCardList(pendingReveals)}</section>`;
+}
+
+/** A heading with rows below it, or why they are unknown; nothing where there are none. */
+function listSection<Line>(
+  title: string,
+  { lines, isAll, unknown }: ListOf<Line>,
+  table: (lines: readonly Line[]) => Markup,
+): HtmlValue {
+  if (unknown !== null) return html`<section><h2>${title}</h2><p>${unknownWords(unknown)}</p></section>`;
+  if (lines.length === 0) return null;
+  const words = isAll ? grouped(lines.length) : `the first ${grouped(lines.length)}`;
+  return html`<section><h2>${title} <span class="faint">${words}</span></h2>${table(lines)}</section>`;
+}
+
+function soldSection(sold: ListOf<SoldLine>, txid: string): HtmlValue {
+  return listSection(
+    'Sold here',
+    sold,
+    (lines) => html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Inscription</th><th scope="col" class="num">Price</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
+<tbody>
+${lines.map(
+  ({ inscriptionId, price, maker, taker }) => html`<tr>
+  <th scope="row" data-label="Inscription">${inscriptionLink({ id: inscriptionId, number: null })}</th>
+  <td class="num" data-label="Price">${satsWords(price)}</td>
+  <td data-label="Seller">${party(maker)}</td>
+  <td data-label="Buyer">${party(taker)}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>
+<p class="more"><a href="/sale/${txid}">The evidence of each sale</a></p>`,
+  );
+}
+
+const party = (address: string | null): Markup =>
+  address === null ? html`<span class="faint">no address</span>` : addressLink(address, { isBare: true });
+
+function movedSection(moved: ListOf<MovedLine>): HtmlValue {
+  return listSection(
+    'Moved here',
+    moved,
+    (lines) => html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Inscription</th><th scope="col">From output</th><th scope="col">To output</th></tr></thead>
+<tbody>
+${lines.map(
+  ({ inscription, from, to }) => html`<tr>
+  <th scope="row" data-label="Inscription">${inscriptionLink(inscription)}</th>
+  <td data-label="From">${from === null ? 'the fee of its reveal' : outputLink(from, { isBare: true })}</td>
+  <td data-label="To">${to === null ? 'into the fee' : outputLink(to, { isBare: true })}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>`,
+  );
+}
+
+const runeWords: Readonly<Record<RuneLine['kind'], string>> = {
+  etched: 'etched, with a premine of',
+  minted: 'minted',
+  sent: 'spent',
+  received: 'paid to an output',
+  burned: 'burned',
+};
+
+function runesSection(runes: ListOf<RuneLine>): HtmlValue {
+  return listSection(
+    'Runes',
+    runes,
+    (lines) => html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Rune</th><th scope="col">What</th><th scope="col" class="num">Amount</th><th scope="col">Output</th></tr></thead>
+<tbody>
+${lines.map(
+  ({ kind, name, amount, symbol, outpoint }) => html`<tr>
+  <th scope="row" data-label="Rune">${name === null ? 'a rune that is not etched yet' : html`<a class="wrap" href="${runeHref(name)}">${strangersName(name)}</a>`}</th>
+  <td data-label="What">${runeWords[kind]}</td>
+  <td class="num" data-label="Amount">${amount} ${runeSymbol(symbol)}</td>
+  <td data-label="Output">${outpoint === null ? html`<span class="faint">none</span>` : outputLink(outpoint, { isBare: true })}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>`,
+  );
+}
+
+function inputsSection({ lines, total }: NonNullable<TransactionView['inputs']>): Markup {
+  return html`<section><h2>Inputs <span class="faint">${grouped(total)}</span></h2>
+${
+  lines.length === 0
+    ? html`<p class="empty">No inputs on this page of the list.</p>`
+    : html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Spends</th><th scope="col">Of</th><th scope="col" class="num">Value</th><th scope="col">Which held</th></tr></thead>
+<tbody>
+${lines.map(inputRow)}
+</tbody>
+</table></div>`
+}</section>`;
+}
+
+function inputRow({ outpoint, value, address, script, holds }: InputLine): Markup {
+  return html`<tr>
+  <th scope="row" data-label="Spends">${outpoint === null ? 'new coins and fees' : outputLink(outpoint)}</th>
+  <td data-label="Of">${ownerWords({ address, script })}</td>
+  <td class="num" data-label="Value">${value === null ? unknownWords(null) : satsWords(value)}</td>
+  <td data-label="Held">${holdingsWords(holds)}</td>
+</tr>
+`;
+}
+
+function outputsSection({ lines, total }: NonNullable<TransactionView['outputs']>): Markup {
+  return html`<section><h2>Outputs <span class="faint">${grouped(total)}</span></h2>
+${lines.length === 0 ? html`<p class="empty">No outputs on this page of the list.</p>` : outputsTable(lines)}</section>`;
+}

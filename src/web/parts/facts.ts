@@ -1,0 +1,20 @@
+import { grouped } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+
+/** A fact of a page in `dl.pairs`. */
+export const fact = (name: string, value: HtmlValue): Markup =>
+  html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
+
+/** A fact that is missing, and why. */
+export const unknownWords = (why: string | null): Markup =>
+  html`<span class="faint">unknown${why !== null && `: ${why}`}</span>`;
+
+export const satsWords = (sats: number): Markup =>
+  html`<span class="nowrap">${grouped(sats)} ${sats === 1 ? 'sat' : 'sats'}</span>`;
+
+/** Sats per virtual byte, with a digit or two where it is small. */
+export function feeRateWords(fee: number, vsize: number): Markup {
+  const rate = fee / vsize;
+  const digits = rate < 10 ? 2 : rate < 100 ? 1 : 0;
+  return html`<span class="nowrap">${grouped(Number(rate.toFixed(digits)))} sat/vB</span>`;
+}
