@@ -47,6 +47,19 @@ function refusalWords(status, messages, retryAfterMs) {
   return messages ?? [`The service answered with an error (${status}).`];
 }
 
+/** Characters of an error that is not JSON, as of a proxy on the way. */
+const textMax = 300;
+
+/** @param {string} text @returns {unknown} */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // a page of a proxy says nothing to people
+    return text.trimStart().startsWith('<') ? '' : text.slice(0, textMax);
+  }
+}
+
 /** @param {Response} response */
 function retryAfterOf(response) {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -67,9 +80,8 @@ async function request(path, init) {
       referrerPolicy: 'no-referrer',
       cache: 'no-store',
     });
-    const text = await response.text();
-    const body = /** @type {unknown} */ (text === '' ? null : JSON.parse(text));
-    const messages = messagesIn(body);
+    const body = parsed(await response.text());
+    const messages = messagesIn(body) ?? (typeof body === 'string' && body !== '' ? [body] : null);
     if (response.ok && messages === null) return { kind: 'answered', body };
     const retryAfterMs = retryAfterOf(response);
     return {

@@ -56,59 +56,84 @@ const times = (left: number, right: number): number => {
   return product;
 };
 
-/** Reads the format, the codewords and the text of a code, and proves its error correction. */
-function read(code: Code): { text: string; syndromes: number[] } {
-  const size = code.length;
-  const version = (size - 17) / 4;
-  const format = [0, 1, 2, 3, 4, 5].map((bit) => (code[bit]![8]! ? 1 << bit : 0)).reduce((a, b) => a | b);
-  // bits 10 to 14 are level and mask, beside the timing pattern
-  const high = [10, 11, 12, 13, 14]
-    .map((bit) => (code[8]![14 - bit]! ? 1 << bit : 0))
-    .reduce((a, b) => a | b);
-  const told = ((format | high) ^ 0x5412) >> 10;
+/** The mask that the format of a code names. */
+function maskOf(code: Code): (i: number, j: number) => boolean {
+  const bits = Array.from({ length: 15 }, (_, bit) =>
+    Number(bit < 6 ? code[bit]![8]! : bit < 10 ? false : code[8]![14 - bit]!),
+  );
+  // bits 6 to 9 are of its correction
+  const told = (bits.reduce((sum, bit, place) => sum + bit * 2 ** place, 0) ^ 0x5412) >> 10;
   expect(told >> 3).toBe(0);
-  const mask = masks[told & 7]!;
-  const bits: number[] = [];
-  let up = true;
-  for (let right = size - 1; right > 0; right -= 2) {
-    if (right === 6) right = 5;
-    for (let step = 0; step < size; step++) {
-      const row = up ? size - 1 - step : step;
-      for (const column of [right, right - 1])
-        if (!isPattern(size, row, column)) bits.push(Number(code[row]![column]!) ^ Number(mask(row, column)));
-    }
-    up = !up;
-  }
+  return masks[told & 7]!;
+}
+
+/** Modules of data in the order of their bits, unmasked. */
+function bitsOf(code: Code): number[] {
+  const size = code.length;
+  const mask = maskOf(code);
+  const columns = Array.from({ length: size }, (_, column) => size - 1 - column).filter(
+    (column) => column !== 6,
+  );
+  return columns.flatMap((right, place) => {
+    if (place % 2 === 1) return [];
+    const rows = [...code.keys()];
+    const order = place % 4 === 0 ? rows.toReversed() : rows;
+    return order.flatMap((row) =>
+      [right, columns[place + 1]!]
+        .filter((column) => !isPattern(size, row, column))
+        .map((column) => Number(code[row]![column]!) ^ Number(mask(row, column))),
+    );
+  });
+}
+
+const numberIn = (bits: readonly number[], first: number, width: number): number =>
+  bits.slice(first, first + width).reduce((value, bit) => 2 * value + bit, 0);
+
+/** Blocks of data and of their corrections. */
+function blocksIn(code: Code): { data: number[]; correction: number[] }[] {
+  const version = (code.length - 17) / 4;
+  const bits = bitsOf(code);
   const codewords = Array.from({ length: codewordsOf[version - 1]! }, (_, index) =>
-    bits.slice(8 * index, 8 * index + 8).reduce((value, bit) => 2 * value + bit, 0),
+    numberIn(bits, 8 * index, 8),
   );
   const [correction, count] = blocksOf[version - 1]!;
   const dataCount = codewords.length - correction * count;
-  const lengths = Array.from(
-    { length: count },
-    (_, index) => Math.floor(dataCount / count) + (index < count - (dataCount % count) ? 0 : 1),
+  const short = Math.floor(dataCount / count);
+  const shorts = count - (dataCount % count);
+  return Array.from({ length: count }, (_, block) => ({
+    data: [
+      ...Array.from({ length: short }, (_each, place) => codewords[place * count + block]!),
+      ...(block < shorts ? [] : [codewords[short * count + block - shorts]!]),
+    ],
+    correction: Array.from(
+      { length: correction },
+      (_each, place) => codewords[dataCount + place * count + block]!,
+    ),
+  }));
+}
+
+/** Syndromes of a block: all are 0 if its correction is right. */
+function syndromesOf(block: readonly number[], count: number): number[] {
+  const syndromes: number[] = [];
+  for (let place = 0, root = 1; place < count; place++, root = times(root, 2))
+    syndromes.push(block.reduce((sum, codeword) => times(sum, root) ^ codeword, 0));
+  return syndromes;
+}
+
+/** Reads a code by the standard, and proves its error correction. */
+function read(code: Code): { text: string; syndromes: number[] } {
+  const blocks = blocksIn(code);
+  const syndromes = blocks.flatMap(({ data, correction }) =>
+    syndromesOf([...data, ...correction], correction.length),
   );
-  const blocks = lengths.map((): number[] => []);
-  let at = 0;
-  for (let place = 0; place < Math.max(...lengths); place++)
-    for (const [index, length] of lengths.entries())
-      if (place < length) blocks[index]!.push(codewords[at++]!);
-  const data = blocks.flat();
-  for (let place = 0; place < correction; place++) for (const block of blocks) block.push(codewords[at++]!);
-  const syndromes = blocks.flatMap((block) => {
-    let root = 1;
-    return Array.from({ length: correction }, () => {
-      const value = block.reduce((sum, codeword) => times(sum, root) ^ codeword, 0);
-      root = times(root, 2);
-      return value;
-    });
-  });
-  const stream = data.flatMap((byte) => Array.from({ length: 8 }, (_, bit) => (byte >> (7 - bit)) & 1));
-  const number = (first: number, width: number): number =>
-    stream.slice(first, first + width).reduce((value, bit) => 2 * value + bit, 0);
-  expect(number(0, 4)).toBe(4);
-  const width = version < 10 ? 8 : 16;
-  const bytes = Array.from({ length: number(4, width) }, (_, index) => number(4 + width + 8 * index, 8));
+  const bits = blocks.flatMap(({ data }) =>
+    data.flatMap((byte) => Array.from({ length: 8 }, (_, bit) => (byte >> (7 - bit)) & 1)),
+  );
+  expect(numberIn(bits, 0, 4)).toBe(4);
+  const width = code.length < 57 ? 8 : 16;
+  const bytes = Array.from({ length: numberIn(bits, 4, width) }, (_, index) =>
+    numberIn(bits, 4 + width + 8 * index, 8),
+  );
   return { text: Buffer.from(bytes).toString(), syndromes };
 }
 
