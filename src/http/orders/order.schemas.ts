@@ -239,6 +239,7 @@ const read = {
   processing: flag('paid, and not completed yet'),
   completed: flag('all its inscriptions are deep enough'),
   expired: flag('its time is over'),
+  received: Type.Optional(sats('what was seen at its address, whether it counts or not')),
   underpaid: flag('something was paid, and more is missing'),
   missing: Type.Optional(sats('what one more payment must bring')),
   overpaid: flag('more was paid than the amount'),

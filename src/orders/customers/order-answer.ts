@@ -197,6 +197,8 @@ function receivedOf(order: Order, records: PaymentRecords): object {
   const received = valueOf(there);
   const missing = isWaiting(order) && there.length > 0 ? missingOf(order, records) : 0n;
   return {
+    // tells a payment that is complete from one that has not begun, while parents are waited for
+    received: received > 0n ? Number(received) : null,
     underpaid: flag(missing > 0n),
     missing: missing > 0n ? Number(missing) : null,
     overpaid: flag(received > amount),

@@ -66,7 +66,7 @@ function orderForm(view: InscribeView): Markup {
   <section class="price card-box" aria-labelledby="price-title">
     <h2 id="price-title">Price</h2>
     <div id="price" aria-live="polite"><p class="faint">Add a file or a text to see its price.</p></div>
-    <ul id="refusals" class="problems" role="alert" hidden></ul>
+    <div role="alert"><ul id="refusals" class="problems" hidden></ul></div>
     <button id="order-button" class="button primary" type="submit" disabled>Order</button>
     <p class="faint small">You pay afterwards, on the order's page.</p>
   </section>
@@ -88,7 +88,7 @@ function contentsPart({ extensions, filesMax, orderBytesMax }: InscribeLimits): 
     <label for="delegates">Ids, one a line: each new inscription shows the content of one</label>
     <textarea id="delegates" rows="2" spellcheck="false" autocomplete="off"></textarea>
     <button id="add-delegates" class="button" type="button">Add them</button></details>
-  <ul id="problems" class="problems" role="alert" hidden></ul>
+  <div role="alert"><ul id="problems" class="problems" hidden></ul></div>
   <ol id="items" class="items" aria-label="Contents of the order"></ol>
 </section>`;
 }

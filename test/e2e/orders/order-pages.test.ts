@@ -21,12 +21,14 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
   let world: PsbtWorld;
   let browser: Browser;
   let base: string;
+  let parent: string;
   const contexts: BrowserContext[] = [];
   const problems: string[] = [];
 
   beforeAll(async () => {
     world = await PsbtWorld.start();
     for (const customer of [payment, alone]) await world.fund(customer, [30_000, 30_000, 30_000]);
+    parent = (await world.inscribed(ordinals, 'a parent', 10_000)).id;
     await world.mine();
     base = await world.app.listen({ host: '127.0.0.1', port: 0 });
     browser = await launchChromium(executable ?? '');
@@ -181,6 +183,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     script: string,
     account: WalletAccount,
     wallet: 'Xverse' | 'UniSat',
+    state = /Waiting for your payment/u,
   ): Promise<void> {
     const call = wallet === 'Xverse' ? "request('signPsbt', params)" : 'signPsbt(psbtHex, options)';
     await page.exposeFunction('signByModel', (given: unknown[]) =>
@@ -188,7 +191,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     );
     await page.addInitScript(script);
     await page.reload();
-    await says(page, '#state', /Waiting for your payment/u);
+    await says(page, '#state', state);
   }
 
   const xverse = `window.XverseProviders = { BitcoinProvider: { request: async (method, params) =>
@@ -209,6 +212,32 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.click('text=Pay with Xverse');
     await says(page, '#said', /Paid, in transaction [0-9a-f]{64}/u);
     await delivered(page);
+  });
+
+  test('a managed order with a parent: the wallet sends the parent and the rest of a payment in one', async () => {
+    const page = await opened('/inscribe');
+    await page.fill('#text', 'a child');
+    await page.click('#add-text');
+    await page.fill('#receiveAddress', addressOf(receiver));
+    await page.click('#more > summary');
+    await page.fill('#parentId', parent);
+    await page.locator('#parentId').blur();
+    await page.waitForFunction(
+      "document.getElementById('parentValue').value === '10000' && document.getElementById('parentReturn').value !== ''",
+    );
+    await page.check('input[value=bulk]');
+    await page.fill('#fee', '2');
+    await page.locator('#order-button:enabled').click();
+    await page.waitForURL(/\/order#/u);
+    await says(page, '#state', /Waiting for the parent.*Pay [\d,]+ sats to the address below, too\./su);
+    const address = await page.textContent('#pay-address');
+    await world.world.chain.payAddress(address!, 1000);
+    await says(page, '#state', /Pay [\d,]+ sats to the address below, too\./u);
+    await inject(page, xverse, { payment, ordinals }, 'Xverse', /Waiting for the parent/u);
+    await page.click('text=Pay with Xverse');
+    await says(page, '#said', /Paid, in transaction [0-9a-f]{64}/u);
+    await delivered(page);
+    await says(page, '#parents', /Returned in/u);
   });
 
   test('a wallet that is closed, signs something else, or is on another network loses nothing, and pays then', async () => {

@@ -9,7 +9,7 @@ import { browserStorage, forgetOrder, orderIdOf, ownOrders, rememberOrder } from
 import { showOwnOrders } from './own-orders-view.js';
 import { payView } from './pay-view.js';
 import { pauseMs } from './polling.js';
-import { askedSats, canCancel, isPayable } from './state-words.js';
+import { askedSats, canCancel, isPayable, stepsOf, told } from './state-words.js';
 import { WalletView } from './wallet-view.js';
 
 /** @import { Order } from './order-shapes.js' */
@@ -147,25 +147,9 @@ function show(read) {
   notice([]);
   const now = Date.now();
   const payable = isPayable(read, now);
-  fill(
-    part('state'),
-    [
-      read.state,
-      read.missing,
-      read.repriced,
-      read.underpaid,
-      read.overpaid,
-      read.error,
-      read.refund,
-      payable,
-      read.files.map(({ status }) => status),
-    ],
-    () => stateView(read, now),
-  );
-  const needsSats =
-    payable &&
-    (read.psbt?.body.chargeAmount !== undefined ? read.psbt.body.chargeAmount > 0 : lacksSats(read));
-  const payment = { address: read.charge.address, sats: read.psbt?.body.chargeAmount ?? askedSats(read) };
+  fill(part('state'), [told(read, now), stepsOf(read), read.refund], () => stateView(read, now));
+  const payment = { address: read.charge.address, sats: askedSats(read) };
+  const needsSats = payable && payment.sats > 0;
   fill(part('pay'), [needsSats, payment], () =>
     needsSats ? payView({ ...payment, hasDemoCoins, onPaid: look }) : [],
   );
@@ -181,14 +165,6 @@ function show(read) {
   if (ownOrders(browserStorage()).every((own) => own.id !== read.id))
     rememberOrder(browserStorage(), { id: read.id, at: read.createdAt, words });
 }
-
-/**
- * Whether an order with parents lacks sats, too: its way of a PSBT does not say so.
- *
- * @param {Order} read
- */
-const lacksSats = ({ state, missing }) =>
-  state === 'waiting-payment' || missing !== undefined || state === 'waiting-parent';
 
 /** @param {Order} read */
 function cancelButton(read) {

@@ -48,6 +48,7 @@
  *   readonly allowedSatributes?: readonly string[],
  *   readonly payToAnchor?: boolean,
  *   readonly fee?: number | string,
+ *   readonly received?: number,
  *   readonly underpaid?: true,
  *   readonly overpaid?: true,
  *   readonly missing?: number,

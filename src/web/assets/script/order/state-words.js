@@ -22,11 +22,12 @@ export const momentWords = (ms) =>
   new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /**
- * The sats that the customer sends next, with one payment.
+ * The sats that the customer sends next, with one payment; 0: all came.
  *
  * @param {Order} order
  */
-export const askedSats = (order) => order.missing ?? order.charge.amount;
+export const askedSats = ({ psbt, missing, received, charge }) =>
+  psbt?.body.chargeAmount ?? missing ?? (received === undefined ? charge.amount : 0);
 
 /**
  * Whether what is paid now counts.
@@ -108,6 +109,7 @@ function toldOfPayment(order, now) {
  */
 function toldOfParents(order, now) {
   const awaited = awaitedParents(order).length;
+  const asked = askedSats(order);
   if (order.expiresAt <= now) return toldOfPayment(order, now);
   const parents = awaited === 0 ? 'Parents' : plural(awaited, 'parent');
   return {
@@ -115,9 +117,7 @@ function toldOfParents(order, now) {
     title: `Waiting for ${awaited === 1 ? 'the parent' : parents.toLowerCase()}`,
     words: [
       `Send ${awaited === 1 ? 'the parent' : 'each parent'} to its deposit address below until ${momentWords(order.expiresAt)}, with the sats of its output. The delivery returns it.`,
-      ...(order.underpaid === true || order.missing !== undefined
-        ? [`${satsWords(askedSats(order))} are missing, too.`]
-        : []),
+      asked === 0 ? 'The payment is there.' : `Pay ${satsWords(asked)} to the address below, too.`,
     ],
   };
 }

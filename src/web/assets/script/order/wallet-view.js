@@ -28,6 +28,14 @@ export class WalletView {
   #order = null;
   #said;
   #signing = element('div', { class: 'signing' });
+  #special = element('input', {
+    id: 'special-output',
+    type: 'text',
+    spellcheck: 'false',
+    autocapitalize: 'off',
+    autocomplete: 'off',
+    'aria-describedby': 'special-output-hint',
+  });
 
   /**
    * @param {string} network
@@ -64,8 +72,26 @@ export class WalletView {
             ),
           ),
         ),
+      this.#specialSat(),
       this.#otherWallet(),
     ];
+  }
+
+  /** Where an order is for a special sat of the customer, the output that has it. */
+  #specialSat() {
+    const wanted = this.#order?.allowedSatributes ?? [];
+    if (wanted.length === 0) return null;
+    return element(
+      'div',
+      { class: 'field' },
+      element('label', { for: 'special-output' }, `Output with your sat (${wanted.join(', ')})`),
+      this.#special,
+      element(
+        'p',
+        { class: 'hint small', id: 'special-output-hint' },
+        '<txid>:<vout>, at the address of your inscriptions. What else it holds returns there.',
+      ),
+    );
   }
 
   /** @param {string} words */
@@ -110,8 +136,10 @@ export class WalletView {
       this.#say('Nothing is missing any more.');
       return null;
     }
+    const output = this.#special.value.trim();
+    const special = output === '' ? {} : { specialSatsOutput: output };
     this.#say('The payment is made…');
-    const outcome = await postJson(way.path, { ...way.body, ...account });
+    const outcome = await postJson(way.path, { ...way.body, ...account, ...special });
     if (outcome.kind !== 'answered') {
       this.#say(outcome.messages.join(' '));
       return null;

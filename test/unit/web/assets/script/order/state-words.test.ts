@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { orderStates } from '#orders/order/order-machine.ts';
 import type { Order } from '#web/assets/script/order/order-shapes.js';
-import { canCancel, isPayable, stepsOf, told } from '#web/assets/script/order/state-words.js';
+import { askedSats, canCancel, isPayable, stepsOf, told } from '#web/assets/script/order/state-words.js';
 
 const now = 1_764_000_000_000;
 const order: Order = {
@@ -29,9 +29,11 @@ test.each(orderStates)('an order that is %s is told in words, with and without a
 
 test('what is asked for is told with its amount', () => {
   expect(textOf({})).toMatch(/Send exactly 3,456 sats to the address below/u);
-  expect(textOf({ underpaid: true, missing: 1200 })).toMatch(/1,200 sats are missing .*same address/u);
+  const partly = { missing: 1200, psbt: { ...order.psbt!, body: { chargeAmount: 1200, feeRate: 2 } } };
+  expect(textOf({ underpaid: true, ...partly })).toMatch(/1,200 sats are missing .*same address/u);
   const repriced = { amount: 900, before: 3456, from: 2, to: 9, fee: 9, until: now + 86_400_000 };
-  const raised = textOf({ missing: 900, repriced, charge: { ...order.charge, amount: 4356 } });
+  const psbt = { ...order.psbt!, body: { chargeAmount: 900, feeRate: 2 } };
+  const raised = textOf({ missing: 900, repriced, psbt, charge: { ...order.charge, amount: 4356 } });
   expect(raised).toMatch(
     /^Fees rose: 900 sats more .*9 sat\/vB instead of 2 .*4,356 sats instead of 3,456 sats/u,
   );
@@ -77,4 +79,18 @@ test('an order is cancelled before anything was paid, or after a rise of fees', 
       canCancel({ ...order, ...more } as Order),
     ),
   ).toEqual([true, false, true, false]);
+});
+
+test('an order that waits for a parent asks for sats only while some are missing', () => {
+  const lent: Partial<Order> = {
+    state: 'waiting-parent',
+    parents: [{ inscriptionId: 'x', depositAddress: 'y' }],
+    psbt: { path: '/create-parent-child-psbt', body: { orderId: order.id, feeRate: 2 } },
+  };
+  const asked = (more: Partial<Order>) => askedSats({ ...order, ...lent, ...more });
+  expect([asked({}), asked({ received: 1000, missing: 2456 }), asked({ received: 3456 })]).toEqual([
+    3456, 2456, 0,
+  ]);
+  expect(textOf({ ...lent, received: 3456 })).toMatch(/The payment is there\./u);
+  expect(textOf(lent)).toMatch(/Pay 3,456 sats to the address below, too\./u);
 });
