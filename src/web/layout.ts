@@ -44,6 +44,7 @@ const links = (entries: readonly (readonly [href: string, words: string])[]): Ht
   entries.map(([href, words]) => html`<a href="${href}">${words}</a> `);
 
 const mainLinks = links([
+  ['/inscribe', 'Inscribe'],
   ['/inscriptions', 'Inscriptions'],
   ['/blocks', 'Blocks'],
   ['/market', 'Market'],

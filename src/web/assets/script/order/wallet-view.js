@@ -77,7 +77,7 @@ export class WalletView {
     ];
   }
 
-  /** Where an order is for a special sat of the customer, the output that has it. */
+  /** Asks for the output with the special sat, if the order is for one of the customer's. */
   #specialSat() {
     const wanted = this.#order?.allowedSatributes ?? [];
     if (wanted.length === 0) return null;

@@ -29,6 +29,12 @@
 /** A failure of a wallet, in words for its owner. */
 export class WalletFailure extends Error {}
 
+/** A wallet does not know the method: an older version may have another one. */
+class UnknownMethod extends WalletFailure {}
+
+/** Code of JSON-RPC for it. */
+const unknownMethod = -32601;
+
 /** @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
 const fieldsOf = (value) =>
   typeof value === 'object' && value !== null ? /** @type {Readonly<Record<string, unknown>>} */ (value) : {};
@@ -53,6 +59,8 @@ function failureOf(name, thrown) {
   const inner = fieldsOf(thrown)['error'] ?? thrown;
   const code = fieldsOf(inner)['code'];
   const message = typeof inner === 'string' ? inner : textIn(inner, 'message');
+  if (code === unknownMethod)
+    return new UnknownMethod(`${name} does not know what it is asked for: update it.`);
   const isRefused =
     (typeof code === 'number' && refusals.includes(code)) ||
     /reject|refus|cancel|denied|closed/iu.test(message);
@@ -174,8 +182,14 @@ function signedIn(name, answer, field) {
 const xverse = (provider) => ({
   name: 'Xverse',
   connect: async () => {
-    const params = { addresses: ['payment', 'ordinals'], message: 'Pay an order of inscriptions' };
-    const result = await ask(provider, 'Xverse', 'wallet_connect', params);
+    const purposes = ['payment', 'ordinals'];
+    const message = 'Pay an order of inscriptions';
+    const result = await ask(provider, 'Xverse', 'wallet_connect', { addresses: purposes, message }).catch(
+      (error) => {
+        if (!(error instanceof UnknownMethod)) throw error;
+        return ask(provider, 'Xverse', 'getAccounts', { purposes, message });
+      },
+    );
     const purposeOf = (/** @type {unknown} */ address) => {
       const purpose = textIn(address, 'purpose');
       return purpose === 'payment' || purpose === 'ordinals' ? purpose : null;

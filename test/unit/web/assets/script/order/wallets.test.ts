@@ -83,6 +83,22 @@ describe('a wallet', () => {
     await expect(wallet!.connect()).rejects.toThrow(/did not name an address/u);
   });
 
+  test('of an older version of sats-connect is asked for its accounts in its way', async () => {
+    const asked: string[] = [];
+    const listed = [
+      { purpose: 'payment', address: two.paymentAddress, publicKey: two.paymentPublicKey },
+      { purpose: 'ordinals', address: two.ordinalAddress, publicKey: two.ordinalPublicKey },
+    ];
+    const request = async (method: string) => {
+      asked.push(method);
+      return method === 'getAccounts'
+        ? { result: listed }
+        : { error: { code: -32601, message: 'not found' } };
+    };
+    const [wallet] = walletsIn({ BitcoinProvider: { request } });
+    expect([await wallet!.connect(), asked]).toEqual([two, ['wallet_connect', 'getAccounts']]);
+  });
+
   test('of an old version, which lacks a method, is told so', async () => {
     const [wallet] = walletsIn({ unisat: {} });
     await expect(wallet!.connect()).rejects.toThrow(/does not offer requestAccounts: update it/u);
