@@ -18,10 +18,8 @@ const get = (url: string, accept?: string) =>
 test('GET /order without an id is a page for browsers, and the answer of the API for all others', async () => {
   const page = await get('/order', browser);
   expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-  expect(page.headers).toMatchObject({
-    'referrer-policy': 'no-referrer',
-    vary: expect.stringMatching(/accept\b/iu),
-  });
+  expect(page.headers['referrer-policy']).toBe('no-referrer');
+  expect(page.headers['vary']).toMatch(/accept\b/iu);
   expect(page.body).toContain('<noscript>');
   for (const accept of [undefined, '*/*', 'application/json']) {
     const answer = await get('/order', accept);

@@ -19,15 +19,22 @@ const blocksOf = [
   [26, 5],
 ] as const;
 
+/** Centres of alignment patterns in both directions. */
+function centresOf(size: number): number[] {
+  const last = size - 7;
+  if (size === 21) return [];
+  return size < 45 ? [last] : [6, (6 + last) / 2, last];
+}
+
 /** Modules that are no data, told from the standard by another way than the encoder's. */
 function isPattern(size: number, row: number, column: number): boolean {
-  const version = (size - 17) / 4;
-  const corner = (y: number, x: number): boolean => row >= y && row < y + 9 && column >= x && column < x + 9;
-  if (corner(0, 0) || (row < 9 && column >= size - 8) || (row >= size - 8 && column < 9)) return true;
-  if (row === 6 || column === 6) return true;
-  if (version >= 7 && ((row < 6 && column >= size - 11) || (column < 6 && row >= size - 11))) return true;
+  const [low, high] = [Math.min(row, column), Math.max(row, column)];
+  // corners with their formats, timing, and versions from 7 on
+  const isCorner = high < 9 || (low < 9 && high >= size - 8);
+  const isVersion = size >= 45 && low < 6 && high >= size - 11;
+  if (isCorner || row === 6 || column === 6 || isVersion) return true;
+  const centres = centresOf(size);
   const last = size - 7;
-  const centres = version === 1 ? [] : version < 7 ? [last] : [6, (6 + last) / 2, last];
   return centres.some((y) =>
     centres.some((x) => {
       const isInCorner = (y === 6 && x === 6) || (y === 6 && x === last) || (y === last && x === 6);
