@@ -54,7 +54,8 @@ const fileWords = (/** @type {OrderFile} */ { status, error, tx }) => {
  */
 export function filesView(order) {
   const { files } = order;
-  const there = files.filter(({ inscriptionId }) => inscriptionId !== undefined);
+  // a preview is there once a block has the content
+  const there = files.filter(({ status }) => status === 'inscribed');
   if (files.length === 0) return [];
   const listed = files.slice(0, rowsMax);
   return [
