@@ -146,7 +146,7 @@ function forget(forgotten) {
 function show(read) {
   notice([]);
   const now = Date.now();
-  const payable = isPayable(read, now);
+  const payable = isPayable(read);
   fill(part('state'), [told(read, now), stepsOf(read), read.refund], () => stateView(read, now));
   const payment = { address: read.charge.address, sats: askedSats(read) };
   const needsSats = payable && payment.sats > 0;

@@ -30,12 +30,11 @@ export const askedSats = ({ psbt, missing, received, charge }) =>
   psbt?.body.chargeAmount ?? missing ?? (received === undefined ? charge.amount : 0);
 
 /**
- * Whether what is paid now counts.
+ * Whether something is asked for, and what is sent now counts. The service says so: the clock of a browser may be wrong.
  *
  * @param {Order} order
- * @param {number} now
  */
-export const isPayable = (order, now) => order.psbt !== undefined && order.expiresAt > now;
+export const isPayable = (order) => order.psbt !== undefined;
 
 /**
  * Parents that did not come yet.
@@ -57,21 +56,30 @@ const lateWords = ({ refundAddress }) =>
     : 'Do not pay it any more: what arrives is only sent back, less a fee.';
 
 /**
+ * @param {Order} order that waits, and asks for nothing
+ * @param {number} now
+ * @returns {Told}
+ */
+function toldOfNothingAsked(order, now) {
+  if (order.received !== undefined && order.missing === undefined)
+    return { tone: 'wait', title: 'Payment seen', words: ['It is being checked. There is nothing to do.'] };
+  return {
+    tone: 'wait',
+    title: order.expiresAt <= now ? 'The time to pay is over' : 'It takes no money any more',
+    words: [
+      `A payment that was sent in time still counts. ${lateWords(order)}`,
+      'The order is closed in a moment.',
+    ],
+  };
+}
+
+/**
  * @param {Order} order
  * @param {number} now
  * @returns {Told}
  */
 function toldOfPayment(order, now) {
-  if (order.expiresAt <= now) {
-    return {
-      tone: 'wait',
-      title: 'The time to pay is over',
-      words: [
-        `A payment that was sent in time still counts. ${lateWords(order)}`,
-        'The order is closed in a moment.',
-      ],
-    };
-  }
+  if (!isPayable(order)) return toldOfNothingAsked(order, now);
   const { repriced, underpaid } = order;
   const until = momentWords(order.expiresAt);
   const asked = satsWords(askedSats(order));
@@ -110,7 +118,7 @@ function toldOfPayment(order, now) {
 function toldOfParents(order, now) {
   const awaited = awaitedParents(order).length;
   const asked = askedSats(order);
-  if (order.expiresAt <= now) return toldOfPayment(order, now);
+  if (!isPayable(order)) return toldOfPayment(order, now);
   const parents = awaited === 0 ? 'Parents' : plural(awaited, 'parent');
   return {
     tone: 'pay',

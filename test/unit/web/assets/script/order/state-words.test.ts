@@ -43,9 +43,18 @@ test('what is asked for is told with its amount', () => {
   );
 });
 
-test('no one is asked to pay an order that takes no money', () => {
-  expect(textOf({}, order.expiresAt)).toMatch(/^The time to pay is over .*Do not pay it any more/u);
-  expect(isPayable(order, order.expiresAt)).toBe(false);
+test('no one is asked to pay an order that takes no money, whatever the clock of the browser says', () => {
+  const { psbt: _, ...closed } = order;
+  const shown = (more: Partial<Order>, at = now): string => {
+    const { title, words } = told({ ...closed, ...more }, at);
+    return [title, ...words].join(' ');
+  };
+  expect(shown({}, order.expiresAt)).toMatch(/^The time to pay is over .*Do not pay it any more/u);
+  expect(shown({})).toMatch(/^It takes no money any more .*Do not pay it any more/u);
+  expect(shown({ state: 'waiting-parent' })).toMatch(/Do not pay it any more/u);
+  expect(shown({ received: 3456 })).toMatch(/^Payment seen/u);
+  expect([isPayable(closed), isPayable(order)]).toEqual([false, true]);
+  expect(textOf({}, order.expiresAt + 1)).toMatch(/^Waiting for your payment/u);
   for (const state of ['expired', 'cancelled'] as const)
     expect(textOf({ state, refundAddress: 'bcrt1qrefund' })).toMatch(
       /Do not pay it any more: what arrives is only sent back/u,
