@@ -222,9 +222,8 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.click('#more > summary');
     await page.fill('#parentId', parent);
     await page.locator('#parentId').blur();
-    await page.waitForFunction(
-      "document.getElementById('parentValue').value === '10000' && document.getElementById('parentReturn').value !== ''",
-    );
+    await expect.poll(() => page.inputValue('#parentValue'), { timeout: seenMs }).toBe('10000');
+    expect(await page.inputValue('#parentReturn')).toBe(ordinals.address);
     await page.check('input[value=bulk]');
     await page.fill('#fee', '2');
     await page.locator('#order-button:enabled').click();
