@@ -89,6 +89,7 @@ export const sharedTables: readonly SharedTables[] = [
       'collections/market-slug.store.ts': ['chain.inscriptions'],
       'lists/collection-items.store.ts': ['chain.inscriptions'],
       'lists/item-holders.store.ts': ['chain.locations'],
+      'lists/item-orders.ts': ['chain.inscriptions', 'chain.sales'],
       'lists/shown-items.store.ts': ['chain.inscriptions'],
       'sales/collection-sales.store.ts': ['chain.blocks', 'chain.inscriptions', 'chain.sales'],
       'sales/newest-sales.store.ts': ['chain.blocks', 'chain.inscriptions', 'chain.sales'],

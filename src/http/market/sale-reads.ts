@@ -9,6 +9,7 @@ import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
 import { ItemHolderLists } from '#market/lists/item-holder-lists.ts';
+import { ItemOrders } from '#market/lists/item-orders.ts';
 import { RecentSales } from '#market/sales/recent-sales.ts';
 import { SaleCoverages } from '#market/sales/sale-coverage.ts';
 import { SaleLists } from '#market/sales/sale-lists.ts';
@@ -39,6 +40,7 @@ export type WalkedRead<T> = (snapshot: Snapshot, mayWalk: boolean) => Promise<{ 
 export class SaleReads {
   readonly lists = new SaleLists();
   readonly holders = new ItemHolderLists();
+  readonly orders = new ItemOrders();
   readonly recent = new RecentSales();
   readonly coverage = new SaleCoverages();
   readonly #pool: Pool;

@@ -20,6 +20,8 @@ export interface CollectionItemDetail extends Member {
   readonly location: Location | null;
   /** Null: no sale of it is known. */
   readonly lastSale: LastSale | null;
+  /** Null: it is not indexed. */
+  readonly key: InscriptionKey | null;
 }
 
 interface ItemRow {
@@ -66,11 +68,44 @@ export async function itemsAfter(
   const { sql, of } = membersOf(collection);
   const page = collection.kind === 'import' ? ofImport : ofChain(sql);
   const { rows } = await client.query<ItemRow>(page, [of, after, limit]);
+  return itemDetails(client, collection, rows, withSales);
+}
+
+const atPlaces = `SELECT i.key, m.txid, m.index, i.number, m.place, m.name
+  FROM unnest($2::integer[]) WITH ORDINALITY AS asked(place, nth)
+  JOIN service.market_items m ON m.slug = $1 AND m.place = asked.place
+  LEFT JOIN chain.inscriptions i ON i.txid = m.txid AND i.index = m.index ORDER BY asked.nth`;
+
+const atKeys = `SELECT i.key, i.txid, i.index, i.number, NULL::integer AS place, NULL::text AS name
+  FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, nth)
+  JOIN chain.inscriptions i ON i.key = asked.key ORDER BY asked.nth`;
+
+/** The items at some positions, in their order. */
+export async function itemsAt(
+  client: ClientBase,
+  collection: FoundCollection,
+  positions: readonly ItemPosition[],
+  withSales: boolean,
+): Promise<CollectionItemDetail[]> {
+  const { rows } =
+    collection.kind === 'import'
+      ? await client.query<ItemRow>(atPlaces, [collection.slug, positions])
+      : await client.query<ItemRow>(atKeys, [positions]);
+  return itemDetails(client, collection, rows, withSales);
+}
+
+async function itemDetails(
+  client: ClientBase,
+  collection: FoundCollection,
+  rows: readonly ItemRow[],
+  withSales: boolean,
+): Promise<CollectionItemDetail[]> {
   const keys = rows.flatMap(({ key }) => (key === null ? [] : [key]));
   const locations = await currentLocations(client, keys);
   const sales = withSales ? await lastSalesOf(client, keys) : new Map<InscriptionKey, LastSale>();
   return rows.map((row) => ({
     ...memberOf(collection, row),
+    key: row.key,
     isIndexed: row.key !== null,
     location: row.key === null ? null : (locations.get(row.key) ?? null),
     lastSale: row.key === null ? null : (sales.get(row.key) ?? null),

@@ -1,13 +1,13 @@
 import { grouped, plural } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { price, volume } from '#web/parts/amounts.ts';
+import { artTile } from '#web/parts/art-tile.ts';
 import { type CollectionHead, collectionFrame } from '#web/parts/collection-frame.ts';
-import { type ItemFilters, itemFilters, itemParameters, type TraitGroup } from '#web/parts/item-filters.ts';
+import { type ItemFilters, itemFilters, itemParameters } from '#web/parts/item-filters.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 import { washChip } from '#web/parts/sale-rows.ts';
 import { type ChartedSales, salesCharts } from '#web/parts/sales-charts.ts';
 import { strangersName } from '#web/parts/strangers-text.ts';
-import { thumbnail } from '#web/parts/thumbnail.ts';
 import type { SumsLine } from './market.page.ts';
 
 export interface ItemLine {
@@ -16,6 +16,10 @@ export interface ItemLine {
   readonly number: number | null;
   /** False: no indexed block reveals it. */
   readonly indexed: boolean;
+  /** Null: no type, or it is not indexed. */
+  readonly contentType: string | null;
+  /** The beginning of a text. Null: it is no text, or not loaded. */
+  readonly text: string | null;
   /** Null: no sale of it is known. */
   readonly lastSale: {
     /** Sats. */
@@ -68,7 +72,6 @@ export interface CollectionPageView {
   /** False: of an item without a known sale it is unknown whether it was sold. */
   readonly areSalesKnown: boolean;
   readonly filters: ItemFilters;
-  readonly traits: readonly TraitGroup[];
   /** Items that fit the filters. Null: they are not counted. */
   readonly matching: number | null;
   readonly items: readonly ItemLine[];
@@ -80,7 +83,7 @@ export function collectionPage(view: CollectionPageView): Markup {
   const { head, description, links, counted, listed } = view;
   return collectionFrame(head, {
     tab: 'items',
-    description: `${head.name}: ${plural(listed, 'item')}, with sales, volume, lowest price, holders and traits as the Bitcoin chain shows them.`,
+    description: `${head.name}: ${plural(listed, 'item')}, with sales, volume, lowest price and holders as the Bitcoin chain shows them.`,
     intro: [
       description !== null && html`<p class="wrap lines">${strangersName(description)}</p>`,
       links.length > 0 &&
@@ -150,12 +153,12 @@ function changeWords(sats: number, before: SumsLine | null): string {
 }
 
 function itemsSection(view: CollectionPageView): Markup {
-  const { head, items, listed, areSalesKnown, filters, traits, matching } = view;
-  const isFiltered = filters.query !== '' || filters.traits.length > 0;
+  const { head, items, listed, areSalesKnown, filters, matching } = view;
+  const isFiltered = filters.query !== '';
   const empty =
     listed === 0 ? 'It names no item.' : isFiltered ? 'No item fits.' : 'There are no items after these.';
   return html`<section id="items"><h2>Items${isFiltered && matching !== null && html` <span class="faint">${grouped(matching)} of ${grouped(listed)}</span>`}</h2>
-${itemFilters(head.slug, filters, traits)}
+${itemFilters(head.slug, filters)}
 ${items.length > 0 ? html`<ul class="cards">${items.map((item) => itemCard(item, areSalesKnown))}</ul>` : html`<p class="empty">${empty}</p>`}
 ${pager(view)}
 </section>`;
@@ -171,10 +174,8 @@ function pager({ head: { slug }, place, filters }: CollectionPageView): HtmlValu
   return html`<nav class="steps" aria-label="Pages of items"><span>${after !== null && html`<a href="/collection/${slug}" rel="first">« First</a>`}</span><span>${nextAfter !== null && html`<a href="/collection/${slug}?after=${nextAfter}#items" rel="next">Next ›</a>`}</span></nav>`;
 }
 
-function itemCard(
-  { inscriptionId, name, number, indexed, lastSale }: ItemLine,
-  areSalesKnown: boolean,
-): Markup {
+function itemCard(item: ItemLine, areSalesKnown: boolean): Markup {
+  const { inscriptionId, name, number, indexed, lastSale, contentType, text } = item;
   const sold =
     lastSale === null
       ? areSalesKnown
@@ -182,7 +183,7 @@ function itemCard(
         : 'sales unknown'
       : html`${price(lastSale.price)}${lastSale.wash && washChip}`;
   return html`<li class="card"><a href="/inscription/${inscriptionId}" title="${inscriptionId}">
-  <span class="view">${indexed && thumbnail(inscriptionId, 190)}</span>
+  <span class="view">${indexed && artTile({ id: inscriptionId, contentType, text })}</span>
   <span class="line"><b>${strangersName(name)}</b></span>
   <span class="line faint"><span>${indexed ? sold : 'not indexed yet'}</span>${number !== null && html`<span>#${grouped(number)}</span>`}</span>
 </a></li>

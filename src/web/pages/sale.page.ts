@@ -122,23 +122,3 @@ ${row('Wash', sale.wash ? 'yes' : 'no')}
 ${row('Rules', `version ${sale.rules}`)}
 </dl>${hasJson && html`<p class="faint">This address has the same as JSON, asked for with <code>Accept: application/json</code>.</p>`}</details>`;
 }
-
-/** The newest sales of an inscription, as its page shows them. */
-export function salesTable(sales: readonly SaleView[]): HtmlValue {
-  if (sales.length === 0) return null;
-  return html`<section><h2>Sales</h2>
-<div class="scroll"><table class="rows stacked">
-<thead><tr><th scope="col">Sold</th><th scope="col" class="num">Price</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
-<tbody>
-${sales.map(
-  ({ txid, time, price: sats, maker, taker, wash }) => html`<tr>
-  <th scope="row" class="nowrap"><a href="/sale/${txid}">${timeWords(time)}</a></th>
-  <td class="num nowrap" data-label="Price"><span>${price(sats)}${wash && washChip}</span></td>
-  <td data-label="Seller">${party(maker)}</td>
-  <td data-label="Buyer">${buyer(taker)}</td>
-</tr>
-`,
-)}
-</tbody>
-</table></div></section>`;
-}

@@ -1,8 +1,6 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { blockAt } from '#chain/blocks/block.queries.ts';
-import { idText } from '#http/market/collection-views.ts';
-import { itemsPage } from '#http/market/collections/collection-items.routes.ts';
 import {
   type CollectionNow,
   collectionPath,
@@ -13,14 +11,12 @@ import {
   collectionStats,
   headView,
 } from '#http/market/collections/collection-stats.routes.ts';
-import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
+import { MarketQuery, marketParameters, parameter } from '#http/market/market-query.ts';
 import type { SaleReads } from '#http/market/sale-reads.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
-import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { CollectionItemDetail } from '#market/lists/collection-items.store.ts';
 import { listedItems } from '#market/lists/item-holder-lists.ts';
 import { periodSeconds } from '#market/sales/recent-sales.ts';
 import { sumsBetween, sumsByDay, sumsOf } from '#market/sales/sale-sums.ts';
@@ -28,18 +24,19 @@ import {
   type CollectionPageView,
   type CountedView,
   collectionPage,
-  type ItemLine,
   type WindowLine,
 } from '#web/pages/collection.page.ts';
+import { type ItemSort, itemSorts } from '#web/parts/item-filters.ts';
 import { type KnownHead, knownHead } from './collection-head.ts';
+import { type ItemsQuestion, itemsView } from './collection-items-view.ts';
 import { barsOf, pageConfig, pageResponse } from './market-page-parts.ts';
 
-/** With a picture each, which the browser asks for when it comes near the screen. */
-const itemsPerPage = 60;
+const sorts = Object.keys(itemSorts) as ItemSort[];
+const sortParameter = parameter('the order of the items', { type: 'string', enum: sorts, default: 'listed' });
 
 /** A collection: what it sold, and its items. */
 export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
-  const { afterItem } = marketParameters;
+  const { afterItem, pageNumber, q } = marketParameters;
   apiRoute(app, {
     method: 'GET',
     url: '/collection/:slug',
@@ -48,21 +45,26 @@ export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleRea
       summary: 'A collection of the market: price and volume, and its items',
       tags: ['pages'],
       params: collectionPath,
-      querystring: Type.Object({ after: afterItem }),
+      querystring: Type.Object({ q, sort: sortParameter, page: pageNumber, after: afterItem }),
       response: pageResponse,
     },
     config: pageConfig,
     handler: async (request, reply) => {
       const query = new MarketQuery(request.query, request.params);
       const slug = query.slugOfPath();
-      const after = query.afterItem();
+      const asked = {
+        query: query.searched(),
+        sort: query.choice('sort', sorts, 'listed'),
+        page: query.pageNumber(),
+        after: query.afterItem(),
+      };
       query.refuse();
       const view = await reads.run(askerOf(reply), async (snapshot, mayWalk) => {
         const { client, tip } = snapshot;
         const now = await foundCollection(client, slug, tip);
         const known = await knownHead(reads, client, deps, now, mayWalk);
         if (known === null) return null;
-        const value = await collectionView(reads, client, { ...now, ...known, after }, mayWalk);
+        const value = await collectionView(reads, client, { ...now, ...known, asked }, mayWalk);
         return value === null ? null : { value };
       });
       return sendPage(reply, collectionPage(view), { thumbnails: true });
@@ -71,7 +73,7 @@ export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleRea
 }
 
 interface PageQuestion extends CollectionNow, KnownHead {
-  readonly after: InscriptionId | null;
+  readonly asked: ItemsQuestion;
 }
 
 /** Null: it takes a walk, which it may not make. A later page has items alone, so nothing else is read for it. */
@@ -81,11 +83,12 @@ async function collectionView(
   question: PageQuestion,
   mayWalk: boolean,
 ): Promise<CollectionPageView | null> {
-  const { collection, head, countedFrom, after } = question;
-  const stats = after === null ? await collectionStats(reads, client, question, mayWalk) : 'left out';
+  const { collection, head, countedFrom, asked } = question;
+  const isFirst = asked.after === null && asked.page === 1 && asked.query === '' && asked.sort === 'listed';
+  const stats = isFirst ? await collectionStats(reads, client, question, mayWalk) : 'left out';
   if (stats === null) return null;
-  const page = await itemsPage(client, collection, { after, limit: itemsPerPage }, mayWalk);
-  if (page === null) return null;
+  const items = await itemsView(reads, client, question, asked, mayWalk);
+  if (items === null) return null;
   const { description, website, twitter, discord } = headView(collection);
   const links = [
     { words: 'Website', href: website },
@@ -94,16 +97,12 @@ async function collectionView(
   ];
   return {
     head,
-    description: after === null ? description : null,
+    description: isFirst ? description : null,
     links: links.flatMap(({ words, href }) => (href === null ? [] : [{ words, href }])),
     listed: listedItems(collection),
     counted: stats === 'left out' ? null : await countedView(client, question, stats),
     areSalesKnown: countedFrom !== null,
-    filters: { query: '', sort: 'listed', sorts: ['listed'], traits: [] },
-    traits: [],
-    matching: null,
-    items: page.items.map(itemLine),
-    place: { kind: 'cursor', after: after === null ? null : idText(after), nextAfter: page.nextAfter },
+    ...items,
   };
 }
 
@@ -148,11 +147,3 @@ function windowsOf(blocks: CountedCollection['blocks'], end: number, start: numb
   });
   return [...spans, { words: 'all', sums: sumsOf(blocks), before: null }];
 }
-
-const itemLine = ({ id, name, number, isIndexed, lastSale }: CollectionItemDetail): ItemLine => ({
-  inscriptionId: idText(id),
-  name,
-  number,
-  indexed: isIndexed,
-  lastSale: lastSale === null ? null : { price: lastSale.price, wash: lastSale.isWash },
-});

@@ -42,16 +42,19 @@ beforeAll(async () => {
   ];
   for (const sale of sales) await node.chain.mine([sale]);
   await node.atTip();
-  // the first sale was two days before the last block
-  await node.database.pool.query(
-    `UPDATE chain.blocks SET time = 1700000000 + height
-       - CASE WHEN height = (SELECT min(height) FROM chain.sales) THEN 2 * 86400 ELSE 0 END`,
-  );
+  await setTimes();
 }, 120_000);
 afterAll(async () => {
   await app.close();
   await node.close();
 });
+
+/** The first sale was two days before the last block. */
+const setTimes = (): Promise<unknown> =>
+  node.database.pool.query(
+    `UPDATE chain.blocks SET time = 1700000000 + height
+       - CASE WHEN height = (SELECT min(height) FROM chain.sales) THEN 2 * 86400 ELSE 0 END`,
+  );
 
 async function page(url: string): Promise<string> {
   const { statusCode, body } = await app.inject({ url, headers: { accept: 'text/html' } });
@@ -192,6 +195,51 @@ describe('a collection', () => {
     expect(holders).toContain(`href="/address/${addressOf(alice)}"`);
     expect(rowsOf(holders)[1]).toMatch(/^1 \| .* \| 2 \| 66\.7 % \|$/u);
     expect(await page('/collection/frogs/holders?page=2')).toContain('There are no holders on this page.');
+  });
+
+  const names = (text: string): (string | undefined)[] =>
+    [...text.slice(text.indexOf('id="items"')).matchAll(/<b><bdi>([^<]*)<\/bdi><\/b>/gu)].map(
+      ([, name]) => name,
+    );
+
+  test.each([
+    ['', ['Frog 10', 'Frog 9', 'Frogs #3']],
+    ['sort=name', ['Frog 9', 'Frog 10', 'Frogs #3']],
+    ['sort=number-desc', ['Frogs #3', 'Frog 9', 'Frog 10']],
+    ['sort=price', ['Frogs #3', 'Frog 9', 'Frog 10']],
+    ['sort=price-desc', ['Frog 10', 'Frog 9', 'Frogs #3']],
+    ['sort=sold', ['Frogs #3', 'Frog 9', 'Frog 10']],
+    ['q=frog%201', ['Frog 10']],
+    ['q=FROG%20&sort=name', ['Frog 9', 'Frog 10']],
+    ['q=%00', []],
+    ['page=2', []],
+  ])('has its items, sorted and searched by %s', async (query, shown) => {
+    expect(names(await page(`/collection/frogs?${query}`))).toEqual(shown);
+  });
+
+  test('finds an item by its number and its id', async () => {
+    const id = idOfReveal(frogs[1]!);
+    expect(names(await page(`/collection/frogs?q=${id}`))).toEqual(['Frog 9']);
+    const { rows } = await node.database.pool.query<{ number: number }>(
+      'SELECT number FROM chain.inscriptions WHERE txid = $1',
+      [Buffer.from(frogs[1]!.txid, 'hex').reverse()],
+    );
+    expect(names(await page(`/collection/frogs?q=%23${rows[0]!.number}`))).toEqual(['Frog 9']);
+  });
+
+  test('of the chain is sorted and searched too', async () => {
+    const parent = await inscribed(node.chain, { body: 'a parent' }, { to: alice });
+    const child = await inscribed(
+      node.chain,
+      { body: 'a child', parents: [idOfReveal(parent)] },
+      { parents: [parent.coin(0)], to: bob },
+    );
+    await node.atTip();
+    await setTimes();
+    const path = `/collection/${idOfReveal(parent)}`;
+    for (const query of ['', '?sort=number', '?sort=sold', '?sort=name', `?q=${idOfReveal(child)}`])
+      expect(names(await page(`${path}${query}`))).toEqual([expect.stringMatching(/^Inscription \d+$/u)]);
+    expect(await page(`${path}?q=none`)).toContain('No item fits.');
   });
 
   test.each(['activity', 'days', 'holders'])('of an unknown slug has no page of its %s', async (path) => {
