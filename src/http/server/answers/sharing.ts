@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { isOrderId } from '#http/search/resolving/order-id.ts';
 import { originOf } from '#http/server/headers/request-origin.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { FeedLink, Sharing } from '#web/parts/sharing-tags.ts';
@@ -30,7 +31,9 @@ function feedOf(
 ): FeedLink | null {
   if (path === '/blocks') return { href: '/blocks.atom', title: 'Blocks' };
   if (kind === 'collection') return { href: `/collection/${name ?? ''}.atom`, title: 'Latest sales' };
-  if (path !== '/' || (query.get('text') ?? '') === '') return null;
+  const text = query.get('text') ?? '';
+  // the page says that it does not repeat the secret
+  if (path !== '/' || text === '' || isOrderId(text)) return null;
   const given = [...query].filter(([parameter, value]) => value !== '' && !notOfFeeds.includes(parameter));
   return { href: `/search.atom?${new URLSearchParams(given).toString()}`, title: 'New matches' };
 }

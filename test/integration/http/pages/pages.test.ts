@@ -302,7 +302,7 @@ describe('pages', () => {
     // a text that is found
     const { body } = await get('/?text=first&in=content&order=desc&contentType=text/*');
     expect(body).not.toContain('>similar words <');
-    const feed = /href="(\/search\.atom[^"]*)"/u.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const feed = /<a href="(\/search\.atom[^"]*)"/u.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect(feed).toBe('/search.atom?text=first&contentType=text%2F*');
     expect((await get(feed)).statusCode).toBe(200);
   });
