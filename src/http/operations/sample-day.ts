@@ -7,6 +7,9 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { standingAt } from './chain-lag.ts';
 import { DaySamples, type Standpoint, sampleEveryMs } from './day-samples.ts';
 
+/** A database that takes longer leaves a gap: its statements would otherwise wait for no one. */
+const readMaxMs = 5000;
+
 /** Takes a sample of the process each minute, for `/status`. Register it before the routes, to count all requests. */
 export function sampleDay(app: App, { pool }: Operations): DaySamples {
   const samples = new DaySamples(() =>
@@ -21,7 +24,7 @@ export function sampleDay(app: App, { pool }: Operations): DaySamples {
           mempool: mempool?.isFollowed === true ? mempool.transactions : null,
         };
       },
-      null,
+      AbortSignal.timeout(readMaxMs),
     ),
   );
   let timer: NodeJS.Timeout | null = null;
