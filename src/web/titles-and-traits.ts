@@ -25,12 +25,15 @@ const traitsMax = 40;
  */
 export function titleAndTraits({
   attributesJson,
+  propertiesJson = null,
   metadataJson,
 }: {
   readonly attributesJson: string | null;
+  /** All properties, for those that are not in rows. */
+  readonly propertiesJson?: string | null;
   readonly metadataJson: string | null;
 }): TitleAndTraits {
-  const attributes = objectOf(attributesJson);
+  const attributes = objectOf(attributesJson) ?? asObject(objectOf(propertiesJson)?.['attributes']);
   const metadata = objectOf(metadataJson);
   const ofProperties = traitsOf(attributes?.['traits']);
   const listed = metadata?.['attributes'] ?? metadata?.['traits'];

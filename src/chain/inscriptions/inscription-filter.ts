@@ -25,7 +25,14 @@ export interface InscriptionFilter {
   /** One of its parents. */
   readonly parent?: InscriptionId | undefined;
   readonly delegate?: InscriptionId | undefined;
+  readonly kind?: InscriptionKind | undefined;
+  /** Leaves out JSON texts with a protocol (`"p"`), as token operations are written: BRC-20 and others like it. */
+  readonly withoutTokens?: boolean | undefined;
 }
+
+/** Kinds of content that lists are narrowed to. */
+export const inscriptionKinds = ['images', 'html', 'text', 'json', 'audio', 'video'] as const;
+export type InscriptionKind = (typeof inscriptionKinds)[number];
 
 /** One condition: a check for an inscription `i`, and how to read its candidates in key order. */
 export interface Condition {
@@ -33,6 +40,8 @@ export interface Condition {
   readonly check: string;
   readonly value: unknown;
   readonly index: CandidateIndex | null;
+  /** Values of the index's first column, where the condition allows several. Absent: `value` alone. */
+  readonly alternatives?: readonly unknown[];
 }
 
 /**
@@ -143,6 +152,8 @@ export function conditionsOf(filter: InscriptionFilter, parentKey: InscriptionKe
   }
   if (contentType !== undefined) conditions.push(typeCondition(contentType));
   if (cursed !== undefined) conditions.push(cursedCondition(cursed));
+  if (filter.kind !== undefined) conditions.push(kindCondition(filter.kind));
+  if (filter.withoutTokens === true) conditions.push(withoutTokens);
   return conditions;
 }
 
@@ -155,6 +166,40 @@ function typeCondition(contentType: string): Condition {
   const index = isCommonType(contentType) ? null : indexes.type;
   return { check: 'i.content_type = $1::bytea', value: Buffer.from(contentType), index };
 }
+
+/** Exact types of the kinds whose class has others too. */
+const typesOfKinds = {
+  html: ['text/html;charset=utf-8', 'text/html', 'text/html; charset=utf-8', 'application/xhtml+xml'],
+  json: ['application/json', 'application/json;charset=utf-8', 'application/json; charset=utf-8'],
+} as const;
+const classOfKinds = { images: 'image/*', audio: 'audio/*', video: 'video/*' } as const;
+
+function kindCondition(kind: InscriptionKind): Condition {
+  if (kind === 'html' || kind === 'json') {
+    const alternatives = typesOfKinds[kind].map((type) => Buffer.from(type));
+    return {
+      check: 'i.content_type = ANY($1::bytea[])',
+      value: alternatives,
+      index: indexes.type,
+      alternatives,
+    };
+  }
+  if (kind !== 'text') return typeCondition(classOfKinds[kind]);
+  // most inscriptions are texts: a walk by key finds them at once
+  const isText = `${typeClass.replaceAll('content_type', 'i.content_type')} = 'text/'::bytea`;
+  const html = typesOfKinds.html.map((type) => Buffer.from(type));
+  return { check: `${isText} AND i.content_type <> ALL($1::bytea[])`, value: html, index: null };
+}
+
+/** Bytes of a text in which its protocol is searched: token operations have it first, in some twenty. */
+const protocolBytes = 300;
+
+const withoutTokens: Condition = {
+  check: `NOT EXISTS (SELECT FROM chain.contents t WHERE t.content_id = i.content_id AND t.text <> 0
+    AND encode(substring(t.body FROM 1 FOR $1::integer), 'escape') ~ '^\\s*\\{[^{}]*"p"\\s*:\\s*"')`,
+  value: protocolBytes,
+  index: null,
+};
 
 function cursedCondition(cursed: boolean): Condition {
   // most inscriptions are not cursed: a walk by key finds them at once

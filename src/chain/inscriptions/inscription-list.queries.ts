@@ -17,6 +17,8 @@ import {
 export interface ListedInscription extends InscriptionId {
   readonly key: InscriptionKey;
   readonly height: Height;
+  /** Its own content. Null: it has no body. */
+  readonly contentId: number | null;
 }
 
 export interface ListPage {
@@ -31,13 +33,15 @@ export interface ListQuestion {
   readonly limit: number;
   /** The page begins after this key. Null: at the start of `order`. */
   readonly after: number | null;
+  /** The largest of the candidates that are checked, first; there is no next page. */
+  readonly bySize?: boolean;
 }
 
 /**
  * Candidates checked for one page: some 100 ms of look-ups where none of them matches. Where two filters match many
  * inscriptions each but none together, the page ends there with fewer rows than it could hold.
  */
-const candidatesMax = 5_000;
+export const candidatesMax = 5_000;
 /** Counting of candidates stops here. It finds the filter with the fewest candidates, which is then read. */
 const countedMax = 1_000;
 
@@ -68,17 +72,22 @@ export async function listInscriptions(client: ClientBase, question: ListQuestio
   const driver = await rarest(client, conditions, range);
   const candidates = candidateQuery(driver, order, values);
   // sorted like the index, although the mark is the same for all: otherwise the planner would sort again
-  const mark = driver === null ? '' : `candidate.mark ${order}, `;
+  const isMerged = driver?.alternatives !== undefined;
+  const mark = driver === null || isMerged ? '' : `candidate.mark ${order}, `;
+  const bySize = question.bySize === true;
+  const size =
+    '(SELECT length(c.body) FROM chain.contents c WHERE c.content_id = i.content_id) DESC NULLS LAST, ';
   const ownValues = values.length;
   const checks = conditions.map(({ check, value }) => `AND ${check.replaceAll('$1', place(values, value))}`);
   const { rows } = await client.query<ListedInscription>(
-    `SELECT i.key, i.txid, i.index, i.height
+    `SELECT i.key, i.txid, i.index, i.height, i.content_id AS "contentId"
      FROM (${candidates} LIMIT ${candidatesMax}) AS candidate
      JOIN chain.inscriptions i ON i.key = candidate.key
      WHERE true ${checks.join('\n       ')}
-     ORDER BY ${mark}candidate.key ${order} LIMIT ${place(values, limit + 1)}`,
+     ORDER BY ${bySize ? size : mark}candidate.key ${order} LIMIT ${place(values, limit + 1)}`,
     values,
   );
+  if (bySize) return { inscriptions: rows.slice(0, limit), endKey: null };
   if (rows.length > limit) {
     return { inscriptions: rows.slice(0, limit), endKey: rows[limit - 1]?.key ?? null };
   }
@@ -115,9 +124,24 @@ function candidateQuery(
   if (condition === null) {
     return `SELECT key FROM chain.inscriptions WHERE key BETWEEN $1 AND $2 ORDER BY key ${order}`;
   }
-  const { table, column, key, where, ...index } = condition.index;
+  if (condition.alternatives !== undefined) {
+    // each in order, as many as are read of all
+    const parts = condition.alternatives.map(
+      (value) => `(${candidatesOf(condition.index, value, order, values)} LIMIT ${candidatesMax + 2})`,
+    );
+    return `SELECT key FROM (${parts.join(' UNION ALL ')}) AS merged ORDER BY key ${order}`;
+  }
+  return candidatesOf(condition.index, condition.value, order, values);
+}
+
+function candidatesOf(
+  { table, column, key, where, ...index }: CandidateIndex,
+  value: unknown,
+  order: 'asc' | 'desc',
+  values: unknown[],
+): string {
   const equals = index.equals.includes('$1')
-    ? index.equals.replaceAll('$1', place(values, condition.value))
+    ? index.equals.replaceAll('$1', place(values, value))
     : index.equals;
   return `SELECT ${column} AS mark, ${key} AS key FROM ${table}
     WHERE (${column}, ${key}) >= (${equals}, $1::integer) AND (${column}, ${key}) <= (${equals}, $2::integer)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
+import { type InscriptionFilter, inscriptionKinds } from '#chain/inscriptions/inscription-filter.ts';
 import { wholeNumberPattern } from '#http/server/errors/schema-faults.ts';
 import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { checkDestination } from '#kernel/bitcoin/destination.ts';
@@ -63,6 +63,17 @@ export const listQuery = Type.Object({
   ...filterQuery,
   address: text('current owner', acceptedForms.address, exampleAddress),
   delegate: text('id of the delegate', acceptedForms.inscriptionId, exampleId),
+  kind: text('a kind of content', { enum: [...inscriptionKinds] }, 'images'),
+  tokens: text(
+    'hide: without JSON texts that name a protocol, such as BRC-20; the page hides them unless it is `show`',
+    { enum: ['show', 'hide'] },
+    'hide',
+  ),
+  sort: text(
+    'order of the page, in place of `order`: number and size leave out what has neither; size has the largest of the newest 5,000 alone',
+    { enum: ['newest', 'oldest', 'number', 'size'] },
+    'newest',
+  ),
   ...pagingQuery,
 });
 export type ListQuery = Type.Static<typeof listQuery>;
@@ -145,6 +156,8 @@ export function filterOf(query: ListQuery, network: NetworkParameters): Inscript
     ...sharedFilterOf(query),
     owner: address === undefined ? undefined : scriptOf(address, 'address', network),
     delegate: idOf(query.delegate, 'delegate'),
+    kind: choice(query.kind, 'kind', inscriptionKinds),
+    withoutTokens: choice(query.tokens, 'tokens', ['show', 'hide']) === 'hide' ? true : undefined,
   };
   return Object.values(filter).every((value) => value === undefined) ? null : filter;
 }

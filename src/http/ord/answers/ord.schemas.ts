@@ -285,6 +285,8 @@ export const ordAnswers = {
   missing: { 200: jsonText(texts, 'the ids that are not indexed') },
   recursiveInscription: indexed(jsonText(inscriptionForInscriptions, 'the inscription')),
   metadata: indexed(jsonText(hex, 'CBOR in hex')),
+  pageOfRelatives: indexed(pageOrJson(listOf('page'), 'a page of ids')),
+  pageIndexOfRelatives: indexed(pageOrJson(listOf('page_index'), 'a page of ids')),
   pageOfIds: indexed(jsonText(listOf('page'), 'a page of ids')),
   pageIndexOfIds: indexed(jsonText(listOf('page_index'), 'a page of ids')),
   children: indexed(jsonText(entriesOf('children'), 'a page of children')),

@@ -123,7 +123,11 @@ export function inscriptionView(
 ): InscriptionView {
   const { location, contentHash } = detail;
   const { summary, attributesJson, neighbours, collections, pendingSales, satributes, ...shown } = parts;
-  const { title, traits } = titleAndTraits({ attributesJson, metadataJson: detail.metadataJson });
+  const { title, traits } = titleAndTraits({
+    attributesJson,
+    propertiesJson: parts.propertiesJson,
+    metadataJson: detail.metadataJson,
+  });
   const [collection] = collections ?? [];
   return {
     ...shown,

@@ -15,6 +15,7 @@ import {
 } from '#chain/inscriptions/properties.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { TextList } from '#http/bodies/parsing/text-list.ts';
+import { sendRelatives } from '#http/lists/relatives-page.ts';
 import { type AnswerBody, answerFromIndex, idText, sendOrd } from '#http/ord/answers/answers.ts';
 import {
   type BatchGate,
@@ -30,6 +31,8 @@ import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from '#http/p
 import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
@@ -228,7 +231,23 @@ function galleryRoutes(app: App, deps: PieceDependencies): void {
     asked: { readonly id: string; readonly page?: string },
   ): Promise<FastifyReply> => {
     const place = placeOf(asked.page, 'page');
-    inscriptionIdOf(asked.id);
+    const id = inscriptionIdOf(asked.id);
+    varyBy(reply, 'Accept');
+    if (prefersHtml(request.headers.accept)) {
+      return withSnapshot(
+        deps.pool,
+        async (snapshot) => {
+          const of = await inscriptionName(snapshot.client, { kind: 'id', id });
+          if (of === null) throw new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
+          const { ids, more } = await galleryPage(snapshot.client, of.key, place);
+          const items = ids.flatMap((item) => parseInscriptionId(item) ?? []);
+          const keys = (await inscriptionKeys(snapshot.client, items)).filter((key) => key !== null);
+          const path = (to: number): string => `/gallery/${idText(id)}/page/${to}`;
+          return sendRelatives(deps, reply, snapshot, { name: 'Gallery', of, keys, more, page: place, path });
+        },
+        askerOf(reply).signal,
+      );
+    }
     return answerOf(deps, request, reply, asked.id, async (client, { key }) =>
       JSON.stringify({ ...(await galleryPage(client, key, place)), page: place }),
     );
@@ -236,7 +255,7 @@ function galleryRoutes(app: App, deps: PieceDependencies): void {
   const schema = {
     summary: 'The gallery of an inscription, 100 items per page',
     tags,
-    response: ordAnswers.pageOfIds,
+    response: ordAnswers.pageOfRelatives,
   };
   apiRoute(app, {
     method: 'GET',

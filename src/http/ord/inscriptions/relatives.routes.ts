@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { inscriptionIds, inscriptionKey } from '#chain/inscriptions/inscription.queries.ts';
+import { inscriptionIds, inscriptionKey, inscriptionName } from '#chain/inscriptions/inscription.queries.ts';
 import {
   childPage,
   type InscriptionEntry,
@@ -8,11 +8,15 @@ import {
   type KeyPage,
   parentPage,
 } from '#chain/inscriptions/relative.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { sendRelatives } from '#http/lists/relatives-page.ts';
 import { type AnswerForm, answerFromIndex, idText } from '#http/ord/answers/answers.ts';
 import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import { inscriptionIdOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
 import { pathParts } from '#http/parameters/path-parts.ts';
+import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
 import { apiRoute, type RouteSchema } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
@@ -48,12 +52,17 @@ export function relativesRoutes(app: App, deps: AppDependencies): void {
   const route = (relation: Relation, form: AnswerForm, read: Read, show: Shown): void => {
     relativesRoute(app, deps, relation, { form, read, show });
   };
-  const plain: AnswerForm = { recursive: false };
+  const plain: AnswerForm = { recursive: false, page: true };
   const recursive: AnswerForm = { recursive: true };
-  const { pageOfIds, pageIndexOfIds } = ordAnswers;
+  const { pageOfIds, pageIndexOfIds, pageOfRelatives, pageIndexOfRelatives } = ordAnswers;
   const ofChildren = { name: 'Children', response: pageOfIds };
   const ofParents = { name: 'Parents', response: pageIndexOfIds };
-  route({ ...ofChildren, url: '/children/:id', operationId: 'children' }, plain, children, idsWith('page'));
+  route(
+    { ...ofChildren, response: pageOfRelatives, url: '/children/:id', operationId: 'children' },
+    plain,
+    children,
+    idsWith('page'),
+  );
   route(
     { ...ofChildren, url: '/r/children/:id', operationId: 'recursiveChildren' },
     recursive,
@@ -71,7 +80,12 @@ export function relativesRoutes(app: App, deps: AppDependencies): void {
     children,
     entriesAs('children'),
   );
-  route({ ...ofParents, url: '/parents/:id', operationId: 'parents' }, plain, parents, idsWith('page_index'));
+  route(
+    { ...ofParents, response: pageIndexOfRelatives, url: '/parents/:id', operationId: 'parents' },
+    plain,
+    parents,
+    idsWith('page_index'),
+  );
   route(
     { ...ofParents, url: '/r/parents/:id', operationId: 'recursiveParents' },
     recursive,
@@ -104,9 +118,24 @@ function relativesRoute(
   ): Promise<FastifyReply> => {
     const id = inscriptionIdOf(asked.id);
     const page = placeOf(asked.page, 'page');
+    const missing = new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
+    // inscriptions ask below /r/, people here
+    if (form.page === true && prefersHtml(request.headers.accept)) {
+      return withSnapshot(
+        deps.pool,
+        async (snapshot) => {
+          const of = await inscriptionName(snapshot.client, { kind: 'id', id });
+          if (of === null) throw missing;
+          const { keys, more } = await read(snapshot, of.key, page);
+          const path = (to: number): string => `${url.replace(':id', idText(id))}/${to}`;
+          return sendRelatives(deps, reply, snapshot, { name, of, keys, more, page, path });
+        },
+        askerOf(reply).signal,
+      );
+    }
     return answerFromIndex(deps, request, reply, form, async (snapshot) => {
       const key = await inscriptionKey(snapshot.client, { kind: 'id', id });
-      if (key === null) throw new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
+      if (key === null) throw missing;
       return JSON.stringify(await show(snapshot, await read(snapshot, key, page), page));
     });
   };

@@ -1,0 +1,166 @@
+import type { FastifyReply } from 'fastify';
+import { inscriptionSummaries } from '#chain/blocks/block.queries.ts';
+import {
+  type ContentCopies,
+  contentCopies,
+  copiesCountedMax,
+  withoutCopies,
+} from '#chain/inscriptions/content-copies.queries.ts';
+import { inscriptionKinds } from '#chain/inscriptions/inscription-filter.ts';
+import { candidatesMax } from '#chain/inscriptions/inscription-list.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { choice, filterOf, type ListQuery, type Paging, pagingOf } from '#http/parameters/list-parameters.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { cardOf, siteOf } from '#http/server/answers/site.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { grouped } from '#web/format.ts';
+import { inscriptionListPage, type ListChoice } from '#web/pages/inscription-list.page.ts';
+import type { Copies } from '#web/parts/cards.ts';
+import { readList, refusePage } from './read-list.ts';
+
+/** Cards of a page: with the page's own files less than 60 requests. It fills rows of two, three, four and six. */
+const cardsMax = 48;
+/** Inscriptions that are read for them: equal contents follow each other, as mints do. */
+const readMax = 8 * cardsMax;
+
+const kindNames: Readonly<Record<(typeof inscriptionKinds)[number], string>> = {
+  images: 'Images',
+  html: 'HTML',
+  text: 'Text',
+  json: 'JSON',
+  audio: 'Audio',
+  video: 'Video',
+};
+const sortNames = { newest: 'Newest', oldest: 'Oldest', number: 'Number', size: 'Size' } as const;
+type Sort = keyof typeof sortNames;
+const sorts = Object.keys(sortNames) as Sort[];
+
+/** The list of all inscriptions as a page, token operations hidden and equal contents shown once. */
+export async function sendInscriptionList(
+  deps: AppDependencies,
+  reply: FastifyReply,
+  query: ListQuery,
+  page: number,
+): Promise<FastifyReply> {
+  const sort = sortOf(query);
+  // pages by number are those of ord's whole list
+  const isHiding = query.tokens !== 'show' && query.metaprotocol === undefined && page === 0;
+  const tokens = isHiding ? { tokens: 'hide' } : {};
+  const asked = filterOf({ ...query, ...tokens }, deps.network);
+  const filter = sort === 'number' ? { ...asked, cursed: false } : asked;
+  const paging: Paging = {
+    ...pagingOf(query, 'desc'),
+    order: sort === 'newest' || sort === 'size' ? 'desc' : 'asc',
+    limit: readMax,
+  };
+  // a page may be asked to be shorter
+  const shown = query.limit === undefined ? cardsMax : Math.min(pagingOf(query, 'desc').limit, cardsMax);
+  refusePage(page, filter, paging);
+  const isPaged = page > 0;
+  return withSnapshot(
+    deps.pool,
+    async (snapshot) => {
+      const listed = await readList(snapshot, {
+        filter,
+        paging: isPaged ? { ...paging, limit: shown } : paging,
+        page,
+        bySize: sort === 'size',
+        shorten: (read) => (isPaged ? read : withoutCopies(read, shown)),
+      });
+      const { client, tip } = snapshot;
+      const summaries = await inscriptionSummaries(
+        client,
+        listed.inscriptions.map(({ key }) => key),
+      );
+      const copies = await contentCopies(
+        client,
+        summaries.flatMap(({ contentId }) => contentId ?? []),
+      );
+      const next = listed.nextCursor;
+      return sendPage(
+        reply,
+        inscriptionListPage({
+          site: siteOf(deps, tip),
+          title: 'Inscriptions',
+          heading: 'Inscriptions',
+          ...choicesOf(query, sort, isHiding),
+          filters: otherFilters(query),
+          notes: sort === 'size' ? [`The largest of the newest ${grouped(candidatesMax)}.`] : [],
+          cards: summaries.map((summary) => ({
+            ...cardOf(summary),
+            copies: copiesOf(summary.contentId === null ? undefined : copies.get(summary.contentId)),
+          })),
+          page: listed.page,
+          first: listed.page > 0 ? linkTo(query, {}) : null,
+          next: next === null ? null : linkTo(query, { cursor: next }),
+          empty:
+            next === null
+              ? 'No inscription matches.'
+              : 'None among the inscriptions checked so far: further ones may match.',
+        }),
+        { thumbnails: true },
+      );
+    },
+    askerOf(reply).signal,
+  );
+}
+
+/** Throws `request_invalid`. */
+function sortOf({ sort, order }: ListQuery): Sort {
+  return choice(sort, 'sort', sorts) ?? (order === 'asc' ? 'oldest' : 'newest');
+}
+
+/** The list with other choices; undefined leaves a choice out. A cursor holds for one list alone. */
+function linkTo(query: ListQuery, more: Readonly<Record<string, string | undefined>>): string {
+  const { cursor: _cursor, order: _order, ...own } = query;
+  const parameters = Object.entries({ ...own, sort: sortOf(query), ...more }).flatMap(([name, value]) =>
+    value === undefined || (name === 'sort' && value === 'newest') ? [] : [[name, value] as [string, string]],
+  );
+  const search = new URLSearchParams(parameters).toString();
+  return search === '' ? '/inscriptions' : `/inscriptions?${search}`;
+}
+
+interface Choices {
+  readonly tabs: readonly ListChoice[];
+  readonly sorts: readonly ListChoice[];
+  readonly tokens: ListChoice;
+}
+
+function choicesOf(query: ListQuery, sort: Sort, isHiding: boolean): Choices {
+  const tab = (kind: (typeof inscriptionKinds)[number] | undefined, words: string): ListChoice => ({
+    words,
+    href: linkTo(query, { kind }),
+    isCurrent: query.kind === kind,
+  });
+  return {
+    tabs: [tab(undefined, 'All'), ...inscriptionKinds.map((kind) => tab(kind, kindNames[kind]))],
+    sorts: sorts.map((name) => ({
+      words: sortNames[name],
+      href: linkTo(query, { sort: name }),
+      isCurrent: name === sort,
+    })),
+    tokens: {
+      words: isHiding ? 'Show token operations' : 'Hide token operations',
+      href: linkTo(query, { tokens: isHiding ? 'show' : undefined }),
+      isCurrent: false,
+    },
+  };
+}
+
+/** Filters that have no choice on the page. */
+const chosen = new Set(['kind', 'sort', 'tokens', 'order', 'limit', 'cursor']);
+
+const otherFilters = (query: ListQuery): [string, string][] =>
+  Object.entries(query).flatMap(([name, value]) =>
+    chosen.has(name) || value === undefined ? [] : [[name, value]],
+  );
+
+function copiesOf(copies: ContentCopies | undefined): Copies | null {
+  if (copies === undefined || copies.count < 2) return null;
+  return {
+    count: Math.min(copies.count, copiesCountedMax),
+    isLeast: copies.count > copiesCountedMax,
+    href: `/?hash=${Buffer.from(copies.sha256).toString('hex')}`,
+  };
+}

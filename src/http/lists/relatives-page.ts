@@ -1,0 +1,55 @@
+import type { FastifyReply } from 'fastify';
+import { inscriptionSummaries } from '#chain/blocks/block.queries.ts';
+import type { InscriptionName } from '#chain/inscriptions/inscription.queries.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { cardOf, siteOf } from '#http/server/answers/site.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import { html } from '#web/html.ts';
+import { inscriptionListPage } from '#web/pages/inscription-list.page.ts';
+import { inscriptionLink } from '#web/parts/identifiers.ts';
+
+/** A page of the inscriptions that belong to another one. */
+export interface RelativesOf {
+  /** `Children`, `Parents` or `Gallery`. */
+  readonly name: string;
+  readonly of: InscriptionName;
+  readonly keys: readonly InscriptionKey[];
+  readonly more: boolean;
+  /** Counts from 0. */
+  readonly page: number;
+  /** The address of a page. */
+  readonly path: (page: number) => string;
+}
+
+/** Sends a list of relatives as tiles: 100 a page, as ord's JSON has them at the same path. */
+export async function sendRelatives(
+  deps: AppDependencies,
+  reply: FastifyReply,
+  { client, tip }: Snapshot,
+  { name, of, keys, more, page, path }: RelativesOf,
+): Promise<FastifyReply> {
+  const cards = (await inscriptionSummaries(client, keys)).map(cardOf);
+  const id = formatInscriptionId(of.txid, of.index);
+  return sendPage(
+    reply,
+    inscriptionListPage({
+      site: siteOf(deps, tip),
+      title: `${name} of inscription ${of.number ?? id}`,
+      heading: html`${name} of ${inscriptionLink({ id, number: of.number })}`,
+      tabs: [],
+      sorts: [],
+      tokens: null,
+      filters: [],
+      notes: [],
+      cards,
+      page,
+      first: page > 0 ? path(0) : null,
+      next: more ? path(page + 1) : null,
+      empty: page > 0 ? 'This page is past the end.' : 'There are none here.',
+    }),
+    { thumbnails: true },
+  );
+}

@@ -1,0 +1,59 @@
+import { grouped } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type Card, cardList } from '#web/parts/cards.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
+
+/** A choice of a list, as a link. */
+export interface ListChoice {
+  readonly words: string;
+  readonly href: string;
+  readonly isCurrent: boolean;
+}
+
+export interface InscriptionListView {
+  readonly site: Site;
+  readonly title: string;
+  readonly heading: HtmlValue;
+  /** Kinds of contents. */
+  readonly tabs: readonly ListChoice[];
+  readonly sorts: readonly ListChoice[];
+  /** Shows or hides token operations. Null: the list has no such choice. */
+  readonly tokens: ListChoice | null;
+  /** Further filters: names and values of parameters. */
+  readonly filters: readonly (readonly [name: string, value: string])[];
+  readonly notes: readonly string[];
+  readonly cards: readonly Card[];
+  /** Counts from 0. */
+  readonly page: number;
+  readonly first: string | null;
+  readonly next: string | null;
+  /** Says what follows where there are no cards. */
+  readonly empty: string;
+}
+
+/** A list of inscriptions as tiles, with its choices. */
+export function inscriptionListPage(view: InscriptionListView): Markup {
+  const { site, title, heading, tabs, sorts, tokens, filters, notes, cards, empty } = view;
+  return layout({
+    title: `${title} · Satscribe`,
+    site,
+    main: html`<section class="list">
+<h1 class="wrap">${heading}</h1>
+${tabs.length > 0 && html`<nav class="tabs" aria-label="Kinds">${tabs.map(choiceLink)}</nav>`}
+${(sorts.length > 0 || tokens !== null) && html`<div class="choices">${sorts.length > 0 && html`<nav class="tabs small" aria-label="Order">${sorts.map(choiceLink)}</nav>`}${tokens !== null && html`<nav class="tabs small" aria-label="Token operations">${choiceLink(tokens)}</nav>`}</div>`}
+${filters.map(([name, value]) => html`<p class="faint wrap">${name}: <span class="mono">${isolated(value)}</span></p>`)}
+${notes.map((note) => html`<p class="faint">${note}</p>`)}
+${cards.length > 0 ? cardList(cards) : html`<p class="empty">${empty}</p>`}
+${steps(view)}
+</section>`,
+  });
+}
+
+const choiceLink = ({ words, href, isCurrent }: ListChoice): Markup =>
+  html`<a href="${href}"${isCurrent && html` aria-current="true"`}>${words}</a> `;
+
+function steps({ page, first, next }: InscriptionListView): HtmlValue {
+  if (first === null && next === null) return null;
+  return html`<nav class="steps" aria-label="Pages">${first !== null && html`<a class="button" href="${first}" rel="first">« First</a>`}<span class="faint">page ${grouped(page + 1)}</span>${next !== null && html`<a class="button" href="${next}" rel="next">Next ›</a>`}</nav>`;
+}
