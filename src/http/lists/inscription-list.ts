@@ -45,7 +45,8 @@ export async function sendInscriptionList(
 ): Promise<FastifyReply> {
   const sort = sortOf(query);
   // pages by number are those of ord's whole list
-  const isHiding = query.tokens !== 'show' && query.metaprotocol === undefined && page === 0;
+  const wanted = choice(query.tokens, 'tokens', ['show', 'hide']);
+  const isHiding = wanted !== 'show' && query.metaprotocol === undefined && page === 0;
   const tokens = isHiding ? { tokens: 'hide' } : {};
   const asked = filterOf({ ...query, ...tokens }, deps.network);
   const filter = sort === 'number' ? { ...asked, cursed: false } : asked;
