@@ -59,7 +59,7 @@ ${view.blocks > view.latest.length && html`<p class="more"><a href="/blocks">All
 }
 
 /** Hashing needs a script; without one the search box takes the hash. */
-const checkCard = html`<section class="check" aria-labelledby="check">
+const checkCard = html`<section class="file-check" aria-labelledby="check">
   <h2 id="check">Check a file</h2>
   <p>Is it inscribed already, and who was first? The file is hashed here and never leaves your machine.</p>
   <p class="choose"><label class="button">Choose a file<input type="file" class="pick"></label> <span class="faint">or drop it anywhere</span></p>
