@@ -93,6 +93,20 @@ export async function pendingInscriptionsOf(
   return rows.map(summaryOf);
 }
 
+/** Pending inscriptions, newest first, from before a position on. */
+export async function newestPendingInscriptions(
+  client: ClientBase,
+  before: number,
+  limit: number,
+): Promise<PendingSummary[]> {
+  const { rows } = await client.query<SummaryRow>(
+    `SELECT ${summaryColumns} FROM chain.pending_inscriptions p
+     WHERE p.position < $1 ORDER BY p.position DESC, p.index LIMIT $2`,
+    [before, limit],
+  );
+  return rows.map(summaryOf);
+}
+
 /** A pending inscription with all that is kept of it. Its title, traits and metadata are texts of strangers. */
 export interface PendingDetail extends PendingInscriptionRow {
   readonly metadataJson: string | null;

@@ -1,4 +1,4 @@
-import type { Type } from 'typebox';
+import { Type } from 'typebox';
 import {
   departures,
   mempoolState,
@@ -10,11 +10,15 @@ import {
 import { pendingRunes } from '#chain/pending/pending-runes.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { sendMempoolPage } from '#http/pages/mempool-page.ts';
 import { runeQuestionOf } from '#http/parameters/path-parameters.ts';
 import { foundRune } from '#http/runes/rune-moment.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
-import { unchanged } from '#http/server/routes/answer-schemas.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
+import { pageOrJson, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -33,6 +37,7 @@ import { inscriptionIn, notOurs, pageOf, readList, scriptOfAddress, wholeNumber 
 import { pendingInscriptionJson, pendingTransferJson } from './mempool-views.ts';
 import { pendingRunesJson } from './pending-runes-view.ts';
 import { pendingSalesRoute } from './pending-sales.routes.ts';
+import { FeeEstimates } from './recommended-fees.ts';
 
 const tags = ['mempool'] as const;
 const config = { errors: 'own', guard: open } as const;
@@ -60,7 +65,12 @@ const neverFollowed: Type.Static<typeof summaryAnswer> = {
   problem: null,
 };
 
-function summaryRoute(app: App, { pool }: AppDependencies): void {
+/** Above all positions. */
+const newest = Number.MAX_SAFE_INTEGER;
+
+function summaryRoute(app: App, deps: AppDependencies): void {
+  const { pool, node } = deps;
+  const estimates = node == null ? null : new FeeEstimates(node);
   apiRoute(app, {
     method: 'GET',
     url: '/mempool',
@@ -68,11 +78,24 @@ function summaryRoute(app: App, { pool }: AppDependencies): void {
       operationId: 'mempool',
       summary: 'Whether a mempool is followed, and how many of its transactions are kept',
       tags,
-      response: { 200: summaryAnswer },
+      querystring: Type.Object({
+        before: Type.Optional(
+          Type.String({
+            description: 'a position: older rows of the HTML page',
+            acceptedForm: acceptedForms.count,
+          }),
+        ),
+      }),
+      response: { 200: pageOrJson(summaryAnswer, 'the state'), 304: unchanged },
     },
     config,
-    handler: async (_request, reply) =>
-      withSnapshot(
+    handler: async (request, reply) => {
+      varyBy(reply, 'Accept');
+      if (prefersHtml(request.headers.accept)) {
+        const { before } = request.query;
+        return sendMempoolPage(deps, estimates, reply, before === undefined ? newest : wholeNumber(before));
+      }
+      return withSnapshot(
         pool,
         async ({ client, tip }) => {
           if (tip !== null) reply.header('x-indexed-height', tip.height);
@@ -83,7 +106,8 @@ function summaryRoute(app: App, { pool }: AppDependencies): void {
           return { following: isFollowed, since: since.toISOString(), ...shown };
         },
         askerOf(reply).signal,
-      ),
+      );
+    },
   });
 }
 

@@ -18,6 +18,7 @@ export interface BlockView {
 }
 
 export function blockPage({ site, block, previous, next, cards, page, totalPages }: BlockView): Markup {
+  const steps = html`<p class="steps"><span>${previous !== null && html`<a href="/block/${previous}" rel="prev">‹ ${grouped(previous)}</a>${gapBetween(previous, block.height)}`}</span><span>${next !== null && html`${gapBetween(block.height, next)}<a href="/block/${next}" rel="next">${grouped(next)} ›</a>`}</span></p>`;
   return layout({
     title: `Block ${block.height} · Satscribe`,
     site,
@@ -26,10 +27,11 @@ export function blockPage({ site, block, previous, next, cards, page, totalPages
 <p class="mono faint wrap">${block.hash}</p>
 <p>${timeWords(block.time)} · ${plural(block.txCount, 'transaction')} · ${sizeWords(block.sizeBytes)} · ${plural(block.inscriptionCount, 'inscription')}</p>
 <p class="known">${knownWords(block)}</p>
+${steps}
 ${cards.length > 0 && cardList(cards)}
 ${cards.length === 0 && html`<p class="empty">${block.inscriptionCount === 0 ? 'Nothing was inscribed in this block.' : `Page ${page} is past the end.`}</p>`}
 ${pagesNav({ path: `/block/${block.height}`, parameters: {}, page, totalPages })}
-<p class="steps"><span>${previous !== null && html`<a href="/block/${previous}" rel="prev">‹ ${grouped(previous)}</a>${gapBetween(previous, block.height)}`}</span><span>${next !== null && html`${gapBetween(block.height, next)}<a href="/block/${next}" rel="next">${grouped(next)} ›</a>`}</span></p>
+${steps}
 </section>`,
   });
 }

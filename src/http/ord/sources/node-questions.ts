@@ -223,3 +223,19 @@ export async function nodeSpenders(
   const found = await node.call<{ spendingtxid?: string }[]>('gettxspendingprevout', [asked]);
   return outpoints.map((_, place) => found[place]?.spendingtxid ?? null);
 }
+
+/** The node's mempool as a whole. */
+export interface NodeMempool {
+  readonly transactions: number;
+  readonly vsize: number;
+  readonly fees: Sats;
+}
+
+export async function nodeMempool(node: NodeRpc): Promise<NodeMempool> {
+  const {
+    size,
+    bytes,
+    total_fee: fees,
+  } = await node.call<{ size: number; bytes: number; total_fee: number }>('getmempoolinfo');
+  return { transactions: size, vsize: bytes, fees: satsOfBitcoins(fees) };
+}

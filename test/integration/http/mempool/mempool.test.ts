@@ -170,3 +170,19 @@ describe('a pending inscription', () => {
     await http.database.pool.query('DELETE FROM chain.mempool_departures');
   });
 });
+
+describe('the page of the mempool', () => {
+  test('shows pending inscriptions, newest first, over its pages', async () => {
+    await follow(60);
+    const page = (url: string) => get(url, { accept: 'text/html' });
+    const first = await page('/mempool');
+    expect(first.statusCode).toBe(200);
+    expect(first.body).toContain(`href="/inscription/${displayHash(testTxid(59))}i0"`);
+    expect(first.body).not.toContain(`href="/inscription/${displayHash(testTxid(0))}i0"`);
+    const [, next = ''] = /href="(\/mempool\?before=\d+)"/u.exec(first.body) ?? [];
+    const last = await page(next);
+    expect(last.body).toContain(`href="/inscription/${displayHash(testTxid(0))}i0"`);
+    expect((await get('/mempool', { accept: '*/*' })).json()).toMatchObject({ following: true });
+    expect((await page('/mempool?before=x')).statusCode).toBe(400);
+  });
+});
