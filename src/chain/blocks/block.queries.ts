@@ -2,7 +2,11 @@ import type pg from 'pg';
 import { isCursed } from '#chain/snapshot/cursed-expression.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import {
+  type InscriptionId,
+  inscriptionIdBytes,
+  inscriptionIdFromBytes,
+} from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { asSats, type Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
@@ -150,7 +154,15 @@ interface SummaryRow {
   size_bytes: number | null;
   head: Buffer | null;
   runs: boolean | null;
+  /** 36 bytes. */
+  delegate: Buffer | null;
 }
+
+/** SQL: what is shown of a content `s` whose type is that of `shown`. */
+const shownColumns = `shown.content_type,
+       CASE WHEN s.text <> 0 AND s.variant & 7 = 0 THEN substring(s.body FROM 1 FOR ${snippetBytes}) END AS head,
+       CASE WHEN s.variant & 7 = 0 AND ${isDocument} THEN
+         CASE WHEN ${hasScripts} THEN true WHEN length(s.body) <= ${documentBytes} THEN false END END AS runs`;
 
 /** Inscriptions by internal key, in the given order. Unknown keys are left out. */
 export async function inscriptionSummaries(
@@ -158,36 +170,53 @@ export async function inscriptionSummaries(
   keys: readonly InscriptionKey[],
 ): Promise<InscriptionSummary[]> {
   const { rows } = await db.query<SummaryRow>(
-    `SELECT i.key, i.txid, i.index, i.height, i.number, i.content_id, shown.content_type,
-       length(c.body) AS size_bytes,
-       CASE WHEN s.text <> 0 AND s.variant & 7 = 0 THEN substring(s.body FROM 1 FOR $2) END AS head,
-       CASE WHEN s.variant & 7 = 0 AND ${isDocument} THEN
-         CASE WHEN ${hasScripts} THEN true WHEN length(s.body) <= ${documentBytes} THEN false END END AS runs
+    `SELECT shown.key, shown.txid, shown.index, shown.height, shown.number, shown.content_id, d.delegate,
+       length(s.body) AS size_bytes, ${shownColumns}
      FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
-     JOIN chain.inscriptions i ON i.key = asked.key
-     LEFT JOIN chain.contents c ON c.content_id = i.content_id
-     LEFT JOIN chain.inscription_details d ON d.key = i.key AND d.delegate IS NOT NULL
-     -- an id has 36 bytes: the txid, and the index, little endian
-     LEFT JOIN chain.inscriptions e ON e.txid = substring(d.delegate FROM 1 FOR 32) AND e.index =
-       get_byte(d.delegate, 32) + (get_byte(d.delegate, 33) << 8) + (get_byte(d.delegate, 34) << 16)
-       + (get_byte(d.delegate, 35)::bigint << 24)
-     CROSS JOIN LATERAL (SELECT CASE WHEN d.key IS NULL THEN i.content_id ELSE e.content_id END AS content_id,
-       CASE WHEN d.key IS NULL THEN i.content_type ELSE e.content_type END AS content_type) AS shown
+     JOIN chain.inscriptions shown ON shown.key = asked.key
      LEFT JOIN chain.contents s ON s.content_id = shown.content_id
+     LEFT JOIN chain.inscription_details d ON d.key = shown.key
      ORDER BY asked.place`,
-    [keys, snippetBytes],
+    [keys],
   );
-  return rows.map((row) => ({
-    id: { txid: row.txid, index: row.index },
-    key: row.key,
-    height: row.height,
-    number: row.number,
-    contentId: row.content_id,
-    contentType: utf8OrNull(row.content_type),
-    runs: row.runs,
-    sizeBytes: row.size_bytes,
-    text: row.head === null ? null : wholeCharacters(row.head),
-  }));
+  const delegates = await shownByDelegates(
+    db,
+    rows.flatMap(({ delegate }) => delegate ?? []),
+  );
+  return rows.map((row) => {
+    const shown = row.delegate === null ? row : delegates.get(row.delegate.toString('hex'));
+    return {
+      id: { txid: row.txid, index: row.index },
+      key: row.key,
+      height: row.height,
+      number: row.number,
+      contentId: row.content_id,
+      contentType: utf8OrNull(shown?.content_type ?? null),
+      runs: shown?.runs ?? null,
+      sizeBytes: row.size_bytes,
+      text: shown?.head == null ? null : wholeCharacters(shown.head),
+    };
+  });
+}
+
+type ShownRow = Pick<SummaryRow, 'content_type' | 'head' | 'runs'>;
+
+/** The contents of delegates, by the hex of their 36 bytes. Read only where there are any: most inscriptions have none. */
+async function shownByDelegates(
+  db: pg.Pool | pg.ClientBase,
+  delegates: readonly Buffer[],
+): Promise<Map<string, ShownRow>> {
+  // the column is an integer; delegates can claim larger indexes, which name nothing
+  const ids = delegates.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.query<ShownRow & InscriptionId>(
+    `SELECT shown.txid, shown.index, ${shownColumns}
+     FROM unnest($1::bytea[], $2::integer[]) AS asked(txid, index)
+     JOIN chain.inscriptions shown ON shown.txid = asked.txid AND shown.index = asked.index
+     LEFT JOIN chain.contents s ON s.content_id = shown.content_id`,
+    [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
+  );
+  return new Map(rows.map((row) => [Buffer.from(inscriptionIdBytes(row)).toString('hex'), row]));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { ListedInscription, ListPage } from './inscription-list.queries.ts';
 
 /** Inscriptions with one content are counted up to here, a walk along an index: a thousand take half a millisecond. */
@@ -11,11 +12,15 @@ export interface ContentCopies {
   readonly count: number;
 }
 
-/** How many inscriptions have each of these contents. */
+/** The index that finds the inscriptions of a content: without it each count would read all inscriptions. */
+const contentIndex = 'inscriptions_content';
+
+/** How many inscriptions have each of these contents. Empty while the index that finds them is being built. */
 export async function contentCopies(
   client: ClientBase,
   contentIds: readonly number[],
 ): Promise<Map<number, ContentCopies>> {
+  if (!(await builtIndexes(client, [contentIndex])).has(contentIndex)) return new Map();
   const { rows } = await client.query<{ content_id: number; sha256: Buffer; count: number }>(
     `SELECT c.content_id, c.sha256, (SELECT count(*) FROM (
        SELECT FROM chain.inscriptions i WHERE i.content_id = c.content_id LIMIT ${copiesCountedMax + 1}) AS counted) AS count

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { App } from '#http/server/routes/app-dependencies.ts';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
@@ -238,6 +239,9 @@ describe('the page of /inscriptions', () => {
         ],
       },
     ]);
+    const writer = await http.database.pool.connect();
+    await ensureSecondaryIndexes(writer);
+    writer.release();
   });
   afterAll(async () => http.close());
 

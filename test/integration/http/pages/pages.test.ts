@@ -43,7 +43,7 @@ beforeAll(async () => {
           {
             name: 'whole',
             type: 'text/html',
-            body: `<script src="/content/${idOf('parent')}"></script>`,
+            body: `<img src="/content/${idOf('parent')}">`,
           },
           { name: 'burned', location: { script: Buffer.from([0x6a, 0x00]), value: 0, vout: 2, offset: 9 } },
         ],
