@@ -7,6 +7,7 @@ import { generatedChain, indexedChain } from '../index/generated-chain.ts';
 import { numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
+import { firstViews } from './first-view.ts';
 import { LightClient } from './light-client.ts';
 
 const connections = 64;
@@ -62,7 +63,7 @@ async function idsOf(origin: string, inscriptions: number, wanted: number, seed:
     .map(([, id]) => id);
 }
 
-/** `npm run bench -- api`: look-ups by id over HTTP, from the answers that are kept for a tip and without them. */
+/** `npm run bench -- api`: look-ups by id over HTTP, from the answers that are kept for a tip and without them; the first page in a browser. */
 export async function apiBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -81,13 +82,19 @@ export async function apiBench(args: string[]): Promise<Report> {
       `/inscription/${list[question % list.length] ?? ''}`;
     const uncached = await load(origin, ofList(others));
     const cached = await load(origin, ofList(some));
-    return report(docs, others.length, cached, uncached);
+    return report(docs, others.length, { cached, uncached, views: await firstViews(origin) });
   } finally {
     await service.stop();
   }
 }
 
-function report(docs: number, others: number, cached: Load, uncached: Load): Report {
+interface Measured {
+  readonly cached: Load;
+  readonly uncached: Load;
+  readonly views: readonly Figure[];
+}
+
+function report(docs: number, others: number, { cached, uncached, views }: Measured): Report {
   const figures: Figure[] = [
     { name: 'cachedPerSecond', value: cached.perSecond, unit: '/s', target: { least: 3000 } },
     { name: 'cachedP99Ms', value: percentile(cached.timesMs, 0.99), unit: 'ms', target: { most: p99MostMs } },
@@ -99,12 +106,14 @@ function report(docs: number, others: number, cached: Load, uncached: Load): Rep
       target: { most: p99MostMs },
     },
   ];
+  figures.push(...views);
   return {
     bench: 'api',
     notes: [
       `GET /inscription/<id> as JSON of ${docs} inscriptions, ${connections} connections, ${measuredMs / 1000} s each after ${warmUpMs / 1000} s`,
       `cached: ${popular} ids again and again. uncached: ${others} ids in turn, each a snapshot of its own until it comes again`,
       'clients, service and Postgres share the cores',
+      'homeLcpMs, homeBytes: the first page in Chromium without anything kept, the median of 7 loads; bytes as sent, without what was inscribed',
     ],
     figures,
     details: [
