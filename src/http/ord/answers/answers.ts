@@ -62,8 +62,8 @@ export async function answerFromIndex(
   if (form.page === true) varyBy(reply, 'Accept');
   if (form.unkept !== true && (await answeredUnchanged(pool, request, reply))) return reply;
   const isKept = form.unkept !== true && form.live !== true && request.method === 'GET';
-  const kept = isKept ? await tipAnswers?.find(request.url) : null;
-  if (kept != null) return sendOrd(request, reply, kept.tip, kept.body, form);
+  const found = isKept ? await tipAnswers?.find(request.url) : undefined;
+  if (found !== undefined && 'body' in found) return sendOrd(request, reply, found.tip, found.body, form);
   const { tip, body } = await withSnapshot(
     pool,
     async (snapshot) => ({
@@ -72,6 +72,6 @@ export async function answerFromIndex(
     }),
     askerOf(reply).signal,
   );
-  if (isKept && typeof body === 'string') tipAnswers?.keep(request.url, tip, body);
+  if (found?.mayBeKept === true && typeof body === 'string') tipAnswers?.keep(request.url, tip, body);
   return sendOrd(request, reply, tip, body, form);
 }

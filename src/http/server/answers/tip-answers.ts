@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { currentMoment, type Moment } from '#chain/snapshot/current-moment.queries.ts';
+import { type IndexState, readIndexState } from '#chain/snapshot/index-state.queries.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
@@ -25,10 +25,11 @@ const charBytes = 2;
 /**
  * Answers of the current tip by their URL. An answer is given again only while its entity tag is the one of a tip that
  * was read after the request arrived, so it is never older than one from the database. Requests that arrive at the
- * same time share that read (ADR 87).
+ * same time share that read (ADR 87). While a derived table is incomplete, its blocks change answers of one tip: none
+ * is kept.
  */
 export class TipAnswers {
-  readonly #moments: SharedMaking<Moment>;
+  readonly #moments: SharedMaking<IndexState>;
   readonly #kept = new LRUCache<string, KeptAnswer>({
     maxSize: keptBytesMax,
     sizeCalculation: ({ body, tag }, url) => entryBytes + charBytes * (body.length + tag.length + url.length),
@@ -36,21 +37,17 @@ export class TipAnswers {
 
   /** @param pool reads only */
   constructor(pool: pg.Pool) {
-    this.#moments = new SharedMaking(() =>
-      withCutConnection(pool, null, (client) => currentMoment(client, false)),
-    );
+    this.#moments = new SharedMaking(() => withCutConnection(pool, null, readIndexState));
   }
 
-  /** The answer to a URL, if it is of the current tip. */
-  async find(url: string): Promise<KeptAnswer | null> {
-    // an unknown answer needs no tip: its snapshot reads one
-    if (!this.#kept.has(url)) return null;
-    const { tip } = await this.#moments.get();
+  /** The answer to a URL, if it is of the current tip; else whether an answer that is read from now on may be kept. */
+  async find(url: string): Promise<KeptAnswer | { readonly mayBeKept: boolean }> {
+    const { tip, isComplete } = await this.#moments.get();
     const kept = this.#kept.get(url);
-    if (kept === undefined) return null;
+    if (!isComplete || kept === undefined) return { mayBeKept: isComplete };
     if (kept.tag === answerTag(tip, url)) return kept;
     this.#kept.delete(url);
-    return null;
+    return { mayBeKept: true };
   }
 
   keep(url: string, tip: Tip | null, body: string): void {

@@ -46,6 +46,18 @@ describe('an answer of the current tip', () => {
     }
   });
 
+  test('is not kept while a derived table is being filled', async () => {
+    const { pool } = http.database;
+    await pool.query(
+      "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('of a test', 0, false)",
+    );
+    await renumber(9);
+    expect(await numberOf()).toBe(9);
+    await renumber(10);
+    expect(await numberOf()).toBe(10);
+    await pool.query("DELETE FROM chain.derived_tables WHERE name = 'of a test'");
+  });
+
   test('is 304 to a client that has it', async () => {
     const { headers } = await http.app.inject({ url, headers: { accept: 'application/json' } });
     expect(await numberOf(url, { 'if-none-match': String(headers['etag']) })).toBe(304);
