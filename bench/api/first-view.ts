@@ -15,7 +15,7 @@ const largestPaint = `new Promise((resolve) => {
 
 interface View {
   readonly lcpMs: number;
-  /** Of all but what was inscribed. */
+  /** As sent, without what was inscribed. */
   readonly bytes: number;
   readonly requests: number;
 }
@@ -43,7 +43,7 @@ async function visit(browser: Browser, url: string): Promise<View> {
   return { lcpMs, bytes, requests };
 }
 
-/** What a person waits for on the first page, and what a list asks for. None without a browser. */
+/** The first page as a person waits for it, and the requests of a list. Nothing without a browser. */
 export async function firstViews(origin: string): Promise<Figure[]> {
   const executable = browserForTests();
   if (executable === null) return [];

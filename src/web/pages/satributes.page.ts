@@ -88,7 +88,7 @@ export function satributePage(view: SatributeView): Markup {
 <dl class="table">
 ${row('Id', html`<span class="copied"><span class="mono">${id}</span>${copyButton(id)}</span>, version ${version}`)}
 ${row('Also spelled', spellings.slice(1).join(', ') || html`<span class="faint">no other way</span>`)}
-${row('Origin', origin)}
+${row('Origin', html`<span class="wrap">${origin}</span>`)}
 ${row('Completeness', view.completeness)}
 ${row('Networks', view.networks === 'all' ? 'all' : 'mainnet, where it happened')}
 ${rule.outputs !== undefined && row('Sats of', outputLines(rule.outputs))}

@@ -1,9 +1,11 @@
 import { grouped, shortHash } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
+const copyIcon = html`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="M5.5 5.5v-3h8v8h-3m-8-5h8v8h-8z"></path></svg>`;
+
 /** A button that copies a text; scripts show it where the browser allows to copy. */
 export const copyButton = (text: string): Markup =>
-  html`<button class="copy" type="button" hidden data-copy="${text}" aria-label="Copy ${shortHash(text)}" title="Copy">⧉</button>`;
+  html`<button class="copy" type="button" hidden data-copy="${text}" aria-label="Copy ${shortHash(text)}" title="Copy">${copyIcon}</button>`;
 
 interface Shown {
   /** The whole text, not its beginning and end. */
