@@ -15,7 +15,7 @@ const largestPaint = `new Promise((resolve) => {
 
 interface View {
   readonly lcpMs: number;
-  /** As sent, without what was inscribed. */
+  /** Sizes of all answers but those of inscribed contents. */
   readonly bytes: number;
   readonly requests: number;
 }
