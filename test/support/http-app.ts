@@ -42,6 +42,8 @@ export interface HttpAppOptions {
   readonly prices?: Pick<AppDependencies, 'prices' | 'inventory' | 'fxRates'>;
   /** A node, raw blocks, and where thumbnails are kept; absent: none. */
   readonly sources?: Partial<Pick<AppDependencies, 'node' | 'blocks' | 'thumbnailsFolder'>>;
+  /** The state of the index on pages; absent: it is read beside them. */
+  readonly banner?: AppDependencies['banner'];
   /** Where orders are made; absent: none are taken. */
   readonly orders?: (database: TestDatabase) => Promise<CustomerOrders | null>;
 }
@@ -61,6 +63,7 @@ export async function createHttpApp(
     contents,
     sources,
     prices,
+    banner,
     orders = async () => null,
   }: HttpAppOptions = {},
 ): Promise<HttpApp> {
@@ -86,6 +89,7 @@ export async function createHttpApp(
     ...(eventLoop === undefined ? {} : { eventLoop }),
     ...(budgets === undefined ? {} : { budgets }),
     ...(eventKinds === undefined ? {} : { eventKinds }),
+    ...(banner === undefined ? {} : { banner }),
     ...(contents === undefined ? {} : { contents: contents(database) }),
   });
   await app.ready();

@@ -9,6 +9,7 @@ import { unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { SearchRecord } from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { grouped } from '#web/format.ts';
@@ -19,11 +20,11 @@ const mark = (description: string) => Type.Optional(Type.Literal('1', { descript
 
 /** The parameters of the page of a search, so that a feed has the query of its page. */
 const feedQuery = Type.Object({
-  text: Type.String({
-    description: 'the text to search; with all=1 several texts, separated by commas',
-    acceptedForm: acceptedForms.text,
-    examples: ['brc-20'],
-  }),
+  text: text(
+    'the text to search; with all=1 several texts, separated by commas',
+    acceptedForms.text,
+    'brc-20',
+  ),
   in: text('where the text is searched', { enum: ['content', 'metadata'] }, 'content'),
   all: mark('1: text is a list, separated by commas; all must occur'),
   words: mark('1: the text is a list of whole words, found in any order'),
@@ -51,6 +52,7 @@ export function searchFeedRoutes(app: App, deps: AppDependencies): void {
     config: { errors: 'ownPage', guard: searches('search'), failures: [410], isDear: true },
     handler: async (request, reply) => {
       const { query } = request;
+      if (query.text === undefined) throw new AppError('request_invalid', 'text is missing');
       const asker = askerOf(reply);
       const { match } = matchOf({ words: query.words, fuzzy: query.fuzzy });
       const filter = searchFilterOf(query);

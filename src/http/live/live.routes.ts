@@ -20,7 +20,7 @@ export function liveRoutes(app: App, streams: LiveStreams): void {
     method: 'GET',
     url: '/live',
     schema: {
-      operationId: 'live',
+      operationId: 'livePages',
       summary: 'What our pages show of the present moment, as server-sent events',
       tags: ['pages'],
       response: { 200: liveStream },

@@ -11,6 +11,9 @@ import type { Banner } from '#web/layout.ts';
 /** Pages show a state that is at most this old, beside the time that it takes to read: one small statement. */
 const keptMs = 2000;
 
+/** A database that takes longer leaves the last state: the statement would otherwise wait for no one. */
+const readMaxMs = 5000;
+
 /** More blocks than this is the first sync, not a delay. */
 const syncingBlocks = 100;
 
@@ -42,7 +45,7 @@ export class SiteBanner {
     const now = performance.now();
     if (this.#reading !== null || now - this.#readAt < keptMs) return;
     this.#readAt = now;
-    this.#reading = readStanding(this.#operations.pool, null)
+    this.#reading = readStanding(this.#operations.pool, AbortSignal.timeout(readMaxMs))
       .then((standing) => {
         this.#standing = standing;
         this.#pace.see(standing.tip?.height ?? -1, performance.now());

@@ -42,7 +42,7 @@ export interface AppDependencies {
   /** Health, measurements, and what the process is. */
   readonly operations: Operations;
   /** The state of the index in words, for pages. Absent: none is shown. */
-  readonly banner?: SiteBanner;
+  readonly banner?: Pick<SiteBanner, 'now' | 'tipHeight'>;
   /** Answers of the current tip. Absent: each is read again. */
   readonly tipAnswers?: TipAnswers;
   /** The kinds of events; absent: only those of inscriptions. */
