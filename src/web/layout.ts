@@ -52,7 +52,6 @@ const mainLinks = links([
   ['/status', 'Status'],
 ]);
 const moreLinks = links([
-  ['/inscribe', 'Inscribe'],
   ['/satributes', 'Satributes'],
   ['/account', 'Your key'],
   ['/docs/', 'API reference'],

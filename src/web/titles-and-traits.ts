@@ -36,12 +36,17 @@ export function titleAndTraits({
   const attributes = objectOf(attributesJson) ?? asObject(objectOf(propertiesJson)?.['attributes']);
   const metadata = objectOf(metadataJson);
   const ofProperties = traitsOf(attributes?.['traits']);
-  const listed = metadata?.['attributes'] ?? metadata?.['traits'];
   return {
-    title: titleOf(attributes?.['title']) ?? titleOf(metadata?.['name']) ?? titleOf(metadata?.['title']),
-    traits: (ofProperties.length > 0 ? ofProperties : traitsOf(listed)).slice(0, traitsMax),
+    title: titleOf(attributes?.['title']) ?? titleOfMetadata(metadata),
+    traits: (ofProperties.length > 0 ? ofProperties : traitsOfMetadata(metadata)).slice(0, traitsMax),
   };
 }
+
+const titleOfMetadata = (metadata: JsonObject | null): string | null =>
+  titleOf(metadata?.['name']) ?? titleOf(metadata?.['title']);
+
+const traitsOfMetadata = (metadata: JsonObject | null): Trait[] =>
+  traitsOf(metadata?.['attributes'] ?? metadata?.['traits']);
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

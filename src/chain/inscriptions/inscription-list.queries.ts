@@ -71,12 +71,6 @@ export async function listInscriptions(client: ClientBase, question: ListQuestio
   const values: unknown[] = [range.low, range.high];
   const driver = await rarest(client, conditions, range);
   const candidates = candidateQuery(driver, order, values);
-  // sorted like the index, although the mark is the same for all: otherwise the planner would sort again
-  const isMerged = driver?.alternatives !== undefined;
-  const mark = driver === null || isMerged ? '' : `candidate.mark ${order}, `;
-  const bySize = question.bySize === true;
-  const size =
-    '(SELECT length(c.body) FROM chain.contents c WHERE c.content_id = i.content_id) DESC NULLS LAST, ';
   const ownValues = values.length;
   const checks = conditions.map(({ check, value }) => `AND ${check.replaceAll('$1', place(values, value))}`);
   const { rows } = await client.query<ListedInscription>(
@@ -84,14 +78,24 @@ export async function listInscriptions(client: ClientBase, question: ListQuestio
      FROM (${candidates} LIMIT ${candidatesMax}) AS candidate
      JOIN chain.inscriptions i ON i.key = candidate.key
      WHERE true ${checks.join('\n       ')}
-     ORDER BY ${bySize ? size : mark}candidate.key ${order} LIMIT ${place(values, limit + 1)}`,
+     ORDER BY ${sortOf(question, driver)} LIMIT ${place(values, limit + 1)}`,
     values,
   );
-  if (bySize) return { inscriptions: rows.slice(0, limit), endKey: null };
+  if (question.bySize === true) return { inscriptions: rows.slice(0, limit), endKey: null };
   if (rows.length > limit) {
     return { inscriptions: rows.slice(0, limit), endKey: rows[limit - 1]?.key ?? null };
   }
   return { inscriptions: rows, endKey: await lastCandidate(client, candidates, values.slice(0, ownValues)) };
+}
+
+/** SQL of the order of a page's rows, which are the candidates `candidate` and their inscriptions `i`. */
+function sortOf({ order, bySize = false }: ListQuestion, driver: IndexedCondition | null): string {
+  const byKey = `candidate.key ${order}`;
+  if (bySize)
+    return `(SELECT length(c.body) FROM chain.contents c WHERE c.content_id = i.content_id) DESC NULLS LAST, ${byKey}`;
+  // sorted like the index, although the mark is the same for all: otherwise the planner would sort again
+  const hasMark = driver !== null && driver.alternatives === undefined;
+  return hasMark ? `candidate.mark ${order}, ${byKey}` : byKey;
 }
 
 /** Adds a value to a query and returns its placeholder. */

@@ -225,33 +225,8 @@ async function answerOf(
 }
 
 function galleryRoutes(app: App, deps: PieceDependencies): void {
-  const page = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    asked: { readonly id: string; readonly page?: string },
-  ): Promise<FastifyReply> => {
-    const place = placeOf(asked.page, 'page');
-    const id = inscriptionIdOf(asked.id);
-    varyBy(reply, 'Accept');
-    if (prefersHtml(request.headers.accept)) {
-      return withSnapshot(
-        deps.pool,
-        async (snapshot) => {
-          const of = await inscriptionName(snapshot.client, { kind: 'id', id });
-          if (of === null) throw new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
-          const { ids, more } = await galleryPage(snapshot.client, of.key, place);
-          const items = ids.flatMap((item) => parseInscriptionId(item) ?? []);
-          const keys = (await inscriptionKeys(snapshot.client, items)).filter((key) => key !== null);
-          const path = (to: number): string => `/gallery/${idText(id)}/page/${to}`;
-          return sendRelatives(deps, reply, snapshot, { name: 'Gallery', of, keys, more, page: place, path });
-        },
-        askerOf(reply).signal,
-      );
-    }
-    return answerOf(deps, request, reply, asked.id, async (client, { key }) =>
-      JSON.stringify({ ...(await galleryPage(client, key, place)), page: place }),
-    );
-  };
+  const page = (request: FastifyRequest, reply: FastifyReply, asked: GalleryPlace): Promise<FastifyReply> =>
+    sendGallery(deps, request, reply, asked);
   const schema = {
     summary: 'The gallery of an inscription, 100 items per page',
     tags,
@@ -275,6 +250,10 @@ function galleryRoutes(app: App, deps: PieceDependencies): void {
     config,
     handler: async (request, reply) => page(request, reply, request.params),
   });
+  galleryItemRoute(app, deps);
+}
+
+function galleryItemRoute(app: App, deps: PieceDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/gallery/:id/:item',
@@ -303,6 +282,41 @@ function galleryRoutes(app: App, deps: PieceDependencies): void {
       });
     },
   });
+}
+
+interface GalleryPlace {
+  readonly id: string;
+  readonly page?: string;
+}
+
+/** A page of a gallery: ord's JSON, or a page for people. */
+async function sendGallery(
+  deps: PieceDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: GalleryPlace,
+): Promise<FastifyReply> {
+  const place = placeOf(asked.page, 'page');
+  const id = inscriptionIdOf(asked.id);
+  varyBy(reply, 'Accept');
+  if (prefersHtml(request.headers.accept)) {
+    return withSnapshot(
+      deps.pool,
+      async (snapshot) => {
+        const of = await inscriptionName(snapshot.client, { kind: 'id', id });
+        if (of === null) throw new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
+        const { ids, more } = await galleryPage(snapshot.client, of.key, place);
+        const items = ids.flatMap((item) => parseInscriptionId(item) ?? []);
+        const keys = (await inscriptionKeys(snapshot.client, items)).filter((key) => key !== null);
+        const path = (to: number): string => `/gallery/${idText(id)}/page/${to}`;
+        return sendRelatives(deps, reply, snapshot, { name: 'Gallery', of, keys, more, page: place, path });
+      },
+      askerOf(reply).signal,
+    );
+  }
+  return answerOf(deps, request, reply, asked.id, async (client, { key }) =>
+    JSON.stringify({ ...(await galleryPage(client, key, place)), page: place }),
+  );
 }
 
 async function* within(

@@ -118,8 +118,8 @@ describe('a sale', () => {
 
   test('is listed on the page of its inscription', async () => {
     const { text } = await page(`/inscription/${item}`);
-    expect(text).toContain('<h2>Sales</h2>');
-    expect(text).toContain(`href="/sale/${bought.txid}"`);
+    expect(text).toContain('<h2>History');
+    expect(text).toContain(`<a href="/sale/${bought.txid}">Sold for`);
   });
 
   test('that an order of this service made is none, nor is one of an inscription’s page', async () => {
