@@ -37,18 +37,23 @@ const json = { accept: 'application/json' };
 const atOnce = 8;
 /** Paths that answer from memory, from files, or from their parameters alone; with what they are refused for here. */
 const withoutDatabase = new Set([
+  '/assets/0/{*}',
   '/favicon.ico',
   '/files/0',
   '/health/live',
   '/indexer/inscription',
   '/indexer/metadata',
+  '/inscribe',
   '/inscription/0/transfers',
   '/inventory',
+  '/manifest.webmanifest',
   '/marketplace/data/collections/activity',
   '/marketplace/data/export',
   '/mempool/api/address/bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080/utxo',
   '/mempool/api/v1/fees/recommended',
   '/metrics',
+  `/og/0/${idOf('a')}.jpeg`,
+  '/og/site.png',
   '/openapi.json',
   '/openapi.yaml',
   // the connections of orders are their own, and there are none here
@@ -65,6 +70,7 @@ const withoutDatabase = new Set([
   '/satscanner/find-special-ranges',
   '/satscanner/supported-satributes',
   '/search',
+  '/search.atom',
   '/search/facets',
   '/search/suggest',
   '/webhooks/keys',
@@ -102,8 +108,7 @@ async function open(options: HttpAppOptions = {}): Promise<{ http: HttpApp; addr
   await noticeLeavers(http);
   const address = await http.app.listen({ port: 0, host: '127.0.0.1' });
   // The lists are read for nobody when the server begins to listen: on a busy machine that waited for the lock of a
-  // test,
-  // and nothing ended it.
+  // test, and nothing ended it.
   expect((await fetch(new URL('/collections', address))).status).toBe(200);
   await dropIdle(http);
   return { http, address };
@@ -238,6 +243,8 @@ describe('statements for clients that are gone end on the server', () => {
       { url: '/indexer/metadata?text=hello', headers: json },
       { url: '/marketplace/data/collections/activity?slug=frogs', headers: json },
       { url: '/marketplace/data/export?slug=frogs', headers: json },
+      { url: `/og/inscription/${idOf('a')}.png`, headers: json },
+      { url: '/search.atom?text=hello', headers: json },
       { url: '/search/facets?text=hello', headers: json },
       { url: '/search/suggest?text=hello', headers: json },
       { url: `/inscription/${idOf('a')}/transfers`, headers: json },
