@@ -93,7 +93,7 @@ test('contents of the mempool are not called inscribed, and no hash of a transac
   expect(heading(0, { meanings: [transaction] })).toBe('Not the hash of a content');
   const page = pageOf(whole, 0, {}, { meanings: [transaction] });
   expect(page).toContain(`<a href="/tx/${hash}">`);
-  expect(page).not.toContain('/inscribe');
+  expect(page).not.toContain('class="button" href="/inscribe"');
   expect(page).not.toContain('class="filters"');
   expect(pageOf(whole, 0, {})).toContain('<a class="button" href="/inscribe">');
 });
