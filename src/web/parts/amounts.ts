@@ -8,7 +8,7 @@ const namedInCoins = 1_000_000;
 const shownDigits = 4;
 
 /** All digits: 0.0007 */
-export const coins = (sats: number): string => (sats / satsPerCoin).toFixed(8).replace(/\.?0+$/u, '');
+export const coins = (sats: number): string => shortened((sats / satsPerCoin).toFixed(8));
 
 /** A price, exact: `70,000 sats`, from 0.01 BTC on `0.0123 BTC`. */
 export const price = (sats: number): string =>
@@ -19,12 +19,13 @@ export function volume(sats: number): Markup {
   if (sats < namedInCoins) return html`<span class="nowrap">${plural(sats, 'sat')}</span>`;
   const value = sats / satsPerCoin;
   const decimals = Math.max(0, shownDigits - Math.max(1, Math.floor(Math.log10(value)) + 1));
-  const rounded = value
-    .toFixed(decimals)
-    .replace(/(\.\d*?)0+$/u, '$1')
-    .replace(/\.$/u, '');
+  const rounded = shortened(value.toFixed(decimals));
   return html`<span class="nowrap" title="${plural(sats, 'sat')}">${coinsGrouped(rounded)} BTC</span>`;
 }
+
+/** A number without the zeros that end its decimals. */
+const shortened = (digits: string): string =>
+  digits.includes('.') ? digits.replace(/(?<!0)0+$/u, '').replace(/\.$/u, '') : digits;
 
 function coinsGrouped(text: string): string {
   const [whole = '0', decimals] = text.split('.');

@@ -7,7 +7,7 @@
  */
 export function bitcoinOf(sats) {
   const digits = String(sats).padStart(9, '0');
-  const decimals = digits.slice(-8).replace(/0+$/u, '');
+  const decimals = digits.slice(-8).replace(/(?<!0)0+$/u, '');
   return `${digits.slice(0, -8)}${decimals === '' ? '' : '.'}${decimals}`;
 }
 

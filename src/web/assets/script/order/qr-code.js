@@ -177,6 +177,9 @@ function withCheck(value, polynomial, width) {
   return (value << width) | rest;
 }
 
+/** Modules that a reader may take for a corner. */
+const cornerLike = ['00001011101', '10111010000'];
+
 /** Modules of a code while it is drawn: a grid of what is dark, and of what is no data. */
 class Grid {
   /** @param {number} version */
@@ -322,7 +325,8 @@ class Grid {
       ];
       for (const text of lines) {
         for (const [run] of text.matchAll(/1{5,}|0{5,}/gu)) sum += run.length - 2;
-        sum += 40 * [...text.matchAll(/(?=00001011101|10111010000)/gu)].length;
+        for (let index = 0; index < size; index++)
+          if (cornerLike.some((pattern) => text.startsWith(pattern, index))) sum += 40;
       }
     }
     const share = (100 * darkCount) / (size * size);
