@@ -13,6 +13,16 @@ export function orderPageOf(text) {
   return id === undefined ? null : `/order#${id.toLowerCase()}`;
 }
 
+/** Two groups and more: hashes and words have no such hyphens. */
+const beginning = /^(?:\S*\/order[#/?]|[0-9a-f]{8}-[0-9a-f]{0,4}(?:-[0-9a-f-]*)?$)/i;
+
+/**
+ * Whether a text may become the id of an order, or the link of one.
+ *
+ * @param {string} text
+ */
+export const beginsOrderId = (text) => beginning.test(text.trim());
+
 /**
  * Opens the order in place of a search for its id.
  *

@@ -1,4 +1,4 @@
-import { orderPageOf } from './order-id.js';
+import { beginsOrderId, orderPageOf } from './order-id.js';
 
 // A list below each search box, as a combobox (WAI-ARIA 1.2): the focus stays in the box.
 const pauseMs = 150;
@@ -90,6 +90,8 @@ export function suggest(input, number) {
       add({ path: order }, 'Open this order', 'order');
       return show(true);
     }
+    // typed digit by digit, all but the last would be told
+    if (beginsOrderId(text)) return show(false);
     asked = new AbortController();
     try {
       const answer = await fetch(`/search/suggest?text=${encodeURIComponent(text)}`, {
