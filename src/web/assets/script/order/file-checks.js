@@ -13,6 +13,29 @@ import { grouped, sizeWords } from './amounts.js';
 /** @param {string} name */
 const extensionOf = (name) => (name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '');
 
+/** Characters of a name at its beginning and at its end; a message with all of it would hide what to do. */
+const nameEnds = 24;
+
+/** @param {string} name */
+function shortened(name) {
+  const characters = [...name];
+  return characters.length <= 2 * nameEnds + 1
+    ? name
+    : `${characters.slice(0, nameEnds).join('')}…${characters.slice(-nameEnds).join('')}`;
+}
+
+/**
+ * A name within a sentence: characters that turn the direction of a text turn no more than the name.
+ *
+ * @param {string} name
+ */
+export const nameWords = (name) => {
+  const plain = shortened(name.replaceAll(/\p{Cc}/gu, '�'));
+  return /^[\x20-\x7e…]*$/u.test(plain)
+    ? plain
+    : `\u2068${plain.replaceAll(/[\u202a-\u202e\u2066-\u2069]/gu, '')}\u2069`;
+};
+
 /**
  * Why a file is not taken, and what to do; null: it is.
  *
@@ -20,12 +43,13 @@ const extensionOf = (name) => (name.includes('.') ? name.slice(name.lastIndexOf(
  * @param {FileLimits} limits
  * @returns {string | null}
  */
-export function fileProblem({ name, size }, { extensions, fileBytesMax }) {
-  const extension = extensionOf(name);
+export function fileProblem({ name: given, size }, { extensions, fileBytesMax }) {
+  const extension = extensionOf(given);
+  const name = nameWords(given);
   if (extension === '')
     return `${name} has no extension, so its type is not known. Rename it: photo.jpg, text.txt.`;
   if (!extensions.includes(extension))
-    return `${name}: files of .${extension} are not inscribed here. These are: ${extensions.join(', ')}.`;
+    return `${name}: files of .${nameWords(extension)} are not inscribed here. These are: ${extensions.join(', ')}.`;
   if (size === 0) return `${name} is empty: it has 0 bytes. Choose another file.`;
   if (size > fileBytesMax)
     return `${name} has ${sizeWords(size)}, and one file has at most ${sizeWords(fileBytesMax)}: nodes send no larger transaction. Make it smaller.`;

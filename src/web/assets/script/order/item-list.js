@@ -156,7 +156,7 @@ export class ItemList {
         element(
           'li',
           {},
-          element('span', { class: 'wrap' }, words[index] ?? ''),
+          element('span', { class: 'wrap' }, element('bdi', {}, words[index] ?? '')),
           element(
             'span',
             { class: 'faint nowrap' },

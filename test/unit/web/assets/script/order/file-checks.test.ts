@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { fileProblem, takeFiles } from '#web/assets/script/order/file-checks.js';
+import { fileProblem, nameWords, takeFiles } from '#web/assets/script/order/file-checks.js';
 
 const limits = { extensions: ['png', 'txt'], filesMax: 4, fileBytesMax: 1000, orderBytesMax: 2500 };
 
@@ -12,6 +12,17 @@ test.each([
   ['large.PNG', 1001, /has 1\.0 kB, and one file has at most 1\.0 kB: .*Make it smaller\./u],
 ])('%s of %i bytes is told with what to do', (name, size, words) => {
   expect(fileProblem({ name, size }, limits)).toMatch(words);
+});
+
+test('a name of a stranger turns no more than itself, and a long one leaves room for what to do', () => {
+  expect(nameWords('photo.png')).toBe('photo.png');
+  expect(nameWords('\u202egnp.exe')).toBe('\u2068gnp.exe\u2069');
+  expect(nameWords('שלום.png')).toBe('\u2068שלום.png\u2069');
+  expect(nameWords('a\nb.txt')).toBe('\u2068a�b.txt\u2069');
+  const long = nameWords(`${'😀'.repeat(200)}.png`);
+  expect(Array.from(long)).toHaveLength(51);
+  expect(long).toMatch(/\.png\u2069$/u);
+  expect(fileProblem({ name: `a.${'\u202eb'.repeat(100)}`, size: 5 }, limits)).not.toContain('\u202e');
 });
 
 test('a file in bounds is taken, whatever the case of its extension', () => {
