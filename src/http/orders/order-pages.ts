@@ -4,7 +4,7 @@ import { siteOfApp } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { misplacedOrderPage, orderPage } from '#web/pages/order.page.ts';
 
-/** Paths that the script of the page asks: the order, and PSBTs that pay for it. */
+/** Paths that the script of the page asks: the order, PSBTs that pay for it, and whether its inscriptions can be shown. */
 const connects = [
   '/order',
   '/order/cancel',
@@ -12,6 +12,7 @@ const connects = [
   '/create-parent-child-psbt',
   '/tokenpay/utils/finalize-psbt',
   '/tokenpay/utils/submittx',
+  '/preview/',
 ];
 
 /** The page that shows an order. It is the same for all orders: the id stays in the browser. */

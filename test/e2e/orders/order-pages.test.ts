@@ -159,6 +159,12 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     const unknown = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
     await page.goto(`${base}/order#${unknown}`);
     await says(page, '#notices', /This service has no order with this id\./u);
+    // it is asked for again, and the words stay
+    const again = page.waitForResponse(/\/order\?id=/u);
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    await again;
+    await page.evaluate('new Promise((done) => setTimeout(done, 200))');
+    expect(await page.isVisible('#notices')).toBe(true);
     await page.goto(`${base}/order#something`);
     await says(page, '#order-id-problem', /has no id of an order/u);
 
@@ -168,6 +174,15 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.click('#open-order button');
     await page.waitForURL(`${base}/order#${unknown}`);
     await says(page, '#notices', /This service has no order with this id\./u);
+  });
+
+  test('an order that stopped says why: its reason is no refusal of the service', async () => {
+    const page = await ordered('stopped');
+    await world.world.database.pool.query(
+      "UPDATE service.orders SET state = 'error', error = 'its sats are gone' WHERE id = $1",
+      [idOf(page)],
+    );
+    await says(page, '#state', /Stopped.*Reason: its sats are gone/su);
   });
 
   test('without scripts each page says that it needs them', async () => {
@@ -275,6 +290,33 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.click('text=Pay with UniSat');
     await says(page, '#said', /Paid, in transaction [0-9a-f]{64}/u);
     await says(page, '#state', /Payment seen/u);
+  });
+
+  test('two presses pay once, and a payment that was made before something else came is not sent', async () => {
+    const page = await ordered('paid once');
+    const script = unisat(
+      'const signed = await window.signByModel(given); if (window.first === undefined) { window.first = true; await new Promise((done) => { window.release = done; }); } return signed;',
+    );
+    await inject(page, script, { payment: alone, ordinals: alone }, 'UniSat');
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/submittx')) sent.push(request.url());
+    });
+    await page.click('text=Pay with UniSat');
+    await expect.poll(() => page.evaluate('window.release !== undefined'), { timeout: seenMs }).toBe(true);
+    const address = await page.textContent('#pay-address');
+    await world.world.chain.payAddress(address!, 1000);
+    await says(page, '#state', /are missing/u);
+    await page.evaluate('window.release()');
+    await says(page, '#said', /Nothing was sent: the order asks for something else/u);
+    await page.evaluate('window.first = undefined');
+    await page.click('text=Pay with UniSat');
+    await expect.poll(() => page.evaluate('window.first === true'), { timeout: seenMs }).toBe(true);
+    await page.click('text=Pay with UniSat');
+    await says(page, '#said', /Paid, in transaction [0-9a-f]{64}/u);
+    await page.evaluate('window.release()');
+    await says(page, '#state', /Payment seen/u);
+    expect(sent).toHaveLength(1);
   });
 
   test('any other wallet signs the PSBT as a text, or as a file', async () => {

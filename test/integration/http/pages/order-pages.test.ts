@@ -52,7 +52,7 @@ test('the page allows its script to ask for the order, for PSBTs and for nothing
   const { headers } = await get('/order', browser);
   const policies = String(headers['content-security-policy']);
   expect(policies).toContain(
-    'connect-src *:*/search/suggest *:*/order *:*/order/cancel *:*/create-special-sats-psbt *:*/create-parent-child-psbt *:*/tokenpay/utils/finalize-psbt *:*/tokenpay/utils/submittx',
+    'connect-src *:*/search/suggest *:*/order *:*/order/cancel *:*/create-special-sats-psbt *:*/create-parent-child-psbt *:*/tokenpay/utils/finalize-psbt *:*/tokenpay/utils/submittx *:*/preview/',
   );
 });
 

@@ -6,7 +6,7 @@
  *   | { readonly kind: 'unreachable', readonly messages: readonly string[], readonly retryAfterMs: number | null }} Outcome
  */
 
-const unreachable = 'The service does not answer. Is the network there? Nothing is lost: it is asked again.';
+const unreachable = 'The service does not answer. Is the network there?';
 
 /**
  * Messages in the body of an error, whatever the form of its path; null: it is no error.
@@ -16,8 +16,11 @@ const unreachable = 'The service does not answer. Is the network there? Nothing 
  */
 export function messagesIn(body) {
   if (typeof body !== 'object' || body === null) return null;
-  const { error, message, success, status } = /** @type {Readonly<Record<string, unknown>>} */ (body);
+  const { error, reason, message, success, status } = /** @type {Readonly<Record<string, unknown>>} */ (body);
+  // an order that stopped or was refunded has its reason in a field of the same name
+  if (status === 'ok') return null;
   if (typeof error === 'string') return [error];
+  if (status === 'error' && typeof reason === 'string') return [reason];
   if (Array.isArray(error)) {
     const told = error.flatMap((/** @type {unknown} */ each) => {
       const msg =
@@ -40,7 +43,7 @@ function refusalWords(status, messages, retryAfterMs) {
   if (status === 429) {
     const seconds = Math.ceil((retryAfterMs ?? 10_000) / 1000);
     return [
-      `That was more requests than this service takes from one address. It is asked again in ${seconds} s.`,
+      `That was more requests than this service takes from one address. It takes the next in ${seconds} s.`,
       ...(messages ?? []),
     ];
   }
@@ -95,6 +98,18 @@ async function request(path, init) {
     return { kind: 'unreachable', messages: [unreachable], retryAfterMs: null };
   }
 }
+
+/**
+ * Whether a path of this service has something; its content is not loaded.
+ *
+ * @param {string} path
+ * @returns {Promise<boolean>}
+ */
+export const answers = (path) =>
+  fetch(path, { method: 'HEAD', referrerPolicy: 'no-referrer' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 /**
  * @param {string} path

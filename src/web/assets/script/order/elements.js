@@ -87,8 +87,10 @@ export function byId(id, kind) {
  */
 export function fill(part, values, make) {
   const made = JSON.stringify(values);
-  if (part.dataset['made'] === made) return;
-  part.dataset['made'] = made;
-  part.replaceChildren(...make().filter((child) => child !== null && child !== false));
+  if (part.dataset['made'] !== made) {
+    part.dataset['made'] = made;
+    part.replaceChildren(...make().filter((child) => child !== null && child !== false));
+  }
+  // shown again, too, where something else hid it
   part.hidden = part.childNodes.length === 0;
 }

@@ -7,7 +7,7 @@ import { ItemList } from './item-list.js';
 import { fieldProblems, isInscriptionId } from './order-body.js';
 import { browserStorage, rememberOrder } from './own-orders.js';
 import { showPrice } from './price-view.js';
-import { Pricing, wholeBody } from './pricing.js';
+import { Pricing, unreadable, wholeBody } from './pricing.js';
 import { hexOf } from './psbt-bytes.js';
 
 /** @import { Fields } from './order-body.js' */
@@ -139,7 +139,8 @@ async function order() {
     const body = await wholeBody(list.items, fields);
     const outcome = await postJson(path, body, { onceKey });
     if (outcome.kind !== 'answered') {
-      refuse(outcome.messages);
+      const isAgain = outcome.kind === 'unreachable' || outcome.status === 429 || outcome.status >= 500;
+      refuse([...outcome.messages, ...(isAgain ? ['Press Order again: nothing is ordered twice.'] : [])]);
       return;
     }
     const { id } = /** @type {{ id: string }} */ (outcome.body);
@@ -147,7 +148,7 @@ async function order() {
     rememberOrder(browserStorage(), { id, at: Date.now(), words });
     location.assign(`/order#${id}`);
   } catch {
-    refuse(['A file cannot be read any more: it was moved or changed. Remove it, and add it again.']);
+    refuse([unreadable]);
   } finally {
     setOrdering(false);
   }

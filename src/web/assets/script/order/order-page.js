@@ -1,10 +1,10 @@
 // The page of an order: it asks for the order again and again, and shows what came.
 
 import { plural } from './amounts.js';
-import { getJson, postJson } from './ask-service.js';
+import { answers, getJson, postJson } from './ask-service.js';
 import { byId, element, fill } from './elements.js';
 import { listenToOpening } from './open-order.js';
-import { factsView, filesView, parentsView, stateView } from './order-views.js';
+import { awaitedPreviews, factsView, filesView, parentsView, stateView } from './order-views.js';
 import { browserStorage, forgetOrder, orderIdOf, ownOrders, rememberOrder } from './own-orders.js';
 import { showOwnOrders } from './own-orders-view.js';
 import { payView } from './pay-view.js';
@@ -24,7 +24,11 @@ const wallet = new WalletView(page.dataset['network'] ?? '', part('said'), () =>
 let id = null;
 /** @type {Order | null} */
 let order = null;
+/** Inscriptions that were seen in the mempool. */
+const seen = /** @type {Set<string>} */ (new Set());
 let failures = 0;
+/** Once, so that an order that is forgotten in another tab stays so. */
+let isRemembered = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 /** @type {AbortController | null} */
@@ -36,7 +40,10 @@ function open() {
   clearTimeout(timer);
   id = orderIdOf(location.hash);
   order = null;
+  isRemembered = false;
+  seen.clear();
   failures = 0;
+  wallet.reset();
   part('said').textContent = '';
   page.hidden = id === null;
   for (const section of page.querySelectorAll('section')) {
@@ -92,7 +99,7 @@ function came(outcome) {
     show(order);
   } else {
     failures += 1;
-    notice(outcome.messages);
+    notice([...outcome.messages, 'Nothing is lost: this page asks again by itself.']);
   }
   const retryAfterMs = outcome.kind === 'answered' ? null : outcome.retryAfterMs;
   timer = setTimeout(
@@ -156,14 +163,31 @@ function show(read) {
   fill(part('parents'), [read.parents, payable], () => parentsView(read, payable));
   wallet.order = read;
   fill(part('wallet'), payable, () => (payable ? wallet.view() : []));
-  fill(part('files'), read.files, () => filesView(read));
+  showFiles(read);
+  void awaitPreviews(read);
   fill(part('facts'), [read.state, read.charge, read.expiresAt, read.underpaid, read.priceHeldUntil], () => [
     ...factsView(read),
     cancelButton(read),
   ]);
   const words = plural(read.files.length, 'inscription');
-  if (ownOrders(browserStorage()).every((own) => own.id !== read.id))
+  if (!isRemembered && ownOrders(browserStorage()).every((own) => own.id !== read.id))
     rememberOrder(browserStorage(), { id: read.id, at: read.createdAt, words });
+  isRemembered = true;
+}
+
+/** @param {Order} read */
+const showFiles = (read) => fill(part('files'), [read.files, [...seen]], () => filesView(read, seen));
+
+/**
+ * Shows what waits in the mempool, as soon as the service has seen it there: a frame before that says "not found".
+ *
+ * @param {Order} read
+ */
+async function awaitPreviews(read) {
+  const awaited = awaitedPreviews(read).filter((each) => !seen.has(each));
+  const answered = await Promise.all(awaited.map((each) => answers(`/preview/${each}?size=card`)));
+  for (const [index, each] of awaited.entries()) if (answered[index] === true) seen.add(each);
+  if (order === read && answered.includes(true)) showFiles(read);
 }
 
 /** @param {Order} read */

@@ -49,13 +49,26 @@ const fileWords = (/** @type {OrderFile} */ { status, error, tx }) => {
 };
 
 /**
+ * Ids of inscriptions that wait in the mempool, and get a frame once the service has seen them there.
+ *
  * @param {Order} order
+ */
+export const awaitedPreviews = ({ files }) =>
+  files
+    .flatMap(({ status, inscriptionId }) =>
+      status === 'broadcast' && inscriptionId !== undefined ? [inscriptionId] : [],
+    )
+    .slice(0, framesMax);
+
+/**
+ * @param {Order} order
+ * @param {ReadonlySet<string>} seen ids that wait in the mempool, whose previews are there
  * @returns {readonly Child[]}
  */
-export function filesView(order) {
-  const { files } = order;
-  // a preview is there once a block has the content
-  const there = files.filter(({ status }) => status === 'inscribed');
+export function filesView({ files }, seen) {
+  const there = files.filter(
+    ({ status, inscriptionId = '' }) => status === 'inscribed' || seen.has(inscriptionId),
+  );
   if (files.length === 0) return [];
   const listed = files.slice(0, rowsMax);
   return [
@@ -164,6 +177,7 @@ function parentView({ inscriptionId = '', depositAddress, txid, parentReturnTx, 
 export function factsView(order) {
   const receivers = [order.receiveAddress ?? []].flat();
   const [receiver] = receivers;
+  const isWaiting = order.state === 'waiting-payment' || order.state === 'waiting-parent';
   const facts = /** @type {readonly (readonly [string, Child])[]} */ ([
     ['Price', `${satsWords(order.charge.amount)} (${bitcoinOf(order.charge.amount)} BTC)`],
     [
@@ -176,8 +190,8 @@ export function factsView(order) {
     ],
     ['Refund address', order.refundAddress ?? 'none: the operator decides'],
     ['Ordered', momentWords(order.createdAt)],
-    ['Time to pay until', momentWords(order.expiresAt)],
-    ...(order.priceHeldUntil === undefined
+    ...(isWaiting ? [/** @type {const} */ (['Time to pay until', momentWords(order.expiresAt)])] : []),
+    ...(order.priceHeldUntil === undefined || !isWaiting
       ? []
       : [
           /** @type {const} */ ([

@@ -13,6 +13,10 @@ const sentBytesMax = 60_000;
 /** Reveals of an order: beyond them one each cannot be ordered (docs/orders.md). */
 const revealsMax = 150;
 
+/** Words for a file that its customer moved, changed or deleted. */
+export const unreadable =
+  'A file cannot be read any more: it was moved or changed. Remove it, and add it again.';
+
 /**
  * @typedef {{ readonly kind: 'price', readonly price: Price, readonly uncursed: Price | null }
  *   | { readonly kind: 'refused', readonly messages: readonly string[] }} Priced
@@ -56,7 +60,12 @@ export class Pricing {
    * @param {AbortSignal} signal
    */
   async #price(items, fields, signal) {
-    const order = await pricedBody(items, fields);
+    const order = await pricedBody(items, fields).catch(() => null);
+    if (signal.aborted) return;
+    if (order === null) {
+      this.#onPrice({ kind: 'refused', messages: [unreadable] });
+      return;
+    }
     const outcome = await postJson('/price?plan=1', { type: fields.type, order }, { signal });
     if (signal.aborted) return;
     if (outcome.kind === 'answered') {
@@ -72,8 +81,9 @@ export class Pricing {
         this.#onPrice({ kind: 'price', price, uncursed: /** @type {Price} */ (other.body) });
       return;
     }
-    this.#onPrice({ kind: 'refused', messages: outcome.messages });
     const isBusy = outcome.kind === 'unreachable' || outcome.status === 429 || outcome.status >= 500;
+    const again = isBusy ? ['The price is asked for again by itself.'] : [];
+    this.#onPrice({ kind: 'refused', messages: [...outcome.messages, ...again] });
     if (isBusy) this.ask(items, fields, outcome.retryAfterMs ?? 5_000);
   }
 }

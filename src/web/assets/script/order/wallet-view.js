@@ -1,8 +1,9 @@
 // Paying with a wallet that signs: one in the browser, or any other that takes a PSBT as text or file.
 import { satsWords } from './amounts.js';
-import { postJson } from './ask-service.js';
+import { getJson, postJson } from './ask-service.js';
 import { copyButton, element } from './elements.js';
 import { builtProblem, hexOf, psbtBytes, signSame } from './psbt-bytes.js';
+import { askedSats } from './state-words.js';
 import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.js';
 
 /** @import { Child } from './elements.js' */
@@ -15,11 +16,19 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly outputs: readonly { readonly address: string | null, readonly value: number, readonly purpose: string }[],
  *   readonly warnings: readonly string[],
  *   readonly unproven: readonly string[],
- * }} Built
+ *   readonly asked: string,
+ * }} Built `asked`: what the order asked for when this was made
  */
 
 /** Largest PSBT that the service finalizes, in hex with a line break at its end. */
 const fileBytesMax = 2_000_010;
+
+/**
+ * The payment that an order asks for: another one is not sent.
+ *
+ * @param {Order} order
+ */
+const askedOf = (order) => JSON.stringify([order.id, order.psbt ?? null, askedSats(order)]);
 
 export class WalletView {
   #network;
@@ -27,6 +36,11 @@ export class WalletView {
   /** @type {Order | null} */
   #order = null;
   #said;
+  /** Payments that were begun. A new one ends those before: a wallet may answer two, and one of them pays. */
+  #begun = 0;
+  #isSending = false;
+  /** @type {{ readonly asked: string, readonly txid: string } | null} */
+  #paid = null;
   #signing = element('div', { class: 'signing' });
   #special = element('input', {
     id: 'special-output',
@@ -51,6 +65,14 @@ export class WalletView {
   /** @param {Order} order the newest answer, whose way of a PSBT is used */
   set order(order) {
     this.#order = order;
+  }
+
+  /** Forgets what was made for the order before. */
+  reset() {
+    this.#begun += 1;
+    this.#order = null;
+    this.#special.value = '';
+    this.#signing.replaceChildren();
   }
 
   /** @returns {readonly Child[]} */
@@ -101,21 +123,27 @@ export class WalletView {
 
   /** @param {Wallet} wallet */
   async #with(wallet) {
+    this.#begun += 1;
+    const begun = this.#begun;
+    const isOver = () => begun !== this.#begun;
     try {
       this.#say(`${wallet.name} asks you to connect…`);
       const account = await wallet.connect();
+      if (isOver()) return;
       const problem = networkProblem(account.paymentAddress, this.#network);
       if (problem !== null) {
         this.#say(`${problem} Switch ${wallet.name} to ${this.#network}, and try again.`);
         return;
       }
       const built = await this.#build(account);
-      if (built === null) return;
+      if (built === null || isOver()) return;
       const unproven = [...built.warnings, ...built.unproven].map((each) => ` ${each}`).join('');
       this.#say(`${wallet.name} shows the payment: sign it there.${unproven}`);
       const signed = await wallet.sign(built, account);
+      if (isOver()) return;
       await this.#send(built, signed, wallet.name);
     } catch (error) {
+      if (isOver()) return;
       this.#say(
         error instanceof WalletFailure
           ? error.message
@@ -136,6 +164,14 @@ export class WalletView {
       this.#say('Nothing is missing any more.');
       return null;
     }
+    const asked = askedOf(this.#order);
+    if (this.#paid?.asked === asked) {
+      this.#say(
+        `You have just paid that, in transaction ${this.#paid.txid}. If your wallet says that it was dropped, load this page again, and pay again.`,
+      );
+      return null;
+    }
+    const charge = { address: this.#order.charge.address, sats: way.body.chargeAmount ?? 0 };
     const output = this.#special.value.trim();
     const special = output === '' ? {} : { specialSatsOutput: output };
     this.#say('The payment is made…');
@@ -144,21 +180,35 @@ export class WalletView {
       this.#say(outcome.messages.join(' '));
       return null;
     }
-    const built = /** @type {Built} */ (outcome.body);
-    const charge = { address: this.#order.charge.address, sats: way.body.chargeAmount ?? 0 };
+    const built = { .../** @type {Built} */ (outcome.body), asked };
     const problem = builtProblem(built, charge);
     if (problem !== null) this.#say(problem);
     return problem === null ? built : null;
   }
 
   /**
-   * Finalizes what was signed, and sends it.
+   * Finalizes what was signed, and sends it, one at a time.
    *
    * @param {Built} built
    * @param {string | Uint8Array} signed
    * @param {string} by
    */
   async #send(built, signed, by) {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    try {
+      await this.#finalize(built, signed, by);
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  /**
+   * @param {Built} built
+   * @param {string | Uint8Array} signed
+   * @param {string} by
+   */
+  async #finalize(built, signed, by) {
     const [given, back] = [psbtBytes(built.psbtHex), psbtBytes(signed)];
     if (back === null || given === null) {
       this.#say('This is no PSBT: it begins with cHNidP8 as text, or 70736274ff in hex. Nothing was sent.');
@@ -166,23 +216,68 @@ export class WalletView {
     }
     if (!signSame(given, back)) {
       this.#say(
-        `${by} signed another transaction than this one. It was not sent, and nothing was paid: try again.`,
+        `${by} signed another transaction than this one. It was not sent from here: look whether the wallet paid anything, then try again.`,
       );
       return;
     }
     this.#say('The signatures are checked…');
+    if (!(await this.#isStillAsked(built.asked))) {
+      this.#say(
+        'Nothing was sent: the order asks for something else than when this payment was made. See above, and begin again.',
+      );
+      this.#signing.replaceChildren();
+      this.#onSent();
+      return;
+    }
     const made = await postJson('/tokenpay/utils/finalize-psbt', { psbt: hexOf(back) });
     if (made.kind !== 'answered') {
       this.#say(`${made.messages.join(' ')} Nothing was sent.`);
       return;
     }
     const { hex } = /** @type {{ hex: string }} */ (made.body);
+    await this.#submit(hex, built.asked);
+  }
+
+  /**
+   * Whether the order asks for the same as when a payment was made. A service that does not answer is no reason: it
+   * refuses the payment itself.
+   *
+   * @param {string} asked
+   */
+  async #isStillAsked(asked) {
+    if (this.#order === null) return false;
+    const { id } = this.#order;
+    const outcome = await getJson(`/order?id=${id}`);
+    const newest = outcome.kind === 'answered' ? /** @type {Order} */ (outcome.body) : this.#order;
+    return newest !== null && askedOf(newest) === asked;
+  }
+
+  /**
+   * @param {string} hex
+   * @param {string} asked
+   */
+  async #submit(hex, asked) {
     const sent = await postJson('/tokenpay/utils/submittx', { hex });
-    if (sent.kind !== 'answered') {
+    if (
+      sent.kind === 'unreachable' ||
+      (sent.kind === 'refused' && (sent.status === 429 || sent.status >= 500))
+    ) {
+      this.#said.replaceChildren(
+        `${sent.messages.join(' ')} It is signed, and may have been sent. The same payment again pays nothing twice; another one would. `,
+        element(
+          'button',
+          { class: 'button', type: 'button', click: () => void this.#submit(hex, asked) },
+          'Send it again',
+        ),
+      );
+      return;
+    }
+    if (sent.kind === 'refused') {
       this.#say(`It was signed, and not sent: ${sent.messages.join(' ')}`);
       return;
     }
     const { txid, warnings = [] } = /** @type {{ txid: string, warnings?: readonly string[] }} */ (sent.body);
+    this.#paid = { asked, txid };
     this.#say(`Paid, in transaction ${txid}. ${warnings.join(' ')}`);
     this.#signing.replaceChildren();
     this.#onSent();

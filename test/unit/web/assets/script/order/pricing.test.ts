@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Fields } from '#web/assets/script/order/order-body.js';
-import { type Priced, Pricing } from '#web/assets/script/order/pricing.js';
+import { type Priced, Pricing, unreadable } from '#web/assets/script/order/pricing.js';
 
 const fields = {
   type: 'direct',
@@ -85,7 +85,11 @@ test('after a refusal for too many requests it is asked again, no sooner than it
   await until(1);
   expect(told[0]).toMatchObject({
     kind: 'refused',
-    messages: [expect.stringMatching(/asked again in 7 s/u), 'too many'],
+    messages: [
+      expect.stringMatching(/takes the next in 7 s/u),
+      'too many',
+      expect.stringMatching(/by itself/u),
+    ],
   });
   await vi.advanceTimersByTimeAsync(6_000);
   expect(sent).toHaveLength(1);
@@ -108,6 +112,15 @@ test('where some would be vindicated, the price of one reveal each is asked for,
     ['/price', true],
   ]);
   expect(told[1]).toMatchObject({ price: { amount: 5 }, uncursed: { amount: 9 } });
+});
+
+test('a file that cannot be read any more is told, and nothing is asked', async () => {
+  const { pricing, told, until } = asking();
+  const blob = { type: '', arrayBuffer: () => Promise.reject(new Error('gone')) } as unknown as Blob;
+  pricing.ask([{ kind: 'file', name: 'a.txt', size: 5, blob }], fields);
+  await vi.advanceTimersByTimeAsync(500);
+  await until(1);
+  expect([told[0], sent]).toEqual([{ kind: 'refused', messages: [unreadable] }, []]);
 });
 
 test('contents are sent for their price while they are small, sizes after that', async () => {
