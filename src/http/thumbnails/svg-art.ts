@@ -17,7 +17,8 @@ export type SvgNeeds =
 
 const runsScripts = /<(?:\w+:)?(?:script|foreignObject)[\s/>]/iu;
 /** In quotes or parentheses: an attribute, or `url(…)` of a style. */
-const reference = /(["'(])(?:https?:\/\/[^"'()\s/]{1,255})?\/content\/([0-9a-f]{64}i\d{1,10})(?=["'\u0029])/giu;
+const reference =
+  /(["'(])(?:https?:\/\/[^"'()\s/]{1,255})?\/content\/([0-9a-f]{64}i\d{1,10})(?=["'\u0029])/giu;
 
 /** Returns what an SVG needs. Any text gives an answer, in linear time. */
 export function svgNeeds(svg: string): SvgNeeds {
