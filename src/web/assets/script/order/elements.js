@@ -34,6 +34,14 @@ export function svgElement(tag, attributes, ...children) {
   return made;
 }
 
+/** The sign of identifiers.ts: fonts of phones have no character for it. */
+const copyIcon = () =>
+  svgElement(
+    'svg',
+    { viewBox: '0 0 16 16', width: '16', height: '16', 'aria-hidden': 'true' },
+    svgElement('path', { d: 'M5.5 5.5v-3h8v8h-3m-8-5h8v8h-8z' }),
+  );
+
 /**
  * A button that copies a text, as those of other pages (copy.js).
  *
@@ -45,7 +53,7 @@ export const copyButton = (text, what) =>
     ? element(
         'button',
         { class: 'copy', type: 'button', 'data-copy': text, 'aria-label': `Copy ${what}`, title: 'Copy' },
-        '⧉',
+        copyIcon(),
       )
     : null;
 
