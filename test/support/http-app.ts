@@ -42,8 +42,8 @@ export interface HttpAppOptions {
   readonly prices?: Pick<AppDependencies, 'prices' | 'inventory' | 'fxRates'>;
   /** A node, raw blocks, and where thumbnails are kept; absent: none. */
   readonly sources?: Partial<Pick<AppDependencies, 'node' | 'blocks' | 'thumbnailsFolder'>>;
-  /** The state of the index on pages; absent: it is read beside them. */
-  readonly banner?: AppDependencies['banner'];
+  /** Parts that read for all clients together; absent: those of a service. */
+  readonly shared?: Pick<AppDependencies, 'banner' | 'tipAnswers'>;
   /** Where orders are made; absent: none are taken. */
   readonly orders?: (database: TestDatabase) => Promise<CustomerOrders | null>;
 }
@@ -63,7 +63,7 @@ export async function createHttpApp(
     contents,
     sources,
     prices,
-    banner,
+    shared,
     orders = async () => null,
   }: HttpAppOptions = {},
 ): Promise<HttpApp> {
@@ -89,7 +89,7 @@ export async function createHttpApp(
     ...(eventLoop === undefined ? {} : { eventLoop }),
     ...(budgets === undefined ? {} : { budgets }),
     ...(eventKinds === undefined ? {} : { eventKinds }),
-    ...(banner === undefined ? {} : { banner }),
+    ...shared,
     ...(contents === undefined ? {} : { contents: contents(database) }),
   });
   await app.ready();

@@ -43,8 +43,8 @@ export interface AppDependencies {
   readonly operations: Operations;
   /** The state of the index in words, for pages. Absent: none is shown. */
   readonly banner?: Pick<SiteBanner, 'now' | 'tipHeight'>;
-  /** Answers of the current tip. Absent: each is read again. */
-  readonly tipAnswers?: TipAnswers;
+  /** Answers of the current tip. Null: each is read again. */
+  readonly tipAnswers?: TipAnswers | null;
   /** The kinds of events; absent: only those of inscriptions. */
   readonly eventKinds?: readonly StoredEventKind[];
   /** Raw blocks of the index, for answers that hold transactions. Absent: those answers are 404. */

@@ -79,8 +79,8 @@ const withoutDatabase = new Set([
 /** What these read is read once for all who ask, so it goes on without one of them, for 30 s at most. */
 const shared = new Set(['/status', '/health/ready', '/live']);
 
-/** The state of the index is read beside pages, for all of them, so it is read without the client that is gone. */
-const banner = { now: () => null, tipHeight: () => null };
+/** A service reads the state of the index once for all who ask, also without one of them. Here each path reads alone. */
+const unshared = { banner: { now: () => null, tipHeight: () => null }, tipAnswers: null };
 
 /** What stands for the parameters of a path. */
 const values: Readonly<Record<string, string>> = {
@@ -103,7 +103,7 @@ async function open(options: HttpAppOptions = {}): Promise<{ http: HttpApp; addr
       { height: 0, rows: [{ name: 'a', body: 'hello' }] },
       { height: 1, rows: [{ name: 'b', body: 'hello' }] },
     ],
-    { budgets: { requests: 100, requestsEach: 100 }, banner, ...options },
+    { budgets: { requests: 100, requestsEach: 100 }, shared: unshared, ...options },
   );
   await noticeLeavers(http);
   const address = await http.app.listen({ port: 0, host: '127.0.0.1' });
