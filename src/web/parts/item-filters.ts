@@ -16,18 +16,25 @@ export type ItemSort = keyof typeof itemSorts;
 export interface ItemFilters {
   readonly query: string;
   readonly sort: ItemSort;
-  /** Orders that are offered: a long collection of the chain has one. */
+  /** False: a collection of the chain that is too long to be searched or sorted. */
+  readonly isSearchable: boolean;
+  /** Orders that are offered. */
   readonly sorts: readonly ItemSort[];
 }
 
 /** The parameters of a page of items, without its number. */
-export const itemParameters = ({ query, sort }: Omit<ItemFilters, 'sorts'>): Record<string, string> => ({
+export const itemParameters = ({
+  query,
+  sort,
+}: Pick<ItemFilters, 'query' | 'sort'>): Record<string, string> => ({
   ...(query === '' ? {} : { q: query }),
   ...(sort === 'listed' ? {} : { sort }),
 });
 
-/** Search and order of the items of a collection. */
-export function itemFilters(slug: string, { query, sort, sorts }: ItemFilters): Markup {
+/** Search and order of the items of a collection, or why it has neither. */
+export function itemFilters(slug: string, { query, sort, sorts, isSearchable }: ItemFilters): Markup {
+  if (!isSearchable)
+    return html`<p class="faint">This collection is too long to be searched or sorted here: its items come in their own order.</p>`;
   return html`<form class="find" action="/collection/${slug}#items" method="get" role="search" aria-label="Items">
   <label>Name, number or id <input name="q" type="search" value="${query}" maxlength="100" autocomplete="off"></label>
   ${

@@ -38,10 +38,11 @@ export async function itemsView(
   const { collection } = now;
   const { query, sort } = question;
   const orders = await ordersOf(client, collection);
-  const filters = { query, sort, sorts: ['listed', ...orders] as ItemSort[] };
+  const isSearchable = isSortable(collection);
+  const filters = { query, sort, isSearchable, sorts: ['listed', ...orders] as ItemSort[] };
   const isPlain = sort === 'listed' && query === '' && collection.kind !== 'import';
   const found =
-    question.after !== null || isPlain || !isSortable(collection)
+    question.after !== null || isPlain || !isSearchable
       ? await pageByCursor(client, now, question.after, mayWalk)
       : await pageByNumber(reads, client, now, question, mayWalk);
   if (found === null) return null;

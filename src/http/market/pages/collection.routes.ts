@@ -18,6 +18,7 @@ import { sendPage } from '#http/server/answers/send-page.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { listedItems } from '#market/lists/item-holder-lists.ts';
+import { isSortable } from '#market/lists/item-orders.ts';
 import { periodSeconds } from '#market/sales/recent-sales.ts';
 import { sumsBetween, sumsByDay, sumsOf } from '#market/sales/sale-sums.ts';
 import {
@@ -83,7 +84,8 @@ async function collectionView(
   question: PageQuestion,
   mayWalk: boolean,
 ): Promise<CollectionPageView | null> {
-  const { collection, head, countedFrom, asked } = question;
+  const { collection, head, countedFrom } = question;
+  const asked = isSortable(collection) ? question.asked : inOwnOrder(question.asked);
   const isFirst = asked.after === null && asked.page === 1 && asked.query === '' && asked.sort === 'listed';
   const stats = isFirst ? await collectionStats(reads, client, question, mayWalk) : 'left out';
   if (stats === null) return null;
@@ -105,6 +107,14 @@ async function collectionView(
     ...items,
   };
 }
+
+/** The question without search, order and number: a collection that is too long for them ignores them. */
+const inOwnOrder = ({ after }: ItemsQuestion): ItemsQuestion => ({
+  query: '',
+  sort: 'listed',
+  page: 1,
+  after,
+});
 
 async function countedView(
   client: ClientBase,

@@ -240,6 +240,16 @@ describe('a collection', () => {
     for (const query of ['', '?sort=number', '?sort=sold', '?sort=name', `?q=${idOfReveal(child)}`])
       expect(names(await page(`${path}${query}`))).toEqual([expect.stringMatching(/^Inscription \d+$/u)]);
     expect(await page(`${path}?q=none`)).toContain('No item fits.');
+    expect(await page(path)).toContain('aria-label="Items"');
+
+    // one more than can be sorted
+    const { pool } = node.database;
+    await pool.query('UPDATE chain.parent_children SET children = 100001');
+    const long = await page(`${path}?q=none&sort=name`);
+    await pool.query('UPDATE chain.parent_children SET children = 1');
+    expect(long).toContain('too long to be searched or sorted');
+    expect(long).not.toContain('aria-label="Items"');
+    expect(names(long)).toEqual([expect.stringMatching(/^Inscription \d+$/u)]);
   });
 
   test.each(['activity', 'days', 'holders'])('of an unknown slug has no page of its %s', async (path) => {
