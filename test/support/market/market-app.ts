@@ -1,6 +1,7 @@
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
 import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { CollectionMeta } from '#market/collections/collection.store.ts';
@@ -10,9 +11,13 @@ import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 
 /** The app on the database of a node's index. */
-export async function marketApp({ readers }: TestDatabase): Promise<ReturnType<typeof buildCheckedApp>> {
+export async function marketApp(
+  { readers }: TestDatabase,
+  rates: Pick<AppDependencies, 'fxRates'> = {},
+): Promise<ReturnType<typeof buildCheckedApp>> {
   const app = buildCheckedApp({
     ...readerParts(readers),
+    ...rates,
     publicOrigin: 'https://ord.example.com',
     eventKinds: [storedInscriptionKind, storedRuneKind, storedSaleKind],
   });

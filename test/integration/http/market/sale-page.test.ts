@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readDecimal } from '#fx/fx-rates.ts';
 import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
 import type { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { importItems, marketApp } from '#test/support/market/market-app.ts';
@@ -8,6 +9,8 @@ import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-
 const alice = 11;
 const bob = 12;
 
+/** Dollars for a coin; null: not known now. */
+let bitcoin: string | null = null;
 let node: IndexedNode;
 let app: ReturnType<typeof buildCheckedApp>;
 let item: string;
@@ -18,7 +21,10 @@ let again: RegtestTransaction;
 beforeAll(async () => {
   node = await startIndexedNode();
   const purse = new Purse(node.chain);
-  app = await marketApp(node.database);
+  app = await marketApp(node.database, {
+    fxRates: async () =>
+      bitcoin === null ? null : { usd: new Map([['bitcoin', readDecimal(bitcoin)!]]), updatedAt: new Date() },
+  });
   const made = await inscribed(node.chain, { body: 'an item' }, { to: alice });
   item = idOfReveal(made);
   bought = await purse.purchase(made.coin(0), bob, 50_000);
@@ -61,6 +67,16 @@ describe('a sale', () => {
     expect(text).toContain('<dt>Wash</dt><dd>no</dd>');
     expect(text).not.toContain('Other sales of it');
     expect(text).not.toContain('by the rate of now');
+  });
+
+  test.each([
+    ['64000.5', 'about $32.00 by the rate of now'],
+    ['2500000', 'about $1,250.00 by the rate of now'],
+  ])('has its price in dollars where a coin costs %s', async (rate, words) => {
+    bitcoin = rate;
+    const { text } = await page(`/sale/${bought.txid}`);
+    bitcoin = null;
+    expect(text).toContain(`<b>0.0005 BTC (50,000 sats)</b> <span class="faint">${words}</span>`);
   });
 
   test('leads to the other sales of its item, and has the name that the collection gives it', async () => {

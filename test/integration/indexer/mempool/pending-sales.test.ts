@@ -65,6 +65,8 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
   afterAll(() => live.close());
 
   const page = (query = ''): Promise<Page> => live.get<Page>(`/mempool/sales${query}`);
+  const pageAt = async (url: string): Promise<string> =>
+    (await live.app.inject({ url, headers: { accept: 'text/html' } })).body;
   const salesOf = async (item: RegtestTransaction): Promise<Sale[]> =>
     (await page(`?inscription=${item.id()}`)).sales;
 
@@ -148,12 +150,15 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
         slug: null,
       },
     ]);
-    const shown = await live.app.inject({
-      url: `/inscription/${sold.id()}`,
-      headers: { accept: 'text/html' },
-    });
-    expect(shown.body).toContain('<dt>Being sold</dt>');
-    expect(shown.body).toContain(bought.txid);
+    const shown = await pageAt(`/inscription/${sold.id()}`);
+    expect(shown).toContain('Being sold for 70,000 sats');
+    expect(shown).toContain(bought.txid);
+    const sale = await pageAt(`/sale/${bought.txid}`);
+    expect(sale).toMatch(
+      /pending<\/span> It waits in the mempool.*<dt>First seen.*0\.0007 BTC \(70,000 sats\)/su,
+    );
+    for (const person of [alice, bob]) expect(sale).toContain(`href="/address/${addressOf(person)}"`);
+    expect(sale).not.toContain('<dt>Block</dt>');
     const pending = await rowOf('pending_sales', bought);
     const seen = new Set<string>();
     let isMined = false;
