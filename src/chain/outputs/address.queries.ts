@@ -177,6 +177,21 @@ const held = `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height
     ORDER BY chain.hash32(script), key LIMIT $2
   ) AS l JOIN chain.inscriptions i ON i.key = l.key`;
 
+/** The number of inscriptions that a script holds; counts at most `most` + 1. Null until the index of owners is built. */
+export async function heldCount(
+  client: ClientBase,
+  script: Uint8Array,
+  most: number,
+): Promise<number | null> {
+  if (!(await builtIndexes(client, ['locations_owner'])).has('locations_owner')) return null;
+  await client.query(planSettings);
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM (${held}) AS held`,
+    [Buffer.from(script), most + 1],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /**
  * The inscriptions in unspent outputs of a script, as far as their places are known, in parts; those of an output in the
  * order of application. Works without the address index. Throws as `allAddressOutputs`.

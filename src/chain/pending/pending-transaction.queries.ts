@@ -107,6 +107,20 @@ export async function newestPendingInscriptions(
   return rows.map(summaryOf);
 }
 
+/** The newest pending inscriptions whose first output has a script. Reads the whole list, which is bounded (docs/mempool.md). */
+export async function pendingInscriptionsTo(
+  client: ClientBase,
+  script: Uint8Array,
+  limit: number,
+): Promise<PendingSummary[]> {
+  const { rows } = await client.query<SummaryRow>(
+    `SELECT ${summaryColumns} FROM chain.pending_inscriptions p
+     WHERE p.script = $1 ORDER BY p.position DESC, p.index LIMIT $2`,
+    [Buffer.from(script), limit],
+  );
+  return rows.map(summaryOf);
+}
+
 /** A pending inscription with all that is kept of it. Its title, traits and metadata are texts of strangers. */
 export interface PendingDetail extends PendingInscriptionRow {
   readonly metadataJson: string | null;

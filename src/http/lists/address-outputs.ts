@@ -49,7 +49,7 @@ interface OutputsQuestion {
 }
 
 /** An output of the answer, and what it holds. */
-interface FilledOutput {
+export interface FilledOutput {
   readonly output: AddressOutput;
   readonly inscriptions: readonly InscriptionId[];
   readonly runes: readonly RuneBalance[] | null;
@@ -90,6 +90,16 @@ export async function readOutputs(
     filled.push(...(await filledOutputs(client, outputs.slice(at, at + lookedUpAtOnce), type, room)));
   }
   return outputsParts(question, tip, filled);
+}
+
+/** Outputs of a page, with what they hold. Throws `index_missing` during a first sync. */
+export async function contentsOf(
+  client: ClientBase,
+  outputs: readonly AddressOutput[],
+): Promise<readonly FilledOutput[]> {
+  await requireIndexes(client, ['locations_outpoint'], 'owners');
+  const room = { inscriptions: inscriptionsMax, balances: balancesMax, ranges: rangesMax };
+  return filledOutputs(client, outputs, 'any', room);
 }
 
 /**

@@ -1,51 +1,37 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
-import { chainCounts, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
-import { listInscriptions } from '#chain/inscriptions/inscription-list.queries.ts';
 import {
   type AddressOutput,
-  addressBalance,
   allAddressOutputs,
   hasAddressIndex,
   heldInscriptions,
 } from '#chain/outputs/address.queries.ts';
-import { balancesOfScript } from '#chain/runes/address-runes.queries.ts';
 import { type RuneBalance, runesOfScript } from '#chain/runes/rune-balances.queries.ts';
-import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { output } from '#http/ord/answers/ord.schemas.ts';
 import { shownBalancesParts } from '#http/ord/runes/rune-json.ts';
+import { sendAddressPage } from '#http/pages/chain/address-page.ts';
 import { addressPath, pagingQuery, scriptOf } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
-import { sendPage } from '#http/server/answers/send-page.ts';
-import { cardOf, siteOf } from '#http/server/answers/site.ts';
 import { type JsonPart, jsonParts, sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { prefersJson } from '#http/server/headers/accept.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { jsonText, pageOrJson, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { inTurnsOf } from '#kernel/concurrency/turns.ts';
-import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { Sats } from '#kernel/primitives/sats.ts';
-import { shownAmount } from '#kernel/runes/shown-amount.ts';
-import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
-import { inscriptionsPage } from '#web/pages/inscriptions.page.ts';
-import type { HeldRunesView } from '#web/parts/held-runes.ts';
+import { addressTabs } from '#web/pages/address.page.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
 
 /** Outputs of one `/address`. ord lists them all; 100,000 are 8 MB. */
 const listedMax = 100_000;
-const cardsMax = 100;
-/** Runes on a page. */
-const runesMax = 100;
-/** Outputs that are summed for a page: takes some milliseconds. */
-const countedMax = 10_000;
 
 const addressAnswer = Type.Object({
   inscriptions: Type.Array(Type.String()),
@@ -72,13 +58,29 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
       summary: 'Contents of an address: a page, or ord’s JSON',
       tags,
       params: addressPath,
+      querystring: Type.Object({
+        tab: Type.Optional(
+          Type.String({
+            description: 'the list that the HTML page shows',
+            acceptedForm: { enum: [...addressTabs] },
+            examples: ['runes'],
+          }),
+        ),
+        after: Type.Optional(
+          Type.String({
+            description: 'a place that the HTML page gave: rows after it',
+            acceptedForm: acceptedForms.cursor,
+          }),
+        ),
+      }),
       response: { 200: pageOrJson(addressAnswer, 'its contents'), 304: unchanged },
     },
     config: { ...config, isDear: true },
     handler: async (request, reply) => {
       const { address } = request.params;
       const script = scriptOf(address, 'address', deps.network);
-      if (!prefersJson(request.headers.accept)) return addressPage(deps, reply, address, script);
+      if (!prefersJson(request.headers.accept))
+        return sendAddressPage(deps, reply, { address, script, ...request.query });
       return sendJson(deps, request, reply, ({ client }) => readAddress(client, script));
     },
   });
@@ -172,75 +174,4 @@ function* addressParts(
   yield* shownBalancesParts(runes);
   for (const [name, value] of Object.entries(after)) yield `,"${name}":${value}`;
   yield '}';
-}
-
-async function addressPage(
-  deps: AppDependencies,
-  reply: FastifyReply,
-  address: string,
-  script: Uint8Array,
-): Promise<FastifyReply> {
-  return withSnapshot(
-    deps.pool,
-    async ({ client, tip }) => {
-      const isWhole = await hasAddressIndex(client);
-      const balance = isWhole ? await addressBalance(client, script, countedMax) : null;
-      const listed = await listInscriptions(client, {
-        filter: { owner: script },
-        order: 'desc',
-        limit: cardsMax,
-        after: null,
-      });
-      const keys = listed.inscriptions.map(({ key }) => key);
-      const view = {
-        site: siteOf(deps, tip),
-        heading: 'Address',
-        filters: [['address', address]] as const,
-        notes: balance === null ? await gapWords(client) : [balanceWords(balance)],
-        runes: await shownRunes(client, tip, address, script),
-        cards: (await inscriptionSummaries(client, keys)).map(cardOf),
-        page: 0,
-        first: null,
-        next: listed.endKey === null ? null : `/inscriptions?${new URLSearchParams({ address }).toString()}`,
-      };
-      return sendPage(reply, inscriptionsPage(view), { thumbnails: true });
-    },
-    askerOf(reply).signal,
-  );
-}
-
-/** The first runes of an address. Null: runes are not known. */
-async function shownRunes(
-  client: ClientBase,
-  tip: Tip | null,
-  address: string,
-  script: Uint8Array,
-): Promise<HeldRunesView | null> {
-  const { state } = await runeStanding(client);
-  if (state !== 'known' || tip === null) return null;
-  const balances = await balancesOfScript(client, script, {
-    height: tip.height,
-    above: -1,
-    limit: runesMax + 1,
-  });
-  return {
-    runes: balances.slice(0, runesMax).map(({ rune, amount }) => ({
-      name: formatSpacedRune(rune),
-      amount: shownAmount(amount, rune.divisibility),
-      symbol: rune.symbol === null ? null : String.fromCodePoint(rune.symbol),
-    })),
-    more: balances.length > runesMax ? `/address/${address}/runes` : null,
-  };
-}
-
-/** With blocks missing, the outputs of an address in those blocks are unknown. */
-async function gapWords(client: ClientBase): Promise<string[]> {
-  const { islands } = await chainCounts(client);
-  return islands > 1 ? ['Blocks are missing here: only inscriptions with a known owner are listed.'] : [];
-}
-
-function balanceWords({ outputs, sats }: { outputs: number; sats: Sats }): string {
-  return outputs > countedMax
-    ? `more than ${countedMax} unspent outputs`
-    : `${outputs} unspent outputs, ${sats} sats`;
 }

@@ -16,26 +16,28 @@ export interface BlockLine extends KnownFacts {
   readonly islandHeight: Height;
 }
 
-/** Blocks with their known facts, and why others are unknown. Marks a gap between two rows. */
+/** Blocks, with what is unknown of some of them and why. Marks a gap between two rows. */
 export function blocksTable(blocks: readonly BlockLine[]): Markup {
-  return html`<div class="scroll"><table class="rows blocks">
-<thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th><th scope="col">Known facts, and why</th><th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>
+  // most lists know all: a column that says the same in each row tells nothing
+  const isAllKnown = blocks.every((block) => knownOf(block).unknown === null);
+  return html`<div class="scroll"><table class="rows stacked blocks">
+<thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th>${!isAllKnown && html`<th scope="col">Known facts, and why</th>`}<th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>
 <tbody>
-${blocks.map((block, index) => blockRow(block, blocks[index + 1]))}
+${blocks.map((block, index) => blockRow(block, blocks[index + 1], isAllKnown))}
 </tbody>
 </table></div>`;
 }
 
-function blockRow(block: BlockLine, below: BlockLine | undefined): Markup {
+function blockRow(block: BlockLine, below: BlockLine | undefined, isAllKnown: boolean): Markup {
   const isGapBelow = below !== undefined && below.islandHeight !== block.islandHeight;
   return html`<tr>
-  <th scope="row"><a href="/block/${block.height}">${grouped(block.height)}</a></th>
-  <td class="num">${grouped(block.inscriptionCount)}</td>
-  <td>${knownWords(block)}</td>
-  <td class="faint nowrap">${timeWords(block.time)}</td>
-  <td class="num faint nowrap">${sizeWords(block.sizeBytes)}</td>
+  <th scope="row" data-label="Block"><a href="/block/${block.height}">${grouped(block.height)}</a></th>
+  <td class="num" data-label="Inscriptions">${grouped(block.inscriptionCount)}</td>
+  ${!isAllKnown && html`<td data-label="Known"><span>${knownOf(block).unknown === null ? html`<span class="chip yes">all</span>` : knownWords(block)}</span></td>`}
+  <td class="faint nowrap" data-label="Time">${timeWords(block.time)}</td>
+  <td class="num faint nowrap" data-label="Size">${sizeWords(block.sizeBytes)}</td>
 </tr>
-${isGapBelow && html`<tr class="gap"><td colspan="5">${gapWords(block.height - below.height - 1)}</td></tr>`}`;
+${isGapBelow && html`<tr class="gap"><td colspan="${isAllKnown ? 4 : 5}">${gapWords(block.height - below.height - 1)}</td></tr>`}`;
 }
 
 function gapWords(missing: number): string {

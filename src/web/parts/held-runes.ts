@@ -9,19 +9,12 @@ export interface HeldRune {
   readonly symbol: string | null;
 }
 
-export interface HeldRunesView {
-  readonly runes: readonly HeldRune[];
-  /** Where all of them are; null: these are all. */
-  readonly more: string | null;
-}
-
 export const runeHref = (name: string): string => `/rune/${encodeURIComponent(name)}`;
 
 /** The runes of an owner. */
-export function heldRunesTable({ runes, more }: HeldRunesView): Markup | null {
+export function heldRunesTable(runes: readonly HeldRune[]): Markup | null {
   if (runes.length === 0) return null;
-  return html`<h2>Runes</h2>
-<div class="scroll"><table class="rows">
+  return html`<div class="scroll"><table class="rows">
 <thead><tr><th scope="col">Rune</th><th scope="col" class="num">Amount</th></tr></thead>
 <tbody>
 ${runes.map(
@@ -29,6 +22,5 @@ ${runes.map(
     html`<tr><th scope="row"><a href="${runeHref(name)}">${name}</a></th><td class="num">${amount} ${runeSymbol(symbol)}</td></tr>\n`,
 )}
 </tbody>
-</table></div>
-${more !== null && html`<p class="more"><a href="${more}">All of its runes, as JSON</a></p>`}`;
+</table></div>`;
 }

@@ -368,7 +368,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
 
   test('the page of an address shows its runes', async () => {
     const [address, outputs] = [...byAddress].find(([, held]) => held.some(isRunic))!;
-    const page = await app.inject({ url: `/address/${address}`, headers: { accept: 'text/html' } });
+    const page = await app.inject({ url: `/address/${address}?tab=runes`, headers: { accept: 'text/html' } });
     for (const name of outputs.flatMap(({ runes: held }) => Object.keys(held)))
       expect(page.body).toContain(`<a href="/rune/${encodeURIComponent(name)}">${name}</a>`);
   });

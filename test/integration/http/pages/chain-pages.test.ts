@@ -240,3 +240,68 @@ describe('an output', () => {
     expect((await pageOf(app, `/output/${'7'.repeat(64)}:0`)).status).toBe(404);
   });
 });
+
+describe('an address', () => {
+  interface Holdings {
+    readonly inscriptions: readonly string[];
+    readonly outputs: readonly string[];
+    readonly runes_balances: readonly (readonly string[])[];
+    readonly sat_balance: number;
+  }
+  const holdings = async (address: string): Promise<Holdings> => {
+    const answer = await app.inject({
+      url: `/address/${address}`,
+      headers: { accept: 'application/json' },
+    });
+    return answer.json<Holdings>();
+  };
+  /** The text of all pages of a tab. */
+  const allOf = async (address: string, tab: string): Promise<string> => {
+    let text = '';
+    for (let url: string | undefined = `/address/${address}?tab=${tab}`; url !== undefined; ) {
+      const page = await pageOf(app, url);
+      expect([url, page.status]).toEqual([url, 200]);
+      text += page.text;
+      url = /<a href="([^"]+)" rel="next">/u.exec(page.text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    return text;
+  };
+  const addresses = (): string[] => [...new Set(outputs().flatMap(({ address }) => address ?? []))];
+
+  test('has a page with its totals, and all that it holds in tabs', async () => {
+    const unspent = outputs().filter(({ spent, address }) => !spent && address !== null);
+    const runic = unspent.filter(({ runes }) => Object.keys(runes).length > 0);
+    const inscribed = unspent.filter(({ inscriptions }) => inscriptions.length > 0);
+    const asked = new Set([...runic.slice(0, 2), ...inscribed.slice(0, 2)].map(({ address }) => address!));
+    expect(Math.min(runic.length, inscribed.length)).toBeGreaterThan(0);
+    for (const address of asked) {
+      const holds = await holdings(address);
+      const first = textOf(await pageOf(app, `/address/${address}`));
+      expect(first).toContain(`Inscriptions ${grouped(holds.inscriptions.length)} `);
+      expect(first).toContain(`Unspent outputs ${grouped(holds.outputs.length)} `);
+      expect(first).toContain(`Value ${grouped(holds.sat_balance)} sat`);
+      const inscriptions = await allOf(address, 'inscriptions');
+      for (const id of holds.inscriptions) expect(inscriptions).toContain(`href="/inscription/${id}"`);
+      const owned = await allOf(address, 'outputs');
+      for (const outpoint of holds.outputs) expect(owned).toContain(`href="/output/${outpoint}"`);
+      const runes = await allOf(address, 'runes');
+      for (const [name = ''] of holds.runes_balances)
+        expect(runes).toContain(`href="/rune/${encodeURIComponent(name)}"`);
+    }
+  }, 60_000);
+
+  test('says what is not known, and refuses a wrong tab or place', async () => {
+    const [address = ''] = addresses();
+    expect(textOf(await pageOf(app, `/address/${address}?tab=pending`))).toContain(
+      'unknown: no mempool is followed here now',
+    );
+    for (const query of [
+      'tab=x',
+      'after=x',
+      'tab=outputs&after=1',
+      'tab=pending&after=1.x',
+      'tab=runes&after=-1',
+    ])
+      expect([query, (await pageOf(app, `/address/${address}?${query}`)).status]).toEqual([query, 400]);
+  });
+});

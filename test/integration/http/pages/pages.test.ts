@@ -245,7 +245,8 @@ describe('pages', () => {
 
   test('say of each block what is known and why', async () => {
     const { body } = await get('/');
-    expect(body).toContain('all facts: its whole history and the outputs that it spends');
+    expect(body).toContain('<span class="chip yes">all</span>');
+    expect(body).not.toContain('all facts: its whole history');
     expect(body).toContain(
       'because the outputs that it spends are missing, and blocks before it are missing',
     );

@@ -74,7 +74,7 @@ describe('texts of strangers within our lines', () => {
       prefix: null,
     }).text;
     expect(list).toContain(`>AAA</a> <bdi>◌${mark}</bdi></span></th>`);
-    const held = heldRunesTable({ runes: [{ name: 'AAA', amount: '5', symbol: mark }], more: null })?.text;
+    const held = heldRunesTable([{ name: 'AAA', amount: '5', symbol: mark }])?.text;
     expect(held).toContain(`5 <bdi>◌${mark}</bdi></td>`);
   });
 

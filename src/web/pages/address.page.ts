@@ -1,0 +1,216 @@
+import { grouped, plural, shortHash } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type Card, cardList } from '#web/parts/cards.ts';
+import { type HoldingsView, holdingsWords } from '#web/parts/chain-outputs.ts';
+import { fact, feeRateWords, satsWords, unknownWords } from '#web/parts/facts.ts';
+import { type HeldRune, heldRunesTable } from '#web/parts/held-runes.ts';
+import {
+  addressLink,
+  copyButton,
+  heightLink,
+  inscriptionLink,
+  outputLink,
+  transactionLink,
+} from '#web/parts/identifiers.ts';
+import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
+
+/** A number that is counted up to a bound. */
+export interface BoundedCount {
+  readonly count: number;
+  /** There are more. */
+  readonly isLeast: boolean;
+}
+
+/** An unspent output, with what it holds. */
+export interface OwnedOutput {
+  readonly outpoint: string;
+  readonly value: number;
+  readonly height: number;
+  readonly holds: HoldingsView;
+}
+
+/** An inscription that a transaction of the mempool moves from or to the address. */
+export interface PendingMoveLine {
+  readonly inscription: { readonly id: string; readonly number: null };
+  readonly txid: string;
+  /** Null: it has none, or it is unknown. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Sats; null: unknown. */
+  readonly fee: number | null;
+  readonly vsize: number;
+}
+
+/** A rune of which transactions of the mempool would give to the address or take from it. */
+export interface PendingRuneLine {
+  readonly rune: HeldRune;
+  readonly sent: string;
+}
+
+export type AddressTabView =
+  | { readonly tab: 'inscriptions'; readonly cards: readonly Card[] }
+  /** Null: not known. */
+  | { readonly tab: 'runes'; readonly runes: readonly HeldRune[] | null }
+  | { readonly tab: 'outputs'; readonly outputs: readonly OwnedOutput[] | null }
+  | {
+      readonly tab: 'pending';
+      readonly isFollowed: boolean;
+      readonly cards: readonly PendingCard[];
+      readonly moves: readonly PendingMoveLine[];
+      readonly runes: readonly PendingRuneLine[];
+    };
+
+export const addressTabs = ['inscriptions', 'runes', 'outputs', 'pending'] as const;
+const labels = {
+  inscriptions: 'Inscriptions',
+  runes: 'Runes',
+  outputs: 'Outputs',
+  pending: 'Pending',
+} as const;
+
+export interface AddressView {
+  readonly site: Site;
+  readonly address: string;
+  /** Null: the index of owners is being built. */
+  readonly inscriptions: BoundedCount | null;
+  /** Null: runes are not known. */
+  readonly runes: BoundedCount | null;
+  /** Null: there is no index of addresses. */
+  readonly outputs: (BoundedCount & { readonly sats: number }) | null;
+  /** Why inscriptions may be missing; null: none are. */
+  readonly gap: string | null;
+  readonly shown: AddressTabView;
+  /** Whether rows come before these. */
+  readonly isLater: boolean;
+  /** The place that the next page begins after. */
+  readonly next: string | null;
+}
+
+/** An address: its totals, and what it holds in tabs. */
+export function addressPage(view: AddressView): Markup {
+  const { site, address, inscriptions, runes, outputs, gap, shown, isLater, next } = view;
+  const path = `/address/${address}`;
+  const after = (place: string): string =>
+    `${path}?${new URLSearchParams({ tab: shown.tab, after: place }).toString()}`;
+  return layout({
+    title: `Address ${shortHash(address)} · Satscribe`,
+    description: `The inscriptions, runes and unspent outputs of the Bitcoin address ${address}.`,
+    site,
+    main: html`<section>
+<h1>Address</h1>
+<p><span class="mono wrap">${address}</span> ${copyButton(address)}</p>
+<dl class="pairs">
+${fact('Inscriptions', inscriptions === null ? unknownWords('the index of owners is still being built') : countWords(inscriptions))}
+${fact('Runes', runes === null ? unknownWords('they are not indexed here') : countWords(runes))}
+${fact('Unspent outputs', outputs === null ? unknownWords('addresses are not indexed here') : countWords(outputs))}
+${fact('Value', valueWords(outputs))}
+</dl>
+${gap !== null && html`<p class="faint">${gap}</p>`}
+</section>
+<section>
+<nav class="tabs" aria-label="Of this address">${addressTabs.map(
+      (tab) =>
+        html`<a href="${path}?tab=${tab}"${tab === shown.tab && html` aria-current="page"`}>${labels[tab]}</a> `,
+    )}</nav>
+<h2>${labels[shown.tab]}</h2>
+${tabBody(shown, isLater)}
+${(isLater || next !== null) && html`<p class="steps">${isLater && html`<a href="${path}?tab=${shown.tab}" rel="first">« First</a> `}${next !== null && html`<a href="${after(next)}" rel="next">Next ›</a>`}</p>`}
+</section>
+<p class="tools"><a href="/market/activity">Sales of the whole market</a></p>`,
+  });
+}
+
+const countWords = ({ count, isLeast }: BoundedCount): string =>
+  isLeast ? `more than ${grouped(count)}` : grouped(count);
+
+function valueWords(outputs: AddressView['outputs']): HtmlValue {
+  if (outputs === null) return unknownWords('addresses are not indexed here');
+  return outputs.isLeast
+    ? unknownWords(`more than ${plural(outputs.count, 'output')} are not summed`)
+    : satsWords(outputs.sats);
+}
+
+function tabBody(shown: AddressTabView, isLater: boolean): HtmlValue {
+  const empty = (words: string): Markup =>
+    html`<p class="empty">${isLater ? 'There is nothing on this page.' : words}</p>`;
+  switch (shown.tab) {
+    case 'inscriptions':
+      return shown.cards.length > 0 ? cardList(shown.cards) : empty('It holds no inscription.');
+    case 'runes':
+      if (shown.runes === null) return html`<p>${unknownWords('runes are not indexed here')}</p>`;
+      return heldRunesTable(shown.runes) ?? empty('It holds no rune.');
+    case 'outputs':
+      if (shown.outputs === null)
+        return html`<p>${unknownWords('addresses are not indexed here; those with inscriptions are in the tab of inscriptions')}</p>`;
+      return shown.outputs.length > 0 ? outputRows(shown.outputs) : empty('It has no unspent output.');
+    case 'pending':
+      return pendingBody(shown, empty);
+  }
+}
+
+function outputRows(outputs: readonly OwnedOutput[]): Markup {
+  return html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Output</th><th scope="col" class="num">Value</th><th scope="col">Holds</th><th scope="col">Block</th></tr></thead>
+<tbody>
+${outputs.map(
+  ({ outpoint, value, height, holds }) => html`<tr>
+  <th scope="row" data-label="Output">${outputLink(outpoint)}</th>
+  <td class="num" data-label="Value">${satsWords(value)}</td>
+  <td data-label="Holds">${holdingsWords(holds)}</td>
+  <td data-label="Block">${heightLink(height)}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>`;
+}
+
+function pendingBody(
+  { isFollowed, cards, moves, runes }: Extract<AddressTabView, { tab: 'pending' }>,
+  empty: (words: string) => Markup,
+): HtmlValue {
+  if (!isFollowed) return html`<p>${unknownWords('no mempool is followed here now')}</p>`;
+  if (cards.length + moves.length + runes.length === 0) return empty('Nothing of it waits in the mempool.');
+  return [
+    cards.length > 0 && html`<h3>Inscribed to it</h3>${pendingCardList(cards)}`,
+    moves.length > 0 && html`<h3>Inscriptions that move</h3>${moveRows(moves)}`,
+    runes.length > 0 && html`<h3>Runes that move</h3>${runeRows(runes)}`,
+  ];
+}
+
+function moveRows(moves: readonly PendingMoveLine[]): Markup {
+  const party = (address: string | null): HtmlValue =>
+    address === null ? unknownWords(null) : addressLink(address, { isBare: true });
+  return html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Inscription</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th><th scope="col" class="num">Fee rate</th></tr></thead>
+<tbody>
+${moves.map(
+  ({ inscription, txid, from, to, fee, vsize }) => html`<tr>
+  <th scope="row" data-label="Inscription">${inscriptionLink(inscription)}</th>
+  <td data-label="From">${party(from)}</td>
+  <td data-label="To">${party(to)}</td>
+  <td data-label="Transaction">${transactionLink(txid)}</td>
+  <td class="num" data-label="Fee rate">${fee === null ? unknownWords(null) : feeRateWords(fee, vsize)}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>`;
+}
+
+function runeRows(runes: readonly PendingRuneLine[]): Markup {
+  return html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Rune</th><th scope="col" class="num">Arrives</th><th scope="col" class="num">Leaves</th></tr></thead>
+<tbody>
+${runes.map(
+  ({ rune, sent }) => html`<tr>
+  <th scope="row" data-label="Rune"><a class="wrap" href="/rune/${encodeURIComponent(rune.name)}">${rune.name}</a></th>
+  <td class="num" data-label="Arrives">${rune.amount}</td>
+  <td class="num" data-label="Leaves">${sent}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>`;
+}
