@@ -61,17 +61,17 @@ export async function answerFromIndex(
 ): Promise<FastifyReply> {
   if (form.page === true) varyBy(reply, 'Accept');
   if (form.unkept !== true && (await answeredUnchanged(pool, request, reply))) return reply;
-  const isKept = form.unkept !== true && form.live !== true && request.method === 'GET';
-  const found = isKept ? await tipAnswers?.find(request.url) : undefined;
+  const found = mayBeKept(request, form) ? await tipAnswers?.find(request.url) : undefined;
   if (found !== undefined && 'body' in found) return sendOrd(request, reply, found.tip, found.body, form);
   const { tip, body } = await withSnapshot(
     pool,
-    async (snapshot) => ({
-      tip: snapshot.tip,
-      body: await read(snapshot),
-    }),
+    async (snapshot) => ({ tip: snapshot.tip, body: await read(snapshot) }),
     askerOf(reply).signal,
   );
   if (found?.mayBeKept === true && typeof body === 'string') tipAnswers?.keep(request.url, tip, body);
   return sendOrd(request, reply, tip, body, form);
 }
+
+/** Whether an answer follows from its URL and the tip. */
+const mayBeKept = ({ method }: FastifyRequest, { unkept, live }: AnswerForm): boolean =>
+  unkept !== true && live !== true && method === 'GET';
