@@ -52,6 +52,7 @@ const mainLinks = links([
   ['/status', 'Status'],
 ]);
 const moreLinks = links([
+  ['/mempool', 'Mempool'],
   ['/satributes', 'Satributes'],
   ['/account', 'Your key'],
   ['/docs/', 'API reference'],
