@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/** Widths of a small phone, a phone and a desk. */
+export const widths = [320, 390, 1280] as const;
+
+/** Runs in the page. Texts of more letters may break: ids, hashes and what strangers wrote. */
+const layoutFaults = `(() => {
+  const faults = [];
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) {
+    const wide = [...document.querySelectorAll('body *')].filter((element) => {
+      const { right, width } = element.getBoundingClientRect();
+      return width > 0 && right > root.clientWidth + 1 && !element.closest('.scroll');
+    });
+    const name = (element) => element.tagName.toLowerCase() + (element.className ? '.' + element.className : '');
+    faults.push('wider than the screen: ' + wide.slice(-3).map(name).join(', '));
+  }
+  const walker = document.createTreeWalker(document.querySelector('main') ?? document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (parent.closest('script, style, svg, .unseen, .mono, .wrap, bdi, pre, .snippet, .found, [hidden]') || !parent.checkVisibility()) continue;
+    for (const { 0: word, index } of node.data.matchAll(/(?<![\\p{L}\\p{N}])[\\p{L}\\p{N}]{2,14}(?![\\p{L}\\p{N}])/gu)) {
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const tops = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top)));
+      if (tops.size > 1) faults.push('broken word: ' + word + ' in ' + parent.tagName.toLowerCase());
+    }
+  }
+  return [...new Set(faults)];
+})()`;
+
+/** Runs in the page: what a finger hits is at least 44 px high or wide, except links within a text (WCAG 2.5.5). */
+export const smallTargets = `(() => {
+  const isInText = (element) => element.matches('a') && getComputedStyle(element).display === 'inline';
+  return [...document.querySelectorAll('a[href], button, summary, select, input:not([type=hidden], [type=radio], [type=checkbox], [type=file])')]
+    .filter((element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !isInText(element) && !element.closest('.skip'))
+    .flatMap((element) => {
+      const { height, width } = element.getBoundingClientRect();
+      if (width <= 1 || height >= 43.5) return [];
+      return [element.outerHTML.slice(0, 90) + ' is ' + Math.round(height) + ' px high'];
+    });
+})()`;
+
+/** Faults of the layout at each width. */
+export async function layoutFaultsOf(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 844 });
+    const found = (await page.evaluate(layoutFaults)) as string[];
+    faults.push(...found.map((fault) => `${width} px: ${fault}`));
+  }
+  return faults;
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly help: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+/** Findings of axe in the page, without the contents of frames, which are not ours. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = (await page.evaluate(
+    `axe.run(document, { iframes: false, resultTypes: ['violations'] })`,
+  )) as AxeResult;
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html.slice(0, 160) ?? ''}`);
+}
