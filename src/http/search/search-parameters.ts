@@ -11,6 +11,7 @@ import {
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { MetadataMember, SearchFilter, SearchSort, TextMatch } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { parseTraitPairs } from '#kernel/text/trait-pairs.ts';
 import { highlightedMax } from '#search/records/highlights.ts';
 import { exampleHash } from './search.schemas.ts';
 
@@ -218,23 +219,8 @@ function titleOf(value: string | undefined): string | undefined {
  */
 function traitsOf(value: string): MetadataMember[] {
   const bounded = boundedText(value, 'trait') ?? '';
-  const traits = splitUnescaped(bounded, ',').map((part) => {
-    const [name = '', ...rest] = splitUnescaped(part, ':');
-    if (rest.length === 0 || name === '')
-      throw invalid('trait must be Name:Value, several separated by commas', 'trait');
-    return { name: unescaped(name), value: unescaped(rest.join(':')) };
-  });
+  const traits = parseTraitPairs(bounded);
+  if (traits === null) throw invalid('trait must be Name:Value, several separated by commas', 'trait');
   if (traits.length > maxTraits) throw invalid(`trait has more than ${maxTraits} traits`, 'trait');
   return traits;
 }
-
-function splitUnescaped(text: string, separator: string): string[] {
-  const parts = [''];
-  for (const [piece] of text.matchAll(/\\[\\,:]|[^]/gu)) {
-    if (piece === separator) parts.push('');
-    else parts[parts.length - 1] += piece;
-  }
-  return parts;
-}
-
-const unescaped = (part: string): string => part.replaceAll(/\\([\\,:])/gu, '$1');
