@@ -1187,6 +1187,25 @@ CREATE TABLE service.market_items (
 );
 CREATE UNIQUE INDEX market_items_id ON service.market_items USING btree (txid, index, slug);
 
+CREATE TABLE service.market_traits (
+  slug text NOT NULL,
+  name text NOT NULL,
+  value text NOT NULL,
+  name_rank integer NOT NULL,
+  value_rank integer NOT NULL,
+  items integer NOT NULL,
+  places bytea NOT NULL,
+  CONSTRAINT market_traits_pkey PRIMARY KEY (slug, name, value),
+  CONSTRAINT market_traits_check CHECK ((length(places) = (4 * items))),
+  CONSTRAINT market_traits_items_check CHECK (((items >= 1) AND (items <= 100000))),
+  CONSTRAINT market_traits_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  CONSTRAINT market_traits_name_rank_check CHECK ((name_rank >= 0)),
+  CONSTRAINT market_traits_slug_fkey FOREIGN KEY (slug) REFERENCES service.market_collections(slug) ON DELETE CASCADE,
+  CONSTRAINT market_traits_value_check CHECK (((length(value) >= 1) AND (length(value) <= 100))),
+  CONSTRAINT market_traits_value_rank_check CHECK ((value_rank >= 0))
+);
+CREATE UNIQUE INDEX market_traits_shown ON service.market_traits USING btree (slug, name_rank, value_rank);
+
 CREATE TABLE service.miner_packages (
   reveal bytea NOT NULL,
   commit_txid bytea NOT NULL,

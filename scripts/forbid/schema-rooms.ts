@@ -53,6 +53,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   webhooks: 'src/webhooks',
   market_collections: 'src/market',
   market_items: 'src/market',
+  market_traits: 'src/market',
 };
 
 /** Tables of other rooms that a room may name, and the reason. One that no statement uses is a fault. */

@@ -89,6 +89,7 @@ const serviceRights: readonly ServiceRight[] = [
   // the collections of the market
   { table: 'market_collections', privilege: 'SELECT' },
   { table: 'market_items', privilege: 'SELECT' },
+  { table: 'market_traits', privilege: 'SELECT' },
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'orders_audit', privilege: 'SELECT' },

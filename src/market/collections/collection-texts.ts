@@ -20,13 +20,13 @@ const found = (text: string | null): ReadText => ({ text, why: null });
 const faulty = (why: string): ReadText => ({ text: null, why });
 
 /** A name on one line, without blanks around it. `<` and `>` are text: pages escape them. */
-export function nameOf(value: unknown): ReadText {
+export function nameOf(value: unknown, charsMax = nameCharsMax): ReadText {
   if (value === undefined || value === null) return found(null);
   if (typeof value !== 'string') return faulty('it is not a text');
   if (!value.isWellFormed()) return faulty('it is not valid Unicode');
   const name = onOneLine(value).trim();
   if (name === '') return found(null);
-  if (name.length > nameCharsMax) return faulty(`it has more than ${nameCharsMax} characters`);
+  if (name.length > charsMax) return faulty(`it has more than ${charsMax} characters`);
   return hidden.test(name) ? faulty(hides) : found(name);
 }
 

@@ -2,11 +2,14 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { type ItemTrait, insertTraits } from './collection-traits.store.ts';
 
 /** An inscription of a collection. */
 export interface CollectionItem {
   readonly id: InscriptionId;
   readonly name: string | null;
+  /** Each once. */
+  readonly traits: readonly ItemTrait[];
 }
 
 /** What a collection says of itself, by its `meta.json`. */
@@ -75,6 +78,7 @@ export async function replaceCollection(
   );
   for (let first = 0; first < items.length; first += rowsEach)
     await insertItems(tx, slug, first, items.slice(first, first + rowsEach));
+  await insertTraits(tx, slug, items);
   return { slug, result: same === undefined ? 'added' : 'replaced' };
 }
 

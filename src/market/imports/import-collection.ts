@@ -83,14 +83,19 @@ async function readFiles(
   return { meta, ...items };
 }
 
-/** Of what is stored: spaces and fields that are left out change nothing. */
+/**
+ * Of what is stored: spaces and fields that are left out change nothing. The traits of an item are in it even where it has
+ * none, so a list that was stored without them is stored again.
+ */
 function digestOf({ icon, ...meta }: CollectionMeta, items: readonly CollectionItem[]): Uint8Array {
   const hash = createHash('sha256');
   const shownIcon = icon === null ? null : formatInscriptionId(icon.txid, icon.index);
   hash.update(
     JSON.stringify([meta.name, meta.description, shownIcon, meta.website, meta.twitter, meta.discord]),
   );
-  for (const { id, name } of items)
-    hash.update(JSON.stringify([formatInscriptionId(id.txid, id.index), name]));
+  for (const { id, name, traits } of items) {
+    const pairs = traits.map((trait) => [trait.name, trait.value]);
+    hash.update(JSON.stringify([formatInscriptionId(id.txid, id.index), name, pairs]));
+  }
   return hash.digest();
 }

@@ -2,6 +2,7 @@ import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/insc
 import type { CollectionItem } from '#market/collections/collection.store.ts';
 import { nameOf } from '#market/collections/collection-texts.ts';
 import { type ImportFaults, invalid, optional } from './import-faults.ts';
+import { TraitReader } from './read-traits.ts';
 import { ItemSplitter, itemsFile } from './split-items.ts';
 
 export interface CollectionItems {
@@ -17,8 +18,8 @@ export const itemsMax = 100_000;
 export const itemsBytesMax = 256 * 1024 * 1024;
 
 /**
- * Reads `inscriptions.json`, piece by piece. An item without an id, or that is not an object, is a refusal; a name that is
- * wrong is left out. Throws `collection_invalid` where the list itself cannot be followed any further.
+ * Reads `inscriptions.json`, piece by piece. An item without an id, or that is not an object, is a refusal; a name or
+ * a trait that is wrong is left out. Throws `collection_invalid` where the list itself cannot be followed any further.
  *
  * @param onItems receives the number of items so far, after each piece
  */
@@ -28,6 +29,7 @@ export async function readItems(
   faults: ImportFaults,
 ): Promise<CollectionItems> {
   const splitter = new ItemSplitter(faults);
+  const traits = new TraitReader(faults);
   const found = new Map<string, CollectionItem>();
   let doubles = 0;
   let bytes = 0;
@@ -36,7 +38,7 @@ export async function readItems(
     if (bytes > itemsBytesMax) throw tooLong();
     for (const { text, where } of splitter.push(piece)) {
       if (splitter.items > itemsMax) throw invalid(itemsFile, `it has more than ${itemsMax} items`);
-      const item = readItem(text, where, faults);
+      const item = readItem(text, where, traits, faults);
       if (item === null) continue;
       const key = formatInscriptionId(item.id.txid, item.id.index);
       if (found.has(key)) doubles++;
@@ -50,7 +52,12 @@ export async function readItems(
 
 export const tooLong = () => invalid(itemsFile, `it has more than ${itemsBytesMax} bytes`);
 
-function readItem(text: string, where: string, faults: ImportFaults): CollectionItem | null {
+function readItem(
+  text: string,
+  where: string,
+  traits: TraitReader,
+  faults: ImportFaults,
+): CollectionItem | null {
   const fields = parsed(text);
   if (typeof fields === 'string') {
     faults.refuse(where, fields);
@@ -62,14 +69,18 @@ function readItem(text: string, where: string, faults: ImportFaults): Collection
     faults.refuse(where, 'its id is not that of an inscription');
     return null;
   }
-  return { id: inscription, name: readName(meta, where, faults) };
+  const said = readMetaOf(meta, where, faults);
+  return {
+    id: inscription,
+    name: optional(nameOf(said['name']), `${where}, name`, faults),
+    traits: traits.traitsOf(said['attributes'], where),
+  };
 }
 
-function readName(meta: unknown, where: string, faults: ImportFaults): string | null {
-  if (meta === undefined || meta === null) return null;
-  if (isObject(meta)) return optional(nameOf(meta['name']), `${where}, name`, faults);
-  faults.leaveOut(`${where}, meta`, notAnObject);
-  return null;
+function readMetaOf(meta: unknown, where: string, faults: ImportFaults): Readonly<Record<string, unknown>> {
+  if (isObject(meta)) return meta;
+  if (meta !== undefined && meta !== null) faults.leaveOut(`${where}, meta`, notAnObject);
+  return {};
 }
 
 const notAnObject = 'it is not an object';

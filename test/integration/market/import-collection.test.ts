@@ -93,6 +93,38 @@ test('a folder is imported, the same again changes nothing, and another list rep
   expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('collection_unknown')]);
 });
 
+test('traits are stored with the places of their items, and a list that was stored without them is stored again', async () => {
+  const attributes = (...values: unknown[]): object[] =>
+    values.map((value, nth) => ({ trait_type: ['Sky', 'Moons', 'Ring'][nth], value }));
+  const [one, two, three] = ids(3).map((id, nth) => ({
+    id,
+    meta: { attributes: [attributes('Dawn', 3, true), attributes(' Dusk ', 3), attributes('Dawn')][nth] },
+  }));
+  const path = await folder('skies', [one!, two!, three!]);
+  expect((await cli(['import', path])).stdout).toMatch(/^added skies/u);
+  const traits = async () => {
+    const { rows } = await database.pool.query<{ shown: string }>(
+      `SELECT name || '=' || value || ' ' || name_rank || value_rank || ' ' || encode(places, 'hex') AS shown
+       FROM service.market_traits WHERE slug = 'skies' ORDER BY name_rank, value_rank`,
+    );
+    return rows.map(({ shown }) => shown);
+  };
+  const all = [
+    'Sky=Dawn 00 0000000000000002',
+    'Sky=Dusk 01 00000001',
+    'Moons=3 10 0000000000000001',
+    'Ring=true 20 00000000',
+  ];
+  expect(await traits()).toEqual(all);
+  expect((await cli(['import', path])).stdout).toMatch(/^unchanged skies/u);
+
+  await folder('skies', [{ ...one!, meta: {} }, two!, three!]);
+  expect((await cli(['import', path])).stdout).toMatch(/^replaced skies/u);
+  expect(await traits()).toEqual(['Sky=Dawn 00 00000002', 'Sky=Dusk 01 00000001', 'Moons=3 10 00000001']);
+  await cli(['remove', 'skies']);
+  expect(await traits()).toEqual([]);
+});
+
 test('100,000 items are imported at once', async () => {
   const path = await folder(
     'many',

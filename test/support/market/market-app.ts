@@ -25,11 +25,11 @@ export async function marketApp(
   return app;
 }
 
-/** Imports a collection: ids with the names of items. */
+/** Imports a collection: ids with the names of items, and their traits. */
 export async function importItems(
   { pool }: TestDatabase,
   meta: Partial<CollectionMeta> & { readonly slug: string },
-  items: readonly (readonly [string, string | null])[],
+  items: readonly (readonly [string, string | null, traits?: Readonly<Record<string, string>> | undefined])[],
   digest = meta.slug,
 ): Promise<void> {
   const nothing = { description: null, icon: null, website: null, twitter: null, discord: null };
@@ -37,7 +37,11 @@ export async function importItems(
     replaceCollection(
       tx,
       { name: 'Frogs', ...nothing, ...meta },
-      items.map(([id, name]) => ({ id: parseInscriptionId(id)!, name })),
+      items.map(([id, name, traits = {}]) => ({
+        id: parseInscriptionId(id)!,
+        name,
+        traits: Object.entries(traits).map(([trait, value]) => ({ name: trait, value })),
+      })),
       Buffer.from(digest.padEnd(32).slice(0, 32)),
     ),
   );

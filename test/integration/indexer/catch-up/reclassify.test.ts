@@ -70,7 +70,7 @@ async function everything({ pool }: TestDatabase): Promise<(mayWalk?: boolean) =
     replaceCollection(
       tx,
       meta,
-      ids.map((id) => ({ id, name: null })),
+      ids.map((id) => ({ id, name: null, traits: [] })),
       Buffer.alloc(32),
     ),
   );

@@ -1,0 +1,134 @@
+import type { ClientBase } from 'pg';
+
+/** A trait of an item, as its list names it. */
+export interface ItemTrait {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Longer texts describe an item: they are nothing that one filters by. Eight of them fit in an address. */
+export const traitCharsMax = 100;
+
+/** Rows of one statement. The places of all rows of the largest import are 16 MB. */
+const rowsEach = 1_000;
+const placeBytes = 4;
+
+interface RankedValue {
+  readonly value: string;
+  readonly places: readonly number[];
+}
+
+/** Stores which items have which traits. The items are in the order of their list. */
+export async function insertTraits(
+  tx: ClientBase,
+  slug: string,
+  items: readonly { readonly traits: readonly ItemTrait[] }[],
+): Promise<void> {
+  const rows = rankedNames(items).flatMap(({ name, values }, nameRank) =>
+    values.map(({ value, places }, valueRank) => ({ name, value, nameRank, valueRank, places })),
+  );
+  for (let first = 0; first < rows.length; first += rowsEach) {
+    const some = rows.slice(first, first + rowsEach);
+    await tx.query(
+      `INSERT INTO service.market_traits (slug, name, value, name_rank, value_rank, items, places)
+       SELECT $1, given.name, given.value, given.name_rank, given.value_rank, length(given.places) / ${placeBytes}, given.places
+       FROM unnest($2::text[], $3::text[], $4::integer[], $5::integer[], $6::bytea[])
+         AS given(name, value, name_rank, value_rank, places)`,
+      [
+        slug,
+        some.map(({ name }) => name),
+        some.map(({ value }) => value),
+        some.map(({ nameRank }) => nameRank),
+        some.map(({ valueRank }) => valueRank),
+        some.map(({ places }) => packed(places)),
+      ],
+    );
+  }
+}
+
+/** Names and their values, those of most items first; equal ones in the order of their characters. */
+function rankedNames(
+  items: readonly { readonly traits: readonly ItemTrait[] }[],
+): { readonly name: string; readonly values: readonly RankedValue[] }[] {
+  const found = new Map<string, Map<string, number[]>>();
+  for (const [place, { traits }] of items.entries())
+    for (const { name, value } of traits) {
+      const values = found.get(name) ?? new Map<string, number[]>();
+      if (values.size === 0) found.set(name, values);
+      const places = values.get(value);
+      if (places === undefined) values.set(value, [place]);
+      else places.push(place);
+    }
+  return [...found]
+    .map(([name, values]) => ({
+      name,
+      values: [...values]
+        .map(([value, places]) => ({ value, places }))
+        .sort((a, b) => b.places.length - a.places.length || ordered(a.value, b.value)),
+      total: [...values.values()].reduce((sum, places) => sum + places.length, 0),
+    }))
+    .sort((a, b) => b.total - a.total || ordered(a.name, b.name));
+}
+
+const ordered = (one: string, other: string): number => (one < other ? -1 : 1);
+
+function packed(places: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(places.length * placeBytes);
+  for (const [nth, place] of places.entries()) bytes.writeInt32BE(place, nth * placeBytes);
+  return bytes;
+}
+
+/** A name of traits, with its values: those of most items first. */
+export interface CountedTrait {
+  readonly name: string;
+  /** How many values it has. */
+  readonly total: number;
+  readonly values: readonly { readonly value: string; readonly items: number }[];
+}
+
+/** More names than the largest lists of the community have. */
+const namesShown = 20;
+/** A longer list is searched, not read; with all names it is a thousand links. */
+const valuesShown = 50;
+
+/** The traits of an import that are shown, the most frequent first. */
+export async function readTraits(client: ClientBase, slug: string): Promise<CountedTrait[]> {
+  const { rows } = await client.query<{ name: string; value: string; items: number; total: number }>(
+    `SELECT t.name, t.value, t.items, last.value_rank + 1 AS total
+     FROM generate_series(0, ${namesShown - 1}) AS shown(rank)
+     CROSS JOIN LATERAL (SELECT value_rank FROM service.market_traits
+       WHERE slug = $1 AND name_rank = shown.rank ORDER BY value_rank DESC LIMIT 1) last
+     JOIN service.market_traits t ON t.slug = $1 AND t.name_rank = shown.rank AND t.value_rank < ${valuesShown}
+     ORDER BY t.name_rank, t.value_rank`,
+    [slug],
+  );
+  return [...Map.groupBy(rows, ({ name }) => name)].map(([name, values]) => ({
+    name,
+    total: values[0]?.total ?? 0,
+    values: values.map(({ value, items }) => ({ value, items })),
+  }));
+}
+
+/** The places of the items of an import that have all of these traits, ascending. Null: no trait is asked for. */
+export async function placesWithTraits(
+  client: ClientBase,
+  slug: string,
+  traits: readonly ItemTrait[],
+): Promise<ReadonlySet<number> | null> {
+  if (traits.length === 0) return null;
+  // no trait has one, and Postgres takes none
+  if (traits.some(({ name, value }) => name.includes('\0') || value.includes('\0'))) return new Set();
+  const { rows } = await client.query<{ places: Buffer | null }>(
+    `SELECT t.places FROM unnest($2::text[], $3::text[]) AS asked(name, value)
+     LEFT JOIN service.market_traits t ON t.slug = $1 AND t.name = asked.name AND t.value = asked.value`,
+    [slug, traits.map(({ name }) => name), traits.map(({ value }) => value)],
+  );
+  const [first = new Set<number>(), ...others] = rows.map(({ places }) => placesIn(places));
+  return others.reduce((all, some) => all.intersection(some), first);
+}
+
+function placesIn(places: Buffer | null): Set<number> {
+  const found = new Set<number>();
+  for (let at = 0; at < (places?.length ?? 0); at += placeBytes) found.add(places?.readInt32BE(at) ?? 0);
+  return found;
+}
