@@ -5,6 +5,7 @@ import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { parseTraitPairs, type TraitPair } from '#kernel/text/trait-pairs.ts';
 import {
   parseSaleId,
   parseSalePlace,
@@ -25,6 +26,10 @@ export const parameter = (description: string, form: Readonly<Record<string, unk
 
 /** Longer texts are in no name of an import, or only nearly the whole of it. */
 const searchCharsMax = 100;
+/** Each narrows what the others leave, and an address with eight of the longest fits in a request. */
+const traitsMax = 8;
+/** Eight names and values of 100 characters, each with a backslash before it. */
+const traitCharsMax = 4_000;
 const limitMin = 20;
 const limitMax = 100;
 /** More rows than any chain has. The interface has no upper bound, so a page beyond the last is `[]`. */
@@ -76,6 +81,10 @@ export const marketParameters = {
     maxLength: searchCharsMax,
     example: 'frog',
   }),
+  trait: parameter(
+    'traits that items have, all of them: Name:Value, several separated by commas; a backslash escapes a comma, a colon or a backslash',
+    { type: 'string', maxLength: traitCharsMax, example: 'Sky:Dawn' },
+  ),
   sort: parameter('volume: the largest volume of seven days first; slug: in the order of slugs', {
     type: 'string',
     enum: ['volume', 'slug'],
@@ -158,6 +167,17 @@ export class MarketQuery {
     const text = this.#text('q');
     if (text.length > searchCharsMax) this.#fault('q', `has more than ${searchCharsMax} characters`);
     return text;
+  }
+
+  /** The traits that items must have. */
+  traits(): readonly TraitPair[] {
+    const text = this.#text('trait');
+    if (text === '') return [];
+    if (text.length > traitCharsMax) this.#fault('trait', `has more than ${traitCharsMax} characters`);
+    const traits = parseTraitPairs(text);
+    if (traits === null) this.#fault('trait', 'must be Name:Value, several separated by commas');
+    else if (traits.length > traitsMax) this.#fault('trait', `has more than ${traitsMax} traits`);
+    return traits ?? [];
   }
 
   sort(): 'volume' | 'slug' {

@@ -154,7 +154,7 @@ function changeWords(sats: number, before: SumsLine | null): string {
 
 function itemsSection(view: CollectionPageView): Markup {
   const { head, items, listed, areSalesKnown, filters, matching } = view;
-  const isFiltered = filters.query !== '';
+  const isFiltered = filters.query !== '' || filters.traits.length > 0;
   const empty =
     listed === 0 ? 'It names no item.' : isFiltered ? 'No item fits.' : 'There are no items after these.';
   return html`<section id="items"><h2>Items${isFiltered && matching !== null && html` <span class="faint">${grouped(matching)} of ${grouped(listed)}</span>`}</h2>

@@ -7,6 +7,8 @@ import { itemsPage } from '#http/market/collections/collection-items.routes.ts';
 import type { CollectionNow } from '#http/market/collections/collection-parts.ts';
 import type { SaleReads } from '#http/market/sale-reads.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { TraitPair } from '#kernel/text/trait-pairs.ts';
+import { placesWithTraits, readTraits } from '#market/collections/collection-traits.store.ts';
 import { type CollectionItemDetail, itemsAt } from '#market/lists/collection-items.store.ts';
 import { isSortable, ordersOf, positionsIn, positionsWith, sortsAtOnce } from '#market/lists/item-orders.ts';
 import type { CollectionPageView, ItemLine, ItemsPlace } from '#web/pages/collection.page.ts';
@@ -18,6 +20,8 @@ const itemsPerPage = 60;
 /** A page of the items of a collection, as it is asked for. */
 export interface ItemsQuestion {
   readonly query: string;
+  /** Items have all of them. */
+  readonly traits: readonly TraitPair[];
   readonly sort: ItemSort;
   /** From 1. */
   readonly page: number;
@@ -36,11 +40,12 @@ export async function itemsView(
   mayWalk: boolean,
 ): Promise<ItemsView | null> {
   const { collection } = now;
-  const { query, sort } = question;
+  const { query, sort, traits } = question;
   const orders = await ordersOf(client, collection);
   const isSearchable = isSortable(collection);
-  const filters = { query, sort, isSearchable, sorts: ['listed', ...orders] as ItemSort[] };
-  const isPlain = sort === 'listed' && query === '' && collection.kind !== 'import';
+  const choices = collection.kind === 'import' ? await readTraits(client, collection.slug) : [];
+  const filters = { query, traits, choices, sort, isSearchable, sorts: ['listed', ...orders] as ItemSort[] };
+  const isPlain = sort === 'listed' && query === '' && traits.length === 0 && collection.kind !== 'import';
   const found =
     question.after !== null || isPlain || !isSearchable
       ? await pageByCursor(client, now, question.after, mayWalk)
@@ -99,16 +104,22 @@ async function positionsOf(
   reads: SaleReads,
   client: ClientBase,
   { collection, tip }: CollectionNow,
-  { query, sort }: ItemsQuestion,
+  { query, sort, traits }: ItemsQuestion,
   mayWalk: boolean,
 ): Promise<number[] | null> {
+  // the traits of other collections are in no list
+  if (collection.kind !== 'import' && traits.length > 0) return [];
+  const withTraits = await placesWithTraits(client, collection.slug, traits);
   if (sort === 'listed' && query === '' && collection.kind === 'import')
-    return Array.from({ length: collection.items }, (_, place) => place);
+    return withTraits === null
+      ? Array.from({ length: collection.items }, (_, place) => place)
+      : [...withTraits].sort((a, b) => a - b);
   if (query !== '' && !mayWalk && !sortsAtOnce(collection)) return null;
   const order = await reads.orders.read(client, collection, tip, sort, mayWalk);
   if (order === 'walk') return null;
   const fitting = await positionsWith(client, collection, query);
-  return [...positionsIn(order)].filter((position) => fitting === null || fitting.has(position));
+  const sets = [fitting, withTraits].filter((set) => set !== null);
+  return [...positionsIn(order)].filter((position) => sets.every((set) => set.has(position)));
 }
 
 async function itemLines(client: ClientBase, items: readonly CollectionItemDetail[]): Promise<ItemLine[]> {

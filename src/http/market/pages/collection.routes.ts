@@ -37,7 +37,7 @@ const sortParameter = parameter('the order of the items', { type: 'string', enum
 
 /** A collection: what it sold, and its items. */
 export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
-  const { afterItem, pageNumber, q } = marketParameters;
+  const { afterItem, pageNumber, q, trait } = marketParameters;
   apiRoute(app, {
     method: 'GET',
     url: '/collection/:slug',
@@ -46,7 +46,7 @@ export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleRea
       summary: 'A collection of the market: price and volume, and its items',
       tags: ['pages'],
       params: collectionPath,
-      querystring: Type.Object({ q, sort: sortParameter, page: pageNumber, after: afterItem }),
+      querystring: Type.Object({ q, trait, sort: sortParameter, page: pageNumber, after: afterItem }),
       response: pageResponse,
     },
     config: pageConfig,
@@ -55,6 +55,7 @@ export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleRea
       const slug = query.slugOfPath();
       const asked = {
         query: query.searched(),
+        traits: query.traits(),
         sort: query.choice('sort', sorts, 'listed'),
         page: query.pageNumber(),
         after: query.afterItem(),
@@ -86,7 +87,7 @@ async function collectionView(
 ): Promise<CollectionPageView | null> {
   const { collection, head, countedFrom } = question;
   const asked = isSortable(collection) ? question.asked : inOwnOrder(question.asked);
-  const isFirst = asked.after === null && asked.page === 1 && asked.query === '' && asked.sort === 'listed';
+  const isFirst = asked.after === null && asked.page === 1 && asked.sort === 'listed' && !narrows(asked);
   const stats = isFirst ? await collectionStats(reads, client, question, mayWalk) : 'left out';
   if (stats === null) return null;
   const items = await itemsView(reads, client, question, asked, mayWalk);
@@ -108,9 +109,13 @@ async function collectionView(
   };
 }
 
-/** The question without search, order and number: a collection that is too long for them ignores them. */
+/** Whether it asks for some of the items. */
+const narrows = ({ query, traits }: ItemsQuestion): boolean => query !== '' || traits.length > 0;
+
+/** The question without search, traits, order and number: a collection that is too long for them ignores them. */
 const inOwnOrder = ({ after }: ItemsQuestion): ItemsQuestion => ({
   query: '',
+  traits: [],
   sort: 'listed',
   page: 1,
   after,

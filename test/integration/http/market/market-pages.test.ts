@@ -9,6 +9,12 @@ const alice = 11;
 const bob = 12;
 const hostile = '<img src=x onerror=alert(1)>\u202e';
 
+const frogTraits: Readonly<Record<string, string>>[] = [
+  { Skin: 'Green', 'Eyes, both': 'a:b\\c' },
+  { Skin: 'Green', Hat: '<b>&"\u0301' },
+  { Skin: 'Red', 'Eyes, both': 'a:b\\c' },
+];
+
 let node: IndexedNode;
 let app: ReturnType<typeof buildCheckedApp>;
 let frogs: RegtestTransaction[];
@@ -26,7 +32,7 @@ beforeAll(async () => {
   await importItems(
     node.database,
     { slug: 'frogs', name: 'Frogs', description: hostile },
-    frogs.map((frog, nth) => [idOfReveal(frog), ['Frog 10', 'Frog 9', null][nth] ?? null]),
+    frogs.map((frog, nth) => [idOfReveal(frog), ['Frog 10', 'Frog 9', null][nth] ?? null, frogTraits[nth]]),
   );
   await importItems(node.database, { slug: 'toads', name: hostile.slice(0, -1) }, [
     [idOfReveal(toad), hostile],
@@ -227,6 +233,71 @@ describe('a collection', () => {
     expect(names(await page(`/collection/frogs?q=%23${rows[0]!.number}`))).toEqual(['Frog 9']);
   });
 
+  /** The address of the link with these words. */
+  const linkWith = (text: string, words: string): string => {
+    const links = [...text.matchAll(/<a class="chip" href="([^"#]*)#items"[^>]*>(.*?)<\/a>/gsu)];
+    const found = links.find(([, , shown = '']) => shown.replaceAll(/<[^>]*>/gu, '') === words);
+    expect(found, words).toBeDefined();
+    return found![1]!.replaceAll('&amp;', '&');
+  };
+
+  test('folds its traits by name, the most frequent first, with the number of items of each value', async () => {
+    const text = await page('/collection/frogs');
+    const folds = [...text.matchAll(/<details class="filters" ><summary>(.*?)<\/details>/gsu)];
+    expect(
+      folds.map(([, fold = '']) =>
+        fold
+          .replaceAll(/<[^>]*>/gu, ' ')
+          .replaceAll(/\s+/gu, ' ')
+          .trim(),
+      ),
+    ).toEqual([
+      'Skin 2 values Green &nbsp; 2 Red &nbsp; 1',
+      'Eyes, both 1 value a:b\\c &nbsp; 2',
+      'Hat 1 value &lt;b&gt;&amp;&quot;\u0301 &nbsp; 1',
+    ]);
+    expect(text).not.toContain('<b>&');
+    expect(await page('/collection/toads')).not.toContain('aria-label="Traits"');
+  });
+
+  test('shows the items with all traits that are asked for, with search, order and pages kept', async () => {
+    const green = await page(linkWith(await page('/collection/frogs?sort=name'), 'Green&nbsp;2'));
+    expect(names(green)).toEqual(['Frog 9', 'Frog 10']);
+    expect(green).toContain('2 of 3');
+    expect(green).not.toContain('<h2>Sold</h2>');
+    expect(green).toContain('<input type="hidden" name="trait" value="Skin:Green">');
+
+    const both = await page(linkWith(green, 'a:b\\c&nbsp;2'));
+    expect(names(both)).toEqual(['Frog 10']);
+    const red = await page(linkWith(both, 'Red&nbsp;1'));
+    expect(names(red)).toEqual(['Frogs #3']);
+    const eyes = await page(linkWith(red, 'Skin: Red ×'));
+    expect(names(eyes)).toEqual(['Frog 10', 'Frogs #3']);
+    expect(linkWith(eyes, 'Eyes, both: a:b\\c ×')).toBe('/collection/frogs?sort=name');
+  });
+
+  test.each([
+    ['trait=Skin:Green', ['Frog 10', 'Frog 9']],
+    ['trait=Skin:Green&q=10', ['Frog 10']],
+    ['trait=Skin:Green&sort=price', ['Frog 9', 'Frog 10']],
+    ['trait=Skin:Green&page=2', []],
+    ['trait=Skin:Green,Skin:Red', []],
+    ['trait=Skin:green', []],
+    ['trait=Skin:', []],
+    ['trait=Skin:%00', []],
+    ['trait=', ['Frog 10', 'Frog 9', 'Frogs #3']],
+  ])('finds items by %s', async (query, shown) => {
+    expect(names(await page(`/collection/frogs?${query}`))).toEqual(shown);
+  });
+
+  test.each(['Skin', ':Green', 'Skin:Green,', 'a:b,'.repeat(8) + 'a:b', `a:${'b'.repeat(4_000)}`])(
+    'refuses the traits %s',
+    async (trait) => {
+      const url = `/collection/frogs?trait=${encodeURIComponent(trait)}`;
+      expect((await app.inject({ url, headers: { accept: 'text/html' } })).statusCode).toBe(400);
+    },
+  );
+
   test('of the chain is sorted and searched too', async () => {
     const parent = await inscribed(node.chain, { body: 'a parent' }, { to: alice });
     const child = await inscribed(
@@ -240,6 +311,7 @@ describe('a collection', () => {
     for (const query of ['', '?sort=number', '?sort=sold', '?sort=name', `?q=${idOfReveal(child)}`])
       expect(names(await page(`${path}${query}`))).toEqual([expect.stringMatching(/^Inscription \d+$/u)]);
     expect(await page(`${path}?q=none`)).toContain('No item fits.');
+    expect(await page(`${path}?trait=Skin:Green`)).toContain('No item fits.');
     expect(await page(path)).toContain('aria-label="Items"');
 
     // one more than can be sorted

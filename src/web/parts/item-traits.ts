@@ -1,0 +1,53 @@
+import { formatTraitPairs, type TraitPair } from '#kernel/text/trait-pairs.ts';
+import { grouped, plural } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { strangersName } from './strangers-text.ts';
+
+/** A name of traits of a collection, with its most frequent values. */
+export interface TraitChoice {
+  readonly name: string;
+  /** How many values it has. */
+  readonly total: number;
+  readonly values: readonly { readonly value: string; readonly items: number }[];
+}
+
+/** The traits that items are asked for, as a parameter; nothing where there are none. */
+export const traitParameters = (traits: readonly TraitPair[]): Record<string, string> =>
+  traits.length === 0 ? {} : { trait: formatTraitPairs(traits) };
+
+/** Leads to the items with other traits, from the first page on. */
+type LinkTo = (traits: readonly TraitPair[]) => string;
+
+/** The traits that items are asked for: each is a link to the items without that filter. */
+export function traitChips(asked: readonly TraitPair[], linkTo: LinkTo): HtmlValue {
+  if (asked.length === 0) return null;
+  const chips = asked.map((trait) => {
+    const others = asked.filter((other) => other !== trait);
+    return html`<li><a class="chip" href="${linkTo(others)}" rel="nofollow" title="Remove this filter">${strangersName(trait.name)}: ${strangersName(trait.value)} ×</a></li>\n`;
+  });
+  return html`<div class="sorts"><ul aria-label="Filters that can be removed">${chips}</ul>${asked.length > 1 && html`<a href="${linkTo([])}">Remove all</a>`}</div>`;
+}
+
+/** The traits of all items, folded by name. A value takes the place of another one of the same name. */
+export function traitChoices(
+  choices: readonly TraitChoice[],
+  asked: readonly TraitPair[],
+  linkTo: LinkTo,
+): HtmlValue {
+  if (choices.length === 0) return null;
+  return html`<div role="group" aria-label="Traits">
+${choices.map((choice) => oneName(choice, asked, linkTo))}</div>`;
+}
+
+function oneName({ name, total, values }: TraitChoice, asked: readonly TraitPair[], linkTo: LinkTo): Markup {
+  const others = asked.filter((trait) => trait.name !== name);
+  const isAsked = others.length < asked.length;
+  const links = values.map(({ value, items }) => {
+    const isThis = asked.some((trait) => trait.name === name && trait.value === value);
+    return html`<li><a class="chip" href="${linkTo([...others, { name, value }])}" rel="nofollow" ${isThis && html`aria-current="true"`}>${strangersName(value)}&nbsp;<small class="faint">${grouped(items)}</small></a></li>\n`;
+  });
+  const more = total - values.length;
+  return html`<details class="filters" ${isAsked && html`open`}><summary>${strangersName(name)} <small class="faint">${plural(total, 'value')}</small></summary>
+<div class="sorts"><ul>${links}</ul>${more > 0 && html`<span class="faint">and ${plural(more, 'rarer value')}</span>`}</div></details>
+`;
+}
