@@ -113,7 +113,7 @@ function report(docs: number, others: number, { cached, uncached, views }: Measu
       `GET /inscription/<id> as JSON of ${docs} inscriptions, ${connections} connections, ${measuredMs / 1000} s each after ${warmUpMs / 1000} s`,
       `cached: ${popular} ids again and again. uncached: ${others} ids in turn, each a snapshot of its own until it comes again`,
       'clients, service and Postgres share the cores',
-      'homeLcpMs, homeBytes: the first page in Chromium without anything kept, the median of 7 loads; bytes as sent, without what was inscribed',
+      'homeLcpMs, homeBytes: the first page in Chromium without anything kept, the median of 7 loads; bytes as sent, without what was inscribed and the fonts of its scripts',
     ],
     figures,
     details: [

@@ -28,7 +28,8 @@ async function visit(browser: Browser, url: string): Promise<View> {
   let requests = 0;
   page.on('requestfinished', (request) => {
     requests++;
-    if (/\/(?:preview|thumbnails|content)\//u.test(request.url())) return;
+    // fonts of rarer scripts come with the texts that need them
+    if (/\/(?:preview|thumbnails|content|fonts\/(?!serif-latin))/u.test(request.url())) return;
     sizes.push(
       request.sizes().then(
         ({ responseBodySize }) => responseBodySize,

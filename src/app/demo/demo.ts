@@ -58,7 +58,7 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
       demo: new DemoCoins(node.rpc),
     },
     words:
-      'orders: on, with a regtest node of this demo; coins are worth nothing, and blocks come ten seconds after a payment',
+      'orders: on, at /inscribe, with a regtest node of this demo; coins are worth nothing, and blocks come ten seconds after a payment',
   };
 }
 

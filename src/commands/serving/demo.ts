@@ -59,7 +59,8 @@ A block comes ten seconds after something waits. The coins are worth nothing.
   prepare,
   run: async (context) => {
     const { dataDir, blocksDir } = context.config;
-    process.stderr.write(`data folder: ${resolve(dataDir)}\n`);
+    const advice = 'a first start takes up to a minute; Ctrl-C stops it, and the data stays';
+    process.stderr.write(`data folder: ${resolve(dataDir)} (${advice})\n`);
     if (blocksDir !== folderOf('demo')) return serve(context, undefined);
     // loaded here, so that help and usage errors do not load all of it
     const { prepareDemo } = await import('#src/app/demo/demo.ts');
