@@ -202,7 +202,7 @@ describe.skipIf(bitcoindForTests() === null)(
         ranges: listFrom(expected),
         explain: { has: true, range: expected[1] },
       });
-      expect(await page()).toContain(`block ${height}`);
+      expect(await page()).toContain(`href="/block/${height}"`);
     });
 
     test('is found by the scanner and the extractor', async () => {
