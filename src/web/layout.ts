@@ -20,8 +20,8 @@ export interface Site {
 
 export interface Layout {
   readonly title: string;
-  /** One sentence for search engines and shared links. */
-  readonly description?: string;
+  /** One sentence for search engines and shared links, about this page alone. */
+  readonly description: string;
   /** Null: the network is not known yet. */
   readonly site: Site | null;
   /** Scripts of this page, by their names in `assets/script`. */
@@ -36,9 +36,6 @@ export interface Layout {
   readonly isHome?: boolean;
   readonly main: HtmlValue;
 }
-
-const ofAll =
-  'Search everything inscribed on Bitcoin, word for word: inscriptions, runes, sats, sales, and who inscribed a file first.';
 
 const links = (entries: readonly (readonly [href: string, words: string])[]): HtmlValue =>
   entries.map(([href, words]) => html`<a href="${href}">${words}</a> `);
@@ -86,7 +83,7 @@ ${!takesFiles && dropPlace}
 `;
 }
 
-function headOf({ title, description = ofAll, scripts = [] }: Layout): Markup {
+function headOf({ title, description, scripts = [] }: Layout): Markup {
   return html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

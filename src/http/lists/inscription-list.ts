@@ -6,7 +6,7 @@ import {
   copiesCountedMax,
   withoutCopies,
 } from '#chain/inscriptions/content-copies.queries.ts';
-import { inscriptionKinds } from '#chain/inscriptions/inscription-filter.ts';
+import { type InscriptionKind, inscriptionKinds } from '#chain/inscriptions/inscription-filter.ts';
 import { candidatesMax } from '#chain/inscriptions/inscription-list.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { choice, filterOf, type ListQuery, type Paging, pagingOf } from '#http/parameters/list-parameters.ts';
@@ -24,7 +24,7 @@ const cardsMax = 48;
 /** Inscriptions that are read for them: equal contents follow each other, as mints do. */
 const readMax = 8 * cardsMax;
 
-const kindNames: Readonly<Record<(typeof inscriptionKinds)[number], string>> = {
+const kindNames: Readonly<Record<InscriptionKind, string>> = {
   images: 'Images',
   html: 'HTML',
   text: 'Text',
@@ -84,6 +84,7 @@ export async function sendInscriptionList(
         inscriptionListPage({
           site: siteOf(deps, tip),
           title: 'Inscriptions',
+          description: `${kindSubjects[filter?.kind ?? 'all']} inscribed on Bitcoin, to sort and filter.`,
           heading: 'Inscriptions',
           ...choicesOf(query, sort, isHiding),
           filters: otherFilters(query),
@@ -106,6 +107,16 @@ export async function sendInscriptionList(
     askerOf(reply).signal,
   );
 }
+
+const kindSubjects: Readonly<Record<InscriptionKind | 'all', string>> = {
+  all: 'Images, texts, documents, sounds and films',
+  images: 'Images',
+  html: 'HTML documents',
+  text: 'Texts',
+  json: 'JSON texts',
+  audio: 'Sounds',
+  video: 'Films',
+};
 
 /** Throws `request_invalid`. */
 function sortOf({ sort, order }: ListQuery): Sort {

@@ -7,14 +7,21 @@ import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import { grouped } from '#web/format.ts';
 import { html } from '#web/html.ts';
 import { inscriptionListPage } from '#web/pages/inscription-list.page.ts';
 import { inscriptionLink } from '#web/parts/identifiers.ts';
 
+/** Lists of relatives, each with its description for shared links. */
+const descriptions = {
+  Children: (of: string) => `Inscriptions whose parent is inscription ${of}.`,
+  Parents: (of: string) => `The parents of inscription ${of}.`,
+  Gallery: (of: string) => `Inscriptions in the gallery of inscription ${of}.`,
+} as const;
+
 /** A page of the inscriptions that belong to another one. */
 export interface RelativesOf {
-  /** `Children`, `Parents` or `Gallery`. */
-  readonly name: string;
+  readonly name: keyof typeof descriptions;
   readonly of: InscriptionName;
   readonly keys: readonly InscriptionKey[];
   readonly more: boolean;
@@ -38,6 +45,7 @@ export async function sendRelatives(
     inscriptionListPage({
       site: siteOf(deps, tip),
       title: `${name} of inscription ${of.number ?? id}`,
+      description: descriptions[name](of.number === null ? id : `#${grouped(of.number)}`),
       heading: html`${name} of ${inscriptionLink({ id, number: of.number })}`,
       tabs: [],
       sorts: [],

@@ -39,6 +39,7 @@ export interface AccountView {
 }
 
 const title = 'Your key · Satscribe';
+const description = 'What your key is for, its limits, and how often it was used on each day.';
 
 const row = (words: string, value: HtmlValue): Markup =>
   html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
@@ -49,6 +50,7 @@ export function accountPage(view: AccountView): Markup {
   const total = days.reduce((sum, { requests }) => sum + requests, 0);
   return layout({
     title,
+    description,
     site,
     main: html`<section>
 <h1>Your key</h1>
@@ -110,6 +112,7 @@ export type NoKeyReason = 'none' | 'invalid' | 'off';
 export function noKeyPage(site: Site, reason: NoKeyReason): Markup {
   return layout({
     title,
+    description,
     site,
     main: html`<section>
 <h1>Your key</h1>

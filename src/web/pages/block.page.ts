@@ -21,6 +21,7 @@ export function blockPage({ site, block, previous, next, cards, page, totalPages
   const steps = html`<p class="steps"><span>${previous !== null && html`<a href="/block/${previous}" rel="prev">‹ ${grouped(previous)}</a>${gapBetween(previous, block.height)}`}</span><span>${next !== null && html`${gapBetween(block.height, next)}<a href="/block/${next}" rel="next">${grouped(next)} ›</a>`}</span></p>`;
   return layout({
     title: `Block ${block.height} · Satscribe`,
+    description: `Bitcoin block ${grouped(block.height)} of ${timeWords(block.time)}: ${plural(block.txCount, 'transaction')}, ${plural(block.inscriptionCount, 'inscription')}.`,
     site,
     main: html`<section>
 <h1>Block ${grouped(block.height)}</h1>
@@ -53,6 +54,7 @@ export interface BlocksView {
 export function blocksPage({ site, blocks, below }: BlocksView): Markup {
   return layout({
     title: 'Blocks · Satscribe',
+    description: 'The blocks that are indexed, newest first, with the inscriptions of each.',
     site,
     main: html`<section>
 <h1>Blocks</h1>

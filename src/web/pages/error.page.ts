@@ -14,6 +14,8 @@ export interface ErrorView {
 export function errorPage({ site, status, title, message, keyFor }: ErrorView): Markup {
   return layout({
     title: `${status} ${title} · Satscribe`,
+    // what was asked for is a stranger's text, and shared links would show it as ours
+    description: `This page of Satscribe cannot be shown: ${title}.`,
     site,
     main: html`<section class="lost">
   <p class="code">${status}</p>

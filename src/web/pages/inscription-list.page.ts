@@ -14,6 +14,7 @@ export interface ListChoice {
 export interface InscriptionListView {
   readonly site: Site;
   readonly title: string;
+  readonly description: string;
   readonly heading: HtmlValue;
   /** Kinds of contents. */
   readonly tabs: readonly ListChoice[];
@@ -34,9 +35,10 @@ export interface InscriptionListView {
 
 /** A list of inscriptions as tiles, with its choices. */
 export function inscriptionListPage(view: InscriptionListView): Markup {
-  const { site, title, heading, tabs, sorts, tokens, filters, notes, cards, empty } = view;
+  const { site, title, description, heading, tabs, sorts, tokens, filters, notes, cards, empty } = view;
   return layout({
     title: `${title} · Satscribe`,
+    description,
     site,
     main: html`<section class="list">
 <h1 class="wrap">${heading}</h1>

@@ -5,6 +5,7 @@ import { layout, type Site } from '#web/layout.ts';
 export function orderIdPage({ site }: { readonly site: Site }): Markup {
   return layout({
     title: 'An order’s id · Satscribe',
+    description: 'The id of an order opens that order, so it belongs on the page of orders.',
     site,
     main: html`<section class="lost">
   <h1>That looks like the id of an order</h1>

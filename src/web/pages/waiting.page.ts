@@ -19,6 +19,9 @@ export function waitingPage({ reasons, againSeconds }: WaitingView): Markup {
   const isStarting = reasons.length === 0;
   return layout({
     title: isStarting ? 'Starting · Satscribe' : 'Waiting · Satscribe',
+    description: isStarting
+      ? 'This Satscribe is starting: it answers in a few seconds.'
+      : 'This Satscribe waits for what it needs to answer. The page says what to do.',
     site: null,
     isHome: true,
     main: html`<section class="lost">

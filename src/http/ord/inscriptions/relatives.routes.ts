@@ -9,7 +9,7 @@ import {
   parentPage,
 } from '#chain/inscriptions/relative.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { sendRelatives } from '#http/lists/relatives-page.ts';
+import { type RelativesOf, sendRelatives } from '#http/lists/relatives-page.ts';
 import { type AnswerForm, answerFromIndex, idText } from '#http/ord/answers/answers.ts';
 import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import { inscriptionIdOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
@@ -36,7 +36,7 @@ interface Question {
 interface Relation {
   readonly url: string;
   readonly operationId: string;
-  readonly name: string;
+  readonly name: RelativesOf['name'];
   readonly response: RouteSchema['response'];
 }
 
@@ -55,8 +55,8 @@ export function relativesRoutes(app: App, deps: AppDependencies): void {
   const plain: AnswerForm = { recursive: false, page: true };
   const recursive: AnswerForm = { recursive: true };
   const { pageOfIds, pageIndexOfIds, pageOfRelatives, pageIndexOfRelatives } = ordAnswers;
-  const ofChildren = { name: 'Children', response: pageOfIds };
-  const ofParents = { name: 'Parents', response: pageIndexOfIds };
+  const ofChildren = { name: 'Children', response: pageOfIds } as const;
+  const ofParents = { name: 'Parents', response: pageIndexOfIds } as const;
   route(
     { ...ofChildren, response: pageOfRelatives, url: '/children/:id', operationId: 'children' },
     plain,

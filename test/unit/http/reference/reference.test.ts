@@ -170,5 +170,7 @@ test.each(['/openapi.json', '/openapi.yaml'])(
 );
 
 test('is linked from every page', () => {
-  expect(layout({ title: 'x', site: null, main: html`x` }).text).toContain('<a href="/docs/">');
+  expect(layout({ title: 'x', description: 'x', site: null, main: html`x` }).text).toContain(
+    '<a href="/docs/">',
+  );
 });
