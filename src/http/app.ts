@@ -1,6 +1,7 @@
 import cors from '@fastify/cors';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
+import { InscriptionLookups } from '#chain/inscriptions/inscription-lookups.ts';
 import { readBodies } from '#http/bodies/read-bodies.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
@@ -224,7 +225,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     inscriptionsRoutes(scope, deps);
     addressRoutes(scope, deps);
     transfersRoutes(scope, deps);
-    const pieceDeps = { ...deps, contents };
+    const pieceDeps = { ...deps, contents, inscriptions: new InscriptionLookups(deps.pool) };
     picturesRoutes(scope, pieceDeps, thumbnailsRoutes(scope, pieceDeps));
     pageRoutes(scope, pieceDeps, ordRoutes(scope, pieceDeps));
     blocksFeedRoutes(scope, deps);

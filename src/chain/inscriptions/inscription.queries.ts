@@ -46,8 +46,6 @@ export interface InscriptionDetail {
   readonly effectiveContentType: string | null;
   readonly delegate: InscriptionId | null;
   readonly metaprotocol: string | null;
-  /** Canonical JSON text of the metadata. */
-  readonly metadataJson: string | null;
   readonly curse: number | null;
   /** Bits as ord shows them now: those of the reveal and of its sat, plus burned and lost from its location. */
   readonly charms: number | null;
@@ -88,8 +86,7 @@ interface MainRow {
   content_encoding: Buffer | null;
   metaprotocol: Buffer | null;
   delegate: Buffer | null;
-  claimed_parents: Buffer | null;
-  metadata_json: Buffer | null;
+  claims_parents: boolean;
   block_hash: BlockHash;
   time: number;
   anchored: boolean;
@@ -158,12 +155,28 @@ export async function inscriptionKeys(
   db: pg.Pool | ClientBase,
   ids: readonly InscriptionId[],
 ): Promise<(InscriptionKey | null)[]> {
-  const { rows } = await db.query<{ key: InscriptionKey | null }>(
-    `SELECT i.key FROM unnest($1::bytea[], $2::integer[]) WITH ORDINALITY AS asked(txid, index, place)
+  const { rows } = await db.query<{ key: InscriptionKey | null }>({
+    name: 'inscription_keys_by_id',
+    text: `SELECT i.key FROM unnest($1::bytea[], $2::integer[]) WITH ORDINALITY AS asked(txid, index, place)
      LEFT JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index
      ORDER BY asked.place`,
-    [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
-  );
+    values: [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
+  });
+  return rows.map(({ key }) => key);
+}
+
+/** Keys of inscriptions in the order of their numbers. Null for those that are not indexed. */
+export async function inscriptionKeysOfNumbers(
+  client: ClientBase,
+  numbers: readonly number[],
+): Promise<(InscriptionKey | null)[]> {
+  const { rows } = await client.query<{ key: InscriptionKey | null }>({
+    name: 'inscription_keys_by_number',
+    text: `SELECT i.key FROM unnest($1::integer[]) WITH ORDINALITY AS asked(number, place)
+     LEFT JOIN chain.inscriptions i ON i.number = asked.number
+     ORDER BY asked.place`,
+    values: [numbers],
+  });
   return rows.map(({ key }) => key);
 }
 
@@ -239,7 +252,6 @@ function detailOf(
     effectiveContentType: delegateType === undefined ? ownType : delegateType,
     delegate,
     metaprotocol: utf8OrNull(row.metaprotocol),
-    metadataJson: row.metadata_json === null ? null : row.metadata_json.toString('utf8'),
     curse: row.curse,
     charms: knowsCharms ? shownCharms(charms, location) : null,
     storedCharms: knowsCharms ? storedCharms(charms, location) : null,
@@ -258,7 +270,7 @@ function detailOf(
 
 /** The validity of claimed parents depends on the whole history; that none is claimed does not (docs/schema.md). */
 function knowsParents(row: MainRow): boolean {
-  return row.claimed_parents === null || (row.anchored && row.has_spent);
+  return !row.claims_parents || (row.anchored && row.has_spent);
 }
 
 function isFollowedToTip(row: MainRow): boolean {
@@ -271,8 +283,8 @@ async function mainRows(client: ClientBase, keys: readonly InscriptionKey[]): Pr
     name: 'inscriptions_by_key',
     text: `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
        i.content_type, i.content_id, c.sha256, length(c.body) AS size_bytes,
-       d.content_encoding, d.metaprotocol, d.delegate, d.claimed_parents,
-       m.json AS metadata_json, b.hash AS block_hash, b.time, b.anchored, b.has_spent,
+       d.content_encoding, d.metaprotocol, d.delegate,
+       d.claimed_parents IS NOT NULL AS claims_parents, b.hash AS block_hash, b.time, b.anchored, b.has_spent,
        b.sequence IS NOT NULL AS sequenced,
        b.blessed IS NOT NULL AND b.cursed IS NOT NULL AS numbered, b.island_height,
        (SELECT island_height FROM chain.blocks ORDER BY height DESC LIMIT 1) AS tip_island_height,
@@ -282,7 +294,6 @@ async function mainRows(client: ClientBase, keys: readonly InscriptionKey[]): Pr
      JOIN chain.blocks b ON b.height = i.height
      LEFT JOIN chain.contents c ON c.content_id = i.content_id
      LEFT JOIN chain.inscription_details d ON d.key = i.key
-     LEFT JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id
      LEFT JOIN chain.runes u ON i.index = 0 AND u.height = i.height AND u.tx_index = i.tx_index
      LEFT JOIN chain.sats s ON s.key = i.key`,
     values: [keys],
@@ -311,6 +322,16 @@ async function delegateTypes(
       return [Buffer.concat([row.txid, bytes]).toString('hex'), utf8OrNull(row.content_type)];
     }),
   );
+}
+
+/** Canonical JSON text of the metadata of an inscription, of any length. Null: it has none. */
+export async function metadataJson(client: ClientBase, key: InscriptionKey): Promise<string | null> {
+  const { rows } = await client.query<{ json: Buffer }>(
+    `SELECT m.json FROM chain.inscriptions i
+     JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id WHERE i.key = $1`,
+    [key],
+  );
+  return rows[0]?.json.toString('utf8') ?? null;
 }
 
 /** The raw metadata of an inscription (`bytes` null: none). Null where it is not indexed. */

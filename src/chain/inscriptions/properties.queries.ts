@@ -165,9 +165,18 @@ export async function propertiesTexts(
   client: pg.ClientBase,
   heads: readonly PropertiesHead[],
 ): Promise<Map<InscriptionKey, string>> {
-  const isShort = ({ jsonBytes }: PropertiesHead): boolean => jsonBytes <= shortJsonBytes;
+  const texts = await shortPropertiesTexts(client, heads);
+  for (const head of heads) if (!isShort(head)) texts.set(head.key, await wholeJson(client, head));
+  return texts;
+}
+
+/** The same of those of at most 16 KiB; the others are absent. */
+export async function shortPropertiesTexts(
+  client: pg.ClientBase,
+  heads: readonly PropertiesHead[],
+): Promise<Map<InscriptionKey, string>> {
   const short = heads.filter(isShort);
-  const texts = new Map([
+  return new Map([
     ...(await shortJsons(
       client,
       short.filter(({ isInRows }) => isInRows),
@@ -177,12 +186,12 @@ export async function propertiesTexts(
       short.filter(({ isInRows }) => !isInRows),
     )),
   ]);
-  for (const head of heads) if (!isShort(head)) texts.set(head.key, await wholeJson(client, head));
-  return texts;
 }
 
 /** JSON of up to this many bytes is read with that of others: a few megabytes of two hundred. */
 const shortJsonBytes = 16 * 1024;
+
+const isShort = ({ jsonBytes }: PropertiesHead): boolean => jsonBytes <= shortJsonBytes;
 
 async function shortJsons(
   client: pg.ClientBase,
@@ -379,11 +388,11 @@ function undone(): AppError {
 }
 
 /** The text as an earlier version stored it. */
-async function oldJson(client: pg.ClientBase, { key }: PropertiesHead, chars?: number): Promise<string> {
+async function oldJson(client: pg.ClientBase, head: Identity, chars?: number): Promise<string> {
   const { rows } = await client.query<{ json: string | null }>(
     `SELECT ${chars === undefined ? 'properties_json' : `left(properties_json, ${chars})`} AS json
-     FROM chain.inscription_details WHERE key = $1`,
-    [key],
+     FROM chain.inscription_details WHERE key = $1 AND ${isSame}`,
+    identity(head),
   );
   const json = rows[0]?.json;
   if (json == null) throw undone();

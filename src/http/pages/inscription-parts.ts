@@ -2,7 +2,11 @@ import type { ClientBase } from 'pg';
 import { type InscriptionSummary, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
 import { isComplete, whyBehind } from '#chain/derived/derived-tables.queries.ts';
 import { ownAttributes } from '#chain/inscriptions/attributes.queries.ts';
-import { type InscriptionDetail, inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
+import {
+  type InscriptionDetail,
+  inscriptionKeys,
+  metadataJson,
+} from '#chain/inscriptions/inscription.queries.ts';
 import { galleryIndex } from '#chain/inscriptions/parents-and-galleries.queries.ts';
 import { galleryPage, propertiesHeads, startOfJson } from '#chain/inscriptions/properties.queries.ts';
 import { type Reference, referencesOf } from '#chain/inscriptions/recursion.queries.ts';
@@ -60,6 +64,7 @@ export async function inscriptionParts(
     ...relatives,
     attributesJson,
     propertiesJson,
+    metadataJson: await metadataJson(client, detail.key),
     references,
     pendingSales: pending,
     events: timelineOf(transfers, sales, deps.network),

@@ -27,6 +27,9 @@ export function inscriptionIdOf(text: string): InscriptionId {
   return id;
 }
 
+/** Whether a text is the name of a sat where it names an inscription: ids and numbers are longer or have digits. */
+export const isSatName = (text: string): boolean => /^[a-z]{1,11}$/u.test(text);
+
 /** An id, a number, or the name of a sat. Throws `request_invalid`; messages about sats are ord's. */
 export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   const id = parseInscriptionId(text);
@@ -34,7 +37,7 @@ export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   // as many digits as ord accepts
   const number = /^-?\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(number) < 2 ** 31) return { kind: 'number', number };
-  if (/^[a-z]{1,11}$/u.test(text)) return { kind: 'sat', sat: satOf(text) };
+  if (isSatName(text)) return { kind: 'sat', sat: satOf(text) };
   throw invalid('an inscription is named by its id or its number');
 }
 

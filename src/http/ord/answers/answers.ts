@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { inscribedHeaders } from '#http/content/content-headers.ts';
 import { askerOf } from '#http/server/access/asker.ts';
-import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
+import { answeredUnchanged, namesTag, sendUnchanged, setMoment } from '#http/server/answers/conditional.ts';
 import { answerOfPieces, type PiecesOfAnswer } from '#http/server/budgets/answer-pieces.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -48,26 +48,49 @@ export function sendOrd(
   return reply.send(typeof body === 'string' ? body : answerOfPieces(body, askerOf(reply).client));
 }
 
-/**
- * Answers from the index alone: 304 where the client has the answer of this tip, else an answer of this tip that was
- * made before, else from one snapshot.
- */
-export async function answerFromIndex(
-  { pool, tipAnswers }: AppDependencies,
+/** An answer, and the tip that it is of. */
+interface MadeAnswer {
+  readonly tip: Tip | null;
+  readonly body: AnswerBody;
+}
+
+/** Answers from the index alone, like `answerOfTip`: what has to be read is read in one snapshot. */
+export function answerFromIndex(
+  deps: AppDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   form: AnswerForm,
   read: (snapshot: Snapshot) => Promise<AnswerBody>,
 ): Promise<FastifyReply> {
-  if (form.page === true) varyBy(reply, 'Accept');
-  if (form.unkept !== true && (await answeredUnchanged(pool, request, reply))) return reply;
-  const found = mayBeKept(request, form) ? await tipAnswers?.find(request.url) : undefined;
-  if (found !== undefined && 'body' in found) return sendOrd(request, reply, found.tip, found.body, form);
-  const { tip, body } = await withSnapshot(
-    pool,
-    async (snapshot) => ({ tip: snapshot.tip, body: await read(snapshot) }),
-    askerOf(reply).signal,
+  return answerOfTip(deps, request, reply, form, () =>
+    withSnapshot(
+      deps.pool,
+      async (snapshot) => ({ tip: snapshot.tip, body: await read(snapshot) }),
+      askerOf(reply).signal,
+    ),
   );
+}
+
+/**
+ * Answers as of a tip: 304 where the client has the answer of this tip, else an answer of this tip that was made
+ * before, else a new one.
+ */
+export async function answerOfTip(
+  { pool, tipAnswers }: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: AnswerForm,
+  make: () => Promise<MadeAnswer>,
+): Promise<FastifyReply> {
+  if (form.page === true) varyBy(reply, 'Accept');
+  const found = mayBeKept(request, form) ? await tipAnswers?.find(request.url) : undefined;
+  if (found === undefined) {
+    if (form.unkept !== true && (await answeredUnchanged(pool, request, reply))) return reply;
+  } else {
+    if (namesTag(request, found.tag)) return sendUnchanged(request, reply, found);
+    if (found.body !== null) return sendOrd(request, reply, found.tip, found.body, form);
+  }
+  const { tip, body } = await make();
   if (found?.mayBeKept === true && typeof body === 'string') tipAnswers?.keep(request.url, tip, body);
   return sendOrd(request, reply, tip, body, form);
 }

@@ -100,6 +100,7 @@ export interface InscriptionParts {
   /** JSON of its own title and traits. Null: none, or too long. */
   readonly attributesJson: string | null;
   readonly propertiesJson: string | null;
+  readonly metadataJson: string | null;
   readonly references: readonly Reference[];
   readonly pendingSales: readonly PendingSale[];
   readonly events: InscriptionView['events'];
@@ -126,7 +127,7 @@ export function inscriptionView(
   const { title, traits } = titleAndTraits({
     attributesJson,
     propertiesJson: parts.propertiesJson,
-    metadataJson: detail.metadataJson,
+    metadataJson: parts.metadataJson,
   });
   const [collection] = collections ?? [];
   return {
@@ -150,7 +151,6 @@ export function inscriptionView(
     contentHash: contentHash === null ? null : Buffer.from(contentHash).toString('hex'),
     delegate: idOrNull(detail.delegate),
     metaprotocol: detail.metaprotocol,
-    metadataJson: detail.metadataJson,
     references: parts.references.map(({ id, isMissing }) => ({ id: idText(id), isMissing })),
     sat:
       detail.sat === null ? null : { number: detail.sat, satributes: satributeNames(detail.sat, satributes) },

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { ownContent } from '#chain/inscriptions/content.queries.ts';
-import { inscriptionDetail, rawMetadata } from '#chain/inscriptions/inscription.queries.ts';
+import { rawMetadata } from '#chain/inscriptions/inscription.queries.ts';
 import { contentAnswers, contentFailures, sendContent } from '#http/content/content.routes.ts';
-import { answerFromIndex, idText, sendOrd } from '#http/ord/answers/answers.ts';
+import { answerFromIndex, answerOfTip, idText, sendOrd } from '#http/ord/answers/answers.ts';
 import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
 import type { BlockInfo } from '#http/ord/blocks/block-info.ts';
@@ -13,7 +13,7 @@ import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged } from '#http/server/answers/conditional.ts';
 import type { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
-import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { App, PieceDependencies } from '#http/server/routes/app-dependencies.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
@@ -28,7 +28,7 @@ function missing(id: string, what = ''): AppError {
 }
 
 /** The recursive endpoints about one inscription. */
-export function recursiveRoutes(app: App, deps: AppDependencies): void {
+export function recursiveRoutes(app: App, deps: PieceDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/r/inscription/:id',
@@ -39,14 +39,14 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
       params: path,
       response: ordAnswers.recursiveInscription,
     },
-    config,
+    config: { ...config, isReadTogether: () => true },
     handler: async (request, reply) => {
       const id = inscriptionIdOf(request.params.id);
-      return answerFromIndex(deps, request, reply, form, async ({ client }) => {
-        const detail = await inscriptionDetail(client, { kind: 'id', id });
+      return answerOfTip(deps, request, reply, form, async () => {
+        const { tip, detail } = await deps.inscriptions.find({ kind: 'id', id }, askerOf(reply).signal);
         if (detail === null) throw missing(request.params.id);
         const { location, storedCharms } = detail;
-        return JSON.stringify({
+        const body = JSON.stringify({
           charms: storedCharms === null ? null : charmNames(storedCharms),
           content_type: detail.contentType,
           content_length: detail.contentLength,
@@ -62,6 +62,7 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
           value: location?.value ?? null,
           address: location?.script == null ? null : scriptToAddress(location.script, deps.network),
         });
+        return { tip, body };
       });
     },
   });
@@ -116,7 +117,7 @@ export function undelegatedRoute(app: App, reads: ContentReads): void {
 /** The recursive endpoints about blocks. */
 export function recursiveBlockRoutes(
   app: App,
-  deps: AppDependencies,
+  deps: PieceDependencies,
   blocks: BlockAnswers,
   info: BlockInfo,
 ): void {

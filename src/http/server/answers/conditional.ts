@@ -42,22 +42,44 @@ export function setMoment(
 }
 
 /**
- * True where the client's copy is of this very tip: then 304 is sent without a search. `*` names no copy to compare,
- * and it is not known yet whether there is an answer, so it is answered in full.
+ * Whether a client has the answer with this entity tag. `*` names no copy to compare, and it is not known yet whether
+ * there is an answer, so it is answered in full.
  */
+export function namesTag({ headers }: FastifyRequest, tag: string): boolean {
+  return isConditional(headers) && matchesTag(headers['if-none-match'], tag);
+}
+
+const isConditional = ({ 'if-none-match': header }: FastifyRequest['headers']): boolean =>
+  header !== undefined && header.trim() !== '*';
+
+/** The tip that an answer is of, and the revision of the pending transactions where those are part of it. */
+interface Moment {
+  readonly tip: Tip | null;
+  readonly revision?: number | null;
+}
+
+/** Sends 304: the client has the answer of this moment. */
+export function sendUnchanged(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { tip, revision = null }: Moment,
+): FastifyReply {
+  setMoment(request, reply, tip, revision);
+  return reply.code(304).send();
+}
+
+/** True where the client's copy is of this very tip: then 304 is sent without a search. */
 export async function answeredUnchanged(
   pool: pg.Pool,
   request: FastifyRequest,
   reply: FastifyReply,
   pending = false,
 ): Promise<boolean> {
-  const header = request.headers['if-none-match'];
-  if (header === undefined || header.trim() === '*') return false;
+  if (!isConditional(request.headers)) return false;
   const { tip, revision } = await withCutConnection(pool, askerOf(reply).signal, (client) =>
     currentMoment(client, pending),
   );
-  if (!matchesTag(header, answerTag(tip, request.url, revision))) return false;
-  setMoment(request, reply, tip, revision);
-  reply.code(304).send();
+  if (!namesTag(request, answerTag(tip, request.url, revision))) return false;
+  sendUnchanged(request, reply, { tip, revision });
   return true;
 }

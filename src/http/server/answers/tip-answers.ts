@@ -6,11 +6,20 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { answerTag } from './conditional.ts';
 
-/** An answer, and the tip that it is of. */
+/** An answer, and the entity tag that it has at the tip that it is of. */
 interface KeptAnswer {
-  readonly tip: Tip | null;
   readonly tag: string;
   readonly body: string;
+}
+
+interface FoundAnswer {
+  readonly tip: Tip | null;
+  /** The entity tag of an answer as of this tip. */
+  readonly tag: string;
+  /** Null: none is kept. */
+  readonly body: string | null;
+  /** Whether an answer that is read from now on may be kept. */
+  readonly mayBeKept: boolean;
 }
 
 /** Some 30,000 inscriptions as ord's JSON: more than clients ask for again between two blocks. */
@@ -40,17 +49,17 @@ export class TipAnswers {
     this.#moments = new SharedMaking(() => withCutConnection(pool, null, readIndexState));
   }
 
-  /** The answer to a URL, if it is of the current tip; else whether an answer that is read from now on may be kept. */
-  async find(url: string): Promise<KeptAnswer | { readonly mayBeKept: boolean }> {
+  /** The current tip, and the answer to a URL where one of this tip is kept. */
+  async find(url: string): Promise<FoundAnswer> {
     const { tip, isComplete } = await this.#moments.get();
-    const kept = this.#kept.get(url);
-    if (!isComplete || kept === undefined) return { mayBeKept: isComplete };
-    if (kept.tag === answerTag(tip, url)) return kept;
-    this.#kept.delete(url);
-    return { mayBeKept: true };
+    const tag = answerTag(tip, url);
+    const kept = isComplete ? this.#kept.get(url) : undefined;
+    if (kept?.tag === tag) return { tip, tag, body: kept.body, mayBeKept: true };
+    if (kept !== undefined) this.#kept.delete(url);
+    return { tip, tag, body: null, mayBeKept: isComplete };
   }
 
   keep(url: string, tip: Tip | null, body: string): void {
-    if (body.length <= bodyCharsMax) this.#kept.set(url, { tip, tag: answerTag(tip, url), body });
+    if (body.length <= bodyCharsMax) this.#kept.set(url, { tag: answerTag(tip, url), body });
   }
 }

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
 import { answerIsMade, askerOf } from '#http/server/access/asker.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
@@ -26,6 +26,8 @@ declare module 'fastify' {
      * do.
      */
     readonly isDear?: boolean | ((query: Readonly<Record<string, unknown>>) => boolean);
+    /** Such a request is read together with those of others. It holds no connection, so it needs no place. */
+    readonly isReadTogether?: (request: FastifyRequest) => boolean;
   }
 }
 
@@ -89,6 +91,7 @@ function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics):
   });
   app.addHook('preValidation', async (request, reply) => {
     const { answersUnderPressure, answersLarge = false, isDear = answersLarge } = request.routeOptions.config;
+    const { isReadTogether } = request.routeOptions.config;
     const asker = askerOf(reply);
     // holding no place, and before anything is compiled or asked for it
     await leavers.wait(asker);
@@ -98,7 +101,7 @@ function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics):
     const query = request.query as Readonly<Record<string, unknown>>;
     // first: what waits for this takes no place from the cheap requests of its client
     if (typeof isDear === 'function' ? isDear(query) : isDear) asker.whenMade(await dear.enter(asker));
-    asker.whenMade(await gate.enter(asker));
+    if (isReadTogether?.(request) !== true) asker.whenMade(await gate.enter(asker));
   });
 }
 

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type pg from 'pg';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import type { InscriptionLookups } from '#chain/inscriptions/inscription-lookups.ts';
 import type { FxRates } from '#fx/fx-rates.ts';
 import type { DemoPayments } from '#http/demo/demo-payments.ts';
 import type { SiteBanner } from '#http/server/answers/site-banner.ts';
@@ -24,9 +25,10 @@ import type { PriceSettings } from '#orders/pricing/prices.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** For routes whose answers are read in pieces. */
+/** For routes whose answers are read in pieces, or together with those of other clients. */
 export interface PieceDependencies extends AppDependencies {
   readonly contents: ContentReads;
+  readonly inscriptions: InscriptionLookups;
 }
 
 export interface AppDependencies {

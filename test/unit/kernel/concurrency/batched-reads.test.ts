@@ -1,0 +1,82 @@
+import { expect, test, vi } from 'vitest';
+import { BatchedReads } from '#kernel/concurrency/batched-reads.ts';
+
+interface Batch {
+  readonly questions: readonly number[];
+  readonly end: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Reads that answer each number with its double, when they are told to. */
+function reading(batches = 2, questions = 3): { reads: BatchedReads<number, number>; begun: Batch[] } {
+  const begun: Batch[] = [];
+  const read = (asked: readonly number[]): Promise<number[]> =>
+    new Promise((resolve, fail) => {
+      begun.push({ questions: asked, end: () => resolve(asked.map((number) => number * 2)), fail });
+    });
+  return { reads: new BatchedReads(read, { batches, questions }), begun };
+}
+
+const here = new AbortController().signal;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('questions of one turn are read together, those that come meanwhile with each other', async () => {
+  const { reads, begun } = reading(1);
+  const first = Promise.all([reads.ask(1, here), reads.ask(2, here)]);
+  await turn();
+  const later = Promise.all([3, 4, 5, 6].map((number) => reads.ask(number, here)));
+  await turn();
+  expect(begun.map(({ questions }) => questions)).toEqual([[1, 2]]);
+  begun[0]!.end();
+  expect(await first).toEqual([2, 4]);
+  await vi.waitFor(() => expect(begun[1]?.questions).toEqual([3, 4, 5]));
+  begun[1]!.end();
+  await vi.waitFor(() => expect(begun[2]?.questions).toEqual([6]));
+  begun[2]!.end();
+  expect(await later).toEqual([6, 8, 10, 12]);
+});
+
+test('as many batches are read at once as there may be', async () => {
+  const { reads, begun } = reading(2, 1);
+  const answers = Promise.all([1, 2, 3].map((number) => reads.ask(number, here)));
+  await vi.waitFor(() => expect(begun).toHaveLength(2));
+  await turn();
+  expect(begun).toHaveLength(2);
+  for (const { end } of begun) end();
+  await vi.waitFor(() => expect(begun).toHaveLength(3));
+  begun[2]!.end();
+  expect(await answers).toEqual([2, 4, 6]);
+});
+
+test('a failure is of its own batch, and the next one is read', async () => {
+  const { reads, begun } = reading(1, 2);
+  const first = Promise.allSettled([reads.ask(1, here), reads.ask(2, here)]);
+  const second = reads.ask(3, here);
+  await vi.waitFor(() => expect(begun).toHaveLength(1));
+  begun[0]!.fail(new Error('lost'));
+  expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await vi.waitFor(() => expect(begun).toHaveLength(2));
+  begun[1]!.end();
+  expect(await second).toBe(6);
+});
+
+test('a question whose asker has left is not read', async () => {
+  const { reads, begun } = reading(1);
+  const leaving = new AbortController();
+  const left = reads.ask(1, leaving.signal);
+  const stayed = reads.ask(2, here);
+  leaving.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
+  await vi.waitFor(() => expect(begun[0]?.questions).toEqual([2]));
+  begun[0]!.end();
+  expect(await stayed).toBe(4);
+});
+
+test('an answer too few refuses all, and none gets that of another question', async () => {
+  const reads = new BatchedReads<number, number>(async (asked) => asked.slice(1), {
+    batches: 1,
+    questions: 9,
+  });
+  const asked = await Promise.allSettled([reads.ask(1, here), reads.ask(2, here)]);
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
