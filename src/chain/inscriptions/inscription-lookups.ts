@@ -38,8 +38,7 @@ export class InscriptionLookups {
   /** @param pool reads only */
   constructor(pool: pg.Pool) {
     this.#reads = new BatchedReads(
-      // no signal: others wait for the answers of a batch
-      (asked) => withSnapshot(pool, ({ client, tip }) => readTogether(client, tip, asked), null),
+      (asked, signal) => withSnapshot(pool, ({ client, tip }) => readTogether(client, tip, asked), signal),
       { batches, questions: batchSize },
     );
   }

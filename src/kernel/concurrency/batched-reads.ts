@@ -13,20 +13,25 @@ export interface BatchBounds {
   readonly questions: number;
 }
 
+/** Answers questions in their order. The signal is aborted once all who asked have left. */
+type ReadBatch<Question, Answer> = (
+  questions: readonly Question[],
+  signal: AbortSignal,
+) => Promise<readonly Answer[]>;
+
 /**
  * Reads for many askers, in batches. A question that comes while enough batches are read waits, and is read with all
  * that came meanwhile. So a question alone does not wait, and under load a read serves as many as came in its time. A
  * batch begins after all its questions were asked.
  */
 export class BatchedReads<Question, Answer> {
-  readonly #read: (questions: readonly Question[]) => Promise<readonly Answer[]>;
+  readonly #read: ReadBatch<Question, Answer>;
   readonly #bounds: BatchBounds;
   readonly #waiting: Waiting<Question, Answer>[] = [];
   #running = 0;
   #isStartAwaited = false;
 
-  /** @param read answers in the order of the questions */
-  constructor(read: (questions: readonly Question[]) => Promise<readonly Answer[]>, bounds: BatchBounds) {
+  constructor(read: ReadBatch<Question, Answer>, bounds: BatchBounds) {
     this.#read = read;
     this.#bounds = bounds;
   }
@@ -65,16 +70,45 @@ export class BatchedReads<Question, Answer> {
 
   async #readBatch(batch: readonly Waiting<Question, Answer>[]): Promise<void> {
     this.#running++;
+    const watch = new AllLeft(batch.map(({ signal }) => signal));
     try {
-      const answers = await this.#read(batch.map(({ question }) => question));
+      const questions = batch.map(({ question }) => question);
+      const answers = await this.#read(questions, watch.signal);
       if (answers.length !== batch.length)
         throw new RangeError(`${answers.length} answers to ${batch.length} questions`);
       for (const [place, { resolve }] of batch.entries()) resolve(answers[place] as Answer);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
+      watch.end();
       this.#running--;
       this.#start();
     }
+  }
+}
+
+/** A signal that is aborted once all of some others are. */
+class AllLeft {
+  readonly #controller = new AbortController();
+  readonly #watched: readonly AbortSignal[];
+  #staying: number;
+
+  constructor(watched: readonly AbortSignal[]) {
+    this.#watched = watched;
+    this.#staying = watched.length;
+    for (const signal of watched) signal.addEventListener('abort', this.#leave, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  readonly #leave = ({ target }: Event): void => {
+    this.#staying--;
+    if (this.#staying === 0) this.#controller.abort((target as AbortSignal).reason);
+  };
+
+  end(): void {
+    for (const signal of this.#watched) signal.removeEventListener('abort', this.#leave);
   }
 }

@@ -83,15 +83,16 @@ export async function answerOfTip(
   make: () => Promise<MadeAnswer>,
 ): Promise<FastifyReply> {
   if (form.page === true) varyBy(reply, 'Accept');
-  const found = mayBeKept(request, form) ? await tipAnswers?.find(request.url) : undefined;
-  if (found === undefined) {
+  if (tipAnswers == null || !mayBeKept(request, form)) {
     if (form.unkept !== true && (await answeredUnchanged(pool, request, reply))) return reply;
-  } else {
-    if (namesTag(request, found.tag)) return sendUnchanged(request, reply, found);
-    if (found.body !== null) return sendOrd(request, reply, found.tip, found.body, form);
+    const { tip, body } = await make();
+    return sendOrd(request, reply, tip, body, form);
   }
+  const found = await tipAnswers.find(request.url);
+  if (namesTag(request, found.tag)) return sendUnchanged(request, reply, found);
+  if (found.body !== null) return sendOrd(request, reply, found.tip, found.body, form);
   const { tip, body } = await make();
-  if (found?.mayBeKept === true && typeof body === 'string') tipAnswers?.keep(request.url, tip, body);
+  if (found.mayBeKept && typeof body === 'string') tipAnswers.keep(request.url, tip, body);
   return sendOrd(request, reply, tip, body, form);
 }
 

@@ -3,6 +3,7 @@ import { BatchedReads } from '#kernel/concurrency/batched-reads.ts';
 
 interface Batch {
   readonly questions: readonly number[];
+  readonly signal: AbortSignal;
   readonly end: () => void;
   readonly fail: (error: Error) => void;
 }
@@ -10,9 +11,9 @@ interface Batch {
 /** Reads that answer each number with its double, when they are told to. */
 function reading(batches = 2, questions = 3): { reads: BatchedReads<number, number>; begun: Batch[] } {
   const begun: Batch[] = [];
-  const read = (asked: readonly number[]): Promise<number[]> =>
+  const read = (asked: readonly number[], signal: AbortSignal): Promise<number[]> =>
     new Promise((resolve, fail) => {
-      begun.push({ questions: asked, end: () => resolve(asked.map((number) => number * 2)), fail });
+      begun.push({ questions: asked, signal, end: () => resolve(asked.map((number) => number * 2)), fail });
     });
   return { reads: new BatchedReads(read, { batches, questions }), begun };
 }
@@ -70,6 +71,19 @@ test('a question whose asker has left is not read', async () => {
   await vi.waitFor(() => expect(begun[0]?.questions).toEqual([2]));
   begun[0]!.end();
   expect(await stayed).toBe(4);
+});
+
+test('a batch is given up once all who asked have left, and not before', async () => {
+  const { reads, begun } = reading(1);
+  const [one, other] = [new AbortController(), new AbortController()];
+  const asked = Promise.allSettled([reads.ask(1, one.signal), reads.ask(2, other.signal)]);
+  await vi.waitFor(() => expect(begun).toHaveLength(1));
+  one.abort(new Error('gone'));
+  expect(begun[0]!.signal.aborted).toBe(false);
+  other.abort(new Error('gone too'));
+  expect(begun[0]!.signal.aborted).toBe(true);
+  begun[0]!.fail(new Error('cut'));
+  expect((await asked).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
 test('an answer too few refuses all, and none gets that of another question', async () => {
