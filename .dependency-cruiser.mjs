@@ -34,10 +34,11 @@ export default {
     room('inventory', '^src/inventory/', '^src/(inventory|utxos|chain|kernel)/'),
     room('wallet', '^src/wallet/', '^src/(wallet|kernel)/'),
     room('purse', '^src/purse/', '^src/(purse|chain|wallet|payments|kernel)/'),
+    room('collections', '^src/collections/', '^src/(collections|outgoing|kernel)/'),
     room(
       'orders',
       '^src/orders/',
-      '^src/(orders|purse|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/',
+      '^src/(orders|collections|purse|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/',
     ),
     room(
       'psbts',
@@ -67,17 +68,17 @@ export default {
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|purse|orders|psbts|webhooks|market|fx|kernel)|search|indexer/(parse|transaction))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|webhooks|market|fx|kernel)|search|indexer/(parse|transaction))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|purse|orders|psbts|payouts|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|cli)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|purse/|orders/|payouts/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|collections/|purse/|orders/|payouts/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('search-text', '^search/text/', '^(search/text|src/kernel)/'),

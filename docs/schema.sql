@@ -1126,7 +1126,7 @@ END) STORED,
   CONSTRAINT ledger_entries_funds_check CHECK (((subject_kind <> 'funds'::text) OR ((from_account = ANY (ARRAY['outside'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'operator'::text]))))),
   CONSTRAINT ledger_entries_moves_check CHECK (((from_account <> to_account) OR (from_owner IS DISTINCT FROM to_owner))),
   CONSTRAINT ledger_entries_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
-  CONSTRAINT ledger_entries_payout_check CHECK (((subject_kind <> 'payout'::text) OR ((from_account = ANY (ARRAY['referral'::text, 'service'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'fee'::text]))) OR ((to_account = ANY (ARRAY['referral'::text, 'service'::text, 'operator'::text])) AND (from_account = ANY (ARRAY['outside'::text, 'fee'::text]))))),
+  CONSTRAINT ledger_entries_payout_check CHECK (((subject_kind <> 'payout'::text) OR ((from_account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'fee'::text]))) OR ((to_account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text])) AND (from_account = ANY (ARRAY['outside'::text, 'fee'::text]))))),
   CONSTRAINT ledger_entries_subject_asset_check CHECK (((subject_kind <> ALL (ARRAY['order'::text, 'funds'::text, 'payout'::text])) OR (asset = 0))),
   CONSTRAINT ledger_entries_subject_id_check CHECK (((subject_id IS NULL) = (subject_kind = 'funds'::text))),
   CONSTRAINT ledger_entries_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['order'::text, 'funds'::text, 'payout'::text]))),
@@ -1235,6 +1235,145 @@ CREATE TABLE service.miner_packages (
 CREATE INDEX miner_packages_commit ON service.miner_packages USING btree (commit_txid);
 CREATE INDEX miner_packages_due ON service.miner_packages USING btree (ask_at) WHERE (ask_at IS NOT NULL);
 CREATE INDEX miner_packages_order ON service.miner_packages USING btree (order_id);
+
+CREATE TABLE service.mint_allowances (
+  collection text NOT NULL,
+  phase text NOT NULL,
+  script bytea NOT NULL,
+  items integer,
+  CONSTRAINT mint_allowances_pkey PRIMARY KEY (collection, phase, script),
+  CONSTRAINT mint_allowances_collection_phase_fkey FOREIGN KEY (collection, phase) REFERENCES service.mint_phases(collection, phase) ON DELETE CASCADE,
+  CONSTRAINT mint_allowances_items_check CHECK (((items >= 0) AND (items <= 100000))),
+  CONSTRAINT mint_allowances_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520)))
+);
+
+CREATE TABLE service.mint_collections (
+  id text NOT NULL,
+  state text NOT NULL DEFAULT 'pending'::text,
+  name text NOT NULL,
+  total_count integer NOT NULL,
+  price bigint NOT NULL,
+  creator_address text,
+  creator_script bytea,
+  alt_prices jsonb,
+  shown jsonb NOT NULL,
+  key_hash bytea,
+  client text,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  decided_at timestamp with time zone,
+  reason text,
+  taken integer NOT NULL DEFAULT 0,
+  unpaid integer NOT NULL DEFAULT 0,
+  CONSTRAINT mint_collections_pkey PRIMARY KEY (id),
+  CONSTRAINT mint_collections_check CHECK (((taken >= 0) AND (taken <= total_count))),
+  CONSTRAINT mint_collections_check1 CHECK (((unpaid >= 0) AND (unpaid <= taken))),
+  CONSTRAINT mint_collections_check2 CHECK (((creator_address IS NULL) = (creator_script IS NULL))),
+  CONSTRAINT mint_collections_check3 CHECK (((state = 'pending'::text) = (decided_at IS NULL))),
+  CONSTRAINT mint_collections_check4 CHECK (((client IS NULL) OR (state = 'pending'::text))),
+  CONSTRAINT mint_collections_check5 CHECK (((taken = 0) OR (state = ANY (ARRAY['approved'::text, 'closed'::text])))),
+  CONSTRAINT mint_collections_check6 CHECK (((state <> ALL (ARRAY['approved'::text, 'closed'::text])) OR (creator_script IS NOT NULL) OR (price = 0))),
+  CONSTRAINT mint_collections_creator_address_check CHECK ((length(creator_address) <= 200)),
+  CONSTRAINT mint_collections_creator_script_check CHECK (((length(creator_script) >= 1) AND (length(creator_script) <= 520))),
+  CONSTRAINT mint_collections_id_check CHECK ((id ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  CONSTRAINT mint_collections_key_hash_check CHECK ((length(key_hash) = 32)),
+  CONSTRAINT mint_collections_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT mint_collections_price_check CHECK (((price >= 0) AND (price <= '2100000000000000'::bigint))),
+  CONSTRAINT mint_collections_reason_check CHECK ((length(reason) <= 1000)),
+  CONSTRAINT mint_collections_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'refused'::text, 'closed'::text]))),
+  CONSTRAINT mint_collections_total_count_check CHECK (((total_count >= 1) AND (total_count <= 100000)))
+);
+CREATE INDEX mint_collections_client ON service.mint_collections USING btree (client) WHERE (client IS NOT NULL);
+CREATE INDEX mint_collections_state ON service.mint_collections USING btree (state, created_at);
+
+CREATE TABLE service.mint_files (
+  collection text NOT NULL,
+  place integer NOT NULL,
+  name text NOT NULL,
+  url text,
+  told_bytes bigint,
+  sha256 bytea,
+  bytes integer,
+  media_type text,
+  CONSTRAINT mint_files_pkey PRIMARY KEY (collection, place),
+  CONSTRAINT mint_files_bytes_check CHECK ((bytes > 0)),
+  CONSTRAINT mint_files_check CHECK ((((sha256 IS NULL) = (bytes IS NULL)) AND ((sha256 IS NULL) = (media_type IS NULL)))),
+  CONSTRAINT mint_files_collection_fkey FOREIGN KEY (collection) REFERENCES service.mint_collections(id) ON DELETE CASCADE,
+  CONSTRAINT mint_files_media_type_check CHECK ((length(media_type) <= 520)),
+  CONSTRAINT mint_files_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT mint_files_place_check CHECK (((place >= 0) AND (place <= 99999))),
+  CONSTRAINT mint_files_sha256_check CHECK ((length(sha256) = 32)),
+  CONSTRAINT mint_files_told_bytes_check CHECK ((told_bytes >= 0)),
+  CONSTRAINT mint_files_url_check CHECK ((length(url) <= 3000))
+);
+CREATE UNIQUE INDEX mint_files_name ON service.mint_files USING btree (collection, name);
+CREATE INDEX mint_files_sha256 ON service.mint_files USING btree (sha256) WHERE (sha256 IS NOT NULL);
+
+CREATE TABLE service.mint_items (
+  collection text NOT NULL,
+  item integer NOT NULL,
+  file integer NOT NULL,
+  draw integer NOT NULL,
+  order_id uuid,
+  order_place integer,
+  held_until timestamp with time zone,
+  CONSTRAINT mint_items_pkey PRIMARY KEY (collection, item),
+  CONSTRAINT mint_items_check CHECK (((order_id IS NULL) = (order_place IS NULL))),
+  CONSTRAINT mint_items_check1 CHECK (((held_until IS NULL) OR (order_id IS NOT NULL))),
+  CONSTRAINT mint_items_collection_file_fkey FOREIGN KEY (collection, file) REFERENCES service.mint_files(collection, place),
+  CONSTRAINT mint_items_collection_fkey FOREIGN KEY (collection) REFERENCES service.mint_collections(id) ON DELETE CASCADE,
+  CONSTRAINT mint_items_item_check CHECK (((item >= 1) AND (item <= 100000))),
+  CONSTRAINT mint_items_order_place_check CHECK ((order_place >= 0))
+);
+CREATE INDEX mint_items_free ON service.mint_items USING btree (collection, draw) WHERE (order_id IS NULL);
+CREATE INDEX mint_items_held ON service.mint_items USING btree (held_until) WHERE (held_until IS NOT NULL);
+CREATE UNIQUE INDEX mint_items_order ON service.mint_items USING btree (order_id, order_place) WHERE (order_id IS NOT NULL);
+
+CREATE TABLE service.mint_orders (
+  order_id uuid NOT NULL,
+  collection text NOT NULL,
+  phase text NOT NULL,
+  items integer NOT NULL,
+  is_requested boolean NOT NULL,
+  script bytea NOT NULL,
+  price bigint NOT NULL,
+  creator_address text,
+  client text,
+  standing text NOT NULL DEFAULT 'unpaid'::text,
+  reserved_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT mint_orders_pkey PRIMARY KEY (order_id),
+  CONSTRAINT mint_orders_check CHECK (((price = 0) OR (creator_address IS NOT NULL))),
+  CONSTRAINT mint_orders_check1 CHECK (((client IS NULL) = (standing <> 'unpaid'::text))),
+  CONSTRAINT mint_orders_collection_fkey FOREIGN KEY (collection) REFERENCES service.mint_collections(id),
+  CONSTRAINT mint_orders_collection_phase_fkey FOREIGN KEY (collection, phase) REFERENCES service.mint_phases(collection, phase),
+  CONSTRAINT mint_orders_items_check CHECK (((items >= 1) AND (items <= 1000))),
+  CONSTRAINT mint_orders_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE,
+  CONSTRAINT mint_orders_price_check CHECK ((price >= 0)),
+  CONSTRAINT mint_orders_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520))),
+  CONSTRAINT mint_orders_standing_check CHECK ((standing = ANY (ARRAY['unpaid'::text, 'allowed'::text, 'refused'::text, 'released'::text])))
+);
+CREATE INDEX mint_orders_allowance ON service.mint_orders USING btree (collection, phase, script) INCLUDE (items, standing);
+CREATE INDEX mint_orders_client ON service.mint_orders USING btree (client) WHERE (client IS NOT NULL);
+
+CREATE TABLE service.mint_phases (
+  collection text NOT NULL,
+  phase text NOT NULL,
+  place integer NOT NULL,
+  items integer,
+  is_public boolean NOT NULL,
+  price bigint,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  taken integer NOT NULL DEFAULT 0,
+  CONSTRAINT mint_phases_pkey PRIMARY KEY (collection, phase),
+  CONSTRAINT mint_phases_check CHECK (((taken >= 0) AND (taken <= items))),
+  CONSTRAINT mint_phases_check1 CHECK ((starts_at < ends_at)),
+  CONSTRAINT mint_phases_collection_fkey FOREIGN KEY (collection) REFERENCES service.mint_collections(id) ON DELETE CASCADE,
+  CONSTRAINT mint_phases_items_check CHECK (((items >= 1) AND (items <= 100000))),
+  CONSTRAINT mint_phases_phase_check CHECK ((phase ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
+  CONSTRAINT mint_phases_place_check CHECK (((place >= 0) AND (place <= 99))),
+  CONSTRAINT mint_phases_price_check CHECK (((price >= 0) AND (price <= '2100000000000000'::bigint)))
+);
+CREATE UNIQUE INDEX mint_phases_place ON service.mint_phases USING btree (collection, place);
 
 CREATE TABLE service.node_policy (
   one boolean NOT NULL DEFAULT true,
@@ -1445,8 +1584,8 @@ CREATE TABLE service.payout_shares (
   script bytea NOT NULL,
   address text NOT NULL,
   sats bigint NOT NULL,
-  CONSTRAINT payout_shares_account_check CHECK ((account = ANY (ARRAY['referral'::text, 'service'::text, 'operator'::text]))),
-  CONSTRAINT payout_shares_check CHECK (((owner IS NOT NULL) = (account = 'referral'::text))),
+  CONSTRAINT payout_shares_account_check CHECK ((account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text]))),
+  CONSTRAINT payout_shares_check CHECK (((owner IS NOT NULL) = (account = ANY (ARRAY['referral'::text, 'creator'::text])))),
   CONSTRAINT payout_shares_payout_fkey FOREIGN KEY (payout) REFERENCES service.payouts(id),
   CONSTRAINT payout_shares_sats_check CHECK ((sats > 0)),
   CONSTRAINT payout_shares_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520)))
@@ -1466,7 +1605,7 @@ CREATE TABLE service.payouts (
   stuck text,
   missing_since integer,
   CONSTRAINT payouts_pkey PRIMARY KEY (id),
-  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'revenue'::text]))),
+  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'creator'::text, 'revenue'::text]))),
   CONSTRAINT payouts_missing_since_check CHECK ((missing_since >= 0)),
   CONSTRAINT payouts_own_index_check CHECK ((own_index >= 0)),
   CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['asked'::text, 'signed'::text, 'sent'::text, 'mined'::text, 'settled'::text, 'cancelled'::text])))
