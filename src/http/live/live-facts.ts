@@ -1,12 +1,13 @@
 import type { ClientBase } from 'pg';
 import { blocksBelow } from '#chain/blocks/block.queries.ts';
+import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import { countPendingInscriptions, pendingCountedMax } from '#chain/pending/pending-count.queries.ts';
-import { newestSales } from '#chain/sales/newest-sales.queries.ts';
 import { FeeEstimates } from '#http/mempool/recommended-fees.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { LiveView } from '#web/parts/live-strip.ts';
+import { newestSales } from '#market/sales/newest-sales.store.ts';
+import type { LiveSale, LiveView } from '#web/parts/live-strip.ts';
 
 /** Lines that the strip has room for. */
 const salesShown = 2;
@@ -26,7 +27,6 @@ export class LiveFacts {
   async read(client: ClientBase): Promise<LiveView> {
     const [block = null] = await blocksBelow(client, null, 1);
     const pending = await countPendingInscriptions(client);
-    const sales = await newestSales(client, salesShown);
     return {
       block:
         block === null
@@ -36,15 +36,7 @@ export class LiveFacts {
         pending === null
           ? null
           : { count: Math.min(pending, pendingCountedMax), isMore: pending > pendingCountedMax },
-      sales:
-        sales === null
-          ? null
-          : sales.map(({ txid, price, revealTxid, index, number }) => ({
-              inscriptionId: formatInscriptionId(revealTxid, index),
-              number,
-              price,
-              txid: displayHash(txid),
-            })),
+      sales: await latestSales(client),
       fees: await this.#currentFees(),
     };
   }
@@ -69,4 +61,17 @@ export class LiveFacts {
     clearTimeout(timer);
     return this.#fees;
   }
+}
+
+/** Sales as the market lists them, without wash trades. Null: sales are not indexed, or not yet of all blocks. */
+async function latestSales(client: ClientBase): Promise<LiveSale[] | null> {
+  if (!(await isComplete(client, 'sales'))) return null;
+  const all = { before: null, class: null, from: null, to: null, withWash: false };
+  const { sales } = await newestSales(client, { ...all, limit: salesShown });
+  return sales.map(({ txid, price, id, number }) => ({
+    inscriptionId: formatInscriptionId(id.txid, id.index),
+    number,
+    price,
+    txid: displayHash(txid),
+  }));
 }

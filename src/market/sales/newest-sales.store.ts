@@ -11,6 +11,8 @@ import type { SalePlace } from './sale-places.ts';
 /** A sale of any inscription, with its evidence (docs/marketplace.md). */
 export interface NewestSale extends SaleEvidence, SalePlace {
   readonly id: InscriptionId;
+  /** Null: which number it has is unknown. */
+  readonly number: number | null;
   readonly height: Height;
   readonly txid: Txid;
   readonly blockHash: BlockHash;
@@ -68,7 +70,7 @@ export async function newestSales(
 ): Promise<NewestSales> {
   const { height, txIndex, input, place } = before ?? end;
   const { rows } = await client.query<NewestRow>(
-    `SELECT i.txid AS "revealTxid", i.index, s.height, s.tx_index AS "txIndex", s.input, s.place, s.txid,
+    `SELECT i.txid AS "revealTxid", i.index, i.number, s.height, s.tx_index AS "txIndex", s.input, s.place, s.txid,
        b.hash AS "blockHash", b.time::float8 AS time, ${evidenceColumns}
      FROM (
        SELECT * FROM (${looked('*')}) s

@@ -7,6 +7,7 @@ import { runeEtchedBy } from '#chain/runes/rune.queries.ts';
 import { type StoredSale, salesOfTransaction, salesOfTransactionIndex } from '#chain/sales/sale.queries.ts';
 import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 import { plural } from '#web/format.ts';
 import { inscriptionMeaning } from './inscription-meanings.ts';
 import type { Detail, Meaning } from './meaning.ts';
@@ -30,17 +31,19 @@ export type KnownHash =
   | ({ readonly kind: 'transaction' } & KnownTransaction)
   | null;
 
-/** A block, else a transaction that revealed, sold, etched or is in the mempool. At most six look-ups. */
+/** A block, else a transaction that revealed, sold, etched or is in the mempool. At most seven look-ups. */
 export async function knownHash(client: ClientBase, { block: hash, txid }: HashNotation): Promise<KnownHash> {
   const block = await blockAt(client, { kind: 'hash', hash });
   if (block !== null) return { kind: 'block', block };
   const revealed = await inscriptionName(client, { kind: 'id', id: { txid, index: 0 } });
   // before its index is built, all sales would be read
   const hasSales = (await builtIndexes(client, [salesOfTransactionIndex])).size > 0;
-  const [sale = null] = hasSales ? await salesOfTransaction(client, txid, 1) : [];
+  const [stored = null] = hasSales ? await salesOfTransaction(client, txid, 1) : [];
+  // deliveries of our own orders are no sales, and have no page of one
+  const sale = stored !== null && (await ownTransactions(client, [txid])).length > 0 ? null : stored;
   const etched = await runeEtchedBy(client, txid);
   const isPending = await isPendingTransaction(client, txid);
-  if (revealed === null && sale === null && etched === null && !isPending) return null;
+  if (revealed === null && stored === null && etched === null && !isPending) return null;
   return { kind: 'transaction', revealed, sale, etched, isPending };
 }
 

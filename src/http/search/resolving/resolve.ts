@@ -28,7 +28,7 @@ export interface ResolveQuestion {
 const lookUpMs = 1_000;
 
 /**
- * Everything that a text names here, the most certain first (ADR 83). One snapshot, and at most twelve look-ups by
+ * Everything that a text names here, the most certain first (ADR 83). One snapshot, and at most thirteen look-ups by
  * indexes. A hash that is nothing in the index is asked of the node afterwards, within seconds.
  */
 export async function resolve(
