@@ -3,6 +3,7 @@ import { addresses, assetAddress } from './assets.ts';
 import { grouped } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 import { sharingPlace } from './parts/sharing-tags.ts';
+import { plainTitle } from './titles-and-traits.ts';
 
 /** Why what pages show may be out of date, and what follows from it. */
 export interface Banner {
@@ -83,7 +84,9 @@ ${!takesFiles && dropPlace}
 `;
 }
 
-function headOf({ title, description, scripts = [] }: Layout): Markup {
+function headOf({ scripts = [], ...page }: Layout): Markup {
+  // both may have names and searches of strangers, and a head isolates no text
+  const [title, description] = [plainTitle(page.title), plainTitle(page.description)];
   return html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

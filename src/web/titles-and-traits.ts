@@ -1,3 +1,5 @@
+import { isVisible } from './parts/strangers-text.ts';
+
 /** The name of an inscription and its traits, as its creator wrote them. */
 export interface TitleAndTraits {
   /** Null: it has no title. */
@@ -69,7 +71,7 @@ function exactNumbers(_key: string, value: unknown, context?: { readonly source?
 
 function titleOf(value: unknown): string | null {
   const title = typeof value === 'string' ? value.trim() : '';
-  return title === '' || title.length > titleCharsMax ? null : title;
+  return isVisible(title) && title.length <= titleCharsMax ? title : null;
 }
 
 function traitsOf(value: unknown): Trait[] {

@@ -226,7 +226,7 @@ function collectionList({ id, collections }: InscriptionView): HtmlValue {
 
 function neighbours(of: Neighbours | null): HtmlValue {
   if (of === null || (of.previous === null && of.next === null)) return null;
-  return html`<nav class="neighbours" aria-label="In its collection"><p class="faint">In <a href="/collection/${of.collection.slug}">${strangersName(of.collection.name)}</a></p>
+  return html`<nav class="neighbours" aria-label="In its collection"><p class="faint">In <a class="wrap" href="/collection/${of.collection.slug}">${strangersName(of.collection.name)}</a></p>
 <p>${step(of.previous, '‹ Previous item', 'prev')} ${step(of.next, 'Next item ›', 'next')}</p></nav>`;
 }
 

@@ -17,8 +17,15 @@ export function isolated(text: string | null, shown: HtmlValue = text): HtmlValu
   return text === null || harmless.test(text) ? shown : inBdi(text, shown);
 }
 
-/** A name, which is always isolated. */
-export const strangersName = (name: string): Markup => inBdi(name, name);
+/** A name, which is always isolated. A link of characters that no one sees could not be found: words stand for them. */
+export const strangersName = (name: string): Markup =>
+  isVisible(name) ? inBdi(name, name) : html`<span class="faint">(blank)</span>`;
+
+/** Controls, marks of direction, joiners and fillers, blanks, and the pattern of Braille without dots. */
+const visible = /[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Whether anything of a text is seen. */
+export const isVisible = (text: string): boolean => visible.test(text);
 
 const inBdi = (text: string, shown: HtmlValue): Markup => html`<bdi>${mark.test(text) && base}${shown}</bdi>`;
 

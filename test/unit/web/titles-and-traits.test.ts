@@ -44,6 +44,11 @@ describe('titleAndTraits', () => {
     ]);
   });
 
+  test('has no title of which nothing is seen', () => {
+    expect(read({ name: '\u200b\u202e', title: 'Frog' }).title).toBe('Frog');
+    expect(read({ name: '\u3164\u2800' }).title).toBeNull();
+  });
+
   test('bounds what strangers wrote', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, nth) => [`t${nth}`, 'x'.repeat(1_000)]));
     const { title, traits } = read({ name: 'x'.repeat(121), attributes: many });

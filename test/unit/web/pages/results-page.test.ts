@@ -136,3 +136,25 @@ test('names of strangers on cards are texts, apart in their direction', () => {
   expect(page.match(/<bdi>&lt;script&gt;/gu)).toHaveLength(2);
   expect(page).toContain(`<img class="thumbnail" src="/thumbnails/${hash}i0.webp" alt=""`);
 });
+
+test('a text of a stranger turns nothing in the head of the page', () => {
+  const query = 'a\u202eb\u200b "c"';
+  const { text } = resultsPage({
+    site: { network: 'mainnet', tipHeight: null, banner: null },
+    query,
+    question: { kind: 'text', where: 'content', match: 'substring', needles: [query] },
+    cards: [],
+    page: 1,
+    totalItems: 0,
+    totalPages: 0,
+    parameters: { text: query },
+    overview: null,
+    meanings: [],
+    pendingCards: 0,
+    others: [],
+  });
+  const head = text.slice(0, text.indexOf('</head>'));
+  expect(head).toContain('<title>ab &quot;c&quot; · Satscribe</title>');
+  expect(head).not.toMatch(/[\u202e\u200b]/u);
+  expect(text).toContain('value="a\u202eb\u200b &quot;c&quot;"');
+});

@@ -44,6 +44,13 @@ test('a name is always isolated', () => {
   expect(strangersName('\u0301<').text).toBe('<bdi>◌\u0301&lt;</bdi>');
 });
 
+test.each(['\u200b\u200b', ' \u00a0', '\u3164', '\u2800', '\u202e', '\ufe0f', ''])(
+  'a name of which nothing is seen has words in its place: %j',
+  (name) => {
+    expect(strangersName(name).text).toBe('<span class="faint">(blank)</span>');
+  },
+);
+
 describe('texts of strangers within our lines', () => {
   const mark = '\u0301';
   const turned = 'image/\u202egnp';
