@@ -86,7 +86,10 @@ export function activityRoutes(app: App, deps: AppDependencies): void {
                   position: bytesOf(last),
                 })
               : null;
-          if (isPage) return sendActivityPage(deps, reply, { rune, events: shown, order, nextCursor, tip });
+          if (isPage) {
+            const found = { rune, events: shown, order, isFirst: place === null, nextCursor, tip };
+            return sendActivityPage(deps, reply, found);
+          }
           setMoment(request, reply, tip);
           const activity = shown.map((event) => eventView(event, rune.divisibility, network));
           return { id, ...named, activity, nextCursor };

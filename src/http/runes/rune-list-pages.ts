@@ -24,10 +24,7 @@ export function sendHoldersPage(
 ): FastifyReply {
   const { height, count, nextCursor, proven, holders, held } = answer;
   const amount = (units: string): string => shownAmount(u128OfText(units), rune.divisibility);
-  const next =
-    nextCursor === null
-      ? null
-      : queryOf({ ...(asked === null ? {} : { at: String(asked) }), cursor: nextCursor });
+  const list: Record<string, string> = asked === null ? {} : { at: String(asked) };
   const page = runeHoldersPage({
     site: siteOf(deps, tip),
     rune: runeNamed(rune),
@@ -47,7 +44,8 @@ export function sendHoldersPage(
       percent: percentOf(u128OfText(units), u128OfText(held)),
       outputs,
     })),
-    next,
+    first: offset === 0 ? null : queryOf(list),
+    next: nextCursor === null ? null : queryOf({ ...list, cursor: nextCursor }),
   });
   return sendPage(reply, page);
 }
@@ -57,6 +55,8 @@ interface FoundActivity {
   readonly rune: RuneDetail;
   readonly events: readonly RuneActivity[];
   readonly order: 'asc' | 'desc';
+  /** No event comes before these. */
+  readonly isFirst: boolean;
   readonly nextCursor: string | null;
   readonly tip: Tip | null;
 }
@@ -65,16 +65,17 @@ interface FoundActivity {
 export function sendActivityPage(
   deps: SiteDependencies,
   reply: FastifyReply,
-  { rune, events, order, nextCursor, tip }: FoundActivity,
+  { rune, events, order, isFirst, nextCursor, tip }: FoundActivity,
 ): FastifyReply {
   const isOldestFirst = order === 'asc';
-  const parameters = { ...(isOldestFirst ? { order } : {}), cursor: nextCursor ?? '' };
+  const list: Record<string, string> = isOldestFirst ? { order } : {};
   const page = runeActivityPage({
     site: siteOf(deps, tip),
     rune: runeNamed(rune),
     isOldestFirst,
     events: events.map((event) => runeEventLine(event, rune.divisibility, deps.network)),
-    next: nextCursor === null ? null : queryOf(parameters),
+    first: isFirst ? null : queryOf(list),
+    next: nextCursor === null ? null : queryOf({ ...list, cursor: nextCursor }),
   });
   return sendPage(reply, page);
 }

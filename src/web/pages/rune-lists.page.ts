@@ -38,13 +38,15 @@ export interface RuneHoldersView {
   /** The rank of the first, from 1. */
   readonly rank: number;
   readonly holders: readonly HolderLine[];
+  /** The query of the first page. Null: this is it. */
+  readonly first: string | null;
   /** The query of the page after this one. Null: this is the last one. */
   readonly next: string | null;
 }
 
 /** The holders of a rune, largest first. */
 export function runeHoldersPage(view: RuneHoldersView): Markup {
-  const { site, rune, height, count, holders, next } = view;
+  const { site, rune, height, count, holders } = view;
   const units = (amount: string): Markup => html`${groupedDecimal(amount)} ${runeSymbol(rune.symbol)}`;
   return layout({
     title: `Holders of ${rune.name} · Satscribe`,
@@ -55,7 +57,7 @@ ${runeHead(rune, 'holders')}
 <p>${plural(count, 'holder')} after block ${heightLink(height)}, largest first. They hold ${units(view.held)}.</p>
 <p class="faint">${proofWords(view, units)}</p>
 ${holders.length > 0 ? holdersTable(view, units) : html`<p class="empty">${count === 0 ? 'No one holds it.' : 'This is past the last holder.'}</p>`}
-${listSteps(`${runeHref(rune.name)}/holders`, next)}
+${listSteps(`${runeHref(rune.name)}/holders`, view)}
 </section>`,
   });
 }
@@ -64,10 +66,11 @@ function proofWords(
   { isProven, burned, minted, premine }: RuneHoldersView,
   units: (amount: string) => Markup,
 ): Markup {
-  const sums = html`held and ${units(burned)} burned, against ${units(minted)} minted and ${units(premine)} premined`;
+  const made = html`${units(premine)} premined and ${units(minted)} minted`;
+  const kept = html`what is held and ${units(burned)} burned`;
   return isProven
-    ? html`The sum is proven: ${sums}.`
-    : html`The sum differs from what exists: ${sums}. Please report this.`;
+    ? html`Proven: ${made} are exactly ${kept}.`
+    : html`A sum is wrong here: ${made} differ from ${kept}. Please report this.`;
 }
 
 function holdersTable({ holders, rank }: RuneHoldersView, units: (amount: string) => Markup): Markup {
@@ -105,12 +108,15 @@ export interface RuneActivityView {
   readonly rune: NamedRune;
   readonly isOldestFirst: boolean;
   readonly events: readonly RuneEventLine[];
+  /** The query of the first page. Null: this is it. */
+  readonly first: string | null;
   /** The query of the page after this one. Null: this is the last one. */
   readonly next: string | null;
 }
 
 /** What happened to a rune. */
-export function runeActivityPage({ site, rune, isOldestFirst, events, next }: RuneActivityView): Markup {
+export function runeActivityPage(view: RuneActivityView): Markup {
+  const { site, rune, isOldestFirst, events } = view;
   const path = `${runeHref(rune.name)}/activity`;
   return layout({
     title: `Activity of ${rune.name} · Satscribe`,
@@ -120,12 +126,13 @@ export function runeActivityPage({ site, rune, isOldestFirst, events, next }: Ru
 ${runeHead(rune, 'activity')}
 <p>Etching, mints, transfers and burns, ${isOldestFirst ? 'oldest' : 'newest'} first. <a href="${path}${!isOldestFirst && '?order=asc'}">${isOldestFirst ? 'Newest' : 'Oldest'} first</a></p>
 ${events.length > 0 ? runeEventsTable(events, rune.symbol) : html`<p class="empty">Nothing happened to it yet.</p>`}
-${listSteps(path, next)}
+${listSteps(path, view)}
 </section>`,
   });
 }
 
 /** Links to the first and to the next page of a list with cursors. */
-function listSteps(path: string, next: string | null): Markup {
-  return html`<nav class="steps" aria-label="Pages"><span><a href="${path}">« First page</a></span><span>${next !== null && html`<a href="${path}?${next}" rel="next">Next page ›</a>`}</span></nav>`;
+function listSteps(path: string, { first, next }: Pick<RuneActivityView, 'first' | 'next'>): Markup | null {
+  if (first === null && next === null) return null;
+  return html`<nav class="steps" aria-label="Pages"><span>${first !== null && html`<a href="${path}${first !== '' && '?'}${first}">« First page</a>`}</span><span>${next !== null && html`<a href="${path}?${next}" rel="next">Next page ›</a>`}</span></nav>`;
 }

@@ -67,7 +67,7 @@ export function runePage(view: RuneView): Markup {
     main: html`<section>
 ${runeHead(rune, 'rune')}
 <dl class="table">
-${row('Supply', html`${units(view.supply)}${view.supplyMax !== view.supply && html` <span class="faint">of at most ${units(view.supplyMax)}</span>`}`)}
+${row('Supply', html`${units(view.supply)}${terms?.state !== 'ended' && view.supplyMax !== view.supply && html` <span class="faint">of at most ${units(view.supplyMax)}</span>`}`)}
 ${row('Premine', units(view.premine))}
 ${row('Minted', units(view.minted))}
 ${row('Burned', units(view.burned))}

@@ -153,7 +153,7 @@ describe('pages of runes', () => {
     expect(seen.activity).toBeGreaterThan(4);
     const [holders] = await steps(`/rune/${some[0]!.value.id}/holders?at=${tip - 1}`);
     expect(holders).toContain(`after block <a href="/block/${tip - 1}">`);
-    expect(holders).toContain('The sum is proven');
+    expect(holders).toContain('Proven: ');
     const missing = await app.inject({
       url: '/rune/NOBODYETCHEDTHIS/holders',
       headers: { accept: 'text/html' },

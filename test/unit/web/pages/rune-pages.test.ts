@@ -53,6 +53,7 @@ describe('the page of a rune', () => {
     expect(shown({ first: null, last: null })).toContain('at any height');
     expect(shown({ first: null })).toContain('</span> until block 850,000');
     expect(shown({ state: 'used-up' })).toContain('used up');
+    expect(shown({ state: 'ended' })).not.toContain('of at most');
     expect(shown(null)).toContain('it cannot be minted: all of it is the premine');
   });
 });
@@ -85,6 +86,7 @@ describe('the page of holders', () => {
       { ...holder, script: `6a${'00'.repeat(40)}` },
       { ...holder, scriptSha256: 'cd'.repeat(32) },
     ],
+    first: 'at=900',
     next: 'at=900&cursor=x',
   };
 
@@ -96,12 +98,19 @@ describe('the page of holders', () => {
     for (const rank of [101, 102, 103]) expect(text).toContain(`data-label="Rank">${rank}<`);
     expect(text).toContain('href="/rune/DOG%E2%80%A2GO/holders?at=900&amp;cursor=x" rel="next"');
     expect(text).toContain(
-      'The sum is proven: held and 1 &lt; burned, against 6 &lt; minted and 5 &lt; premined.',
+      'Proven: 5 &lt; premined and 6 &lt; minted are exactly what is held and 1 &lt; burned.',
     );
   });
 
+  test('leads to the first page of the same list, unless it is the first or the only one', () => {
+    expect(runeHoldersPage(holders).text).toContain('/holders?at=900">« First page<');
+    expect(runeHoldersPage({ ...holders, first: '' }).text).toContain('/holders">« First page<');
+    expect(runeHoldersPage({ ...holders, first: null }).text).not.toContain('First page');
+    expect(runeHoldersPage({ ...holders, first: null, next: null }).text).not.toContain('class="steps"');
+  });
+
   test('says where a sum differs, and where there is no one', () => {
-    expect(runeHoldersPage({ ...holders, isProven: false }).text).toContain('The sum differs');
+    expect(runeHoldersPage({ ...holders, isProven: false }).text).toContain('A sum is wrong here');
     expect(runeHoldersPage({ ...holders, count: 0, holders: [], next: null }).text).toContain(
       'No one holds it.',
     );
