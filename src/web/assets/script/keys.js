@@ -9,6 +9,8 @@ export function listenToKeys() {
       box.focus();
       box.select();
     }
+    // they select text then; some keyboards have `/` with Shift
+    if (event.shiftKey) return;
     const rel = { ArrowLeft: 'prev', ArrowRight: 'next' }[event.key];
     const link = rel && document.querySelector(`main a[rel=${rel}]`);
     if (link instanceof HTMLElement) link.click();
