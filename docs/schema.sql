@@ -1315,17 +1315,14 @@ CREATE TABLE service.mint_items (
   draw integer NOT NULL,
   order_id uuid,
   order_place integer,
-  held_until timestamp with time zone,
   CONSTRAINT mint_items_pkey PRIMARY KEY (collection, item),
   CONSTRAINT mint_items_check CHECK (((order_id IS NULL) = (order_place IS NULL))),
-  CONSTRAINT mint_items_check1 CHECK (((held_until IS NULL) OR (order_id IS NOT NULL))),
   CONSTRAINT mint_items_collection_file_fkey FOREIGN KEY (collection, file) REFERENCES service.mint_files(collection, place),
   CONSTRAINT mint_items_collection_fkey FOREIGN KEY (collection) REFERENCES service.mint_collections(id) ON DELETE CASCADE,
   CONSTRAINT mint_items_item_check CHECK (((item >= 1) AND (item <= 100000))),
   CONSTRAINT mint_items_order_place_check CHECK ((order_place >= 0))
 );
 CREATE INDEX mint_items_free ON service.mint_items USING btree (collection, draw) WHERE (order_id IS NULL);
-CREATE INDEX mint_items_held ON service.mint_items USING btree (held_until) WHERE (held_until IS NOT NULL);
 CREATE UNIQUE INDEX mint_items_order ON service.mint_items USING btree (order_id, order_place) WHERE (order_id IS NOT NULL);
 
 CREATE TABLE service.mint_orders (
@@ -1338,21 +1335,23 @@ CREATE TABLE service.mint_orders (
   price bigint NOT NULL,
   creator_address text,
   client text,
-  standing text NOT NULL DEFAULT 'unpaid'::text,
+  standing text NOT NULL DEFAULT 'making'::text,
+  held_until timestamp with time zone,
   reserved_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT mint_orders_pkey PRIMARY KEY (order_id),
   CONSTRAINT mint_orders_check CHECK (((price = 0) OR (creator_address IS NOT NULL))),
-  CONSTRAINT mint_orders_check1 CHECK (((client IS NULL) = (standing <> 'unpaid'::text))),
+  CONSTRAINT mint_orders_check1 CHECK (((client IS NOT NULL) = (standing = ANY (ARRAY['making'::text, 'unpaid'::text])))),
+  CONSTRAINT mint_orders_check2 CHECK (((held_until IS NOT NULL) = (standing = 'making'::text))),
   CONSTRAINT mint_orders_collection_fkey FOREIGN KEY (collection) REFERENCES service.mint_collections(id),
   CONSTRAINT mint_orders_collection_phase_fkey FOREIGN KEY (collection, phase) REFERENCES service.mint_phases(collection, phase),
   CONSTRAINT mint_orders_items_check CHECK (((items >= 1) AND (items <= 1000))),
-  CONSTRAINT mint_orders_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE,
   CONSTRAINT mint_orders_price_check CHECK ((price >= 0)),
   CONSTRAINT mint_orders_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520))),
-  CONSTRAINT mint_orders_standing_check CHECK ((standing = ANY (ARRAY['unpaid'::text, 'allowed'::text, 'refused'::text, 'released'::text])))
+  CONSTRAINT mint_orders_standing_check CHECK ((standing = ANY (ARRAY['making'::text, 'unpaid'::text, 'allowed'::text, 'refused'::text, 'released'::text])))
 );
 CREATE INDEX mint_orders_allowance ON service.mint_orders USING btree (collection, phase, script) INCLUDE (items, standing);
 CREATE INDEX mint_orders_client ON service.mint_orders USING btree (client) WHERE (client IS NOT NULL);
+CREATE INDEX mint_orders_making ON service.mint_orders USING btree (collection, held_until) WHERE (standing = 'making'::text);
 
 CREATE TABLE service.mint_phases (
   collection text NOT NULL,

@@ -99,20 +99,17 @@ CREATE TABLE service.mint_items (
   -- the order that has it, and its place among the files of that order; null: it is free
   order_id uuid,
   order_place integer CHECK (order_place >= 0),
-  -- until when an order that is being made has it: then it is stored, or the item is free; null: its order is stored
-  held_until timestamptz,
   PRIMARY KEY (collection, item),
   FOREIGN KEY (collection, file) REFERENCES service.mint_files,
-  CHECK ((order_id IS NULL) = (order_place IS NULL)),
-  CHECK (held_until IS NULL OR order_id IS NOT NULL)
+  CHECK ((order_id IS NULL) = (order_place IS NULL))
 );
 CREATE INDEX mint_items_free ON service.mint_items (collection, draw) WHERE order_id IS NULL;
 CREATE UNIQUE INDEX mint_items_order ON service.mint_items (order_id, order_place) WHERE order_id IS NOT NULL;
-CREATE INDEX mint_items_held ON service.mint_items (held_until) WHERE held_until IS NOT NULL;
 
 -- What an order buys of a collection. Terms are those of the time when it was made: later changes of phases change no order.
 CREATE TABLE service.mint_orders (
-  order_id uuid PRIMARY KEY REFERENCES service.orders ON DELETE CASCADE,
+  -- one that is being made has no row in orders yet
+  order_id uuid PRIMARY KEY,
   collection text COLLATE "C" NOT NULL REFERENCES service.mint_collections,
   phase text COLLATE "C" NOT NULL,
   items integer NOT NULL CHECK (items BETWEEN 1 AND 1000),
@@ -125,14 +122,18 @@ CREATE TABLE service.mint_orders (
   creator_address text,
   -- who reserved, as limits count clients; null: it is paid for, or over
   client text,
-  -- unpaid: it has its items for a time. allowed: paid for, within the allowance. refused: paid for beyond it. released: it has none
-  standing text NOT NULL DEFAULT 'unpaid' CHECK (standing IN ('unpaid', 'allowed', 'refused', 'released')),
+  -- making: it is stored until held_until, or never had its items. unpaid: it has them for a time. allowed: paid for, within the
+  -- allowance. refused: paid for beyond it. released: it has none
+  standing text NOT NULL DEFAULT 'making' CHECK (standing IN ('making', 'unpaid', 'allowed', 'refused', 'released')),
+  held_until timestamptz,
   reserved_at timestamptz NOT NULL DEFAULT now(),
   FOREIGN KEY (collection, phase) REFERENCES service.mint_phases,
   CHECK (price = 0 OR creator_address IS NOT NULL),
-  CHECK ((client IS NULL) = (standing <> 'unpaid'))
+  CHECK ((client IS NOT NULL) = (standing IN ('making', 'unpaid'))),
+  CHECK ((held_until IS NOT NULL) = (standing = 'making'))
 );
 CREATE INDEX mint_orders_allowance ON service.mint_orders (collection, phase, script) INCLUDE (items, standing);
+CREATE INDEX mint_orders_making ON service.mint_orders (collection, held_until) WHERE standing = 'making';
 CREATE INDEX mint_orders_client ON service.mint_orders (client) WHERE client IS NOT NULL;
 
 -- shares of creators: an account of each address
