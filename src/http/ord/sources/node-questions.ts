@@ -1,5 +1,9 @@
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
-import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import {
+  type RawOutput,
+  type RawTransaction,
+  RawTransactions,
+} from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -12,6 +16,7 @@ import {
 } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { isSats, type Sats } from '#kernel/primitives/sats.ts';
+import { positionInProof } from './merkle-proof.ts';
 
 /**
  * Bitcoin Core's codes (rpc/protocol.h) for what it does not have: pruned, not found, or a height or number out of
@@ -94,6 +99,45 @@ export async function nodeTransactionIn(
   const block = displayHash(blockHash);
   const hex = await ask<string>(node, 'getrawtransaction', [displayHash(txid), false, block]);
   return hex === null ? null : transactionOf(hex, txid);
+}
+
+/**
+ * The outputs that a transaction of a block spends, by input; empty for a coinbase. Null where the node lacks the block
+ * or what it spends, and where it is too old to tell.
+ */
+export async function nodeSpentIn(
+  node: NodeRpc,
+  txid: Txid,
+  blockHash: BlockHash,
+): Promise<RawOutput[] | null> {
+  const found = await ask<{ vin: { coinbase?: string; prevout?: NodePrevout }[] }>(
+    node,
+    'getrawtransaction',
+    [displayHash(txid), 2, displayHash(blockHash)],
+  );
+  const spent: RawOutput[] = [];
+  for (const { coinbase, prevout } of found?.vin ?? []) {
+    if (coinbase !== undefined) continue;
+    if (prevout === undefined) return null;
+    const { value, scriptPubKey } = prevout;
+    spent.push({ value: satsOfBitcoins(value), script: Buffer.from(scriptPubKey.hex, 'hex') });
+  }
+  return found === null ? null : spent;
+}
+
+interface NodePrevout {
+  readonly value: number;
+  readonly scriptPubKey: { readonly hex: string };
+}
+
+/** The position of a transaction in a block that is known to have it. Null where the node lacks the block. */
+export async function nodePositionIn(
+  node: NodeRpc,
+  txid: Txid,
+  blockHash: BlockHash,
+): Promise<number | null> {
+  const proof = await ask<string>(node, 'gettxoutproof', [[displayHash(txid)], displayHash(blockHash)]);
+  return proof === null ? null : positionInProof(Buffer.from(proof, 'hex'), txid);
 }
 
 function transactionOf(hex: string, txid: Txid): RawTransaction {
