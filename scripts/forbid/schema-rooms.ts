@@ -99,6 +99,7 @@ export const sharedTables: readonly SharedTables[] = [
       'lists/item-orders.ts': ['chain.inscriptions', 'chain.sales'],
       'lists/shown-items.store.ts': ['chain.inscriptions'],
       'sales/collection-sales.store.ts': ['chain.blocks', 'chain.inscriptions', 'chain.sales'],
+      'sales/block-sales.store.ts': ['chain.blocks', 'chain.inscriptions', 'chain.sales'],
       'sales/newest-sales.store.ts': ['chain.blocks', 'chain.inscriptions', 'chain.sales'],
       'sales/pending-sales.store.ts': [
         'chain.mempool_sales',

@@ -142,6 +142,15 @@ export async function runeKeysByPrefix(client: ClientBase, prefix: string): Prom
   return keysIn(rows[0]?.keys ?? null);
 }
 
+/** Keys of the runes that a block etched, in order: some thousands at most. */
+export async function runeKeysOfBlock(client: ClientBase, height: Height): Promise<number[]> {
+  const { rows } = await client.query<{ keys: Buffer | null }>(
+    "SELECT string_agg(int4send(key), ''::bytea ORDER BY tx_index) AS keys FROM chain.runes WHERE height = $1",
+    [height],
+  );
+  return keysIn(rows[0]?.keys ?? null);
+}
+
 /** Names of the runes that a block etched, in order. */
 export async function runesEtchedAt(client: ClientBase, height: Height): Promise<SpacedRune[]> {
   const { rows } = await client.query<NameRow>(

@@ -6,7 +6,7 @@ import {
   copiesCountedMax,
   withoutCopies,
 } from '#chain/inscriptions/content-copies.queries.ts';
-import { type InscriptionKind, inscriptionKinds } from '#chain/inscriptions/inscription-filter.ts';
+import type { InscriptionKind } from '#chain/inscriptions/inscription-filter.ts';
 import { candidatesMax } from '#chain/inscriptions/inscription-list.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { choice, filterOf, type ListQuery, type Paging, pagingOf } from '#http/parameters/list-parameters.ts';
@@ -15,8 +15,10 @@ import { sendPage } from '#http/server/answers/send-page.ts';
 import { cardOf, siteOf } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { grouped } from '#web/format.ts';
-import { inscriptionListPage, type ListChoice } from '#web/pages/inscription-list.page.ts';
+import { inscriptionListPage } from '#web/pages/inscription-list.page.ts';
 import type { Copies } from '#web/parts/cards.ts';
+import type { ListChoice } from '#web/parts/choices.ts';
+import { kindChoices } from './kind-choices.ts';
 import { readList, refusePage } from './read-list.ts';
 
 /** Cards of a page: with the page's own files less than 60 requests. It fills rows of two, three, four and six. */
@@ -24,14 +26,6 @@ const cardsMax = 48;
 /** Inscriptions that are read for them: equal contents follow each other, as mints do. */
 const readMax = 8 * cardsMax;
 
-const kindNames: Readonly<Record<InscriptionKind, string>> = {
-  images: 'Images',
-  html: 'HTML',
-  text: 'Text',
-  json: 'JSON',
-  audio: 'Audio',
-  video: 'Video',
-};
 const sortNames = { newest: 'Newest', oldest: 'Oldest', number: 'Number', size: 'Size' } as const;
 type Sort = keyof typeof sortNames;
 const sorts = Object.keys(sortNames) as Sort[];
@@ -140,13 +134,8 @@ interface Choices {
 }
 
 function choicesOf(query: ListQuery, sort: Sort, isHiding: boolean): Choices {
-  const tab = (kind: (typeof inscriptionKinds)[number] | undefined, words: string): ListChoice => ({
-    words,
-    href: linkTo(query, { kind }),
-    isCurrent: query.kind === kind,
-  });
   return {
-    tabs: [tab(undefined, 'All'), ...inscriptionKinds.map((kind) => tab(kind, kindNames[kind]))],
+    tabs: kindChoices(query.kind, (kind) => linkTo(query, { kind })),
     sorts: sorts.map((name) => ({
       words: sortNames[name],
       href: linkTo(query, { sort: name }),

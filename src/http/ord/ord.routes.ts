@@ -8,6 +8,7 @@ import { outputsRoutes } from '#http/ord/outputs/outputs.routes.ts';
 import { Outputs } from '#http/ord/outputs/outputs.ts';
 import { NodeCalls } from '#http/ord/sources/node-calls.ts';
 import { RawBlocks } from '#http/ord/sources/raw-blocks.ts';
+import { BlockFees } from '#http/pages/chain/block-fees.ts';
 import type { App, PieceDependencies } from '#http/server/routes/app-dependencies.ts';
 import { BlockAnswers } from './blocks/block-answers.ts';
 import { BlockInfo } from './blocks/block-info.ts';
@@ -23,6 +24,8 @@ export interface OrdAnswers {
   readonly blocks: BlockAnswers;
   /** Transactions of the index, of the blocks and of the node. */
   readonly transactions: Transactions;
+  /** Fees of blocks, by the node or by their bytes. */
+  readonly fees: BlockFees;
 }
 
 /** The paths of ord's JSON API (docs/ord-api.md) that have no pages here. */
@@ -46,5 +49,5 @@ export function ordRoutes(app: App, deps: PieceDependencies): OrdAnswers {
   outputsRoutes(app, sources, batches);
   satsRoutes(app, deps, node, outputs);
   runesRoutes(app, deps);
-  return { blocks, transactions };
+  return { blocks, transactions, fees: new BlockFees({ node, rawBlocks, network: deps.network.name }) };
 }

@@ -11,7 +11,7 @@ import { prefersJson } from '#http/server/headers/accept.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
-import { blocksPage } from '#web/pages/block.page.ts';
+import { blocksPage } from '#web/pages/blocks.page.ts';
 
 /** Blocks on a page of the list. */
 const blocksPerPage = 100;

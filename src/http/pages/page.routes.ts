@@ -14,12 +14,16 @@ import { keyRoutes } from './key.routes.ts';
 import { siteFilesRoutes } from './site-files.routes.ts';
 
 /** The pages for people that have no routes of their subject, and the files that belong to pages. */
-export function pageRoutes(app: App, deps: PieceDependencies, { blocks, transactions }: OrdAnswers): void {
+export function pageRoutes(
+  app: App,
+  deps: PieceDependencies,
+  { blocks, transactions, fees }: OrdAnswers,
+): void {
   const live = new LiveFacts(deps.node ?? null);
   homeRoutes(app, { ...deps, transactions }, live);
   liveRoutes(app, new LiveStreams(app, deps, live));
   blocksRoutes(app, deps, blocks);
-  blockRoutes(app, deps, blocks);
+  blockRoutes(app, deps, { blocks, fees });
   inscriptionRoutes(app, deps);
   inscribeRoutes(app, deps);
   assetsRoutes(app);

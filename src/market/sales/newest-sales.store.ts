@@ -9,7 +9,7 @@ import { isNotOurs } from './sale-lists.ts';
 import type { SalePlace } from './sale-places.ts';
 
 /** A sale of any inscription, with its evidence (docs/marketplace.md). */
-export interface NewestSale extends SaleEvidence, SalePlace {
+export interface MarketSale extends SaleEvidence, SalePlace {
   readonly id: InscriptionId;
   /** Null: which number it has is unknown. */
   readonly number: number | null;
@@ -40,7 +40,7 @@ export interface NewestSalesQuestion {
 
 /** A page of sales, newest first. */
 export interface NewestSales {
-  readonly sales: readonly NewestSale[];
+  readonly sales: readonly MarketSale[];
   /** The sale before which the next page begins. Null: there is no older one. */
   readonly next: SalePlace | null;
 }
@@ -58,10 +58,21 @@ const looked = (columns: string): string => `SELECT ${columns} FROM chain.sales 
 /** Above every place of a chain. */
 const end: SalePlace = { height: 2 ** 31 - 1, txIndex: 0, input: 0, place: 0 };
 
-interface NewestRow extends Omit<AsStored<NewestSale>, 'id'> {
+/** A sale as `listedColumns` give it. */
+export interface ListedRow extends Omit<AsStored<MarketSale>, 'id'> {
   readonly revealTxid: Txid;
   readonly index: number;
 }
+
+/** SQL: columns of a row `s` of chain.sales, its block `b` and its inscription `i`. */
+export const listedColumns = `i.txid AS "revealTxid", i.index, i.number, s.height, s.tx_index AS "txIndex", s.input, s.place, s.txid,
+       b.hash AS "blockHash", b.time::float8 AS time, ${evidenceColumns}`;
+
+export const listedSale = ({ revealTxid, index, ...row }: ListedRow): MarketSale => ({
+  ...row,
+  ...saleNames(row),
+  id: { txid: trustedTxid(revealTxid), index },
+});
 
 /** The newest sales of all inscriptions. Transactions of our own orders are left out. */
 export async function newestSales(
@@ -69,9 +80,8 @@ export async function newestSales(
   { before, class: of, from, to, withWash, limit }: NewestSalesQuestion,
 ): Promise<NewestSales> {
   const { height, txIndex, input, place } = before ?? end;
-  const { rows } = await client.query<NewestRow>(
-    `SELECT i.txid AS "revealTxid", i.index, i.number, s.height, s.tx_index AS "txIndex", s.input, s.place, s.txid,
-       b.hash AS "blockHash", b.time::float8 AS time, ${evidenceColumns}
+  const { rows } = await client.query<ListedRow>(
+    `SELECT ${listedColumns}
      FROM (
        SELECT * FROM (${looked('*')}) s
        WHERE ($5::smallint IS NULL OR s.class = $5) AND ($6::bigint IS NULL OR s.price >= $6)
@@ -82,11 +92,7 @@ export async function newestSales(
      ORDER BY ${newestFirst}`,
     [height, txIndex, input, place, of === null ? null : moveClasses[of], from, to, withWash, limit + 1],
   );
-  const sales = rows.map(({ revealTxid, index, ...row }) => ({
-    ...row,
-    ...saleNames(row),
-    id: { txid: trustedTxid(revealTxid), index },
-  }));
+  const sales = rows.map(listedSale);
   const shown = sales.slice(0, limit);
   if (sales.length > limit) return { sales: shown, next: shown.at(-1) ?? null };
   return { sales, next: await lastLooked(client, [height, txIndex, input, place]) };

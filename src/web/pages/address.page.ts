@@ -3,7 +3,7 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type Card, cardList } from '#web/parts/cards.ts';
 import { type HoldingsView, holdingsWords } from '#web/parts/chain-outputs.ts';
-import { fact, feeRateWords, satsWords, unknownWords } from '#web/parts/facts.ts';
+import { type BoundedCount, fact, feeRateWords, satsWords, unknownWords } from '#web/parts/facts.ts';
 import { type HeldRune, heldRunesTable } from '#web/parts/held-runes.ts';
 import {
   addressLink,
@@ -14,13 +14,6 @@ import {
   transactionLink,
 } from '#web/parts/identifiers.ts';
 import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
-
-/** A number that is counted up to a bound. */
-export interface BoundedCount {
-  readonly count: number;
-  /** There are more. */
-  readonly isLeast: boolean;
-}
 
 /** An unspent output, with what it holds. */
 export interface OwnedOutput {

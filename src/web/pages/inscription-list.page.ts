@@ -2,14 +2,8 @@ import { grouped } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type Card, cardList } from '#web/parts/cards.ts';
+import { choicesNav, type ListChoice } from '#web/parts/choices.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
-
-/** A choice of a list, as a link. */
-export interface ListChoice {
-  readonly words: string;
-  readonly href: string;
-  readonly isCurrent: boolean;
-}
 
 export interface InscriptionListView {
   readonly site: Site;
@@ -42,8 +36,8 @@ export function inscriptionListPage(view: InscriptionListView): Markup {
     site,
     main: html`<section class="list">
 <h1 class="wrap">${heading}</h1>
-${tabs.length > 0 && html`<nav class="tabs" aria-label="Kinds">${tabs.map(choiceLink)}</nav>`}
-${(sorts.length > 0 || tokens !== null) && html`<div class="choices">${sorts.length > 0 && html`<nav class="tabs small" aria-label="Order">${sorts.map(choiceLink)}</nav>`}${tokens !== null && html`<nav class="tabs small" aria-label="Token operations">${choiceLink(tokens)}</nav>`}</div>`}
+${choicesNav('Kinds', tabs)}
+${(sorts.length > 0 || tokens !== null) && html`<div class="choices">${choicesNav('Order', sorts, true)}${tokens !== null && choicesNav('Token operations', [tokens], true)}</div>`}
 ${filters.map(([name, value]) => html`<p class="faint wrap">${name}: <span class="mono">${isolated(value)}</span></p>`)}
 ${notes.map((note) => html`<p class="faint">${note}</p>`)}
 ${cards.length > 0 ? cardList(cards) : html`<p class="empty">${empty}</p>`}
@@ -51,9 +45,6 @@ ${steps(view)}
 </section>`,
   });
 }
-
-const choiceLink = ({ words, href, isCurrent }: ListChoice): Markup =>
-  html`<a href="${href}"${isCurrent && html` aria-current="true"`}>${words}</a> `;
 
 function steps({ page, first, next }: InscriptionListView): HtmlValue {
   if (first === null && next === null) return null;

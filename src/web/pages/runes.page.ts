@@ -1,29 +1,9 @@
-import type { Height } from '#kernel/primitives/height.ts';
-import { grouped, groupedDecimal, plural } from '#web/format.ts';
+import { grouped, plural } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
-import { runeHref } from '#web/parts/held-runes.ts';
-import { heightLink } from '#web/parts/identifiers.ts';
-import { mintBar } from '#web/parts/mint-bar.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
-import { isolated, runeSymbol } from '#web/parts/strangers-text.ts';
-
-/** A rune in a list. */
-export interface RuneLine {
-  /** The name with spacers. */
-  readonly name: string;
-  readonly symbol: string | null;
-  readonly id: string;
-  readonly number: number;
-  readonly height: Height;
-  readonly mints: number;
-  /** Null: nobody can mint it. */
-  readonly cap: string | null;
-  /** Share of its mints that is used, 0 to 100. Null: it has no terms. */
-  readonly mintedPercent: number | null;
-  /** The next block can mint it. */
-  readonly isOpen: boolean;
-}
+import { type RuneLine, runesTable } from '#web/parts/runes-table.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
 
 const sortWords = {
   newest: 'newest',
@@ -98,31 +78,4 @@ function filterForm({ sort, isMinting, query }: RunesView): Markup {
 <label class="tick"><input type="checkbox" name="minting" value="now" ${isMinting && html`checked`}> minting now</label>
 <button type="submit">Show</button>
 </form>`;
-}
-
-function runesTable(runes: readonly RuneLine[]): Markup {
-  return html`<div class="scroll"><table class="rows stacked">
-<thead><tr><th scope="col">Rune</th><th scope="col" class="num">Number</th><th scope="col">Id</th><th scope="col">Etched in</th><th scope="col">Mints</th></tr></thead>
-<tbody>
-${runes.map(runeRow)}
-</tbody>
-</table></div>`;
-}
-
-function runeRow(rune: RuneLine): Markup {
-  const { name, symbol, id, number, height } = rune;
-  return html`<tr>
-  <th scope="row"><span><a href="${runeHref(name)}">${name}</a> ${runeSymbol(symbol)}</span></th>
-  <td class="num" data-label="Number">${grouped(number)}</td>
-  <td class="mono" data-label="Id">${id}</td>
-  <td class="nowrap" data-label="Etched in">${heightLink(height)}</td>
-  <td data-label="Mints">${mintsCell(rune)}</td>
-</tr>
-`;
-}
-
-function mintsCell({ name, mints, cap, mintedPercent, isOpen }: RuneLine): Markup {
-  if (cap === null || mintedPercent === null) return html`<span class="faint">cannot be minted</span>`;
-  const chip = isOpen ? html`<span class="chip yes">open</span>` : html`<span class="chip">closed</span>`;
-  return html`<span class="mints">${mintBar(mintedPercent, `Mints of ${name}`)} <span>${grouped(mints)} of ${groupedDecimal(cap)}</span> ${chip}</span>`;
 }

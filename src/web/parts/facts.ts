@@ -1,6 +1,16 @@
 import { grouped } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
+/** A fact, or why it is missing, in words. */
+export type Known<Fact> = { readonly known: Fact } | { readonly unknown: string };
+
+/** A number that is counted up to a bound. */
+export interface BoundedCount {
+  readonly count: number;
+  /** There are more, or may be. */
+  readonly isLeast: boolean;
+}
+
 /** A fact of a page in `dl.pairs`. */
 export const fact = (name: string, value: HtmlValue): Markup =>
   html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;

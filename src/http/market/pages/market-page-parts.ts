@@ -9,7 +9,7 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { MoveClass } from '#kernel/sales/sale-names.ts';
 import { shownItems } from '#market/lists/shown-items.store.ts';
-import type { NewestSale } from '#market/sales/newest-sales.store.ts';
+import type { MarketSale } from '#market/sales/newest-sales.store.ts';
 import type { DaySums } from '#market/sales/sale-sums.ts';
 import type { Bar } from '#web/parts/chart.ts';
 import type { SaleLine } from '#web/parts/sale-rows.ts';
@@ -36,7 +36,7 @@ type SoldItem = Pick<SaleLine, 'name' | 'collection'> & { readonly id: Inscripti
 /** Sales of the whole market, with the names of items and collections. */
 export async function marketSaleLines(
   client: ClientBase,
-  sales: readonly NewestSale[],
+  sales: readonly MarketSale[],
   network: NetworkParameters,
 ): Promise<SaleLine[]> {
   const items = await shownItems(

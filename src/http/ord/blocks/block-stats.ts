@@ -105,7 +105,7 @@ function percentiles(rates: { rate: number; weight: number }[], totalWeight: num
  * The subsidy as the node pays it: on regtest it halves every 150 blocks, unlike ord's count
  * (kernel/primitives/network.ts).
  */
-function nodeSubsidy(height: Height, network: NetworkName): Sats {
+export function nodeSubsidy(height: Height, network: NetworkName): Sats {
   const halvings = Math.floor(height / (network === 'regtest' ? 150 : 210_000));
   return halvings >= 64 ? noSats : asSats(Math.floor(5_000_000_000 / 2 ** halvings));
 }

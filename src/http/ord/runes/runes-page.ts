@@ -8,7 +8,8 @@ import { sendPage } from '#http/server/answers/send-page.ts';
 import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { zeroU128 } from '#kernel/runes/u128.ts';
-import { type RuneLine, runesPage } from '#web/pages/runes.page.ts';
+import { runesPage } from '#web/pages/runes.page.ts';
+import type { RuneLine } from '#web/parts/runes-table.ts';
 import { mintStateOf } from './mint-state.ts';
 import { mintedPercent, runeNamed } from './rune-pages.ts';
 
@@ -79,7 +80,7 @@ export async function sendRunesPage(
       const view = {
         ...question,
         site: siteOf(deps, tip),
-        runes: runes.map((rune) => lineOf(rune, tip)),
+        runes: runes.map((rune) => runeLine(rune, tip)),
         count,
         countOfAll,
         totalPages: Math.ceil(count / runesPerPage),
@@ -139,7 +140,8 @@ function sorted(keys: readonly number[] | null, sort: RuneSort): readonly number
   return keys === null ? null : keys.toSorted((a, b) => (sort === 'newest' ? b - a : a - b));
 }
 
-function lineOf(rune: RuneDetail, tip: Tip | null): RuneLine {
+/** A rune in a list. */
+export function runeLine(rune: RuneDetail, tip: Tip | null): RuneLine {
   const { key, height, mints, terms } = rune;
   return {
     ...runeNamed(rune),

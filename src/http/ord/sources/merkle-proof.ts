@@ -5,7 +5,7 @@ const headerLength = 80;
 /** The header is followed by the number of transactions in the block, in four bytes. */
 const hashesAt = headerLength + 4;
 const hashLength = 32;
-/** Of a block: its weight limit by that of the smallest transaction (Bitcoin Core merkleblock.cpp). */
+/** Transactions in a block: its weight limit by the weight of the smallest one (Bitcoin Core merkleblock.cpp). */
 const transactionsMax = Math.floor(4_000_000 / 240);
 
 /**
@@ -18,10 +18,8 @@ export function positionInProof(proof: Uint8Array, txid: Txid): number | null {
   const hashes = hashesIn(proof);
   if (count === null || hashes === null) return null;
   const { first, end, flags } = hashes;
-  let height = 0;
-  while (widthAt(count, height) > 1) height++;
   // depth first, from the left: a set flag is a node on the way to a transaction of the proof
-  const left = [{ level: height, position: 0 }];
+  const left = [{ level: heightOf(count), position: 0 }];
   let hashAt = first;
   for (let flag = 0; flag < flags.length * 8; flag++) {
     const node = left.pop();
@@ -44,6 +42,12 @@ export function positionInProof(proof: Uint8Array, txid: Txid): number | null {
 
 /** Nodes of the tree at a level; its leaves, the transactions, are level 0. */
 const widthAt = (count: number, level: number): number => Math.ceil(count / 2 ** level);
+
+function heightOf(count: number): number {
+  let height = 0;
+  while (widthAt(count, height) > 1) height++;
+  return height;
+}
 
 function countIn(proof: Uint8Array): number | null {
   if (proof.length < hashesAt) return null;

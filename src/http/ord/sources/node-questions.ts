@@ -227,6 +227,15 @@ export async function nodeStats(node: NodeRpc, hash: BlockHashHex): Promise<Bloc
   };
 }
 
+/** All fees that the transactions of a block pay; null as in `nodeStats`. */
+export async function nodeFees(node: NodeRpc, hash: BlockHashHex): Promise<Sats | null> {
+  const found = await ask<{ totalfee?: unknown }>(node, 'getblockstats', [hash, ['totalfee']]);
+  if (found === null) return null;
+  const { totalfee: fees } = found;
+  if (typeof fees === 'number' && isSats(fees)) return fees;
+  throw new AppError('node_answer_invalid', 'the node gives no fees of a block');
+}
+
 /** A transaction of the node's mempool. */
 export interface NodeMempoolEntry {
   readonly vsize: number;

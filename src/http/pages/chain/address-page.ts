@@ -24,7 +24,6 @@ import { cardOf, siteOf } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
@@ -35,12 +34,13 @@ import {
   type AddressView,
   addressPage,
   addressTabs,
-  type BoundedCount,
   type OwnedOutput,
 } from '#web/pages/address.page.ts';
+import type { BoundedCount } from '#web/parts/facts.ts';
 import type { HeldRune } from '#web/parts/held-runes.ts';
 import { rowsMax } from './chain-sources.ts';
 import { heldRune, holdingsOf, satributesIn } from './holdings.ts';
+import { keyIn, notOurs } from './page-places.ts';
 import { pendingCardOf } from './pending-card.ts';
 
 /** Outputs and inscriptions that are counted for a page: takes some milliseconds. */
@@ -145,17 +145,6 @@ async function tabRows(client: ClientBase, question: TabQuestion): Promise<TabRo
     case 'pending':
       return pendingRows(client, question);
   }
-}
-
-const notOurs = (): AppError =>
-  new AppError('request_invalid', 'after is no place of this list', { parameter: 'after' });
-
-/** A key of the index. */
-function keyIn(text: string): number {
-  const key = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
-  // keys are integers of the database
-  if (!(key < 2 ** 31)) throw notOurs();
-  return key;
 }
 
 async function inscriptionRows(client: ClientBase, { script, after }: TabQuestion): Promise<TabRows> {

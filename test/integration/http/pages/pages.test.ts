@@ -71,6 +71,18 @@ afterAll(async () => {
 });
 
 const get = async (url: string, headers: Record<string, string> = html) => http.app.inject({ url, headers });
+
+/** Ids of the cards of a page and of all that follow it. */
+async function idsOfPages(first: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let url: string | undefined = first; url !== undefined; ) {
+    const { body }: { body: string } = await get(url);
+    ids.push(...[...body.matchAll(/class="card"><a href="\/inscription\/([^"]+)"/gu)].map(([, id]) => id!));
+    const links = [...body.matchAll(/<a href="([^"]+)" rel="next">Next/gu)];
+    url = links[0]?.[1]?.replaceAll('&amp;', '&');
+  }
+  return ids;
+}
 const inscription = async (query: string | number) =>
   (await get(`/inscription/${query}`, json)).json<Record<string, unknown>>();
 
@@ -267,6 +279,30 @@ describe('pages', () => {
     expect(body.indexOf(idOf('later 120'))).toBeGreaterThan(0);
     expect(body.indexOf(idOf('later 120'))).toBeLessThan(body.indexOf(idOf('later 121')));
     expect((await get(`/block/${blockHashOf(800_000).reverse().toString('hex')}`)).statusCode).toBe(200);
+  });
+
+  test('narrow a block to a kind of content, in pages that follow each other', async () => {
+    const all = await idsOfPages('/block/800000');
+    const texts = await idsOfPages('/block/800000?kind=text');
+    expect(texts.length).toBeGreaterThan(60);
+    expect(texts).toEqual(all.filter((id) => texts.includes(id)));
+    expect(await idsOfPages('/block/800000?kind=video')).toEqual([]);
+    for (const query of ['kind=x', 'tab=x', 'kind=text&after=x', 'page=0'])
+      expect([query, (await get(`/block/800000?${query}`)).statusCode]).toEqual([query, 400]);
+    // programs get what they got before
+    const json = { accept: 'application/json' };
+    const [plain, odd] = await Promise.all(
+      ['', '?kind=x&tab=y'].map((query) => http.app.inject({ url: `/block/800000${query}`, headers: json })),
+    );
+    expect([odd!.statusCode, odd!.body]).toEqual([plain!.statusCode, plain!.body]);
+  });
+
+  test('say of a block what is not known of its fees, sales and runes', async () => {
+    const { body } = await get('/block/800000');
+    expect(body).toContain('unknown: neither a node nor what it spends is here');
+    const sales = await get('/block/800000?tab=sales');
+    expect(sales.body).toContain('unknown: sales are not indexed here');
+    expect((await get('/block/800000?tab=runes')).statusCode).toBe(200);
   });
 
   test('lead from what was typed to where it belongs', async () => {

@@ -48,7 +48,7 @@ function proofOf(txids: readonly Txid[], proven: number): Buffer {
   ]);
 }
 
-test('a proof tells the position of its transaction, and of no other', () => {
+test('a proof tells the position of its transaction, not another one', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 600 }), fc.nat(), (count, any) => {
       const txids = txidsOf(count);

@@ -1,0 +1,24 @@
+import type { Height } from '#kernel/primitives/height.ts';
+import { html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type BlockLine, blocksTable } from '#web/parts/blocks-table.ts';
+
+export interface BlocksView {
+  readonly site: Site;
+  readonly blocks: readonly BlockLine[];
+  /** Height at which the next page begins. Null at the end. */
+  readonly below: Height | null;
+}
+
+export function blocksPage({ site, blocks, below }: BlocksView): Markup {
+  return layout({
+    title: 'Blocks · Satscribe',
+    description: 'The blocks that are indexed, newest first, with the inscriptions of each.',
+    site,
+    main: html`<section>
+<h1>Blocks</h1>
+${blocks.length > 0 ? blocksTable(blocks) : html`<p class="empty">No block is indexed here.</p>`}
+${below !== null && html`<p class="more"><a href="/blocks?from=${below}" rel="next">Older blocks ›</a></p>`}
+</section>`,
+  });
+}
