@@ -9,7 +9,14 @@ import {
 import type { InscriptionKind } from '#chain/inscriptions/inscription-filter.ts';
 import { candidatesMax } from '#chain/inscriptions/inscription-list.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { choice, filterOf, type ListQuery, type Paging, pagingOf } from '#http/parameters/list-parameters.ts';
+import {
+  choice,
+  filterOf,
+  filterQuery,
+  type ListQuery,
+  type Paging,
+  pagingOf,
+} from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { cardOf, siteOf } from '#http/server/answers/site.ts';
@@ -66,7 +73,8 @@ export async function sendInscriptionList(
       const { client, tip } = snapshot;
       const summaries = await inscriptionSummaries(
         client,
-        listed.inscriptions.map(({ key }) => key),
+        // ord's JSON repeats the first of all inscriptions there
+        listed.isPastEnd ? [] : listed.inscriptions.map(({ key }) => key),
       );
       const copies = await contentCopies(
         client,
@@ -89,9 +97,12 @@ export async function sendInscriptionList(
           })),
           page: listed.page,
           first: listed.page > 0 ? linkTo(query, {}) : null,
-          next: next === null ? null : linkTo(query, { cursor: next }),
-          empty:
-            next === null
+          // the cursor of a page by number is of the whole list
+          next:
+            next === null ? null : linkTo(query, { cursor: next, ...(isPaged ? { tokens: 'show' } : {}) }),
+          empty: listed.isPastEnd
+            ? 'This page is past the end.'
+            : next === null
               ? 'No inscription matches.'
               : 'None among the inscriptions checked so far: further ones may match.',
         }),
@@ -149,13 +160,11 @@ function choicesOf(query: ListQuery, sort: Sort, isHiding: boolean): Choices {
   };
 }
 
-/** Filters that have no choice on the page. */
-const chosen = new Set(['kind', 'sort', 'tokens', 'order', 'limit', 'cursor']);
+/** Filters that have no choice on the page. What is no filter is not shown as one. */
+const shownFilters: ReadonlySet<string> = new Set([...Object.keys(filterQuery), 'address', 'delegate']);
 
 const otherFilters = (query: ListQuery): [string, string][] =>
-  Object.entries(query).flatMap(([name, value]) =>
-    chosen.has(name) || value === undefined ? [] : [[name, value]],
-  );
+  Object.entries(query).flatMap(([name, value]) => (shownFilters.has(name) ? [[name, value]] : []));
 
 function copiesOf(copies: ContentCopies | undefined): Copies | null {
   if (copies === undefined || copies.count < 2) return null;

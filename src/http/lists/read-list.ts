@@ -28,6 +28,8 @@ interface List {
 export interface Listed extends ListPage {
   readonly page: number;
   readonly nextCursor: string | null;
+  /** The page is past the end, and its inscription is the first of all. */
+  readonly isPastEnd: boolean;
 }
 
 /** Pages are counted in the list of all inscriptions alone. Throws `request_invalid`. */
@@ -52,19 +54,19 @@ export async function readList({ client, tip }: Snapshot, asked: List): Promise<
     if (before >= total) {
       // ord's page past the end shows its first inscription again
       const first = await listInscriptions(client, { filter: {}, order: 'asc', limit: 1, after: null });
-      return { ...first, endKey: null, page, nextCursor: null };
+      return { ...first, endKey: null, page, nextCursor: null, isPastEnd: true };
     }
     after = order === 'asc' ? before - 1 : total - before;
   }
   const listed = shorten(
     await listInscriptions(client, { filter: filter ?? {}, order, limit, after, bySize }),
   );
-  if (listed.endKey === null) return { ...listed, page: pageIndex, nextCursor: null };
+  if (listed.endKey === null) return { ...listed, page: pageIndex, nextCursor: null, isPastEnd: false };
   const position = Buffer.alloc(keyBytes);
   position.writeInt32BE(listed.endKey);
   const height = await heightOfKey(client, listed.endKey);
   const nextCursor = await writeCursor(client, question, height, { page: pageIndex + 1, position });
-  return { ...listed, page: pageIndex, nextCursor };
+  return { ...listed, page: pageIndex, nextCursor, isPastEnd: false };
 }
 
 /** Writes a filter's bytes as text: cursors compare the question, and all processes must write it alike. */

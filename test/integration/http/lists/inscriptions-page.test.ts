@@ -77,6 +77,24 @@ describe('the page of /inscriptions', () => {
     });
   });
 
+  test('leads from a page by number to the next one, and says where there is none', async () => {
+    const first = await page('/inscriptions/1?limit=10');
+    const next = /<a class="button" href="([^"]+)" rel="next">/u.exec(first)![1]!;
+    const second = await page(next);
+    expect(second).toContain('page 3');
+    expect(cards(second)).not.toContain(cards(first).at(-1));
+    const past = await page('/inscriptions/99');
+    expect(past).toContain('This page is past the end.');
+    expect(cards(past)).toEqual([]);
+  });
+
+  test('shows the filters that it passes, and nothing else of an address', async () => {
+    const body = await page(`/inscriptions?parent=${idOf('picture')}&colour=red`);
+    expect(cards(body)).toEqual(ids('delegating', 'drawing'));
+    expect(body).toContain(`parent: <span class="mono">${idOf('picture')}</span>`);
+    expect(body).not.toContain('colour: ');
+  });
+
   test('shows equal contents once, with a link to all of them, on pages that follow each other', async () => {
     const first = await page('/inscriptions');
     expect(cards(first)).toHaveLength(48);
