@@ -11,7 +11,7 @@ import { hasFormOfRuneId, parseRuneId } from '#kernel/runes/rune-id.ts';
 import { parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { parseSat } from '#kernel/sats/parse-sat.ts';
 import { parseUnsigned } from '#kernel/sats/rust-numbers.ts';
-import type { Sat } from '#kernel/sats/sat.ts';
+import { lastSat, type Sat } from '#kernel/sats/sat.ts';
 
 /** The most characters of a parameter that an error quotes: valid ones are not longer. */
 const quotedMax = 80;
@@ -119,6 +119,16 @@ export function satOf(text: string): Sat {
   const parsed = parseSat(text);
   if ('sat' in parsed) return parsed.sat;
   throw invalid(`Invalid URL: ${parsed.fault}`);
+}
+
+/** A sat in any notation, for the page of a person. Throws `request_invalid` in our words. */
+export function satOfPage(text: string): Sat {
+  const parsed = parseSat(text);
+  if ('sat' in parsed) return parsed.sat;
+  const notations = 'its number, name, decimal, degree or percentile';
+  throw invalid(
+    `${quoted(text)} names no sat. A sat is named by ${notations}, and the last one is ${lastSat}`,
+  );
 }
 
 /** What ord reads as 64 bits without a sign. Throws `request_invalid`. */

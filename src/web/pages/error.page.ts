@@ -1,5 +1,6 @@
 import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
 
 export interface ErrorView {
   /** Null: the process does not know its network yet. */
@@ -9,9 +10,11 @@ export interface ErrorView {
   readonly message: string;
   /** The path that a key would open; null: a key would not help. */
   readonly keyFor: string | null;
+  /** A search that may find what was meant. Null: there is none. */
+  readonly instead: { readonly text: string; readonly href: string } | null;
 }
 
-export function errorPage({ site, status, title, message, keyFor }: ErrorView): Markup {
+export function errorPage({ site, status, title, message, keyFor, instead }: ErrorView): Markup {
   return layout({
     title: `${status} ${title} · Satscribe`,
     // what was asked for is a stranger's text, and shared links would show it as ours
@@ -22,6 +25,7 @@ export function errorPage({ site, status, title, message, keyFor }: ErrorView): 
   <h1>${title}</h1>
   <p>${message}</p>
   ${keyFor !== null && keyForm(keyFor)}
+  ${instead !== null && html`<p><a class="button" href="${instead.href}" rel="nofollow">Search for <q>${isolated(instead.text)}</q></a></p>`}
   <p><a href="/">Back to the search</a></p>
 </section>`,
   });

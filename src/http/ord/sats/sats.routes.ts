@@ -10,7 +10,7 @@ import { answerFromIndex, idText, sendOrd } from '#http/ord/answers/answers.ts';
 import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import type { Outputs } from '#http/ord/outputs/outputs.ts';
 import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
-import { placeFromEitherEnd, satOf, satpointOf, u64Of } from '#http/parameters/path-parameters.ts';
+import { placeFromEitherEnd, satOf, satOfPage, satpointOf, u64Of } from '#http/parameters/path-parameters.ts';
 import { pathParts } from '#http/parameters/path-parts.ts';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -59,11 +59,12 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
     },
     config,
     handler: async (request, reply) => {
-      const sat = satOf(request.params.sat);
-      const read = () => satFacts(deps, node, outputs, sat, askerOf(reply));
+      const isPage = prefersHtml(request.headers.accept);
+      // an error is one or the other too
       varyBy(reply, 'Accept');
-      if (prefersHtml(request.headers.accept))
-        return sendSatPage(await read(), deps, satributesInForce(deps), reply);
+      const sat = isPage ? satOfPage(request.params.sat) : satOf(request.params.sat);
+      const read = () => satFacts(deps, node, outputs, sat, askerOf(reply));
+      if (isPage) return sendSatPage(await read(), deps, satributesInForce(deps), reply);
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
       const facts = await read();
       // by the clock or the node, not from the index alone

@@ -9,10 +9,12 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
+import type { Markup } from '#web/html.ts';
 import { errorPage } from '#web/pages/error.page.ts';
 import { type ErrorForm, errorForms, type Failure, type Fault, kindOf, statusIn } from './error-forms.ts';
 import { InvalidRequest } from './invalid-request.ts';
 import { faultsOf } from './schema-faults.ts';
+import { searchInstead } from './search-instead.ts';
 
 /** The HTTP status of the failures that clients may see. Every other code is a 500 without details. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
@@ -202,16 +204,24 @@ function sendFailure(found: Found, request: FastifyRequest, reply: FastifyReply)
   if (found.retryAfter !== undefined) reply.header('retry-after', found.retryAfter);
   if (form.hasPages) {
     if (prefersHtml(request.headers.accept)) {
-      const title = STATUS_CODES[status] ?? 'Error';
-      const keyFor = request.method === 'GET' && keyFaults.has(failure.code) ? request.url : null;
-      return sendPage(
-        reply,
-        errorPage({ site: siteOfApp(reply), status, title, message: failure.faults[0].message, keyFor }),
-      );
+      return sendPage(reply, errorPageOf(failure, status, request, reply));
     }
     varyBy(reply, 'Accept');
   }
   return reply.type(`${form.mediaType}; charset=utf-8`).send(form[kindOf(found.status)].body(failure));
+}
+
+function errorPageOf(failure: Failure, status: number, request: FastifyRequest, reply: FastifyReply): Markup {
+  const isGet = request.method === 'GET';
+  const isNamed = status === 400 || status === 404;
+  return errorPage({
+    site: siteOfApp(reply),
+    status,
+    title: STATUS_CODES[status] ?? 'Error',
+    message: failure.faults[0].message,
+    keyFor: isGet && keyFaults.has(failure.code) ? request.url : null,
+    instead: isGet && isNamed ? searchInstead(request.url, request.is404) : null,
+  });
 }
 
 /** Where the reference documents a path; the whole reference for unknown paths. */

@@ -91,7 +91,12 @@ describe('/sat', () => {
     const last = await sat('2099999997689999', { accept });
     expect(last.body).not.toContain('rel="next"');
     expect(last.body).toContain('which is still to come');
-    expect((await sat('-1', { accept })).headers['content-type']).toContain('text/html');
+    const refused = await sat('-1', { accept });
+    expect(refused.headers['content-type']).toContain('text/html');
+    expect(refused.body).toContain('-1 names no sat. A sat is named by its number, name');
+    expect(refused.body).toContain('href="/?q=-1"');
+    expect(refused.headers['vary']).toContain('Accept');
+    expect((await sat('-1')).body).toContain('failed to parse sat');
     expect((await sat('9.0', { accept: '*/*' })).headers['content-type']).toContain('application/json');
   });
 
