@@ -4,6 +4,7 @@ import { readCoverage } from '#chain/blocks/coverage.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Transactions } from '#http/ord/transactions/transactions.ts';
 import { text } from '#http/parameters/list-parameters.ts';
+import { missesOf } from '#http/search/resolving/misses.ts';
 import { isOrderId } from '#http/search/resolving/order-id.ts';
 import { resolve, typedTarget } from '#http/search/resolving/resolve.ts';
 import { exampleHash } from '#http/search/search.schemas.ts';
@@ -246,6 +247,7 @@ async function show(
     totalItems: value.totalItems,
     totalPages: Math.ceil(value.totalItems / resultsPerPage),
     overview: await overviewOf(deps.pool, value.facets ?? null, parameters, asker.signal),
+    misses: missesOf(query, meanings, deps.network),
     // the page itself is about the content
     meanings: meanings
       .filter(({ kind }) => kind !== 'hash')

@@ -47,6 +47,8 @@ export interface ResultsView {
   } | null;
   /** The things that the query names. `isPossible`: nearly any such word names one. */
   readonly meanings: readonly (MeaningView & { readonly isPossible: boolean })[];
+  /** Sentences about what the query is written like, and is not. */
+  readonly misses: readonly string[];
   /** Matches on this page that are in the mempool and in no block. */
   readonly pendingCards: number;
   /** Searches that find something, where this one finds nothing. */
@@ -79,6 +81,7 @@ ${
     'What it names',
   )
 }
+${page === 1 && view.misses.map((sentence) => html`<p class="hint">${sentence}</p>\n`)}
 ${otherReading(question, parameters)}
 ${!isOther(view) && filterForm(parameters, question.kind === 'text')}
 ${overview !== null && typeCounts(overview.types, overview.otherTypes, parameters)}

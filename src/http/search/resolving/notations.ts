@@ -63,7 +63,19 @@ function wholeNotation(text: string, network: NetworkParameters): Notation | nul
   if (/^[0-9a-f]{64}i\d+$/iu.test(text)) return { kind: 'inscription id', id: parseInscriptionId(text) };
   if (/^[0-9a-f]{64}:\d{1,10}$/iu.test(text)) return { kind: 'outpoint', text: text.toLowerCase() };
   if (/^[0-9a-f]{64}:\d{1,10}:\d{1,20}$/iu.test(text)) return { kind: 'satpoint', text: text.toLowerCase() };
-  return parseAddress(text, network).kind === 'script' ? { kind: 'address', address: text } : null;
+  const address = paymentUri.exec(text)?.[1] ?? text;
+  return parseAddress(address, network).kind === 'script'
+    ? { kind: 'address', address: inLowerCase(address, network) }
+    : null;
+}
+
+/** The address of a link that pays (BIP 21), as QR codes and wallets have it. */
+const paymentUri = /^bitcoin:([a-z0-9]+)(?:\?.*)?$/iu;
+
+/** An address in capitals, as QR codes have it, as it is else written. Those that case belongs to are kept. */
+function inLowerCase(address: string, network: NetworkParameters): string {
+  const lower = address.toLowerCase();
+  return parseAddress(lower, network).kind === 'script' ? lower : address;
 }
 
 /** Numbers of inscriptions and their keys are integers of Postgres. */

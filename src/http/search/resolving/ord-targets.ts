@@ -87,7 +87,8 @@ function formTarget(notation: Notation, query: string): string | null {
   if (notation.kind === 'number') return /^-?\d+$/u.test(query) ? `/inscription/${query}` : null;
   if (notation.kind === 'outpoint') return `/output/${notation.text}`;
   if (notation.kind === 'satpoint') return `/satpoint/${notation.text}`;
-  if (notation.kind === 'address') return `/address/${notation.address}`;
+  if (notation.kind === 'address')
+    return notation.address.toLowerCase() === query.toLowerCase() ? `/address/${query}` : null;
   const isSat = notation.kind === 'sat' && isOrdsSat(notation, query);
   return isSat ? `/sat/${encodeURIComponent(query)}` : null;
 }

@@ -65,6 +65,13 @@ const targetOf = async (typed: string): Promise<string | undefined> =>
 const pendingTxid = Buffer.from(testTxid(1)).reverse().toString('hex');
 
 describe('what a text names', () => {
+  test('nothing, where the page says what was looked for', async () => {
+    expect((await get('/?text=7:1')).body).toContain(
+      '<p class="hint">No rune with this id is known here.</p>',
+    );
+    expect((await get('/?text=frogs')).body).not.toContain('is known here');
+  });
+
   test('collections by name, slug and beginning, in any case, the whole name first and three at most', async () => {
     for (const typed of ['frogs', 'Bitcoin Frogs', 'BITCOIN FR', ' frogs '])
       expect(await cardsOf(typed)).toContain('/collection/frogs');

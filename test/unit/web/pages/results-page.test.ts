@@ -29,6 +29,7 @@ function pageOf(
     parameters: { hash, ...filters },
     overview: null,
     meanings,
+    misses: [],
     pendingCards,
     others: [],
   }).text;
@@ -150,6 +151,7 @@ test('a text of a stranger turns nothing in the head of the page', () => {
     parameters: { text: query },
     overview: null,
     meanings: [],
+    misses: [],
     pendingCards: 0,
     others: [],
   });

@@ -47,6 +47,19 @@ test.each([
   expect(kinds(text)).toEqual(expected);
 });
 
+test('an address is found in a link that pays, and in capitals', () => {
+  const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  for (const text of [
+    address.toUpperCase(),
+    `bitcoin:${address}?amount=0.1&label=a%20b`,
+    `BITCOIN:${address.toUpperCase()}`,
+  ])
+    expect(read(text)).toEqual([{ kind: 'address', address }]);
+  const old = '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2';
+  expect(read(`bitcoin:${old}`)).toEqual([{ kind: 'address', address: old }]);
+  expect(kinds(`bitcoin:${address}x`)).toEqual(['name']);
+});
+
 test('a number is that of an inscription and a height, as far as there can be such', () => {
   expect(read('840,672')[0]).toEqual({
     kind: 'number',

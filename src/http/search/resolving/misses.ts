@@ -1,0 +1,38 @@
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { lastSat } from '#kernel/sats/sat.ts';
+import { grouped } from '#web/format.ts';
+import type { Meaning } from './meaning.ts';
+import { type Notation, readNotations } from './notations.ts';
+
+type Found = readonly Pick<Meaning, 'kind'>[];
+
+/**
+ * Sentences about what a text is written like, and is not: a list of contents alone would not say that the rune, the sat
+ * or the address was looked for. Pure.
+ *
+ * @param found the meanings of the text
+ */
+export function missesOf(given: string, found: Found, network: NetworkParameters): string[] {
+  const address = parseAddress(given.trim(), network);
+  if (address.kind === 'refused' && address.reason === 'belongs to another network')
+    return [`This is an address of another network: this server follows ${network.name}.`];
+  const words = readNotations(given, network).map((notation) => missWords(notation, found));
+  return words.filter((sentence) => sentence !== null);
+}
+
+function missWords(notation: Notation, found: Found): string | null {
+  if (notation.kind === 'rune id')
+    return found.some(({ kind }) => kind === 'rune') ? null : 'No rune with this id is known here.';
+  if (notation.kind === 'rune')
+    return !notation.isSpaced || found.some(({ kind }) => kind === 'rune')
+      ? null
+      : 'No rune with this name is known here.';
+  if (notation.kind === 'number')
+    return found.length > 0 ? null : 'No inscription, block or sat with this number is known here.';
+  if (notation.kind !== 'sat' || notation.sat !== null) return null;
+  // a decimal or a name is mostly a number or a word
+  return notation.form === 'degree' || notation.form === 'percentile'
+    ? `No sat is written so. The last one is ${grouped(lastSat)}, at 100 %.`
+    : null;
+}
