@@ -113,6 +113,8 @@ CREATE TABLE service.mint_orders (
   collection text COLLATE "C" NOT NULL REFERENCES service.mint_collections,
   phase text COLLATE "C" NOT NULL,
   items integer NOT NULL CHECK (items BETWEEN 1 AND 1000),
+  -- the numbers of its items, in the order of its files: also once others have them
+  numbers integer[] NOT NULL CHECK (cardinality(numbers) = items),
   -- asked for by number, and not drawn
   is_requested boolean NOT NULL,
   -- the address whose allowance counts
@@ -121,7 +123,7 @@ CREATE TABLE service.mint_orders (
   price bigint NOT NULL CHECK (price >= 0),
   creator_address text,
   -- who reserved, as limits count clients; null: it is paid for, or over
-  client text,
+  client text COLLATE "C",
   -- making: it is stored until held_until, or never had its items. unpaid: it has them for a time. allowed: paid for, within the
   -- allowance. refused: paid for beyond it. released: it has none
   standing text NOT NULL DEFAULT 'making' CHECK (standing IN ('making', 'unpaid', 'allowed', 'refused', 'released')),

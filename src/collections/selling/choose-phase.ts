@@ -1,0 +1,105 @@
+/** A phase of a sale, as it is now. */
+export interface Phase {
+  readonly phase: string;
+  /** In the order of the creator's list. */
+  readonly place: number;
+  /** Items that it sells; null: all that are left. */
+  readonly items: number | null;
+  /** Items that its orders have. */
+  readonly taken: number;
+  readonly isPublic: boolean;
+  /** Sats an item for the creator; null: the price of the collection. */
+  readonly price: bigint | null;
+  /** Included. Null: from the approval on. */
+  readonly startsAt: Date | null;
+  /** Not included. Null: without end. */
+  readonly endsAt: Date | null;
+}
+
+/** The items that a phase allows an address of its list. */
+export interface Allowance {
+  readonly phase: string;
+  /** Items that the address may pay for; null: as many as the phase has. */
+  readonly items: number | null;
+  /** Items that it has paid for. */
+  readonly paid: number;
+}
+
+export interface WantedItems {
+  readonly count: number;
+  /** Allowances of the address that gets them, by phase; absent ones: the phase does not list it. */
+  readonly allowances: readonly Allowance[];
+  readonly now: Date;
+}
+
+export interface Sale {
+  /** Sats an item, of phases without a price of their own. */
+  readonly price: bigint;
+  /** Items that no order has. */
+  readonly free: number;
+  readonly phases: readonly Phase[];
+}
+
+type ChosenPhase =
+  | { readonly kind: 'phase'; readonly phase: Phase; readonly price: bigint }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * The phase that sells: of those that are open, that have room, and that the address may use, the cheapest one; among
+ * equals one that lists the address, then the first. Naming an address takes nothing of its allowance: a payment does.
+ * Pure.
+ */
+export function choosePhase({ price, free, phases }: Sale, wanted: WantedItems): ChosenPhase {
+  const open = phases.filter((phase) => isOpen(phase, wanted.now));
+  if (free < wanted.count) return refused(freeWords(free));
+  if (open.length === 0) return refused(closedReason(phases, wanted.now));
+  const found = open.map((phase) => ({ phase, problem: problemOf(phase, wanted) }));
+  const usable = found.filter(({ problem }) => problem === null).map(({ phase }) => phase);
+  const [best] = usable.toSorted((a, b) => compare(a.price ?? price, b.price ?? price) || preference(a, b));
+  if (best !== undefined) return { kind: 'phase', phase: best, price: best.price ?? price };
+  return refused([...new Set(found.flatMap(({ problem }) => problem ?? []))].join(' '));
+}
+
+/** Whether a phase sells at a moment. Pure. */
+export const isOpen = ({ startsAt, endsAt }: Pick<Phase, 'startsAt' | 'endsAt'>, now: Date): boolean =>
+  (startsAt === null || startsAt <= now) && (endsAt === null || now < endsAt);
+
+/** Items that a listed address may still pay for; null: as many as the phase has. Pure. */
+export const leftOf = ({ items, paid }: Pick<Allowance, 'items' | 'paid'>): number | null =>
+  items === null ? null : Math.max(0, items - paid);
+
+const refused = (reason: string): ChosenPhase => ({ kind: 'refused', reason });
+
+const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const preference = (a: Phase, b: Phase): number =>
+  Number(a.isPublic) - Number(b.isPublic) || a.place - b.place;
+
+/** Why a phase that is open does not sell to this address; null: it does. */
+function problemOf(phase: Phase, { count, allowances }: WantedItems): string | null {
+  const { phase: name, isPublic, items, taken } = phase;
+  if (!isPublic) {
+    const allowance = allowances.find((of) => of.phase === name);
+    if (allowance === undefined) return `Phase ${name} sells to the addresses of its list alone.`;
+    const left = leftOf(allowance);
+    if (left !== null && left < count)
+      return `Phase ${name} allows this address ${allowance.items ?? 0} items, and ${allowance.paid} of them are paid for.`;
+  }
+  if (items !== null && items - taken < count)
+    return `Phase ${name} has ${items - taken} items left, with those of orders that are not paid yet taken away.`;
+  return null;
+}
+
+const freeWords = (free: number): string =>
+  free === 0
+    ? 'The collection is sold out, with the items of orders that are not paid yet.'
+    : `The collection has ${free} items left, with those of orders that are not paid yet taken away.`;
+
+function closedReason(phases: readonly Phase[], now: Date): string {
+  const [next] = phases
+    .flatMap(({ phase, startsAt }) => (startsAt !== null && startsAt > now ? [{ phase, startsAt }] : []))
+    .toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
+  return next === undefined
+    ? 'The sale is over: no phase is open, and none follows.'
+    : `No phase is open now: phase ${next.phase} opens at ${next.startsAt.toISOString()}.`;
+}

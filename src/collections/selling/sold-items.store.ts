@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { lockCollectionOf, releaseItems } from './holds.store.ts';
+
+/**
+ * How an order has its items. `making`, `unpaid`: for a time. `allowed`: paid for. `refused`: paid for beyond the allowance of its
+ * address. `released`: it has none.
+ */
+export type SoldStanding = 'making' | 'unpaid' | 'allowed' | 'refused' | 'released';
+
+/** Items of a collection that an order buys. */
+export interface SoldItems {
+  readonly collection: string;
+  readonly phase: string;
+  readonly standing: SoldStanding;
+}
+
+/** Null: the order is not for a collection. */
+export async function readSoldItems(client: pg.ClientBase, orderId: string): Promise<SoldItems | null> {
+  const { rows } = await client.query<SoldItems>({
+    name: 'read sold items',
+    text: 'SELECT collection, phase, standing FROM service.mint_orders WHERE order_id = $1',
+    values: [orderId],
+  });
+  return rows[0] ?? null;
+}
+
+/**
+ * Gives the items of an order back once it needs them no more. Takes them again where it needs them, and no other order has one:
+ * a payment in time may become known late. Returns how it has them now.
+ */
+export async function keepItems(
+  tx: pg.ClientBase,
+  orderId: string,
+  isNeeding: boolean,
+): Promise<SoldStanding> {
+  const before = await readSoldItems(tx, orderId);
+  assert(before !== null, `order ${orderId} is for a collection`);
+  const { standing } = before;
+  const isHolding = standing !== 'released' && standing !== 'refused';
+  if (isHolding === isNeeding || standing === 'refused') return standing;
+  await lockCollectionOf(tx, orderId);
+  if (isNeeding) return (await takeAgain(tx, orderId)) ? 'unpaid' : 'released';
+  await releaseItems(tx, orderId);
+  return 'released';
+}
+
+/** False: another order has one of the items, or the phase has no room any more. */
+async function takeAgain(tx: pg.ClientBase, orderId: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `WITH wanted AS (
+       SELECT o.order_id, o.collection, o.phase, o.items, o.numbers
+         FROM service.mint_orders AS o JOIN service.mint_phases AS p USING (collection, phase)
+        WHERE o.order_id = $1 AND o.standing = 'released' AND (p.items IS NULL OR p.taken + o.items <= p.items)
+          AND o.items = (SELECT count(*) FROM service.mint_items AS m
+                          WHERE m.collection = o.collection AND m.item = ANY(o.numbers) AND m.order_id IS NULL)
+     ), taken AS (
+       UPDATE service.mint_items AS m SET order_id = w.order_id, order_place = array_position(w.numbers, m.item) - 1
+         FROM wanted AS w WHERE m.collection = w.collection AND m.item = ANY(w.numbers)
+     ), counted AS (
+       UPDATE service.mint_collections AS c SET taken = taken + w.items, unpaid = unpaid + w.items
+         FROM wanted AS w WHERE c.id = w.collection
+     ), counted_phase AS (
+       UPDATE service.mint_phases AS p SET taken = taken + w.items
+         FROM wanted AS w WHERE p.collection = w.collection AND p.phase = w.phase
+     )
+     -- its client was forgotten: it counts for no one else
+     UPDATE service.mint_orders AS o SET standing = 'unpaid', client = 'order ' || o.order_id
+       FROM wanted AS w WHERE o.order_id = w.order_id`,
+    [orderId],
+  );
+  return rowCount === 1;
+}
+
+/** Orders of one address in a listed phase that may take their items from its allowance before another one. */
+export interface Contenders {
+  /** Items that the address may still pay for in this phase; null: as many as the phase has. */
+  readonly left: number | null;
+  /** Items of the order itself. */
+  readonly items: number;
+  /** The other orders that have items and are not decided about. */
+  readonly others: readonly { readonly orderId: string; readonly items: number }[];
+}
+
+/**
+ * Locks the collection of an order whose payment is deep, and reads who else wants the allowance of its address. Null: it is
+ * decided about.
+ */
+export async function lockContenders(tx: pg.ClientBase, orderId: string): Promise<Contenders | null> {
+  await lockCollectionOf(tx, orderId);
+  const { rows } = await tx.query<{
+    is_public: boolean;
+    listed: boolean;
+    allowance: number | null;
+    allowed: number;
+    items: number;
+    others: readonly { orderId: string; items: number }[];
+  }>(
+    `SELECT p.is_public, a.script IS NOT NULL AS listed, a.items AS allowance, o.items,
+       (SELECT coalesce(sum(of.items), 0)::integer FROM service.mint_orders AS of
+         WHERE of.collection = o.collection AND of.phase = o.phase AND of.script = o.script AND of.standing = 'allowed') AS allowed,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('orderId', of.order_id, 'items', of.items)), '[]') FROM service.mint_orders AS of
+         WHERE of.collection = o.collection AND of.phase = o.phase AND of.script = o.script AND of.standing = 'unpaid'
+           AND of.order_id <> o.order_id) AS others
+     FROM service.mint_orders AS o JOIN service.mint_phases AS p USING (collection, phase)
+     LEFT JOIN service.mint_allowances AS a USING (collection, phase, script)
+     WHERE o.order_id = $1 AND o.standing = 'unpaid'`,
+    [orderId],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { is_public: isPublic, listed, allowance, allowed, items, others } = row;
+  if (isPublic || (listed && allowance === null)) return { left: null, items, others: [] };
+  // an address that was taken off the list meanwhile is allowed nothing more
+  return { left: Math.max(0, (allowance ?? 0) - allowed), items, others };
+}
+
+/** Says whether a paid order has its items for good. One that is refused has none from now on. */
+export async function decideItems(
+  tx: pg.ClientBase,
+  orderId: string,
+  standing: 'allowed' | 'refused',
+): Promise<void> {
+  if (standing === 'refused') {
+    await releaseItems(tx, orderId);
+    await tx.query(`UPDATE service.mint_orders SET standing = 'refused' WHERE order_id = $1`, [orderId]);
+    return;
+  }
+  await tx.query(
+    `WITH decided AS (
+       UPDATE service.mint_orders SET standing = 'allowed', client = NULL
+        WHERE order_id = $1 AND standing = 'unpaid' RETURNING collection, items
+     )
+     UPDATE service.mint_collections AS c SET unpaid = unpaid - d.items FROM decided AS d WHERE c.id = d.collection`,
+    [orderId],
+  );
+}

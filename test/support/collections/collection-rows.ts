@@ -1,0 +1,96 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { HoldRequest } from '#collections/selling/holds.store.ts';
+
+export interface CollectionSpec {
+  readonly id: string;
+  readonly items: number;
+  readonly price?: number;
+  readonly creatorAddress?: string;
+  readonly phases?: readonly PhaseSpec[];
+}
+
+export interface PhaseSpec {
+  readonly phase: string;
+  readonly items?: number;
+  readonly isPublic?: boolean;
+  readonly price?: number;
+  readonly startsAt?: Date;
+  readonly endsAt?: Date;
+  /** Names of addresses, and their items; null: no bound. */
+  readonly allowances?: Readonly<Record<string, number | null>>;
+}
+
+export const scriptOf = (name: string): Buffer =>
+  Buffer.concat([Buffer.of(0x51, 0x20), createHash('sha256').update(name).digest()]);
+
+/** Inserts an approved collection whose items are small texts; the draw of an item is its number. */
+export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Promise<void> {
+  const { id, items, price = 0, creatorAddress = null, phases = [{ phase: 'public' }] } = spec;
+  await pool.query(
+    `INSERT INTO service.mint_collections (id, state, name, total_count, price, creator_address, creator_script, shown, decided_at)
+     VALUES ($1, 'approved', $1, $2, $3, $4, $5, '{}', now())`,
+    [id, items, price, creatorAddress, creatorAddress === null ? null : scriptOf(creatorAddress)],
+  );
+  await pool.query(
+    `INSERT INTO service.mint_files (collection, place, name, sha256, bytes, media_type)
+     SELECT $1, n, n || '.txt', sha256(convert_to(n::text, 'UTF8')), length(n::text), 'text/plain;charset=utf-8'
+       FROM generate_series(0, $2 - 1) AS n`,
+    [id, items],
+  );
+  await pool.query(
+    `INSERT INTO service.mint_items (collection, item, file, draw) SELECT $1, n, n - 1, n FROM generate_series(1, $2) AS n`,
+    [id, items],
+  );
+  for (const [place, phase] of phases.entries()) {
+    await pool.query(
+      `INSERT INTO service.mint_phases (collection, phase, place, items, is_public, price, starts_at, ends_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [
+        id,
+        phase.phase,
+        place,
+        phase.items ?? null,
+        phase.isPublic ?? phase.allowances === undefined,
+        phase.price ?? null,
+        phase.startsAt ?? null,
+        phase.endsAt ?? null,
+      ],
+    );
+    for (const [name, allowed] of Object.entries(phase.allowances ?? {}))
+      await pool.query(
+        'INSERT INTO service.mint_allowances (collection, phase, script, items) VALUES ($1, $2, $3, $4)',
+        [id, phase.phase, scriptOf(name), allowed],
+      );
+  }
+}
+
+/** A hold of one drawn item by a client of its own, unless it says otherwise. */
+export function holdRequest(collection: string, given: Partial<HoldRequest> = {}): HoldRequest {
+  return {
+    orderId: randomUUID(),
+    collection,
+    items: { kind: 'drawn', count: 1 },
+    script: scriptOf('buyer'),
+    client: `client ${randomUUID()}`,
+    bounds: { client: 10, network: 100 },
+    now: new Date(),
+    ...given,
+  };
+}
+
+/** Throws unless the counts of a collection are those of its orders and items. */
+export async function requireExactCounts(pool: pg.Pool, id: string): Promise<void> {
+  const { rows } = await pool.query(
+    `SELECT c.taken, c.unpaid, counted.*
+       FROM service.mint_collections AS c CROSS JOIN LATERAL (
+         SELECT coalesce(sum(items) FILTER (WHERE standing IN ('making', 'unpaid', 'allowed')), 0)::integer AS held,
+                coalesce(sum(items) FILTER (WHERE standing IN ('making', 'unpaid')), 0)::integer AS waiting,
+                (SELECT count(*)::integer FROM service.mint_items WHERE collection = $1 AND order_id IS NOT NULL) AS rows,
+                (SELECT coalesce(sum(taken), 0)::integer FROM service.mint_phases WHERE collection = $1) AS phases
+           FROM service.mint_orders WHERE collection = $1) AS counted
+      WHERE c.id = $1 AND (c.taken, c.unpaid, c.taken, c.taken) IS DISTINCT FROM (held, waiting, rows, phases)`,
+    [id],
+  );
+  if (rows.length > 0) throw new Error(`counts of ${id} differ: ${JSON.stringify(rows[0])}`);
+}
