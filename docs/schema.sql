@@ -588,6 +588,8 @@ CREATE TABLE chain.sales (
   CONSTRAINT sales_txid_check CHECK ((length(txid) = 32))
 );
 CREATE INDEX sales_key ON chain.sales USING btree (key, height, tx_index);
+CREATE INDEX sales_maker ON chain.sales USING btree (chain.hash32(maker), height);
+CREATE INDEX sales_taker ON chain.sales USING btree (chain.hash32(taker), height) WHERE (taker IS NOT NULL);
 CREATE INDEX sales_txid ON chain.sales USING btree (chain.hash32(txid));
 
 CREATE TABLE chain.sat_ranges (

@@ -125,7 +125,10 @@ export const sharedTables: readonly SharedTables[] = [
   },
   {
     room: 'src/market',
-    files: { 'sales/last-sales.store.ts': ['chain.blocks', 'chain.sales'] },
+    files: {
+      'sales/address-sales.store.ts': ['chain.blocks', 'chain.hash32', 'chain.inscriptions', 'chain.sales'],
+      'sales/last-sales.store.ts': ['chain.blocks', 'chain.sales'],
+    },
     why: 'joined with transactions of our orders, which are not sales, and src/chain cannot import orders',
   },
   {

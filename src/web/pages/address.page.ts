@@ -1,6 +1,7 @@
 import { grouped, plural, shortHash } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
+import { type AddressSalesView, addressSales } from '#web/parts/address-sales.ts';
 import { type Card, cardList } from '#web/parts/cards.ts';
 import { type HoldingsView, holdingsWords } from '#web/parts/chain-outputs.ts';
 import { type BoundedCount, fact, feeRateWords, satsWords, unknownWords } from '#web/parts/facts.ts';
@@ -52,14 +53,17 @@ export type AddressTabView =
       readonly cards: readonly PendingCard[];
       readonly moves: readonly PendingMoveLine[];
       readonly runes: readonly PendingRuneLine[];
-    };
+    }
+  | { readonly tab: 'sold' | 'bought'; readonly sales: AddressSalesView };
 
-export const addressTabs = ['inscriptions', 'runes', 'outputs', 'pending'] as const;
+export const addressTabs = ['inscriptions', 'runes', 'outputs', 'pending', 'sold', 'bought'] as const;
 const labels = {
   inscriptions: 'Inscriptions',
   runes: 'Runes',
   outputs: 'Outputs',
   pending: 'Pending',
+  sold: 'Sold',
+  bought: 'Bought',
 } as const;
 
 export interface AddressView {
@@ -88,7 +92,7 @@ export function addressPage(view: AddressView): Markup {
     `${path}?${new URLSearchParams({ tab: shown.tab, after: place }).toString()}`;
   return layout({
     title: `Address ${shortHash(address)} · Satscribe`,
-    description: `The inscriptions, runes and unspent outputs of the Bitcoin address ${address}.`,
+    description: `The inscriptions, runes, unspent outputs and sales of the Bitcoin address ${address}.`,
     site,
     main: html`<section>
 <h1>Address</h1>
@@ -139,6 +143,9 @@ function tabBody(shown: AddressTabView, isLater: boolean): HtmlValue {
       return shown.outputs.length > 0 ? outputRows(shown.outputs) : empty('It has no unspent output.');
     case 'pending':
       return pendingBody(shown, empty);
+    case 'sold':
+    case 'bought':
+      return addressSales(shown.sales, empty);
   }
 }
 

@@ -58,7 +58,16 @@ export async function startIndexedNode(options: Partial<FollowOptions> = {}): Pr
              SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
              WHERE c.relname = ANY($1) AND i.indisvalid) = cardinality($1) AS is_built
            FROM chain.state`,
-          [['rune_balances_outpoint', 'gallery_pages_ids', 'sales_key', 'sales_txid']],
+          [
+            [
+              'rune_balances_outpoint',
+              'gallery_pages_ids',
+              'sales_key',
+              'sales_txid',
+              'sales_maker',
+              'sales_taker',
+            ],
+          ],
         );
         const [state] = rows;
         return state?.tip_hash != null && state.is_built && displayHash(state.tip_hash) === best;

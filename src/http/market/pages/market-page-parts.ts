@@ -36,7 +36,7 @@ type SoldItem = Pick<SaleLine, 'name' | 'collection'> & { readonly id: Inscripti
 /** Sales of the whole market, with the names of items and collections. */
 export async function marketSaleLines(
   client: ClientBase,
-  sales: readonly MarketSale[],
+  sales: readonly (ListedSale & Pick<MarketSale, 'id'>)[],
   network: NetworkParameters,
 ): Promise<SaleLine[]> {
   const items = await shownItems(

@@ -38,6 +38,7 @@ import {
 } from '#web/pages/address.page.ts';
 import type { BoundedCount } from '#web/parts/facts.ts';
 import type { HeldRune } from '#web/parts/held-runes.ts';
+import { addressSales } from './address-sales.ts';
 import { rowsMax } from './chain-sources.ts';
 import { heldRune, holdingsOf, satributesIn } from './holdings.ts';
 import { keyIn, notOurs } from './page-places.ts';
@@ -144,6 +145,9 @@ async function tabRows(client: ClientBase, question: TabQuestion): Promise<TabRo
       return outputRows(client, question);
     case 'pending':
       return pendingRows(client, question);
+    case 'sold':
+    case 'bought':
+      return soldRows(client, question.tab, question);
   }
 }
 
@@ -256,6 +260,15 @@ async function pendingRows(client: ClientBase, { deps, script, after }: TabQuest
         ? null
         : `${last.position}.${formatInscriptionId(last.inscription_txid, last.inscription_index)}`,
   };
+}
+
+async function soldRows(
+  client: ClientBase,
+  side: 'sold' | 'bought',
+  { deps: { network }, script, after }: TabQuestion,
+): Promise<TabRows> {
+  const { sales, next } = await addressSales(client, { network, script, side, after });
+  return { shown: { tab: side, sales }, filled: [], next };
 }
 
 function transferIn(text: string): TransferCursor {

@@ -3,7 +3,7 @@ import { claimDerivedTables } from '#indexer/derived/derived-state.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import type { RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { importItems, marketApp } from '#test/support/market/market-app.ts';
 import { alice, bob, Trades } from '#test/support/sales/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
@@ -51,6 +51,13 @@ async function at(url: string): Promise<{ status: number; retry: boolean; text: 
   };
 }
 
+/** A page: only clients that ask for HTML get it. */
+async function words(url: string): Promise<string> {
+  return (await app.inject({ url, headers: { accept: 'text/html' } })).body;
+}
+
+const soldTab = `/address/${addressOf(alice)}?tab=sold`;
+
 const ofSalesAlone = [
   `${data}/collections/activity?slug=frogs`,
   `${data}/collections/activity?slug=unknown`,
@@ -83,6 +90,7 @@ describe('where the settings leave sales out', () => {
       expect(list).toMatchObject({ countedFrom: null, collections: [{ slug: 'frogs', week: null }] });
       for (const page of ['/collection/frogs', '/market'])
         expect((await at(page)).text).toContain('INDEX_SALES is false');
+      expect(await words(soldTab)).toContain('sales are not indexed here');
     }
     // set again: they are being filled in
     await claim({});
@@ -91,6 +99,7 @@ describe('where the settings leave sales out', () => {
       expect([url, status, retry]).toEqual([url, 503, true]);
       expect(text).toContain('is being filled');
     }
+    expect(await words(soldTab)).toContain('sales of earlier blocks are still being read');
     await node.database.pool.query(
       `UPDATE chain.derived_tables SET is_followed = true, tip_height = NULL, tip_hash = NULL WHERE name = 'sales'`,
     );

@@ -170,6 +170,91 @@ describe('all sales', () => {
   );
 });
 
+describe('the sales of an address', () => {
+  const shown = (text: string): (string | undefined)[] =>
+    [...text.matchAll(/href="\/sale\/([0-9a-f]{64})"/gu)].map(([, txid]) => txid);
+  const words = (text: string): string => text.replaceAll(/<[^>]*>/gu, '').replaceAll(/\s+/gu, ' ');
+  const path = (owner: number, tab: string): string => `/address/${addressOf(owner)}?tab=${tab}`;
+  const nth = (...numbers: number[]): string[] => numbers.map((number) => sales[number]!.txid);
+
+  test('are in two tabs, the newest first, with sums that leave wash sales out', async () => {
+    const sold = await page(path(alice, 'sold'));
+    expect(shown(sold)).toEqual(nth(5, 4, 3, 2, 0));
+    expect(words(sold)).toContain('4 inscriptions sold for 540,000 sats. Wash sales, in no sum: 1.');
+    expect(sold).toContain('href="/collection/frogs"');
+    const bought = await page(path(alice, 'bought'));
+    expect(shown(bought)).toEqual(nth(5, 1));
+    expect(words(bought)).toContain('1 inscription bought for 90,000 sats. Wash sales, in no sum: 1.');
+    const none = await page(path(99, 'sold'));
+    expect(words(none)).toContain('It sold no inscription.');
+    expect(words(await page(path(99, 'bought')))).toContain('It bought no inscription.');
+    expect(none).not.toContain('<img src=x');
+  });
+
+  test('come in pages, and say how many of them are summed', async () => {
+    const { pool } = node.database;
+    const columns = `gross_payout, price, height, tx_index, key, payout_output, fee_output, rules, class, form,
+      confidence, sighash, wash, txid, maker, taker, place, bundle`;
+    await pool.query(
+      `INSERT INTO chain.sales (${columns}, input)
+       SELECT ${columns}, 100 + nth FROM chain.sales, generate_series(1, 2100) AS nth WHERE txid = $1`,
+      [Buffer.from(sales[1]!.txid, 'hex').reverse()],
+    );
+    try {
+      const first = await page(path(bob, 'sold'));
+      expect(shown(first)).toHaveLength(100);
+      expect(words(first)).toContain(
+        'The newest 2,000 were sold for 1.8 BTC. Older ones are listed, and not summed.',
+      );
+      const next = /<a href="([^"]+)" rel="next">/u.exec(first)?.[1]?.replaceAll('&amp;', '&');
+      const second = await page(next!);
+      expect(shown(second)).toHaveLength(100);
+      expect(words(second)).not.toContain('sold for');
+      expect(second).toContain(`href="${path(bob, 'sold')}" rel="first"`);
+    } finally {
+      await pool.query('DELETE FROM chain.sales WHERE input > 100');
+    }
+  });
+
+  test('leave out deliveries of our own orders', async () => {
+    const { pool } = node.database;
+    await pool.query(
+      'ALTER TABLE service.wallet_transactions DROP CONSTRAINT IF EXISTS wallet_transactions_order_id_fkey',
+    );
+    await pool.query(
+      `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+       VALUES ($1, '00000000-0000-4000-8000-000000000000', 'reveal', 0, 0, '\\x', '{"inputs":[]}', 0)`,
+      [Buffer.from(sales[4]!.txid, 'hex').reverse()],
+    );
+    const sold = await page(path(alice, 'sold'));
+    await pool.query('DELETE FROM service.wallet_transactions');
+    expect(shown(sold)).toEqual(nth(5, 3, 2, 0));
+    expect(words(sold)).toContain('3 inscriptions sold for 520,000 sats.');
+  });
+
+  test.each(['after=x', 'after=1.2.3', 'after=99999999999.0.0.0'])('refuse the place %s', async (query) => {
+    expect(
+      (await app.inject({ url: `${path(bob, 'sold')}&${query}`, headers: { accept: 'text/html' } }))
+        .statusCode,
+    ).toBe(400);
+  });
+
+  test('are unknown while their index is built', async () => {
+    const { pool } = node.database;
+    const { rows } = await pool.query<{ made: string }>(
+      `SELECT pg_get_indexdef('chain.sales_taker'::regclass) AS made`,
+    );
+    await pool.query('DROP INDEX chain.sales_taker');
+    try {
+      expect(words(await page(path(alice, 'sold')))).toContain(
+        'unknown: the index of sales by address is still being built',
+      );
+    } finally {
+      await pool.query(rows[0]!.made);
+    }
+  });
+});
+
 describe('a collection', () => {
   test('has what it sold in a day, a week, a month and in all, and links to its other pages', async () => {
     const text = await page('/collection/frogs');

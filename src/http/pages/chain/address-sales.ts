@@ -1,0 +1,64 @@
+import type { ClientBase } from 'pg';
+import { whyBehind } from '#chain/derived/derived-tables.queries.ts';
+import { areSalesLeftOut } from '#chain/sales/sale.queries.ts';
+import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
+import { marketSaleLines } from '#http/market/pages/market-page-parts.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import {
+  type SaleSide,
+  salesOfAddress,
+  salesOfAddressIndexes,
+  sumsOfAddress,
+} from '#market/sales/address-sales.store.ts';
+import { formatSalePlace, parseSalePlace } from '#market/sales/sale-id.ts';
+import type { AddressSalesView } from '#web/parts/address-sales.ts';
+import { rowsMax } from './chain-sources.ts';
+
+/** Sales that a page sums: each is a row somewhere in its table, so more would take a slow disk seconds. */
+const summedMax = 2_000;
+
+interface SalesQuestion {
+  readonly network: NetworkParameters;
+  readonly script: Uint8Array;
+  readonly side: SaleSide;
+  readonly after: string | undefined;
+}
+
+interface AddressSales {
+  readonly sales: AddressSalesView;
+  /** The sale before which the next page begins, as a text. Null: there is no older one. */
+  readonly next: string | null;
+}
+
+/** A page of what an address sold or bought. Throws `request_invalid` for a place that no list has. */
+export async function addressSales(
+  client: ClientBase,
+  { network, script, side, after }: SalesQuestion,
+): Promise<AddressSales> {
+  const before = after === undefined ? null : parseSalePlace(after);
+  if (after !== undefined && before === null)
+    throw new AppError('request_invalid', 'after is no place of this list', { parameter: 'after' });
+  const why = await whyUnknown(client);
+  if (why !== null) return { sales: { kind: 'unknown', why }, next: null };
+  const { sales, next } = await salesOfAddress(client, { script, side, before, limit: rowsMax });
+  return {
+    sales: {
+      kind: 'known',
+      side,
+      sums: before === null ? await sumsOfAddress(client, script, side, summedMax) : null,
+      sales: await marketSaleLines(client, sales, network),
+    },
+    next: next === null ? null : formatSalePlace(next),
+  };
+}
+
+/** Null: the sales of an address are known. */
+async function whyUnknown(client: ClientBase): Promise<string | null> {
+  if (await areSalesLeftOut(client)) return 'sales are not indexed here';
+  if ((await whyBehind(client, 'sales')) !== null) return 'sales of earlier blocks are still being read';
+  const built = await builtIndexes(client, salesOfAddressIndexes);
+  return built.size < salesOfAddressIndexes.length
+    ? 'the index of sales by address is still being built'
+    : null;
+}
