@@ -1351,7 +1351,7 @@ CREATE TABLE service.mint_orders (
   CONSTRAINT mint_orders_items_check CHECK (((items >= 1) AND (items <= 1000))),
   CONSTRAINT mint_orders_price_check CHECK ((price >= 0)),
   CONSTRAINT mint_orders_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520))),
-  CONSTRAINT mint_orders_standing_check CHECK ((standing = ANY (ARRAY['making'::text, 'unpaid'::text, 'allowed'::text, 'refused'::text, 'released'::text])))
+  CONSTRAINT mint_orders_standing_check CHECK ((standing = ANY (ARRAY['making'::text, 'unpaid'::text, 'allowed'::text, 'refused'::text, 'late'::text, 'released'::text])))
 );
 CREATE INDEX mint_orders_allowance ON service.mint_orders USING btree (collection, phase, script) INCLUDE (items, standing);
 CREATE INDEX mint_orders_client ON service.mint_orders USING btree (client) WHERE (client IS NOT NULL);

@@ -125,8 +125,9 @@ CREATE TABLE service.mint_orders (
   -- who reserved, as limits count clients; null: it is paid for, or over
   client text COLLATE "C",
   -- making: it is stored until held_until, or never had its items. unpaid: it has them for a time. allowed: paid for, within the
-  -- allowance. refused: paid for beyond it. released: it has none
-  standing text NOT NULL DEFAULT 'making' CHECK (standing IN ('making', 'unpaid', 'allowed', 'refused', 'released')),
+  -- allowance. refused: paid for beyond it. late: its payment waited too long for a block. released: it is over. These three have
+  -- no items
+  standing text NOT NULL DEFAULT 'making' CHECK (standing IN ('making', 'unpaid', 'allowed', 'refused', 'late', 'released')),
   held_until timestamptz,
   reserved_at timestamptz NOT NULL DEFAULT now(),
   FOREIGN KEY (collection, phase) REFERENCES service.mint_phases,

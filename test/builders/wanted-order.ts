@@ -72,6 +72,7 @@ export function wantedOrder(
       amount: Number(quote.amount),
     },
     stocked: null,
+    hold: null,
     files,
     webhookUrl: null,
     refundScript: null,

@@ -309,11 +309,15 @@ export async function lockCollectionOf(tx: pg.ClientBase, orderId: string): Prom
 }
 
 /** Frees the items of an order and takes them from the counts. Its collection must be locked. */
-export async function releaseItems(tx: pg.ClientBase, orderId: string): Promise<void> {
+export async function releaseItems(
+  tx: pg.ClientBase,
+  orderId: string,
+  standing: 'released' | 'refused' | 'late' = 'released',
+): Promise<void> {
   await tx.query(
     `WITH before AS (
        SELECT order_id, collection, phase, items, standing FROM service.mint_orders
-        WHERE order_id = $1 AND standing <> 'released' AND standing <> 'refused'
+        WHERE order_id = $1 AND standing IN ('making', 'unpaid', 'allowed')
      ), freed AS (
        UPDATE service.mint_items SET order_id = NULL, order_place = NULL WHERE order_id = (SELECT order_id FROM before)
      ), counted AS (
@@ -324,8 +328,8 @@ export async function releaseItems(tx: pg.ClientBase, orderId: string): Promise<
        UPDATE service.mint_phases AS p SET taken = taken - b.items
          FROM before AS b WHERE p.collection = b.collection AND p.phase = b.phase
      )
-     UPDATE service.mint_orders AS o SET standing = 'released', held_until = NULL, client = NULL
+     UPDATE service.mint_orders AS o SET standing = $2, held_until = NULL, client = NULL
        FROM before AS b WHERE o.order_id = b.order_id`,
-    [orderId],
+    [orderId, standing],
   );
 }

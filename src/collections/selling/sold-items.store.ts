@@ -4,9 +4,10 @@ import { lockCollectionOf, releaseItems } from './holds.store.ts';
 
 /**
  * How an order has its items. `making`, `unpaid`: for a time. `allowed`: paid for. `refused`: paid for beyond the allowance of its
- * address. `released`: it has none.
+ * address. `late`: its payment waited too long for a block. `released`: it is over. The last three have no items, and only the
+ * last one may get them again.
  */
-export type SoldStanding = 'making' | 'unpaid' | 'allowed' | 'refused' | 'released';
+export type SoldStanding = 'making' | 'unpaid' | 'allowed' | 'refused' | 'late' | 'released';
 
 /** Items of a collection that an order buys. */
 export interface SoldItems {
@@ -28,21 +29,24 @@ export async function readSoldItems(client: pg.ClientBase, orderId: string): Pro
 /**
  * Gives the items of an order back once it needs them no more. Takes them again where it needs them, and no other order has one:
  * a payment in time may become known late. Returns how it has them now.
+ *
+ * @param without its standing where it gives them back
  */
 export async function keepItems(
   tx: pg.ClientBase,
   orderId: string,
   isNeeding: boolean,
+  without: 'late' | 'released' = 'released',
 ): Promise<SoldStanding> {
   const before = await readSoldItems(tx, orderId);
   assert(before !== null, `order ${orderId} is for a collection`);
   const { standing } = before;
-  const isHolding = standing !== 'released' && standing !== 'refused';
-  if (isHolding === isNeeding || standing === 'refused') return standing;
+  if (standing === 'refused' || standing === 'late') return standing;
+  if ((standing !== 'released') === isNeeding) return standing;
   await lockCollectionOf(tx, orderId);
   if (isNeeding) return (await takeAgain(tx, orderId)) ? 'unpaid' : 'released';
-  await releaseItems(tx, orderId);
-  return 'released';
+  await releaseItems(tx, orderId, without);
+  return without;
 }
 
 /** False: another order has one of the items, or the phase has no room any more. */
@@ -122,8 +126,7 @@ export async function decideItems(
   standing: 'allowed' | 'refused',
 ): Promise<void> {
   if (standing === 'refused') {
-    await releaseItems(tx, orderId);
-    await tx.query(`UPDATE service.mint_orders SET standing = 'refused' WHERE order_id = $1`, [orderId]);
+    await releaseItems(tx, orderId, standing);
     return;
   }
   await tx.query(

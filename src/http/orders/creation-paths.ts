@@ -125,6 +125,7 @@ const sentOrder = (
 ): SentOrder => ({
   type,
   contents,
+  items: null,
   body: request.body,
   origin: originOf(request, publicOrigin),
 });

@@ -1,5 +1,6 @@
 import { accessErrors } from './access-errors.ts';
 import { blockErrors } from './block-errors.ts';
+import { collectionErrors } from './collection-errors.ts';
 import { commandErrors } from './command-errors.ts';
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 import { indexErrors } from './index-errors.ts';
@@ -30,6 +31,7 @@ const table = {
   ...requestErrors,
   ...searchErrors,
   ...utxoErrors,
+  ...collectionErrors,
   ...walletErrors,
   ...webhookErrors,
 } as const;

@@ -3,6 +3,7 @@ import type { InventoryType } from '#inventory/inventory-types.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { OrderedItem, OrderedItems } from '#orders/collections/ordered-items.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { burnFaults, feeFaults } from '#orders/pricing/fee-faults.ts';
 import { namedInscriptionFaults } from '#orders/pricing/named-inscriptions.ts';
@@ -53,6 +54,8 @@ export interface CheckingParts {
 export interface SentOrder {
   readonly type: OrderTerms['type'];
   readonly contents: 'files' | 'texts';
+  /** Items of a collection, in place of contents of the body. Null: it is no order of a collection. */
+  readonly items: OrderedItems | null;
   readonly body: unknown;
   /** Origin of the URLs of its files. */
   readonly origin: string;
@@ -68,6 +71,8 @@ export interface CheckedOrder {
   readonly policy: NodePolicy | null;
   /** The type of sats of the inventory that it wants; null: none. */
   readonly satType: InventoryType | null;
+  /** The items that it inscribes; null: it is no order of a collection. */
+  readonly items: OrderedItems | null;
 }
 
 /** Bodies that are compressed before an order is answered: a few hundred milliseconds of a thread. */
@@ -87,6 +92,7 @@ export async function checkOrder(
     network,
     type: sent.type,
     contents: sent.contents,
+    items: sent.items,
     nonStandard: settings.nonStandard,
     purpose: 'order',
     ahead: await readAhead(sent.body, network, asker),
@@ -110,9 +116,11 @@ export async function checkOrder(
     extras,
     policy,
     satType,
+    items: sent.items,
     order: {
       terms,
-      files: read.files.map((file, index) => sentFile(file, terms.files[index])),
+      files: read.files.map((file, index) => sentFile(file, terms.files[index], sent.items?.items[index])),
+      hold: sent.items?.orderId ?? null,
       webhookUrl: extras.webhookUrl,
       refundScript: extras.refundScript,
       timeoutMinutes: extras.timeoutMinutes,
@@ -195,12 +203,18 @@ function withFetched(terms: OrderTerms, { bodies, metadata }: FetchedContents): 
   return { ...terms, files };
 }
 
-function sentFile({ name, terms }: ReadFile, made: FileTerms | undefined): SentFile | null {
+function sentFile(
+  { name, terms }: ReadFile,
+  made: FileTerms | undefined,
+  item: OrderedItem | undefined,
+): SentFile | null {
   const body = made?.body;
   if (name === null || !(body instanceof Uint8Array)) return null;
   return {
     name,
     content: body,
+    // the customer gets what was approved, also where `compress` makes it shorter
+    ...(item === undefined ? {} : { stored: item.sha256 }),
     mediaType: terms.contentType ?? 'application/octet-stream',
     shown: {
       name,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { confirmHold } from '#collections/selling/holds.store.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
@@ -23,6 +24,8 @@ import type { OrderKeys } from './order-keys.ts';
 export interface SentFile {
   readonly name: string;
   readonly content: Uint8Array;
+  /** The sha256 of what is on the disk of files already; absent: the content is stored. */
+  readonly stored?: Uint8Array;
   readonly mediaType: string;
   /** As answers show it, without `url` and `s3Key`. */
   readonly shown: object;
@@ -50,6 +53,8 @@ export interface WantedOrder {
     readonly ofType: readonly StockedOutpoint[];
     readonly by: StockedReserver;
   } | null;
+  /** The order whose items are held, which this one becomes; null: it is no order of a collection. */
+  readonly hold: string | null;
   /** One an inscription; null: a delegate without a file. */
   readonly files: readonly (SentFile | null)[];
   readonly webhookUrl: string | null;
@@ -103,7 +108,8 @@ export type OnMade = (tx: pg.ClientBase, made: MadeOrder) => Promise<void>;
 /**
  * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
  * everything else in one transaction, before this returns: no address is shown of an order that could be lost. Throws
- * `orders_off`, `wallet_indices_unreleased`, `inventory_taken` and `inventory_reserved_max`.
+ * `orders_off`, `wallet_indices_unreleased`, `inventory_taken`, `inventory_reserved_max` and
+ * `collection_items_taken`.
  *
  * @param signal of who orders: it ends what is read first. What is written is finished; null: nobody who could leave
  */
@@ -130,6 +136,8 @@ export async function createOrder(
       await reserve(tx, made.id, sats, { client: by.client, ofType, most: by.most ?? reservedMost });
       failpoint('order-reserved');
     }
+    if (wanted.hold !== null && !(await confirmHold(tx, wanted.hold)))
+      throw new AppError('collection_items_taken', 'The order took too long to make: order again.');
     await watchOrder(tx, made, own.deposits, tip);
     await onMade?.(tx, { order: made, files: shown, planned });
     failpoint('order-making');
@@ -189,7 +197,7 @@ function newOrder(
 ): NewOrder {
   const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
   return {
-    id: randomUUID(),
+    id: wanted.hold ?? randomUUID(),
     kind: terms.type,
     keyIndex,
     ownIndex,
@@ -237,7 +245,7 @@ async function storeFile(
   filesUrl: WantedOrder['filesUrl'],
 ): Promise<NewOrderFile> {
   if (file === null) return { sha256: null, mediaType: null, s3Key: null, shown: {} };
-  const sha256 = await files.put(file.content);
+  const sha256 = file.stored ?? (await files.put(file.content));
   const s3Key = `${randomUUID()}_${file.name.slice(-nameCharsMax).toWellFormed()}`;
   const shown = { ...file.shown, url: filesUrl(s3Key), s3Key };
   return { sha256, mediaType: file.mediaType, s3Key, shown };

@@ -1,6 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
+import type { OrderedItems } from '#orders/collections/ordered-items.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
-import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
+import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { nonStandardReveals } from '#orders/mining/offer-reveals.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts';
@@ -18,14 +19,15 @@ export interface QuotingParts extends Stock {
 /** Quotes a checked order, and offers it sats of the inventory if it wants some. Throws `orders_off`. */
 export async function quoteCheckedOrder(
   parts: QuotingParts,
-  { order, read, extras, policy, satType }: CheckedOrder,
+  { order, read, extras, policy, satType, items }: CheckedOrder,
   asker: Asker,
 ): Promise<{ readonly kind: 'wanted'; readonly wanted: WantedOrder } | Faulty> {
   const { settings } = parts;
   const offer = satType === null ? null : await offerSats(parts, satType, order.terms, asker);
   if (offer?.kind === 'faulty') return offer;
   const { terms, fee: rareSatsFee } = offer ?? { terms: order.terms, fee: 0n };
-  const quote = quoted(terms, { ...pricesOf(terms.type, settings, asker), rareSatsFee });
+  const prices = { ...pricesOf(terms.type, settings, asker), rareSatsFee };
+  const quote = quoted(terms, items === null ? prices : withCollection(prices, items, settings));
   if (quote.kind === 'faulty') return quote;
   const wanted = {
     ...order,
@@ -42,11 +44,20 @@ export async function quoteCheckedOrder(
       ...shownReferral(read),
       // as it was sent: clients compare it with what they have
       ...(satType === null ? {} : { rareSats: read.rareSats }),
+      ...(items === null ? {} : { collection: shownCollection(items) }),
     },
-    quote: storedQuote(quote, { read, policy, hasRareSatsFee: rareSatsFee > 0n }, settings),
+    quote: storedQuote(quote, { read, policy, items, hasRareSatsFee: rareSatsFee > 0n }, settings),
   };
   return { kind: 'wanted', wanted };
 }
+
+const collectionPrices = (
+  { collectionServiceFee }: Pick<OrderQuote, 'collectionServiceFee'>,
+  { price, creatorAddress }: Pick<OrderedItems, 'price' | 'creatorAddress'>,
+) => ({
+  collectionServiceFee: Number(collectionServiceFee),
+  ...(creatorAddress === null ? {} : { creator: { address: creatorAddress, price: Number(price) } }),
+});
 
 /** Files with what answers show of those whose transactions nodes do not relay (client-compat 3.4). */
 function withNonStandard(files: WantedOrder['files'], layout: OrderLayout): WantedOrder['files'] {
@@ -64,6 +75,21 @@ function reserverOf({ client, key }: Pick<Asker, 'client' | 'key'>): StockedRese
   return { client: `key(${key.id})`, most: key.terms.reservedMax };
 }
 
+/** Prices of items: the creator's, and the operator's of collections. */
+const withCollection = (
+  prices: OrderPrices,
+  { price }: Pick<OrderedItems, 'price'>,
+  { collectionServiceFee }: Pick<PriceSettings, 'collectionServiceFee'>,
+): OrderPrices => ({ ...prices, price, collectionServiceFee: BigInt(collectionServiceFee) });
+
+/** The collection as answers show it (client-compat 3.6). */
+const shownCollection = ({ collection, isRequested, items }: OrderedItems) => ({
+  id: collection,
+  count: items.length,
+  type: isRequested ? 'requested' : 'random',
+  items: items.map(({ item }) => item),
+});
+
 /** The referral and its fee as answers show them. */
 const shownReferral = ({ referral, terms }: ReadOrder) => ({
   referral,
@@ -76,10 +102,14 @@ const referralFee = (
   { referralPercent }: Pick<PriceSettings, 'referralPercent'>,
 ): number => Number((baseFee * BigInt(referralPercent)) / 100n);
 
+interface Quoted extends Pick<CheckedOrder, 'read' | 'policy' | 'items'> {
+  readonly hasRareSatsFee: boolean;
+}
+
 /** The quote as the order keeps it. */
 function storedQuote(
   quote: OrderQuote,
-  { read, policy, hasRareSatsFee }: Pick<CheckedOrder, 'read' | 'policy'> & { hasRareSatsFee: boolean },
+  { read, policy, items, hasRareSatsFee }: Quoted,
   settings: PriceSettings,
 ): StoredQuote {
   return {
@@ -88,6 +118,7 @@ function storedQuote(
     baseFee: Number(quote.baseFee),
     // also one that a discount takes off whole
     ...(hasRareSatsFee ? { rareSatsFee: Number(quote.rareSatsFee) } : {}),
+    ...(items === null ? {} : collectionPrices(quote, items)),
     ...keptSizeFees(quote.layout),
     additionalFeeCharged: Number(quote.additionalFeeCharged),
     postage: Number(quote.postage),

@@ -23,7 +23,9 @@ export function bytesOfOrder({
   request,
   webhookUrl,
 }: Pick<WantedOrder, 'files' | 'terms' | 'layout' | 'request' | 'webhookUrl'>): number {
-  const contents = sumOf(files, (file) => file?.content.length ?? 0);
+  const contents = sumOf(files, (file) =>
+    file === null || file.stored !== undefined ? 0 : file.content.length,
+  );
   const leaves = sumOf(layout.reveals, ({ leafBytes }) => leafBytes);
   const shown = sumOf(files, (file) => jsonBytes(file?.shown ?? null)) + jsonBytes({ request, webhookUrl });
   const fixed = besideOrder + files.length * besideFile + terms.parents.length * besideParent;

@@ -4,7 +4,7 @@ import { orderCoins } from '#orders/coins/order-coins.ts';
 import { isShortfall } from '#orders/inscribing/order-terms.ts';
 import { type FileMoney, moneyOfFiles, refundedFiles } from '#orders/ledger/lost-files.ts';
 import { orderEntries } from '#orders/ledger/order-entries.ts';
-import { shareOf } from '#orders/ledger/referral-share.ts';
+import { sharesOf } from '#orders/ledger/partner-shares.ts';
 import { type OwedMoney, strayCostOf } from '#orders/ledger/settlements.ts';
 import { unminedReason } from '#orders/mining/unmined.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -24,7 +24,10 @@ import { type OrderDepths, type OrderRecords, readRecords } from './read-records
 
 /** The facts of an order, with the rows that they follow from and what is due. */
 export interface Known
-  extends Pick<OrderRecords, 'payments' | 'stocked' | 'held' | 'transactions' | 'mining' | 'commitHeight'>,
+  extends Pick<
+      OrderRecords,
+      'payments' | 'stocked' | 'items' | 'held' | 'transactions' | 'mining' | 'commitHeight'
+    >,
     Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
   readonly reveals: readonly OrderTransaction[];
@@ -62,7 +65,7 @@ export function knownFrom(
   { returnMaxSats }: Pick<OrderDepths, 'returnMaxSats'>,
   now: Date,
 ): Known {
-  const { payments, deposits, transactions, stocked, held, mining, commitHeight } = records;
+  const { payments, deposits, transactions, stocked, items, held, mining, commitHeight } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const { lost, refundedFiles: refunded, areAllLost } = lostOf(order, records);
@@ -103,6 +106,7 @@ export function knownFrom(
     reveals,
     parents,
     stocked,
+    items,
     held,
     transactions,
     mining,
@@ -154,7 +158,7 @@ function returnedNow(
   { spent, seen, holding, owed, ours, rests, isMoneyComing }: PlacedMoney,
   { parents, costMax }: { readonly parents: Known['parents']; readonly costMax: bigint },
 ): Return | null {
-  const share = shareOf(order, refundedFiles(order.terms, transactions).length);
+  const shares = sharesOf(order, refundedFiles(order.terms, transactions).length);
   const withParents = new Set([
     ...deposits.filter(({ state }) => state === 'here').map(({ payment }) => outpointOf(payment)),
     ...[...held].filter(([, { isParent }]) => isParent).map(([outpoint]) => outpoint),
@@ -170,7 +174,7 @@ function returnedNow(
     refundDust: order.refundScript === null ? null : BigInt(dustOf(order.refundScript)),
     owed,
     ours,
-    share: share === null ? 0n : share.additional + share.commission,
+    share: shares.reduce((sum, { additional, commission }) => sum + additional + commission, 0n),
     ourCost: rests.ourCost,
     strayCost: strayCostOf(transactions, withParents, rests.ours),
     costMax,

@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { keepBumpCoins, keepOrderCoins } from '#orders/coins/keep-coins.ts';
+import {
+  type CollectionStanding,
+  decideCollectionOrder,
+  reasonWithoutItems,
+} from '#orders/collections/collection-standing.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
@@ -93,11 +98,15 @@ export async function processOrder(
   let problem: string | null;
   /** Why nothing is returned, where something should be. */
   let unreturned: string | null;
+  /** Orders of the same address are decided about before it. */
+  let isWaiting: boolean;
   for (let events = 0; ; events++) {
     assert(events < eventsMax, `order ${id} runs in a circle`);
     known = await learn(tx, order, steps, now);
     const { state } = order;
-    const placed = await marked(state, placedOf, order, known, steps);
+    const items = await decideItemsOf(tx, order, known);
+    isWaiting = items === 'waiting';
+    const placed = await marked(state, placedOf, order, known, steps, items);
     problem = null;
     unreturned = null;
     if (await isDecided(tx, order, known, steps, placed)) {
@@ -119,7 +128,7 @@ export async function processOrder(
   const isPosted = await post(tx, order, known);
   await explain(tx, order, known, unreturned);
   await refuseCancellation(tx, order, before);
-  await lookAgain(tx, id, nextLook(order, known, { problem, isPosted }, now));
+  await lookAgain(tx, id, nextLook(order, known, { problem, isPosted, isWaiting }, now));
   return order.state;
 }
 
@@ -349,9 +358,30 @@ const parentsOf = ({ parents }: Known): readonly Deposit[] =>
 /** A reorganisation may have taken the payment or a parent back while lock times were searched. */
 const isPaidInTime = (facts: OrderFacts): boolean => paidInTime(facts).isDeep && facts.parents === 'here';
 
+/** Whether a delivery is planned now. */
+const isDeliveryDue = (order: Order, known: Known): boolean =>
+  order.state === 'prep' && known.reveals.length === 0 && isPaidInTime(known.facts);
+
+/** Whether a paid order has its items for good; null: nothing is planned for it now, or it is no order of a collection. */
+const decideItemsOf = async (
+  tx: pg.ClientBase,
+  order: Order,
+  known: Known,
+): Promise<CollectionStanding | null> =>
+  known.items !== null && isDeliveryDue(order, known)
+    ? decideCollectionOrder(tx, order, known.items, known.payments)
+    : null;
+
 /** How the delivery spends its payments; null: none is due. */
-function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments | null {
-  if (order.state !== 'prep' || known.reveals.length > 0 || !isPaidInTime(known.facts)) return null;
+function placedOf(
+  order: Order,
+  known: Known,
+  steps: OrderSteps,
+  items: CollectionStanding | null,
+): PlacedPayments | null {
+  if (!isDeliveryDue(order, known)) return null;
+  if (items === 'waiting') return { kind: 'pending' };
+  if (items !== null && items !== 'held') return { kind: 'unwanted', reason: reasonWithoutItems[items] };
   if (order.areLeavesDeleted) return { kind: 'unwanted', reason: leavesDeleted };
   const standing = known.stocked?.standing ?? 'here';
   if (standing === 'gone') return { kind: 'unwanted', reason: stockGone };
@@ -373,6 +403,15 @@ async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped
   return posted !== 'waits';
 }
 
+/** The outcome of a look. */
+interface Look {
+  readonly problem: string | null;
+  /** Its ledger is as its facts say. */
+  readonly isPosted: boolean;
+  /** Other orders are decided about before it. */
+  readonly isWaiting: boolean;
+}
+
 /**
  * When time alone may change an order; null: payments, blocks and people can, and all of them are news. An order that
  * stays due would be looked at in every round, and few of them would keep all others from being looked at.
@@ -380,11 +419,11 @@ async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped
 function nextLook(
   order: Order,
   known: Known,
-  { problem, isPosted }: { readonly problem: string | null; readonly isPosted: boolean },
+  { problem, isPosted, isWaiting }: Look,
   now: Date,
 ): Date | null {
   const look = lookOf(order, known, problem, now);
-  return isPosted ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
+  return isPosted && !isWaiting ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
 }
 
 /** Says on the order why something of it waits that no state tells. */
@@ -418,8 +457,9 @@ function lookOf(order: Order, known: Known, problem: string | null, now: Date): 
 const againMs = (problem: string): number =>
   problem === owedTooLittle || problem.startsWith(depositsWait) ? oweAgainMs : tryAgainMs;
 
-/** The time that releases its sats, all at once; null: none does. */
-function releaseOf(order: Order, { stocked }: Known): Date | null {
+/** The time that releases its sats or its items, all at once; null: none does. */
+function releaseOf(order: Order, { stocked, items }: Known): Date | null {
+  if (items === 'unpaid') return reservedUntil({ ...order, failedAt: null });
   const held = stocked?.reservations.find(({ isReleased }) => !isReleased);
   return held === undefined ? null : reservedUntil({ ...order, failedAt: held.failedAt });
 }

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
 import { outputStandings } from '#chain/sats/output-standing.queries.ts';
+import type { SoldStanding } from '#collections/selling/sold-items.store.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { type OrderBump, readBumps, spentByOthers } from '#orders/bumping/bump.store.ts';
+import { keepCollectionItems } from '#orders/collections/collection-standing.ts';
 import { refundedFiles } from '#orders/ledger/lost-files.ts';
 import { isClosing, strandedCommit } from '#orders/ledger/settlements.ts';
 import { giveUpPackages, noteMined, readPackages } from '#orders/mining/packages.store.ts';
@@ -59,6 +61,8 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly lent: ReadonlySet<string>;
   /** Its reservations in the inventory; null: it wants none. */
   readonly stocked: Stocked | null;
+  /** How it has the items of a collection that it inscribes; null: it is no order of a collection. */
+  readonly items: SoldStanding | null;
   /** Its reveal that a miner is to take; null: nodes relay its reveals. */
   readonly mining: StoredPackage | null;
   /** The block of the commit, where a refund may spend what it holds; null: in none, as far as is known. */
@@ -95,6 +99,7 @@ export async function readRecords(
   const made = await readTransactions(tx, order.id);
   const bumpsBefore = await readBumps(tx, order.id);
   const stocked = await readStocked(tx, order, made, now);
+  const items = await keepCollectionItems(tx, order, now);
   const there = new Set([
     ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumpsBefore),
     ...(stocked?.spendable ?? []),
@@ -124,6 +129,7 @@ export async function readRecords(
     held,
     lent: new Set(lent),
     stocked,
+    items,
     mining,
     ...delivery,
   };

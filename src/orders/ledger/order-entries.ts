@@ -6,7 +6,7 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { entriesOf, type LedgerEntry, type Receipt, type Settlement } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { refundedFiles } from './lost-files.ts';
-import { shareOf, withReferral } from './referral-share.ts';
+import { sharesOf, withShares } from './partner-shares.ts';
 import {
   bumpSettlements,
   hexOf,
@@ -60,10 +60,10 @@ function settlementsFor(
   };
   const delivered = settlementsOf(isRevealed ? transactions.filter((made) => !isClosing(made)) : [], facts);
   const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
-  const share = shareOf(order, refundedFiles(order.terms, transactions).length);
+  const shares = sharesOf(order, refundedFiles(order.terms, transactions).length);
   const stranded = strandedCommit(transactions);
   return [
-    ...(share === null ? delivered : withReferral(delivered, share)),
+    ...withShares(delivered, shares),
     ...(stranded !== null && commitHeight !== null ? [settlementOfStranded(stranded)] : []),
     ...settlementsOf(closed, facts),
   ];

@@ -19,6 +19,13 @@ export interface OrderRequest {
   readonly batchMode?: string | number | null;
   readonly additionalFee: number | null;
   readonly referral: string | null;
+  /** The collection that its files are items of, by their numbers; absent: none. */
+  readonly collection?: {
+    readonly id: string;
+    readonly count: number;
+    readonly type: string;
+    readonly items: readonly number[];
+  };
   readonly refundAddress: string | null;
   readonly projectTag: string | null;
   readonly zeroConf: null;
@@ -37,10 +44,13 @@ export const earnedBy = (
     postage,
     additionalFeeCharged,
     referralFee = 0,
-  }: Pick<StoredQuote, 'serviceFee' | 'postage' | 'additionalFeeCharged' | 'referralFee'>,
+    creator,
+  }: Pick<StoredQuote, 'serviceFee' | 'postage' | 'additionalFeeCharged' | 'referralFee' | 'creator'>,
   count: number,
 ): bigint =>
-  BigInt(serviceFee) - BigInt(postage) * BigInt(count) - BigInt(additionalFeeCharged + referralFee);
+  BigInt(serviceFee) -
+  BigInt(postage + (creator?.price ?? 0)) * BigInt(count) -
+  BigInt(additionalFeeCharged + referralFee);
 
 /** What an order costs, as it was quoted. Sats. */
 export interface StoredQuote {
@@ -49,6 +59,10 @@ export interface StoredQuote {
   readonly baseFee: number;
   /** Of an order of a sat of the inventory. */
   readonly rareSatsFee?: number;
+  /** Sats an item of a collection, for the service; absent: it is no order of a collection. */
+  readonly collectionServiceFee?: number;
+  /** Sats an item for the creator of a collection, and where they go; absent: none are due. */
+  readonly creator?: { readonly address: string; readonly price: number };
   /** Of a managed order, part of `serviceFee`: in all, and the least by which outputs are chosen; absent: there is none. */
   readonly sizeFees?: { readonly least: number; readonly all: number };
   readonly additionalFeeCharged: number;

@@ -22,7 +22,7 @@ export type DescribeOptions = ReadOptions &
     readonly timeoutMinutes: number;
   };
 
-/** Minutes within which an order with a sat of the inventory must be paid: its sat is reserved for so long. */
+/** Minutes within which an order must be paid that has a sat of the inventory, or an item of a collection: it is reserved for so long. */
 const reservedMinutes = 30;
 
 /**
@@ -31,7 +31,7 @@ const reservedMinutes = 30;
  */
 export function describeOrder(body: unknown, options: DescribeOptions): DescribedOrder | Faulty {
   const read = readOrderRequest(body, options);
-  const isReserving = read.kind === 'read' && read.rareSats !== commonSats;
+  const isReserving = options.items != null || (read.kind === 'read' && read.rareSats !== commonSats);
   const extras = readExtras(body, {
     ...options,
     ...(isReserving ? { timeoutMinutes: reservedMinutes, timeoutMostMinutes: reservedMinutes } : {}),

@@ -1,4 +1,5 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { itemFiles, type OrderedItems } from '#orders/collections/ordered-items.ts';
 import { termFaults, tooManyParents } from '#orders/inscribing/check-terms.ts';
 import {
   type FileTerms,
@@ -26,6 +27,8 @@ export interface ReadOptions {
   readonly purpose: 'price' | 'order';
   /** `texts`: the body has texts in place of files. Absent: files and delegates, and of a price either. */
   readonly contents?: 'files' | 'texts';
+  /** Items of a collection, which are the contents. Absent: the body has them. */
+  readonly items?: OrderedItems | null;
   /** Values that take long, read before. Absent: they are read at once. */
   readonly ahead?: ReadAhead;
 }
@@ -112,10 +115,23 @@ function readContents(
   order: Readonly<Record<string, unknown>>,
   options: ReadOptions,
 ): ReadFile[] {
+  if (options.items != null) return readItems(values, order, options.items);
   if (isOfTexts(order, options)) return readTexts(values, order);
   if (options.type === 'bulk' && hasItems(order['texts']))
     values.sentence('texts', 'texts are no part of an order of files: POST /textorder takes them.');
   return readFiles(values, order, { isPrice: options.purpose === 'price', ahead: aheadOf(options) });
+}
+
+/** Files that are sent beside items are refused: a customer would pay for less than was sent. */
+function readItems(
+  values: RequestValues,
+  order: Readonly<Record<string, unknown>>,
+  items: OrderedItems,
+): ReadFile[] {
+  for (const name of ['files', 'delegates', 'texts'])
+    if (hasItems(order[name]))
+      values.sentence(name, `${name} are no part of an order of a collection: POST /order takes them.`);
+  return itemFiles(items);
 }
 
 const aheadOf = ({ network, ahead }: Pick<ReadOptions, 'network' | 'ahead'>): ReadAhead =>

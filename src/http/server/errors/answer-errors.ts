@@ -91,6 +91,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   order_refuses: 409,
   inventory_taken: 409,
   inventory_reserved_max: 409,
+  collection_items_taken: 409,
+  collection_unpaid_max: 409,
   idempotency_key_reused: 422,
   idempotency_key_busy: 409,
   orders_off: 503,

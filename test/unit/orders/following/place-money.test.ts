@@ -76,6 +76,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     lent: new Set(),
     held: new Map((parts.payments ?? []).map((payment) => [outpointOf(payment), plainPayment])),
     stocked: null,
+    items: null,
     mining: null,
     commitHeight: null,
     depth: { tip, confirmations: 3 },

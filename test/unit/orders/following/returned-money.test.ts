@@ -131,6 +131,7 @@ class Room {
         ]),
       ),
       stocked: null,
+      items: null,
       mining: null,
       commitHeight: null,
       depth: { tip: asHeight(100), confirmations: 1 },

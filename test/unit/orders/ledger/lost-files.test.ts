@@ -3,7 +3,7 @@ import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import { placeOf } from '#orders/customers/tell-customer.ts';
 import { moneyOfFiles, refundedFiles } from '#orders/ledger/lost-files.ts';
-import { shareOf } from '#orders/ledger/referral-share.ts';
+import { sharesOf } from '#orders/ledger/partner-shares.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 
@@ -105,7 +105,8 @@ test('a partner gets nothing of what customers added for files that are refunded
     request: { referral: 'friend', count: 3 },
     quote: { additionalFeeCharged: 1500, referralFee: 300 },
   } as unknown as Order;
-  expect(shareOf(order, 0)).toEqual({ code: 'friend', additional: 1500n, commission: 300n });
-  expect(shareOf(order, 1)).toEqual({ code: 'friend', additional: 1000n, commission: 300n });
-  expect(shareOf({ ...order, request: { ...order.request, referral: null } }, 1)).toBeNull();
+  const share = { account: 'referral', owner: 'friend', commission: 300n };
+  expect(sharesOf(order, 0)).toEqual([{ ...share, additional: 1500n }]);
+  expect(sharesOf(order, 1)).toEqual([{ ...share, additional: 1000n }]);
+  expect(sharesOf({ ...order, request: { ...order.request, referral: null } }, 1)).toEqual([]);
 });

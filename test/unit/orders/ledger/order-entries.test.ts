@@ -140,6 +140,7 @@ function entriesAt(payments: Chain, index: Chain, finalConfirmations: number, sh
     lent: new Set(),
     held: new Map(),
     stocked: null,
+    items: null,
     mining: null,
     commitHeight: null,
     depth: { tip: asHeight(1), confirmations: 1 },

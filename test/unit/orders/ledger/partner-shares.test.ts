@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withReferral } from '#orders/ledger/referral-share.ts';
+import { type PartnerShare, withShares } from '#orders/ledger/partner-shares.ts';
 import {
   balancesOf,
   correctionsTo,
@@ -43,6 +43,12 @@ const deliveries: fc.Arbitrary<Settlement[]> = fc.uniqueArray(
   { selector: ({ txid: id }) => id, maxLength: 3 },
 );
 
+const friend = (share: Pick<PartnerShare, 'additional' | 'commission'>): PartnerShare => ({
+  account: 'referral',
+  owner: 'friend',
+  ...share,
+});
+
 describe('the share of a referral', () => {
   /** What an order received that was delivered so. */
   const receiptsOf = (delivered: readonly Settlement[]): Receipt[] => [
@@ -60,10 +66,7 @@ describe('the share of a referral', () => {
     fc.assert(
       fc.property(deliveries, shareSats, shareSats, (delivered, additional, commission) => {
         const without = after(delivered, delivered);
-        const balances = after(
-          delivered,
-          withReferral(delivered, { code: 'friend', additional, commission }),
-        );
+        const balances = after(delivered, withShares(delivered, [friend({ additional, commission })]));
         const of = (account: (typeof ledgerAccounts)[number], from = balances): bigint =>
           from.get(account) ?? 0n;
         const ours = of('service', without) + of('operator', without);
@@ -89,7 +92,7 @@ describe('the share of a referral', () => {
           for (const [delivered, additional, commission] of history) {
             const wanted = entriesOf(
               receiptsOf(delivered),
-              withReferral(delivered, { code: 'friend', additional, commission }),
+              withShares(delivered, [friend({ additional, commission })]),
             );
             posted.push(...correctionsTo(wanted, posted));
             expect(nonZero(posted)).toEqual(nonZero(wanted));
@@ -114,10 +117,7 @@ describe('the share of a referral', () => {
         ],
       },
     ];
-    const moved = entriesOf(
-      [],
-      withReferral(delivered, { code: 'friend', additional: 500n, commission: 300n }),
-    );
+    const moved = entriesOf([], withShares(delivered, [friend({ additional: 500n, commission: 300n })]));
     expect(moved.filter(({ to }) => to === 'referral')).toEqual([
       toFriend({ from: 'owed', amount: 500n }),
       toFriend({ from: 'service', amount: 300n }),
@@ -126,8 +126,25 @@ describe('the share of a referral', () => {
   });
 
   test('is nothing where nothing was delivered or named', () => {
-    expect(withReferral([], { code: 'friend', additional: 500n, commission: 300n })).toEqual([]);
+    expect(withShares([], [friend({ additional: 500n, commission: 300n })])).toEqual([]);
     const delivered: Settlement[] = [{ txid: 'aa', from: 'owed', parts: [{ to: 'service', sats: 9n }] }];
-    expect(withReferral(delivered, { code: 'friend', additional: 0n, commission: 0n })).toEqual(delivered);
+    expect(withShares(delivered, [friend({ additional: 0n, commission: 0n })])).toEqual(delivered);
   });
+});
+
+test('a creator and a referral get their shares beside each other, and the rest is revenue', () => {
+  const delivered: readonly Settlement[] = [
+    { txid: 'reveal', from: 'owed', parts: [{ to: 'service', sats: 1000n }] },
+  ];
+  const creator = { account: 'creator', owner: 'bc1q', additional: 600n, commission: 0n } as const;
+  const totals = new Map<string, bigint>();
+  for (const { from, parts } of withShares(delivered, [
+    creator,
+    friend({ additional: 100n, commission: 50n }),
+  ]))
+    for (const { to, sats } of parts) {
+      totals.set(to, (totals.get(to) ?? 0n) + sats);
+      totals.set(from, (totals.get(from) ?? 0n) - sats);
+    }
+  expect(Object.fromEntries(totals)).toEqual({ owed: -1000n, creator: 600n, referral: 150n, service: 250n });
 });

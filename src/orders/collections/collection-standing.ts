@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import {
+  type Contenders,
+  decideItems,
+  keepItems,
+  lockContenders,
+  type SoldStanding,
+} from '#collections/selling/sold-items.store.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { amountsOf } from '#orders/order/order-amounts.queries.ts';
+import { isReserving } from '#orders/stock/reserved-until.ts';
+import { watcherOf } from '#orders/watching/watchers.ts';
+import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
+
+/**
+ * Whether a paid order can be delivered. `held`: it has its items for good. `waiting`: orders that were paid for before it are
+ * decided about first. `refused`: its address has no allowance left. `late`: its payment waited too long for a block. `gone`: its
+ * time was over when its payment became known, and others have its items.
+ */
+export type CollectionStanding = 'held' | 'waiting' | 'refused' | 'late' | 'gone';
+
+/** Why an order is refunded whole, by its standing. */
+export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'held' | 'waiting'>, string>> = {
+  refused:
+    'The address had paid for all items that the phase allows it when this payment was confirmed. All of the payment is refunded.',
+  late: 'The payment waited for a block for more than 24 hours, and its items were free for others by then. All of it is refunded.',
+  gone: 'The payment became known after the time of the order was over, and others have its items. All of it is refunded.',
+};
+
+/** Keeps the items of an order as long as it needs them. Null: it is no order of a collection. */
+export async function keepCollectionItems(
+  tx: pg.ClientBase,
+  order: Order,
+  now: Date,
+): Promise<SoldStanding | null> {
+  if (order.request.collection === undefined) return null;
+  // what was paid for stays with the order where that fails: its operator tries it again, or refunds it
+  const isNeeding = isReserving({ ...order, failedAt: null }, now);
+  return keepItems(tx, order.id, isNeeding, order.state === 'waiting-confirmation' ? 'late' : 'released');
+}
+
+/** Decides about an order whose payments are as deep as is asked. */
+export async function decideCollectionOrder(
+  tx: pg.ClientBase,
+  order: Order,
+  standing: SoldStanding,
+  payments: readonly WatchedPayment[],
+): Promise<CollectionStanding> {
+  assert(standing !== 'making', `order ${order.id} is stored`);
+  if (standing === 'allowed') return 'held';
+  if (standing === 'refused' || standing === 'late') return standing;
+  if (standing === 'released') return 'gone';
+  const contenders = await lockContenders(tx, order.id);
+  // it was decided about since its records were read
+  if (contenders === null) return 'held';
+  const decided = decide(contenders, await itemsAhead(tx, order, contenders, payments));
+  if (decided === 'waiting') return decided;
+  await decideItems(tx, order.id, decided);
+  return decided === 'allowed' ? 'held' : decided;
+}
+
+/** Pure. */
+export function decide(
+  { left, items }: Pick<Contenders, 'left' | 'items'>,
+  ahead: number,
+): 'allowed' | 'refused' | 'waiting' {
+  if (left === null) return 'allowed';
+  if (items > left) return 'refused';
+  return items + ahead > left ? 'waiting' : 'allowed';
+}
+
+/** Items of orders of the same address that were paid for in the chain before this one. */
+async function itemsAhead(
+  tx: pg.ClientBase,
+  order: Order,
+  { left, others }: Contenders,
+  payments: readonly WatchedPayment[],
+): Promise<number> {
+  const own = completedAt(payments, order.amount);
+  if (left === null || own === null || others.length === 0) return 0;
+  const ids = others.map(({ orderId }) => orderId);
+  const amounts = await amountsOf(tx, ids);
+  const paid = await readPaymentsOf(tx, ids.map(watcherOf));
+  return others.reduce((sum, { orderId, items }) => {
+    const amount = amounts.get(orderId);
+    const at = amount === undefined ? null : completedAt(paid.get(watcherOf(orderId)) ?? [], amount);
+    return at !== null && isBefore(at, own) ? sum + items : sum;
+  }, 0);
+}
+
+/** Place in the chain of the last payment that an order needs. */
+interface ChainPlace {
+  readonly height: number;
+  readonly txid: string;
+}
+
+const isBefore = (a: ChainPlace, b: ChainPlace): boolean =>
+  a.height < b.height || (a.height === b.height && a.txid < b.txid);
+
+/** Null: blocks do not have all of the amount. Pure. */
+export function completedAt(
+  payments: readonly Pick<WatchedPayment, 'block' | 'txid' | 'value'>[],
+  amount: bigint,
+): ChainPlace | null {
+  const mined = payments
+    .flatMap(({ block, txid, value }) =>
+      block === null ? [] : [{ height: Number(block.height), txid: displayHash(txid), value }],
+    )
+    .toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
+  let sum = 0n;
+  for (const { height, txid, value } of mined) {
+    sum += value;
+    if (sum >= amount) return { height, txid };
+  }
+  return null;
+}

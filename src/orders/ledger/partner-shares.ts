@@ -1,0 +1,98 @@
+import { smallest } from '#kernel/bitcoin/amount.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import type { LedgerAccount, Settlement } from '#purse/ledger/ledger.ts';
+
+/** Sats that a delivered order owes a partner: the referral that it names, or the creator of its collection. */
+export interface PartnerShare {
+  readonly account: 'referral' | 'creator';
+  /** The code of the referral, or the address of the creator. */
+  readonly owner: string;
+  /** Paid by the customer for the partner. */
+  readonly additional: bigint;
+  /** Taken from the service's own base fee. */
+  readonly commission: bigint;
+}
+
+/** Accounts of outputs that are ours, those first that a share is taken from first. */
+const ours = ['service', 'operator'] as const satisfies readonly LedgerAccount[];
+
+/** The settlements of a delivery with the shares of its partners, one after the other. Pure. */
+export const withShares = (
+  delivered: readonly Settlement[],
+  shares: readonly PartnerShare[],
+): readonly Settlement[] => shares.reduce(withShare, delivered);
+
+/**
+ * The settlements of a delivery with one share: two entries, of which the first was never revenue. The sats are in our
+ * outputs all the same. Never more than these hold: where dust went back to the customer there may be less than the
+ * share.
+ */
+function withShare(
+  delivered: readonly Settlement[],
+  { account: partner, owner, additional, commission }: PartnerShare,
+): readonly Settlement[] {
+  let open = additional;
+  let split = [...delivered];
+  for (const account of ours) {
+    split = split.map((settlement) => ({
+      ...settlement,
+      parts: settlement.parts.flatMap((part): Settlement['parts'] => {
+        const taken = part.to === account ? smallest(part.sats, open) : 0n;
+        open -= taken;
+        return taken === 0n
+          ? [part]
+          : [
+              { ...part, sats: part.sats - taken },
+              { to: partner, owner, sats: taken },
+            ];
+      }),
+    }));
+  }
+  const last = split.at(-1);
+  if (last === undefined) return split;
+  let due = commission;
+  for (const account of ours) {
+    const held = split.flatMap(({ parts }) => parts).filter(({ to }) => to === account);
+    const taken = smallest(
+      held.reduce((sum, { sats }) => sum + sats, 0n),
+      due,
+    );
+    due -= taken;
+    if (taken > 0n)
+      split.push({
+        txid: last.txid,
+        from: account,
+        parts: [{ to: partner, owner, sats: taken }],
+      });
+  }
+  return split;
+}
+
+/**
+ * The shares of the partners of an order, as it was quoted: later settings change no order. What customers pay partners for
+ * files that are refunded goes back to them. Pure.
+ *
+ * @param refunded files whose money is refunded, and not delivered
+ */
+export function sharesOf(
+  { request: { referral, count }, quote }: Pick<Order, 'request' | 'quote'>,
+  refunded: number,
+): readonly PartnerShare[] {
+  const delivered = BigInt(count - refunded);
+  const shares: PartnerShare[] = [];
+  if (quote.creator !== undefined)
+    shares.push({
+      account: 'creator',
+      owner: quote.creator.address,
+      additional: BigInt(quote.creator.price) * delivered,
+      commission: 0n,
+    });
+  if (referral !== null)
+    shares.push({
+      account: 'referral',
+      owner: referral,
+      additional: (BigInt(quote.additionalFeeCharged) * delivered) / BigInt(count),
+      commission: BigInt(quote.referralFee ?? 0),
+    });
+  return shares;
+}
