@@ -18,7 +18,8 @@ export const price = (sats: number): string =>
 export function volume(sats: number): Markup {
   if (sats < namedInCoins) return html`<span class="nowrap">${plural(sats, 'sat')}</span>`;
   const value = sats / satsPerCoin;
-  const decimals = Math.max(0, shownDigits - Math.max(1, Math.floor(Math.log10(value)) + 1));
+  // below one coin the first zeros do not count
+  const decimals = Math.max(0, shownDigits - (Math.floor(Math.log10(value)) + 1));
   const rounded = shortened(value.toFixed(decimals));
   return html`<span class="nowrap" title="${plural(sats, 'sat')}">${coinsGrouped(rounded)} BTC</span>`;
 }

@@ -23,17 +23,22 @@ const textCharsMax = 200;
  * @param isUnknown whether no page has this path
  */
 export function searchInstead(url: string, isUnknown: boolean): SearchInstead | null {
-  const name = (ofOneThing.exec(url) ?? (isUnknown ? bare.exec(url) : null))?.groups?.['name'];
-  const given = name === undefined ? null : decoded(name)?.trim();
-  if (given == null || given === '' || given.length > textCharsMax || isOrderId(given)) return null;
+  const given = nameIn(url, isUnknown);
+  if (given === '' || given.length > textCharsMax || isOrderId(given)) return null;
   const text = withTxid.exec(given)?.[0] ?? given;
   return { text, href: `/?${new URLSearchParams({ q: text }).toString()}` };
 }
 
-function decoded(segment: string): string | null {
+/** Empty: the path has none. */
+function nameIn(url: string, isUnknown: boolean): string {
+  const match = ofOneThing.exec(url) ?? (isUnknown ? bare.exec(url) : null);
+  return decoded(match?.groups?.['name'] ?? '').trim();
+}
+
+function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return null;
+    return '';
   }
 }
