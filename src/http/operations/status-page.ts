@@ -48,7 +48,7 @@ export async function statusMarkup(
     unsealed: search.unsealed.contents + search.unsealed.metadata,
     mempool: mempoolWords(own.mempool),
     payments: paymentWords(own),
-    orders: await orderWords(operations.pool, takesOrders),
+    orders: await orderWords(operations.pool, deps.orders ?? null),
     webhooks: takesOrders ? await webhooksOf(operations.pool) : null,
     disk: (await operations.diskRoom?.().catch(() => null)) ?? null,
     queues: operations.metrics.queues(),
@@ -129,13 +129,19 @@ async function webhooksOf(pool: AppDependencies['operations']['pool']): Promise<
   return { waiting: count, oldestSeconds };
 }
 
+/** The same reason as the page where people order. Without a wallet and an order there is nothing to bring on. */
 async function orderWords(
   pool: AppDependencies['operations']['pool'],
-  takesOrders: boolean,
+  orders: NonNullable<AppDependencies['orders']> | null,
 ): Promise<StatusView['orders']> {
-  if (!takesOrders) return { kind: 'off', words: 'not taken here', open: null, stuck: null };
+  if (orders === null) return { kind: 'off', words: 'not taken here', open: null, stuck: null };
   const { open, stuck } = await countOrders(pool);
   const counts = { open: [...open.values()].reduce((sum, count) => sum + count, 0), stuck };
+  const closed = await orders.whyClosed();
+  if (closed !== null) {
+    const words = closed.replace(/^this service takes no orders/u, 'not taken');
+    return { kind: counts.open === 0 ? 'off' : 'bad', words, ...counts };
+  }
   return (await isAdvisoryLockHeld(pool, 'orders'))
     ? { kind: 'good', words: 'taken, and a process brings them on', ...counts }
     : { kind: 'bad', words: 'taken, but no process brings them on now', ...counts };
