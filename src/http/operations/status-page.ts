@@ -22,10 +22,9 @@ export async function statusMarkup(
   { tip, body }: { readonly tip: Tip | null; readonly body: Status },
   samples: DaySamples,
 ): Promise<Markup> {
-  const { operations } = deps;
+  const { operations, orders = null } = deps;
   const { satscribe: own } = body;
   const { lag, source, search } = own;
-  const takesOrders = (deps.orders ?? null) !== null;
   const view: StatusView = {
     site: siteOf(deps, tip),
     version: own.version,
@@ -48,8 +47,8 @@ export async function statusMarkup(
     unsealed: search.unsealed.contents + search.unsealed.metadata,
     mempool: mempoolWords(own.mempool),
     payments: paymentWords(own),
-    orders: await orderWords(operations.pool, deps.orders ?? null),
-    webhooks: takesOrders ? await webhooksOf(operations.pool) : null,
+    orders: await orderWords(operations.pool, orders),
+    webhooks: orders === null ? null : await webhooksOf(operations.pool),
     disk: (await operations.diskRoom?.().catch(() => null)) ?? null,
     queues: operations.metrics.queues(),
     day: samples.samples,
@@ -129,7 +128,7 @@ async function webhooksOf(pool: AppDependencies['operations']['pool']): Promise<
   return { waiting: count, oldestSeconds };
 }
 
-/** The same reason as the page where people order. Without a wallet and an order there is nothing to bring on. */
+/** The same reason as the page where people order. Without orders it is no problem. */
 async function orderWords(
   pool: AppDependencies['operations']['pool'],
   orders: NonNullable<AppDependencies['orders']> | null,

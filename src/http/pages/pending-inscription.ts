@@ -22,6 +22,8 @@ import {
   type PendingInscriptionView,
   pendingInscriptionPage as page,
 } from '#web/pages/pending-inscription.page.ts';
+import { isVisible } from '#web/parts/strangers-text.ts';
+import { type TitleAndTraits, titleAndTraits } from '#web/titles-and-traits.ts';
 
 /** Values of `chain.mempool_inscriptions.place`. */
 const places = ['output', 'fee', 'unbound', 'unknown'] as const;
@@ -66,7 +68,7 @@ function viewOf(
   return {
     id: formatInscriptionId(txid, index),
     txid: displayHash(txid),
-    title: detail.title,
+    ...titleAndTraitsOf(detail),
     contentType: utf8OrNull(detail.content_type),
     contentEncoding: utf8OrNull(detail.content_encoding),
     sizeBytes: detail.content_length,
@@ -83,6 +85,12 @@ function viewOf(
     outpoint: detail.place === 0 && vout !== null ? outpointText({ txid, vout }) : null,
     address: script === null ? null : scriptToAddress(script, network),
   };
+}
+
+/** The name and the traits that the page shows once a block has it. */
+function titleAndTraitsOf({ title, metadataJson }: PendingDetail): TitleAndTraits {
+  const ofMetadata = titleAndTraits({ attributesJson: null, metadataJson });
+  return title !== null && isVisible(title) ? { ...ofMetadata, title } : ofMetadata;
 }
 
 function idText(bytes: Uint8Array): string {

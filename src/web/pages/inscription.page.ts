@@ -5,12 +5,20 @@ import { type KnownFacts, knownOf } from '#web/known.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { isSvg, mediaOf, mediaWords } from '#web/media.ts';
 import { type ArtStripView, artStrip } from '#web/parts/art-strip.ts';
-import { addressLink, copyButton, heightLink, satLink, transactionLink } from '#web/parts/identifiers.ts';
+import {
+  addressLink,
+  contentHashLink,
+  copyButton,
+  heightLink,
+  satLink,
+  transactionLink,
+} from '#web/parts/identifiers.ts';
 import { recordJson } from '#web/parts/record-json.ts';
 import { type SatributeName, satributeChips } from '#web/parts/satribute-chips.ts';
 import { stage } from '#web/parts/stage.ts';
 import { isolated, strangersName } from '#web/parts/strangers-text.ts';
 import { type PendingSaleView, satpointLink, type TimelineEvent, timeline } from '#web/parts/timeline.ts';
+import { traitList } from '#web/parts/trait-list.ts';
 import { plainTitle, type Trait } from '#web/titles-and-traits.ts';
 
 export interface InscriptionView {
@@ -163,12 +171,6 @@ function chips({ effectiveContentType, charms, curse, sat }: InscriptionView): H
   ];
 }
 
-function traitList(traits: readonly Trait[]): HtmlValue {
-  if (traits.length === 0) return null;
-  return html`<section class="traits"><h2>Traits</h2><ul>
-${traits.map(({ name, value }) => html`<li>${name !== null && html`<span class="faint">${strangersName(name)}</span> `}<b>${strangersName(value)}</b></li>\n`)}</ul></section>`;
-}
-
 const none = (words: string): Markup => html`<span class="faint">${words}</span>`;
 
 /** A row of facts. An unknown value says why in the same words everywhere. */
@@ -268,7 +270,7 @@ function record(view: InscriptionView): Markup {
     row('Place', placeWords(view)),
     row('Content type', isolated(view.contentType) ?? none('none')),
     ifThere(row, 'Encoding', isolated(view.contentEncoding)),
-    ifThere(row, 'sha256', hashWords(view.contentHash)),
+    ifThere(row, 'sha256', view.contentHash === null ? null : contentHashLink(view.contentHash)),
     row('Charms', charmWords(view.charms)),
     ifThere(row, 'Curse', view.curse),
     ifThere(row, 'Metaprotocol', isolated(view.metaprotocol)),
@@ -284,11 +286,6 @@ ${recordJson('Properties', view.propertiesJson)}
 
 const countWords = ({ cards, total }: ArtStripView): HtmlValue =>
   cards.length === 0 ? none('none') : grouped(total ?? cards.length);
-
-const hashWords = (hash: string | null): HtmlValue =>
-  hash === null
-    ? null
-    : html`<span class="copied"><a class="mono wrap" href="/?hash=${hash}">${hash}</a>${copyButton(hash)}</span>`;
 
 function placeWords({ place, satpoint }: InscriptionView): HtmlValue {
   if (place === null || satpoint === null) return null;

@@ -1,17 +1,20 @@
 import { shortHash, sizeWords, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
-
 import { fact, feeRateWords, satsWords, unknownWords } from '#web/parts/facts.ts';
 import {
   addressLink,
+  contentHashLink,
   copyButton,
   inscriptionLink,
   outputLink,
   transactionLink,
 } from '#web/parts/identifiers.ts';
+import { recordJson } from '#web/parts/record-json.ts';
 import { stage } from '#web/parts/stage.ts';
-import { isolated } from '#web/parts/strangers-text.ts';
+import { isolated, strangersName } from '#web/parts/strangers-text.ts';
+import { traitList } from '#web/parts/trait-list.ts';
+import type { Trait } from '#web/titles-and-traits.ts';
 
 /** An inscription whose transaction waits in the mempool. */
 export interface PendingInscriptionView {
@@ -20,6 +23,7 @@ export interface PendingInscriptionView {
   readonly txid: string;
   /** Title in its metadata or properties: a text of a stranger. */
   readonly title: string | null;
+  readonly traits: readonly Trait[];
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
   /** Null: it has no body of its own. */
@@ -54,26 +58,22 @@ export function pendingInscriptionPage(view: PendingInscriptionView): Markup {
 <div class="stage">
   ${stage({ id, effectiveContentType: view.contentType, runs: null })}
   <p class="tools">
-    <a href="/content/${id}">Content only</a>
-    ${contentHash !== null && html`<a href="/?hash=${contentHash}">Same content</a>`}
+    <a class="button" href="/preview/${id}" target="_blank" rel="noopener">Open alone</a>
+    <a class="button" href="/content/${id}" download>Download</a>
+    ${contentHash !== null && html`<a class="button" href="/?hash=${contentHash}">Equal contents</a>`}
   </p>
 </div>
 <div class="about">
-  <h1>${isolated(name)}</h1>
+  <h1 class="wrap">${title === null ? name : strangersName(title)}</h1>
   <p class="copied"><span class="mono wrap faint">${id}</span>${copyButton(id)}</p>
   <p><span class="chip part">waits in the mempool</span> No block has it yet. Its number, its sat and whether its parents are valid are known once one has. Reload to see it arrive.</p>
+  ${traitList(view.traits)}
   <dl class="pairs">${facts(view)}</dl>
-  ${metadataJson !== null && html`<section><h2>Metadata</h2><pre class="json">${beginning(metadataJson)}</pre></section>`}
+  ${recordJson('Metadata', metadataJson)}
 </div>
 </article>`,
   });
 }
-
-/** Longer metadata is shown once a block has it. */
-const metadataShownChars = 20_000;
-
-const beginning = (json: string): string =>
-  json.length <= metadataShownChars ? json : `${json.slice(0, metadataShownChars)}…`;
 
 const places = {
   output: 'an output of its transaction',
@@ -106,7 +106,7 @@ function facts(view: PendingInscriptionView): HtmlValue {
       view.sizeBytes === null ? html`<span class="faint">no body</span>` : sizeWords(view.sizeBytes),
     ),
     optional('Encoding', view.contentEncoding),
-    view.contentHash !== null && fact('sha256', html`<span class="mono wrap">${view.contentHash}</span>`),
+    view.contentHash !== null && fact('sha256', contentHashLink(view.contentHash)),
     delegate !== null && fact('Delegate', inscriptionLink({ id: delegate, number: null })),
     fact(
       'Would be in',

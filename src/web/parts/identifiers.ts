@@ -49,4 +49,8 @@ export const inscriptionLink = (
   return identifier(`/inscription/${id}`, id, words, shown);
 };
 
+/** The sha256 of a content, which leads to all inscriptions of it. */
+export const contentHashLink = (hash: string): Markup =>
+  identifier(`/?hash=${hash}`, hash, shortened(hash, { isWhole: true }), {});
+
 export const satLink = (sat: number): Markup => html`<a href="/sat/${sat}">${grouped(sat)}</a>`;

@@ -146,6 +146,25 @@ describe('a pending inscription', () => {
     expect([preview.statusCode, preview.body.includes('pending 0')]).toEqual([200, true]);
   });
 
+  test('has its name and traits as on the page that it has later, and they turn nothing', async () => {
+    await follow(1);
+    const metadata = { name: 'Frog \u202e<b>', attributes: [{ trait_type: 'Eyes', value: '<i>' }] };
+    await http.database.pool.query('UPDATE chain.mempool_inscriptions SET metadata_json = $1', [
+      Buffer.from(JSON.stringify(metadata)),
+    ]);
+    const { body } = await get(`/inscription/${id}`, browser);
+    for (const words of [
+      '<title>Frog &lt;b&gt; · Waits for a block',
+      '<h1 class="wrap"><bdi>Frog \u202e&lt;b&gt;</bdi></h1>',
+      '<b><bdi>&lt;i&gt;</bdi></b>',
+      '<h2>Metadata</h2>',
+      `href="/preview/${id}"`,
+    ])
+      expect(body).toContain(words);
+    const hash = /href="\/\?hash=([0-9a-f]{64})" title/u.exec(body)?.[1];
+    expect(body).toContain(`data-copy="${hash}"`);
+  });
+
   test('is on the page of its transaction', async () => {
     await follow(1);
     const page = await get(`/tx/${id.slice(0, 64)}`, browser);
