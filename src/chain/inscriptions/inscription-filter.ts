@@ -174,7 +174,8 @@ const typesOfKinds = {
 } as const;
 const classOfKinds = { images: 'image/*', audio: 'audio/*', video: 'video/*' } as const;
 
-function kindCondition(kind: InscriptionKind): Condition {
+/** The condition of a kind, for any row `i` with a `content_type`. */
+export function kindCondition(kind: InscriptionKind): Condition {
   if (kind === 'html' || kind === 'json') {
     const alternatives = typesOfKinds[kind].map((type) => Buffer.from(type));
     return {

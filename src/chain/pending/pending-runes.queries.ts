@@ -79,12 +79,16 @@ interface TransactionRow {
 /** Txids of rivals in one answer. */
 const rivalsMax = 10;
 
-/** Pending transactions with runes in the order in which they were seen, after a position. Two reads. */
+/**
+ * Pending transactions with runes in the order in which they were seen, after a position; with `desc` the newest first,
+ * before it. Two reads.
+ */
 export async function pendingRunes(
   client: ClientBase,
   { script, key }: PendingRunesFilter,
-  after: number,
+  from: number,
   limit: number,
+  order: 'asc' | 'desc' = 'asc',
 ): Promise<PendingRuneTransaction[]> {
   const { rows } = await client.query<TransactionRow>(
     `SELECT t.position, t.txid, t.first_seen, t.fee, t.vsize, t.replaces, e.state, e.rune::text, e.spacers, e.divisibility,
@@ -96,15 +100,15 @@ export async function pendingRunes(
        FROM chain.mempool_etchings x JOIN chain.pending_rune_transactions o ON o.position = x.position
        WHERE x.rune = e.rune AND x.position <> e.position
      ) AS r ON e.rune IS NOT NULL
-     WHERE t.position > $1
+     WHERE t.position ${order === 'asc' ? '>' : '<'} $1
        AND (e.position IS NOT NULL OR EXISTS (SELECT FROM chain.mempool_runes m WHERE m.position = t.position))
        AND ($2::bytea IS NULL OR t.position IN (
          SELECT m.position FROM chain.mempool_runes m
          WHERE chain.hash32(m.script) = chain.hash32($2::bytea) AND m.script = $2))
        AND ($3::integer IS NULL OR t.position IN (
          SELECT m.position FROM chain.mempool_runes m WHERE m.rune_key = $3))
-     ORDER BY t.position LIMIT $4`,
-    [after, script === null ? null : Buffer.from(script), key, limit],
+     ORDER BY t.position ${order} LIMIT $4`,
+    [from, script === null ? null : Buffer.from(script), key, limit],
   );
   const moves = await movesOf(
     client,

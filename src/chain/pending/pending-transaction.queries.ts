@@ -1,9 +1,11 @@
 import type { ClientBase } from 'pg';
+import { type InscriptionKind, kindCondition } from '#chain/inscriptions/inscription-filter.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 import type { DepartureRow, PendingInscriptionRow } from './pending.queries.ts';
+import { pendingCountedMax } from './pending-count.queries.ts';
 
 /** A transaction of the mempool that is kept, because it reveals, moves or sells something. */
 export interface PendingTransaction {
@@ -105,6 +107,53 @@ export async function newestPendingInscriptions(
     [before, limit],
   );
   return rows.map(summaryOf);
+}
+
+/** Rows that are looked at for a page of one kind: some 100 ms, as for lists of indexed ones. */
+const lookedMax = 5_000;
+
+/** Pending inscriptions of one kind, newest first, from before a position on. */
+export interface PendingOfKind {
+  readonly pending: readonly PendingSummary[];
+  /** The position at which looking ended, where further ones may be of the kind. Null: all were looked at. */
+  readonly lookedTo: number | null;
+}
+
+export async function newestPendingOfKind(
+  client: ClientBase,
+  kind: InscriptionKind,
+  before: number,
+  limit: number,
+): Promise<PendingOfKind> {
+  const looked = (columns: string): string => `SELECT ${columns} FROM chain.pending_inscriptions i
+    WHERE i.position < $1 ORDER BY i.position DESC, i.index`;
+  const { check, value } = kindCondition(kind);
+  const { rows } = await client.query<SummaryRow>(
+    `SELECT ${summaryColumns} FROM (
+       SELECT i.* FROM (${looked('i.*')} LIMIT ${lookedMax}) i WHERE ${check.replaceAll('$1', '$3')}) p
+     ORDER BY p.position DESC, p.index LIMIT $2`,
+    [before, limit, value],
+  );
+  const pending = rows.map(summaryOf);
+  if (rows.length === limit) return { pending, lookedTo: null };
+  const { rows: last } = await client.query<{ position: number }>(
+    `${looked('i.position')} OFFSET ${lookedMax - 1} LIMIT 1`,
+    [before],
+  );
+  return { pending, lookedTo: last[0]?.position ?? null };
+}
+
+/** Pending inscriptions, and how many of them pay a fee rate, both up to one more than `pendingCountedMax`. */
+export async function countPaying(
+  client: ClientBase,
+  feeRate: number,
+): Promise<{ readonly count: number; readonly paying: number }> {
+  const { rows } = await client.query<{ count: number; paying: number }>(
+    `SELECT count(*)::integer AS count, count(*) FILTER (WHERE fee >= $1 * vsize)::integer AS paying
+     FROM (SELECT fee, vsize FROM chain.pending_inscriptions LIMIT ${pendingCountedMax + 1}) AS counted`,
+    [feeRate],
+  );
+  return rows[0] ?? { count: 0, paying: 0 };
 }
 
 /** The newest pending inscriptions whose first output has a script. Reads the whole list, which is bounded (docs/mempool.md). */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { inscriptionKinds } from '#chain/inscriptions/inscription-filter.ts';
 import {
   departures,
   mempoolState,
@@ -11,6 +12,7 @@ import { pendingRunes } from '#chain/pending/pending-runes.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { sendMempoolPage } from '#http/pages/mempool-page.ts';
+import { text } from '#http/parameters/list-parameters.ts';
 import { runeQuestionOf } from '#http/parameters/path-parameters.ts';
 import { foundRune } from '#http/runes/rune-moment.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -23,6 +25,7 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { mempoolTabs } from '#web/pages/mempool.page.ts';
 import {
   departuresAnswer,
   inscriptionsAnswer,
@@ -65,9 +68,6 @@ const neverFollowed: Type.Static<typeof summaryAnswer> = {
   problem: null,
 };
 
-/** Above all positions. */
-const newest = Number.MAX_SAFE_INTEGER;
-
 function summaryRoute(app: App, deps: AppDependencies): void {
   const { pool, node } = deps;
   const estimates = node == null ? null : new FeeEstimates(node);
@@ -79,22 +79,20 @@ function summaryRoute(app: App, deps: AppDependencies): void {
       summary: 'Whether a mempool is followed, and how many of its transactions are kept',
       tags,
       querystring: Type.Object({
-        before: Type.Optional(
-          Type.String({
-            description: 'a position: older rows of the HTML page',
-            acceptedForm: acceptedForms.count,
-          }),
+        tab: text('the list that the HTML page shows', { enum: [...mempoolTabs] }, 'sales'),
+        kind: text(
+          'a kind of content, to which the HTML page is narrowed',
+          { enum: [...inscriptionKinds] },
+          'images',
         ),
+        before: text('a place that the HTML page gave: older rows', acceptedForms.cursor),
       }),
       response: { 200: pageOrJson(summaryAnswer, 'the state'), 304: unchanged },
     },
     config,
     handler: async (request, reply) => {
       varyBy(reply, 'Accept');
-      if (prefersHtml(request.headers.accept)) {
-        const { before } = request.query;
-        return sendMempoolPage(deps, estimates, reply, before === undefined ? newest : wholeNumber(before));
-      }
+      if (prefersHtml(request.headers.accept)) return sendMempoolPage(deps, estimates, reply, request.query);
       return withSnapshot(
         pool,
         async ({ client, tip }) => {

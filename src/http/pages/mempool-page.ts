@@ -1,48 +1,65 @@
 import type { FastifyReply } from 'fastify';
+import type { ClientBase } from 'pg';
+import { inscriptionKinds } from '#chain/inscriptions/inscription-filter.ts';
 import { type MempoolState, mempoolState } from '#chain/pending/pending.queries.ts';
-import { newestPendingInscriptions } from '#chain/pending/pending-transaction.queries.ts';
+import { pendingCountedMax } from '#chain/pending/pending-count.queries.ts';
+import { countPaying } from '#chain/pending/pending-transaction.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { FeeEstimates } from '#http/mempool/recommended-fees.ts';
-import { nodeMempool } from '#http/ord/sources/node-questions.ts';
+import type { FeeEstimates, RecommendedFees } from '#http/mempool/recommended-fees.ts';
+import { type NodeMempool, nodeMempool } from '#http/ord/sources/node-questions.ts';
+import { choice } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { siteOf } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
-import { type MempoolView, mempoolPage } from '#web/pages/mempool.page.ts';
+import { type MempoolView, mempoolPage, mempoolTabs } from '#web/pages/mempool.page.ts';
 import { toldOrNull } from './chain/chain-sources.ts';
-import { pendingCardOf } from './chain/pending-card.ts';
+import { nextBlockOutlook } from './chain/fee-outlook.ts';
+import { mempoolTab } from './chain/mempool-tabs.ts';
 
-/** Cards of a page: a list has at most 48 pictures. */
-const cardsMax = 48;
+/** A list of the mempool, as its address names it. */
+interface MempoolPageQuestion {
+  readonly tab?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly before?: string | undefined;
+}
 
-/** Sends the page of the mempool, from before a position of a previous page. */
+/** Sends the page of the mempool. Throws `request_invalid`. */
 export async function sendMempoolPage(
   deps: AppDependencies,
   estimates: FeeEstimates | null,
   reply: FastifyReply,
-  before: number,
+  { tab, kind, before }: MempoolPageQuestion,
 ): Promise<FastifyReply> {
   const { signal } = askerOf(reply);
-  const { tip, state, pending } = await withSnapshot(
+  const asked = {
+    tab: choice(tab, 'tab', mempoolTabs) ?? 'inscriptions',
+    kind: choice(kind, 'kind', inscriptionKinds),
+    before,
+    network: deps.network,
+  };
+  const [fees, whole] = await Promise.all([
+    estimates === null ? null : toldOrNull(estimates.recommended()),
+    deps.node == null ? null : toldOrNull(nodeMempool(deps.node)),
+  ]);
+  const { tip, state, outlook, shown } = await withSnapshot(
     deps.pool,
     async (snapshot) => ({
       tip: snapshot.tip,
       state: await mempoolState(snapshot.client),
-      pending: await newestPendingInscriptions(snapshot.client, before, cardsMax + 1),
+      outlook: await outlookOf(snapshot.client, fees, whole),
+      shown: await mempoolTab(snapshot.client, asked),
     }),
     signal,
   );
-  const shown = pending.slice(0, cardsMax);
-  const last = shown.at(-1)?.position ?? 0;
-  // what a transaction reveals beyond the page is on the page of the transaction
-  const isMore = pending.length > cardsMax && last < (shown[0]?.position ?? 0);
   const view: MempoolView = {
     site: siteOf(deps, tip),
     state: state === null ? null : stateView(state),
-    whole: deps.node == null ? null : await toldOrNull(nodeMempool(deps.node)),
-    fees: await feesView(estimates),
-    cards: shown.map(pendingCardOf),
-    next: isMore ? `/mempool?before=${last}` : null,
+    whole,
+    fees: fees === null ? null : ratesOf(fees),
+    outlook: state?.isFollowed === true ? outlook : null,
+    shown,
+    isLater: before !== undefined,
   };
   reply.header('cache-control', 'no-store');
   return sendPage(reply, mempoolPage(view), { thumbnails: true });
@@ -53,14 +70,21 @@ function stateView({ isFollowed, state, problem, since, kept, leftOut }: Mempool
   return { isFollowed, words, since: Math.floor(since.getTime() / 1000), kept, leftOut };
 }
 
-async function feesView(estimates: FeeEstimates | null): Promise<MempoolView['fees']> {
-  const fees = estimates === null ? null : await toldOrNull(estimates.recommended());
-  if (fees === null) return null;
-  return [
-    { words: 'Next two blocks', rate: fees.fastestFee },
-    { words: 'Half an hour', rate: fees.halfHourFee },
-    { words: 'An hour', rate: fees.hourFee },
-    { words: 'A day', rate: fees.economyFee },
-    { words: 'The least that is taken', rate: fees.minimumFee },
-  ];
+/** Null: the node does not tell. */
+async function outlookOf(
+  client: ClientBase,
+  fees: RecommendedFees | null,
+  whole: NodeMempool | null,
+): Promise<string | null> {
+  if (fees === null || whole === null) return null;
+  const { count, paying } = await countPaying(client, fees.fastestFee);
+  return nextBlockOutlook({ count, paying, countedMax: pendingCountedMax }, fees, whole.vsize);
 }
+
+const ratesOf = (fees: RecommendedFees): MempoolView['fees'] => [
+  { words: 'Next two blocks', rate: fees.fastestFee },
+  { words: 'Half an hour', rate: fees.halfHourFee },
+  { words: 'An hour', rate: fees.hourFee },
+  { words: 'A day', rate: fees.economyFee },
+  { words: 'The least that is taken', rate: fees.minimumFee },
+];

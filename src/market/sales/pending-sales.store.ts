@@ -52,6 +52,16 @@ type Row = Omit<AsStored<PendingSale>, 'item'> & {
   readonly itemIndex: number;
 };
 
+const columns = `s.position, s.txid, s.first_seen, s.fee, s.vsize, s.replaces, s.inscription_txid AS "itemTxid",
+       s.inscription_index AS "itemIndex", s.from_txid AS "fromTxid", s.from_vout AS "fromVout", s.input, s.place, s.rules,
+       ${evidenceColumns}`;
+
+const saleOf = ({ itemTxid, itemIndex, ...row }: Row): PendingSale => ({
+  ...row,
+  ...saleNames(row),
+  item: { txid: itemTxid, index: itemIndex },
+});
+
 /**
  * A condition on a row `s` of chain.pending_sales, and its parameter $1. Throws `index_missing` for a gallery whose
  * items no index finds yet.
@@ -78,10 +88,7 @@ export async function pendingSales(
 ): Promise<PendingSale[]> {
   const { sql, of } = await among(client, collection);
   const { rows } = await client.query<Row>(
-    `SELECT s.position, s.txid, s.first_seen, s.fee, s.vsize, s.replaces, s.inscription_txid AS "itemTxid",
-       s.inscription_index AS "itemIndex", s.from_txid AS "fromTxid", s.from_vout AS "fromVout", s.input, s.place, s.rules,
-       ${evidenceColumns}
-     FROM chain.pending_sales s
+    `SELECT ${columns} FROM chain.pending_sales s
      WHERE ${sql} AND ${isNotOurs} AND ($2::bytea IS NULL OR s.maker = $2 OR s.taker = $2)
        AND ($3::bytea IS NULL OR (s.inscription_txid = $3 AND s.inscription_index = $4::bigint))
        AND ($9::bytea IS NULL OR s.position = (SELECT t.position FROM chain.mempool_transactions t WHERE t.txid = $9))
@@ -99,11 +106,22 @@ export async function pendingSales(
       txid === undefined ? null : Buffer.from(txid),
     ],
   );
-  return rows.map(({ itemTxid, itemIndex, ...row }) => ({
-    ...row,
-    ...saleNames(row),
-    item: { txid: itemTxid, index: itemIndex },
-  }));
+  return rows.map(saleOf);
+}
+
+/** The newest pending sales, before a place. Transactions of our own orders are not among them. */
+export async function newestPendingSales(
+  client: ClientBase,
+  before: PendingSaleCursor,
+  limit: number,
+): Promise<PendingSale[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM chain.pending_sales s
+     WHERE (s.position, s.input, s.place) < ($1::bigint, $2::integer, $3::integer) AND ${isNotOurs}
+     ORDER BY s.position DESC, s.input DESC, s.place DESC LIMIT $4`,
+    [before.position, before.input, before.place, limit],
+  );
+  return rows.map(saleOf);
 }
 
 /**

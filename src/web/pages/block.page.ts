@@ -144,7 +144,12 @@ function tabBody({ block, shown }: BlockView): HtmlValue {
           : html`<p class="empty">${noCardWords(shown.steps)}</p>`,
       ];
     case 'sales':
-      return rowsOf(shown.sales, saleRows, shown.steps, 'No inscription was sold in this block.');
+      return rowsOf(
+        shown.sales,
+        (sales) => saleRows(sales),
+        shown.steps,
+        'No inscription was sold in this block.',
+      );
     case 'runes':
       return rowsOf(
         shown.runes,

@@ -1,8 +1,49 @@
-import { grouped, plural, timeWords } from '#web/format.ts';
-import { html, type Markup } from '#web/html.ts';
+import { grouped, groupedDecimal, plural, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
-import { fact, satsWords, unknownWords } from '#web/parts/facts.ts';
+import { choicesNav, type ListChoice } from '#web/parts/choices.ts';
+import { fact, feeRateWords, type Known, satsWords, unknownWords } from '#web/parts/facts.ts';
+import { runeHref } from '#web/parts/held-runes.ts';
+import { transactionLink } from '#web/parts/identifiers.ts';
 import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
+import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
+import { runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
+
+/** A change of a rune by a pending transaction. */
+export interface PendingRuneLine {
+  readonly kind: 'etched' | 'minted' | 'moved' | 'burned';
+  /** Null: its block gives the name, or another pending transaction etches it. */
+  readonly name: string | null;
+  /** The rune is in a block already, and has a page. */
+  readonly isEtched: boolean;
+  /** In units of the rune. */
+  readonly amount: string;
+  readonly symbol: string | null;
+  /** Why the next block would make no such rune, or the amount has another unit; null: neither. */
+  readonly problem: string | null;
+  readonly txid: string;
+  /** Unix seconds. */
+  readonly seen: number;
+  /** Sats; null: unknown. */
+  readonly fee: number | null;
+  readonly vsize: number;
+}
+
+export const mempoolTabs = ['inscriptions', 'sales', 'runes'] as const;
+export type MempoolTab = (typeof mempoolTabs)[number];
+
+export type MempoolTabView = {
+  /** The address of older rows; null: there are none. */
+  readonly next: string | null;
+} & (
+  | {
+      readonly tab: 'inscriptions';
+      readonly kinds: readonly ListChoice[];
+      readonly cards: readonly PendingCard[];
+    }
+  | { readonly tab: 'sales'; readonly sales: Known<readonly SaleLine[]> }
+  | { readonly tab: 'runes'; readonly runes: Known<readonly PendingRuneLine[]> }
+);
 
 export interface MempoolView {
   readonly site: Site;
@@ -19,19 +60,23 @@ export interface MempoolView {
   readonly whole: { readonly transactions: number; readonly vsize: number; readonly fees: number } | null;
   /** Fee rates by the node's estimates, in sat/vB; null: unknown. */
   readonly fees: readonly { readonly words: string; readonly rate: number }[] | null;
-  readonly cards: readonly PendingCard[];
-  readonly next: string | null;
+  /** Pending inscriptions that the next blocks would have, in words; null: unknown. */
+  readonly outlook: string | null;
+  readonly shown: MempoolTabView;
+  /** Whether newer rows come before these. */
+  readonly isLater: boolean;
 }
 
 /** Virtual bytes of a full block: 4,000,000 weight units. */
 const blockVsize = 1_000_000;
 
 /** The mempool: what waits for a block. */
-export function mempoolPage({ site, state, whole, fees, cards, next }: MempoolView): Markup {
+export function mempoolPage(view: MempoolView): Markup {
+  const { site, state, whole, fees, outlook, shown } = view;
   return layout({
     title: 'Mempool · Satscribe',
     description:
-      'Inscriptions that wait for a block, and what a transaction must pay to be in the next ones.',
+      'Inscriptions, sales and runes that wait for a block, and what a transaction must pay to be in the next ones.',
     site,
     main: html`<section>
 <h1>Mempool</h1>
@@ -40,13 +85,112 @@ ${fact('State', state === null ? unknownWords('no mempool is followed here') : h
 ${fact('Transactions', whole === null ? unknownWords('the node does not tell') : html`${grouped(whole.transactions)}, ${grouped(whole.vsize)} vbytes, about ${plural(Math.ceil(whole.vsize / blockVsize), 'block')}`)}
 ${whole !== null && fact('Their fees', satsWords(whole.fees))}
 ${state !== null && fact('Kept here', `${plural(state.kept, 'transaction')} with inscriptions, sales or runes${state.leftOut === 0 ? '' : `; ${grouped(state.leftOut)} left out for want of room`}`)}
+${outlook !== null && fact('Next block', outlook)}
 ${fees === null ? fact('Fee rates', unknownWords('there is no node to estimate them')) : fees.map(({ words, rate }) => fact(words, `${grouped(rate)} sat/vB`))}
 </dl>
 </section>
-<section><h2>Pending inscriptions <span class="faint">newest first</span></h2>
-${cards.length > 0 ? pendingCardList(cards) : html`<p class="empty">No inscription waits for a block.</p>`}
-${next !== null && html`<p class="more"><a href="${next}" rel="next">Older ones ›</a></p>`}
+<section>
+<nav class="tabs" aria-label="What waits">${mempoolTabs.map((tab) => tabLink(tab, shown.tab))}</nav>
+<h2>${headings[shown.tab]} <span class="faint">newest first</span></h2>
+${tabBody(view)}
+${steps(view)}
 </section>
-<p class="tools"><a href="/mempool/sales">Pending sales, as JSON</a> <a href="/mempool/runes">Pending runes, as JSON</a> <a href="/mempool/departures">What left without a block, as JSON</a></p>`,
+<p class="tools"><a href="/mempool/departures">What left without a block, as JSON</a></p>`,
   });
+}
+
+const headings = {
+  inscriptions: 'Pending inscriptions',
+  sales: 'Pending sales',
+  runes: 'Pending runes',
+} as const;
+const labels = { inscriptions: 'Inscriptions', sales: 'Sales', runes: 'Runes' } as const;
+
+const hrefOf = (tab: MempoolTab): string => (tab === 'inscriptions' ? '/mempool' : `/mempool?tab=${tab}`);
+
+const tabLink = (tab: MempoolTab, current: MempoolTab): Markup =>
+  html`<a href="${hrefOf(tab)}"${tab === current && html` aria-current="page"`}>${labels[tab]}</a> `;
+
+function steps({ shown, isLater }: MempoolView): HtmlValue {
+  const { tab, next } = shown;
+  if (!isLater && next === null) return null;
+  const kind = shown.tab === 'inscriptions' ? shown.kinds.find(({ isCurrent }) => isCurrent) : undefined;
+  return html`<p class="steps"><span>${isLater && html`<a href="${kind?.href ?? hrefOf(tab)}" rel="first">« Newest</a>`}</span><span>${next !== null && html`<a href="${next}" rel="next">Older ones ›</a>`}</span></p>`;
+}
+
+function tabBody({ shown, state, isLater }: MempoolView): HtmlValue {
+  const none = (words: string): Markup => {
+    if (state?.isFollowed !== true) return html`<p>${unknownWords('no mempool is followed here now')}</p>`;
+    return html`<p class="empty">${isLater ? 'There is nothing on this page.' : words}</p>`;
+  };
+  switch (shown.tab) {
+    case 'inscriptions': {
+      const { kinds, cards, next } = shown;
+      const isOfAll = kinds.every(({ isCurrent }, place) => isCurrent === (place === 0));
+      const words = isOfAll
+        ? 'No inscription waits for a block.'
+        : next === null
+          ? 'No inscription of that kind waits for a block.'
+          : 'None of that kind among those checked so far: further ones may be.';
+      return [choicesNav('Kinds', kinds, true), cards.length > 0 ? pendingCardList(cards) : none(words)];
+    }
+    case 'sales':
+      return knownRows(shown.sales, (sales) => saleRows(sales, 'Seen'), none('No sale waits for a block.'));
+    case 'runes':
+      return knownRows(shown.runes, runeRows, none('No etching, mint or move of runes waits for a block.'));
+  }
+}
+
+function knownRows<Row>(
+  rows: Known<readonly Row[]>,
+  table: (rows: readonly Row[]) => Markup,
+  none: Markup,
+): Markup {
+  if ('unknown' in rows) return html`<p>${unknownWords(rows.unknown)}</p>`;
+  return rows.known.length > 0 ? table(rows.known) : none;
+}
+
+function runeRows(lines: readonly PendingRuneLine[]): Markup {
+  return html`<div class="scroll"><table class="rows stacked">
+<thead><tr><th scope="col">Rune</th><th scope="col">What</th><th scope="col" class="num">Amount</th><th scope="col">Transaction</th><th scope="col">Seen</th><th scope="col" class="num">Fee rate</th></tr></thead>
+<tbody>
+${lines.map(runeRow)}
+</tbody>
+</table></div>`;
+}
+
+const kindWords = {
+  etched: 'etched, with a premine of',
+  minted: 'minted',
+  moved: 'moved',
+  burned: 'burned',
+} as const;
+
+function runeRow({
+  kind,
+  amount,
+  symbol,
+  problem,
+  txid,
+  seen,
+  fee,
+  vsize,
+  ...rune
+}: PendingRuneLine): Markup {
+  return html`<tr>
+  <th scope="row" data-label="Rune">${runeName(rune)}</th>
+  <td data-label="What"><span>${kindWords[kind]}${problem !== null && html` <span class="chip part">${problem}</span>`}</span></td>
+  <td class="num" data-label="Amount"><span>${groupedDecimal(amount)} ${runeSymbol(symbol)}</span></td>
+  <td data-label="Transaction">${transactionLink(txid)}</td>
+  <td class="nowrap" data-label="Seen">${timeWords(seen)}</td>
+  <td class="num" data-label="Fee rate">${fee === null ? unknownWords(null) : feeRateWords(fee, vsize)}</td>
+</tr>
+`;
+}
+
+function runeName({ name, isEtched }: Pick<PendingRuneLine, 'name' | 'isEtched'>): HtmlValue {
+  if (name === null) return 'a rune that is not etched yet';
+  return isEtched
+    ? html`<a class="wrap" href="${runeHref(name)}">${strangersName(name)}</a>`
+    : html`<span class="wrap">${strangersName(name)}</span>`;
 }

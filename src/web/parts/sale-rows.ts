@@ -15,7 +15,7 @@ export interface SaleLine {
   readonly class: 'sale' | 'offer';
   /** Sats. */
   readonly price: number;
-  /** Unix seconds of the block. */
+  /** Unix seconds of its block; of a pending sale, when it was seen. */
   readonly time: number;
   readonly txid: string;
   /** Addresses; a script without one in hex, or `sha256:` and its hash. */
@@ -26,21 +26,28 @@ export interface SaleLine {
   readonly wash: boolean;
 }
 
-/** Sales with their pictures. The time of each leads to its page. */
-export function saleRows(sales: readonly SaleLine[]): Markup {
+/**
+ * Sales with their pictures. The time of each leads to its page.
+ *
+ * @param timeWord what the time is of
+ */
+export function saleRows(sales: readonly SaleLine[], timeWord: 'Sold' | 'Seen' = 'Sold'): Markup {
   return html`<div class="scroll"><table class="rows stacked pictured">
-<thead><tr><th scope="col">Item</th><th scope="col" class="num">Price</th><th scope="col">Sold</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
+<thead><tr><th scope="col">Item</th><th scope="col" class="num">Price</th><th scope="col">${timeWord}</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
 <tbody>
-${sales.map(saleRow)}
+${sales.map((sale) => saleRow(sale, timeWord))}
 </tbody>
 </table></div>`;
 }
 
-function saleRow({ inscriptionId, name, collection, time, txid, maker, taker, ...sale }: SaleLine): Markup {
+function saleRow(
+  { inscriptionId, name, collection, time, txid, maker, taker, ...sale }: SaleLine,
+  timeWord: string,
+): Markup {
   return html`<tr>
   <th scope="row"><span class="named">${thumbnail(inscriptionId, 48)}<span><a href="/inscription/${inscriptionId}">${strangersName(name)}</a>${collection !== null && html`<br><a class="faint" href="/collection/${collection.slug}">${strangersName(collection.name)}</a>`}</span></span></th>
   <td class="num" data-label="Price"><span><b class="nowrap">${price(sale.price)}</b>${sale.class === 'offer' && html` <span class="chip">offer</span>`}${sale.wash && washChip}</span></td>
-  <td data-label="Sold"><a class="nowrap" href="/sale/${txid}">${timeWords(time)}</a></td>
+  <td data-label="${timeWord}"><a class="nowrap" href="/sale/${txid}">${timeWords(time)}</a></td>
   <td data-label="Seller">${party(maker)}</td>
   <td data-label="Buyer">${buyer(taker)}</td>
 </tr>

@@ -57,7 +57,7 @@ export class LiveMempool {
   }
 
   /** Follows the blocks. */
-  index(options: Pick<FollowOptions, 'indexSales'> = {}): void {
+  index(options: Pick<FollowOptions, 'indexSales' | 'indexAddresses'> = {}): void {
     const controller = new AbortController();
     const source = openNodeSource(this.node);
     const { pool } = this.database;

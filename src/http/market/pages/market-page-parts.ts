@@ -9,7 +9,6 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { MoveClass } from '#kernel/sales/sale-names.ts';
 import { shownItems } from '#market/lists/shown-items.store.ts';
-import type { MarketSale } from '#market/sales/newest-sales.store.ts';
 import type { DaySums } from '#market/sales/sale-sums.ts';
 import type { Bar } from '#web/parts/chart.ts';
 import type { SaleLine } from '#web/parts/sale-rows.ts';
@@ -33,10 +32,10 @@ interface ListedSale {
 /** The inscription that it sold. */
 type SoldItem = Pick<SaleLine, 'name' | 'collection'> & { readonly id: InscriptionId };
 
-/** Sales of the whole market, with the names of items and collections. */
+/** Sales of any inscriptions, with the names of items and collections. */
 export async function marketSaleLines(
   client: ClientBase,
-  sales: readonly (ListedSale & Pick<MarketSale, 'id'>)[],
+  sales: readonly (ListedSale & { readonly id: InscriptionId })[],
   network: NetworkParameters,
 ): Promise<SaleLine[]> {
   const items = await shownItems(
