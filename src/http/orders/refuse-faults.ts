@@ -1,5 +1,5 @@
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
-import { type Faulty, faultsMax, type RequestFault } from '#orders/reading/request-values.ts';
+import { type Faulty, faultsMax, type RequestFault } from '#kernel/requests/request-values.ts';
 
 /** The faults of a request, at least one, as its error. */
 export function refuseFaults(faults: readonly RequestFault[]): InvalidRequest {

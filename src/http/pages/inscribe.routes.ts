@@ -8,11 +8,11 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { inventoryTypes } from '#inventory/inventory-types.ts';
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { fileExtensions } from '#kernel/requests/file-types.ts';
 import { minedWeightMax } from '#orders/inscribing/group-files.ts';
 import { orderBounds } from '#orders/inscribing/order-terms.ts';
 import { pushBytesMax } from '#orders/inscribing/reveal-script.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
-import { fileExtensions } from '#orders/reading/file-types.ts';
 import { contentBytesMax } from '#orders/reading/read-files.ts';
 import { type InscribeLimits, inscribePage } from '#web/pages/inscribe.page.ts';
 

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { accepted } from '#http/orders/order-body.schemas.ts';
 import { exampleAddress } from '#http/parameters/list-parameters.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { RequestFault } from '#orders/reading/request-values.ts';
+import type { RequestFault } from '#kernel/requests/request-values.ts';
 import { feeRateBounds } from '#psbts/planning/fee-rate.ts';
 import type { PsbtRefusal } from '#psbts/planning/refusal.ts';
 import { signerFields } from '#psbts/signers/read-signers.ts';

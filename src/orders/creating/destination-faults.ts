@@ -1,6 +1,6 @@
 import { checkDestinations, type OwnAmong } from '#kernel/bitcoin/destination.ts';
+import type { RequestFault } from '#kernel/requests/request-values.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import type { RequestFault } from '#orders/reading/request-values.ts';
 
 /** Scripts that an order sends inscriptions, parents and refunds to. */
 export interface OrderDestinations {

@@ -1,8 +1,8 @@
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
 import { metadataCbor } from '#orders/reading/metadata-cbor.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
-import { type RequestFault, RequestValues } from '#orders/reading/request-values.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 
 /** Contents of an order that were at URLs, by the index of their file. */

@@ -1,8 +1,8 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
 import type { Miner } from '#orders/mining/miner.ts';
 import { offerFaults } from '#orders/mining/offer-reveals.ts';
-import type { Faulty } from '#orders/reading/request-values.ts';
 import type { CheckedOrder } from './check-order.ts';
 import type { MadeOrder, WantedOrder } from './create-order.ts';
 import { type QuotingParts, quoteCheckedOrder } from './quote-checked-order.ts';

@@ -1,4 +1,5 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
 import type { OrderedItems } from '#orders/collections/ordered-items.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts';
@@ -8,7 +9,6 @@ import { type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts'
 import { keptSizeFees } from '#orders/pricing/quoted-layout.ts';
 import { offerSats, type Stock } from '#orders/pricing/stocked-sats.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
-import type { Faulty } from '#orders/reading/request-values.ts';
 import type { CheckedOrder } from './check-order.ts';
 import type { StockedReserver, WantedOrder } from './create-order.ts';
 

@@ -1,8 +1,8 @@
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { RequestFault } from '#kernel/requests/request-values.ts';
 import type { OrderLayout, RevealLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import type { RequestFault } from '#orders/reading/request-values.ts';
 import type { Miner } from './miner.ts';
 
 /** The reveals of an order that nodes do not relay. Pure. */

@@ -1,4 +1,4 @@
-import type { Assumed } from '#orders/reading/request-values.ts';
+import type { Assumed } from '#kernel/requests/request-values.ts';
 
 /** The reason why an order may cost another amount than its price says. */
 export interface AmountWarning {

@@ -1,5 +1,5 @@
+import type { RequestFault } from '#kernel/requests/request-values.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import type { RequestFault } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 
 /**

@@ -8,8 +8,8 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import type { RequestFault } from '#kernel/requests/request-values.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import type { RequestFault } from '#orders/reading/request-values.ts';
 
 /**
  * Faults of the inscriptions that an order names: an unknown delegate would show nothing, for ever, and a parent that

@@ -1,7 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
 import { type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
-import type { Faulty } from '#orders/reading/request-values.ts';
 
 /** The operator's prices of orders, in sats. */
 export interface PriceSettings {

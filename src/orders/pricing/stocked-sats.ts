@@ -7,10 +7,10 @@ import { contentBytes, postageMost } from '#inventory/inventory-standing.ts';
 import type { InventoryType } from '#inventory/inventory-types.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { postageOf } from '#orders/inscribing/settled-terms.ts';
 import { rareSatsFault, rareSatsFaults, readRareSats } from '#orders/reading/read-rare-sats.ts';
-import type { Faulty } from '#orders/reading/request-values.ts';
 import { type ReservationBounds, reservationBounds } from '#orders/stock/reservation-bounds.ts';
 import type { StockedSat } from '#orders/stock/reservations.store.ts';
 

@@ -1,9 +1,7 @@
 import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
+import type { RequestText } from '#kernel/requests/request-values.ts';
 import { type Base64Text, decodeBase64, readBase64 } from './base64.ts';
 import { readPercentEncoded } from './percent-encoding.ts';
-
-/** A text of a body: those of large bodies stay UTF-8 bytes. */
-export type RequestText = string | Uint8Array;
 
 /** The content of a data URL that has one reading alone. */
 export interface DataContent {

@@ -1,9 +1,9 @@
 import type { InventoryType } from '#inventory/inventory-types.ts';
+import type { Faulty, RequestFault } from '#kernel/requests/request-values.ts';
 import { type ExtrasOptions, type OrderExtras, readExtras } from './read-extras.ts';
 import { type ReadOptions, type ReadOrder, readOrderRequest } from './read-order.ts';
 import { commonSats, rareSatsFaults, readRareSats } from './read-rare-sats.ts';
 import { satributeFaults } from './read-satributes.ts';
-import type { Faulty, RequestFault } from './request-values.ts';
 
 /** An order as its body describes it. */
 export interface DescribedOrder {

@@ -1,12 +1,12 @@
 import { Pauses, type Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
+import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { compressed, isCompressible } from './compress-content.ts';
 import { contentOf, type DataContent } from './data-url.ts';
 import { metadataCbor } from './metadata-cbor.ts';
 import type { ReadFile } from './read-files.ts';
 import type { ReadOrder } from './read-order.ts';
-import { type Faulty, RequestValues } from './request-values.ts';
 
 /** An order whose contents are as they will be inscribed, as far as the request has them. */
 export interface EncodedOrder {

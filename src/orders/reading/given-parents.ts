@@ -1,5 +1,5 @@
+import { isGiven } from '#kernel/requests/request-values.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { isGiven } from './request-values.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

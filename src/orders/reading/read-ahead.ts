@@ -2,8 +2,9 @@ import { type CheckedDestination, checkDestination } from '#kernel/bitcoin/desti
 import { atOnce, Pauses, type Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { RequestText } from '#kernel/requests/request-values.ts';
 import { orderBounds } from '#orders/inscribing/order-terms.ts';
-import { type ReadDataUrl, type RequestText, readDataUrl } from './data-url.ts';
+import { type ReadDataUrl, readDataUrl } from './data-url.ts';
 
 /** Readers of the values that take long: those of an order of 50 MB, or of 10,000 receivers, hundreds of milliseconds. */
 export interface ReadAhead {

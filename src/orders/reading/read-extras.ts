@@ -1,11 +1,11 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { isGiven, type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { OrderRequest } from '#orders/order/order-request.ts';
 import { givenParents } from './given-parents.ts';
 import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { readSatributes } from './read-satributes.ts';
-import { isGiven, type RequestFault, RequestValues } from './request-values.ts';
 
 export interface ExtrasOptions {
   readonly type: OrderTerms['type'];

@@ -1,9 +1,9 @@
+import { contentTypeOf, fileExtensions } from '#kernel/requests/file-types.ts';
+import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
 import { type FileTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import type { DataContent } from './data-url.ts';
-import { contentTypeOf, fileExtensions } from './file-types.ts';
 import type { ReadAhead } from './read-ahead.ts';
-import { isGiven, type RequestValues } from './request-values.ts';
 
 /** Where a content comes from. */
 export type ContentSource =

@@ -1,4 +1,5 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type Assumed, type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import { itemFiles, type OrderedItems } from '#orders/collections/ordered-items.ts';
 import { termFaults, tooManyParents } from '#orders/inscribing/check-terms.ts';
 import {
@@ -13,7 +14,6 @@ import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { type ReadFile, readFiles } from './read-files.ts';
 import { commonSats } from './read-rare-sats.ts';
 import { hasItems, readTexts } from './read-texts.ts';
-import { type Assumed, type Faulty, RequestValues } from './request-values.ts';
 
 export interface ReadOptions {
   readonly network: NetworkParameters;

@@ -1,8 +1,8 @@
+import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type DescribedOrder, type DescribeOptions, describeOrder } from './describe-order.ts';
 import { readBatchMode, unknownReceiver } from './read-order.ts';
 import { commonSats } from './read-rare-sats.ts';
-import { type Faulty, RequestValues } from './request-values.ts';
 
 /** The body of a price: an order, and its type. */
 export interface PriceBody {

@@ -1,9 +1,9 @@
 import { postageMost } from '#inventory/inventory-standing.ts';
 import { type InventoryType, inventoryTypeOf, inventoryTypes } from '#inventory/inventory-types.ts';
+import type { Faulty, RequestFault } from '#kernel/requests/request-values.ts';
 import { inventoryFaults } from '#orders/inscribing/check-terms.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { postageOf } from '#orders/inscribing/settled-terms.ts';
-import type { Faulty, RequestFault } from './request-values.ts';
 
 const parameter = 'rareSats';
 

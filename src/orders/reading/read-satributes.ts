@@ -1,6 +1,6 @@
+import type { RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import type { RequestFault, RequestValues } from './request-values.ts';
 
 const parameter = 'allowedSatributes';
 /** More than there are names (docs/satributes.md). */

@@ -1,7 +1,7 @@
+import { contentTypeOf } from '#kernel/requests/file-types.ts';
+import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
 import { orderBounds } from '#orders/inscribing/order-terms.ts';
-import { contentTypeOf } from './file-types.ts';
 import type { ReadFile } from './read-files.ts';
-import { isGiven, type RequestValues } from './request-values.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import { readAddress } from '#orders/reading/read-order.ts';
-import { type Faulty, RequestValues } from '#orders/reading/request-values.ts';
 
 /** A referral code, and where its share goes. */
 export interface ReferralRequest {

@@ -1,5 +1,5 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { type Faulty, isGiven, RequestValues } from '#orders/reading/request-values.ts';
+import { type Faulty, isGiven, RequestValues } from '#kernel/requests/request-values.ts';
 import { readFeeRate } from '#psbts/planning/fee-rate.ts';
 import { readOutpoint } from '#psbts/planning/read-outpoint.ts';
 import { readSignerOf } from '#psbts/signers/read-signers.ts';

@@ -1,5 +1,5 @@
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
-import { isGiven, type RequestValues } from '#orders/reading/request-values.ts';
+import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
 
 /** Sats per virtual byte that a request may name: nodes relay nothing below, and no one has ever paid more. */
 export const feeRateBounds = { least: 0.1, most: 10_000 } as const;

@@ -1,6 +1,6 @@
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
-import { isGiven, type RequestValues } from '#orders/reading/request-values.ts';
+import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
 
 const pattern = /^([0-9a-f]{64}):(\d{1,10})$/iu;
 /** Outputs are counted in 32 bits. */

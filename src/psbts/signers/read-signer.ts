@@ -3,7 +3,7 @@ import { isPointX } from '#kernel/bitcoin/curve-point.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import type { RequestValues } from '#orders/reading/request-values.ts';
+import type { RequestValues } from '#kernel/requests/request-values.ts';
 import { type Signer, type SignerRole, type SignerType, scriptsOfKey, taprootScript } from './signer.ts';
 
 /** A field of a request: its name as the client wrote it, and its value. */

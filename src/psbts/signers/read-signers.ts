@@ -1,5 +1,5 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { isGiven, type RequestValues } from '#orders/reading/request-values.ts';
+import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
 import { type GivenField, readSigner } from './read-signer.ts';
 import type { Signer, SignerRole } from './signer.ts';
 

@@ -1,7 +1,7 @@
 import { pubECDSA, pubSchnorr } from '@scure/btc-signer/utils.js';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { RequestValues } from '#orders/reading/request-values.ts';
+import { RequestValues } from '#kernel/requests/request-values.ts';
 import { readSigner } from '#psbts/signers/read-signer.ts';
 import type { Signer, SignerRole } from '#psbts/signers/signer.ts';
 import { type AddressType, privateKey, typedAddress } from '#test/builders/regtest/regtest-address.ts';

@@ -4,14 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { cborToJson } from '#indexer/parse/cbor/cbor-json.ts';
 import { atOnce } from '#kernel/concurrency/work-in-steps.ts';
 import { ownAsker } from '#kernel/contracts/asker.ts';
+import { contentTypeOf, fileExtensions } from '#kernel/requests/file-types.ts';
+import type { RequestText } from '#kernel/requests/request-values.ts';
 import { compressed } from '#orders/reading/compress-content.ts';
 import * as dataUrls from '#orders/reading/data-url.ts';
-import { contentTypeOf, fileExtensions } from '#orders/reading/file-types.ts';
 import { metadataCbor } from '#orders/reading/metadata-cbor.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 type DataContent = dataUrls.DataContent;
-const readDataUrl = (url: dataUrls.RequestText): dataUrls.ReadDataUrl => atOnce(dataUrls.readDataUrl(url));
+const readDataUrl = (url: RequestText): dataUrls.ReadDataUrl => atOnce(dataUrls.readDataUrl(url));
 const contentOf = (content: DataContent): Uint8Array => atOnce(dataUrls.contentOf(content));
 
 /** The content of a data URL, as text; the reason if it is refused. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { networks } from '#kernel/primitives/network.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
 import { orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type DescribedOrder, type DescribeOptions, describeOrder } from '#orders/reading/describe-order.ts';
-import type { Faulty } from '#orders/reading/request-values.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { regtestSatributes } from '#test/support/regtest-satributes.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RequestValues } from '#orders/reading/request-values.ts';
+import { RequestValues } from '#kernel/requests/request-values.ts';
 import { feeRateFor, feeRateWarnings } from '#psbts/coins/node-fees.ts';
 import { type FeeRateUnit, readFeeRate } from '#psbts/planning/fee-rate.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';

@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { networks } from '#kernel/primitives/network.ts';
-import { RequestValues } from '#orders/reading/request-values.ts';
+import { RequestValues } from '#kernel/requests/request-values.ts';
 import { readSigners, type Signers } from '#psbts/signers/read-signers.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { customerAddress, paymentTypes, signerBody } from '#test/support/psbts/customer-address.ts';

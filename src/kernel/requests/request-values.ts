@@ -1,6 +1,8 @@
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { textFault } from '#kernel/text/text-fault.ts';
-import type { RequestText } from './data-url.ts';
+
+/** A text of a body: those of large bodies stay UTF-8 bytes. */
+export type RequestText = string | Uint8Array;
 
 /** One fault of a request, for people. */
 export interface RequestFault {
