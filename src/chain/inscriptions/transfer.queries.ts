@@ -27,6 +27,8 @@ export interface Transfer {
   readonly to: string;
   readonly value: Sats | null;
   readonly script: Uint8Array | null;
+  /** Script of `from`. Null: there is no such place, or its script is unknown. */
+  readonly formerScript: Uint8Array | null;
 }
 
 /** A forged cursor may name any two integers. */
@@ -121,6 +123,7 @@ function transferOf(
     to: satpoint(row, id),
     value: row.value,
     script: row.script,
+    formerScript: before?.script ?? null,
   };
 }
 

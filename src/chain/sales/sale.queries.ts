@@ -2,7 +2,7 @@ import type { ClientBase, Pool } from 'pg';
 import { isLeftOut, requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
+import { type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { AsStored, SaleEvidence, StoredNames } from '#kernel/sales/sale-evidence.ts';
 import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
@@ -74,16 +74,26 @@ export async function salesOfTransaction(
   return rows.map(named);
 }
 
-/** The newest sales of an inscription, newest first. */
+/** Heights, both included. */
+export interface HeightRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const allHeights: HeightRange = { from: 0, to: maxHeight };
+
+/** The newest sales of an inscription in a range of heights, newest first. */
 export async function salesOfInscription(
   client: ClientBase,
   key: InscriptionKey,
   limit: number,
+  { from, to }: HeightRange = allHeights,
 ): Promise<StoredSale[]> {
   const { rows } = await client.query<AsStored<StoredSale>>(
     `SELECT ${columns} FROM chain.sales s JOIN chain.inscriptions i USING (key) JOIN chain.blocks b ON b.height = s.height
-     WHERE s.key = $1 ORDER BY s.height DESC, s.tx_index DESC, s.input DESC, s.place DESC LIMIT $2`,
-    [key, limit],
+     WHERE s.key = $1 AND s.height BETWEEN $3 AND $4
+     ORDER BY s.height DESC, s.tx_index DESC, s.input DESC, s.place DESC LIMIT $2`,
+    [key, limit, from, to],
   );
   return rows.map(named);
 }

@@ -7,7 +7,9 @@ import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
-import { unchanged } from '#http/server/routes/answer-schemas.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import { pageOrJson, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
@@ -15,6 +17,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { pageRows, sendTransfersPage } from './transfers-page.ts';
 
 /** A cursor names the height and step that it follows. */
 const placeBytes = 8;
@@ -41,17 +44,18 @@ const transfersAnswer = Type.Object({
 });
 
 /** The history of an inscription's locations, which ord does not have. */
-export function transfersRoutes(app: App, { pool, network }: AppDependencies): void {
+export function transfersRoutes(app: App, deps: AppDependencies): void {
+  const { pool, network } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/inscription/:query/transfers',
     schema: {
       operationId: 'transfers',
-      summary: 'Locations of an inscription, oldest first or newest first',
+      summary: 'Locations of an inscription, oldest first or newest first: a page, or JSON',
       tags: ['inscriptions'],
       params: Type.Object({ query: pathParts.id }),
       querystring: Type.Object(pagingQuery),
-      response: { 200: transfersAnswer, 304: unchanged },
+      response: { 200: pageOrJson(transfersAnswer, 'its locations'), 304: unchanged },
     },
     config: { errors: 'own', guard: open, failures: [410] },
     handler: async (request, reply) => {
@@ -59,8 +63,11 @@ export function transfersRoutes(app: App, { pool, network }: AppDependencies): v
       if (id === null) {
         throw new AppError('request_invalid', 'this is not an inscription id', { parameter: 'query' });
       }
-      const { order, limit, cursor } = pagingOf(request.query, 'asc');
-      if (await answeredUnchanged(pool, request, reply)) return reply;
+      const { order, limit: asked, cursor } = pagingOf(request.query, 'asc');
+      varyBy(reply, 'Accept');
+      const isPage = prefersHtml(request.headers.accept);
+      if (!isPage && (await answeredUnchanged(pool, request, reply))) return reply;
+      const limit = isPage ? Math.min(asked, pageRows) : asked;
       return withSnapshot(
         pool,
         async ({ client, tip }) => {
@@ -78,6 +85,10 @@ export function transfersRoutes(app: App, { pool, network }: AppDependencies): v
                   position: positionBytes(last),
                 })
               : null;
+          if (isPage) {
+            const found = { id, transfers: page.transfers, order, isFirst: place === null, nextCursor, tip };
+            return sendTransfersPage(deps, reply, client, found);
+          }
           setMoment(request, reply, tip);
           const transfers = page.transfers.map((transfer) => transferJson(transfer, network));
           return { id: idText, transfers, more: page.more, nextCursor };

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { type InscriptionSummary, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
-import { isComplete, whyBehind } from '#chain/derived/derived-tables.queries.ts';
+import { whyBehind } from '#chain/derived/derived-tables.queries.ts';
 import { ownAttributes } from '#chain/inscriptions/attributes.queries.ts';
 import {
   type InscriptionDetail,
@@ -12,7 +12,6 @@ import { galleryPage, propertiesHeads, startOfJson } from '#chain/inscriptions/p
 import { type Reference, referencesOf } from '#chain/inscriptions/recursion.queries.ts';
 import { childrenFrom } from '#chain/inscriptions/relative.queries.ts';
 import { transfersOf } from '#chain/inscriptions/transfer.queries.ts';
-import { salesOfInscription, salesOfItemIndex } from '#chain/sales/sale.queries.ts';
 import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { InscriptionParts } from '#http/ord/inscriptions/inscription-views.ts';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
@@ -20,15 +19,13 @@ import { cardOf } from '#http/server/answers/site.ts';
 import type { PieceDependencies } from '#http/server/routes/app-dependencies.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { type CollectionOfItem, collectionsOf } from '#market/lists/collections-of.store.ts';
 import { itemNeighbours } from '#market/lists/item-neighbours.store.ts';
 import { pendingSales } from '#market/sales/pending-sales.store.ts';
-import { saleView } from '#market/sales/sale-view.ts';
-import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 import { mediaOf } from '#web/media.ts';
 import type { ArtStripView } from '#web/parts/art-strip.ts';
 import { jsonShownChars } from '#web/parts/record-json.ts';
+import { shownSales } from './inscription-sales.ts';
 import { timelineOf } from './inscription-timeline.ts';
 
 /** The bytes of a content that are searched for references, for the inscription's page. */
@@ -55,7 +52,7 @@ export async function inscriptionParts(
   const references = await shownReferences(client, detail);
   const ofItem = { script: null, inscription: detail.id, collection: null };
   const pending = await pendingSales(client, ofItem, null, pendingSalesShown);
-  const sales = await shownSales(client, detail, deps);
+  const sales = await shownSales(client, detail.key, deps.network, { limit: eventsShown });
   const newest = { order: 'desc' as const, limit: eventsShown, after: null };
   const transfers = (await transfersOf(client, detail.id, newest))?.transfers ?? [];
   const collections = await shownCollections(client, detail);
@@ -127,23 +124,6 @@ function stripOf(
 async function shownProperties(client: ClientBase, { key }: InscriptionDetail): Promise<string | null> {
   const head = (await propertiesHeads(client, [key])).get(key);
   return head === undefined ? null : startOfJson(client, head, jsonShownChars + 1);
-}
-
-/** Empty while sales are filled in, or the index that finds them is built. Moves of our own orders are not sales. */
-async function shownSales(
-  client: ClientBase,
-  { key }: InscriptionDetail,
-  { network }: PieceDependencies,
-): Promise<SaleView[]> {
-  const built = await builtIndexes(client, [salesOfItemIndex]);
-  if (!built.has(salesOfItemIndex) || !(await isComplete(client, 'sales'))) return [];
-  const sales = await salesOfInscription(client, key, eventsShown);
-  const own = await ownTransactions(
-    client,
-    sales.map(({ txid }) => txid),
-  );
-  const others = sales.filter(({ txid }) => !own.some((of) => Buffer.compare(of, txid) === 0));
-  return others.map((sale) => saleView(sale, network));
 }
 
 /** Null while galleries are being indexed. It changes how later statements of its transaction are planned. */

@@ -20,18 +20,17 @@ export function timelineOf(
   network: NetworkParameters,
 ): TimelineEvent[] {
   const sold = new Map(sales.map((sale) => [sale.txid, sale]));
-  const events = transfers.map((transfer, place): TimelineEvent => {
-    const { kind, height, timestamp, script } = transfer;
+  const events = transfers.map((transfer): TimelineEvent => {
+    const { kind, height, timestamp, script, formerScript } = transfer;
     const txid = transfer.txid === null ? null : displayHash(transfer.txid);
     const sale = txid === null ? undefined : sold.get(txid);
     if (sale !== undefined && kind === 'transfer') return saleEvent(sale);
-    const before = transfers[place + 1];
     return {
       kind,
       height,
       time: timestamp,
       txid,
-      from: before?.script == null ? null : partyOf(before.script, network),
+      from: formerScript === null ? null : partyOf(formerScript, network),
       to: script === null || kind === 'burned' ? null : partyOf(script, network),
       sale: null,
     };

@@ -251,7 +251,7 @@ function history({ id, pendingSales, events }: InscriptionView): HtmlValue {
   if (pendingSales.length === 0 && events.length === 0) return null;
   return html`<section><h2>History <span class="faint">newest first</span></h2>
 ${timeline(pendingSales, events)}
-<p class="more"><a href="/inscription/${id}/transfers?order=desc">All transfers, as JSON</a></p></section>`;
+<p class="more"><a href="/inscription/${id}/transfers?order=desc">All transfers</a></p></section>`;
 }
 
 function record(view: InscriptionView): Markup {

@@ -407,6 +407,41 @@ describe('/inscription/<id>/transfers', () => {
     }
   });
 
+  test('is a page where HTML is named, in either order and in pages, and JSON for all others', async () => {
+    const { rows } = await database.pool.query<{ txid: Buffer; index: number }>(
+      `SELECT i.txid, i.index FROM chain.inscriptions i JOIN chain.locations l USING (key)
+       GROUP BY i.key, i.txid, i.index ORDER BY count(*) DESC LIMIT 1`,
+    );
+    const id = `${Buffer.from(rows[0]!.txid).reverse().toString('hex')}i${rows[0]!.index}`;
+    const path = `/inscription/${id}/transfers`;
+    const { body } = await get<Transfers>(path);
+    const page = async (url: string): Promise<string> => {
+      const answer = await app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8' } });
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(answer.headers.vary).toContain('Accept');
+      return answer.body;
+    };
+    const shown = (text: string): (string | undefined)[] =>
+      [...text.matchAll(/href="\/tx\/([0-9a-f]{64})"/gu)].map(([, txid]) => txid);
+    const txids = body.transfers.flatMap(({ txid }) => (txid === null ? [] : [txid]));
+    expect(shown(await page(path))).toEqual(txids);
+    expect(shown(await page(`${path}?order=desc`))).toEqual(txids.toReversed());
+    for (const order of ['asc', 'desc'] as const) {
+      const first = await page(`${path}?order=${order}&limit=1`);
+      const next = /href="([^"]*)" rel="next"/u.exec(first)?.[1]?.replaceAll('&amp;', '&');
+      const rest = await page(next!);
+      expect([...shown(first), ...shown(rest)]).toEqual(order === 'asc' ? txids : txids.toReversed());
+      expect(rest).toContain(`href="${path}?order=${order}" rel="first"`);
+    }
+    const addresses = body.transfers.flatMap(({ address }) => (address === null ? [] : [address]));
+    for (const address of addresses) expect(await page(path)).toContain(`href="/address/${String(address)}"`);
+    for (const accept of ['*/*', 'application/json', undefined]) {
+      const answer = await app.inject({ url: path, headers: accept === undefined ? {} : { accept } });
+      expect(answer.json()).toEqual(body);
+    }
+    expect(await page(`/inscription/${id}`)).toContain(`href="${path}?order=desc">All transfers</a>`);
+  });
+
   test('is 404 for an inscription that is not there, 400 for no id', async () => {
     expect((await get(`/inscription/${'ab'.repeat(32)}i0/transfers`)).status).toBe(404);
     expect((await get('/inscription/5/transfers')).status).toBe(400);

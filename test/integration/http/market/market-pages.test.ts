@@ -255,6 +255,22 @@ describe('the sales of an address', () => {
   });
 });
 
+describe('the transfers of an inscription', () => {
+  test('say what it was sold for, and by whom', async () => {
+    const text = await page(`/inscription/${idOfReveal(frogs[0]!)}/transfers?order=desc`);
+    const events = text
+      .slice(text.indexOf('<ol class="timeline">'), text.indexOf('</ol>'))
+      .split('<li>')
+      .slice(1);
+    expect(events.map((event) => /<b>(.*?)<\/b>/su.exec(event)?.[1])).toEqual([
+      `<a href="/sale/${sales[1]!.txid}">Sold for 90,000 sats</a>`,
+      `<a href="/sale/${sales[0]!.txid}">Sold for 70,000 sats</a>`,
+      'Inscribed',
+    ]);
+    expect(events[0]).toMatch(new RegExp(`from .*${addressOf(bob)}.* to .*${addressOf(alice)}`, 'su'));
+  });
+});
+
 describe('a collection', () => {
   test('has what it sold in a day, a week, a month and in all, and links to its other pages', async () => {
     const text = await page('/collection/frogs');
