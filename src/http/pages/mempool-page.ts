@@ -82,9 +82,9 @@ async function outlookOf(
 }
 
 const ratesOf = (fees: RecommendedFees): MempoolView['fees'] => [
-  { words: 'Next two blocks', rate: fees.fastestFee },
-  { words: 'Half an hour', rate: fees.halfHourFee },
-  { words: 'An hour', rate: fees.hourFee },
-  { words: 'A day', rate: fees.economyFee },
-  { words: 'The least that is taken', rate: fees.minimumFee },
+  { words: 'Within two blocks', rate: fees.fastestFee },
+  { words: 'Within half an hour', rate: fees.halfHourFee },
+  { words: 'Within an hour', rate: fees.hourFee },
+  { words: 'Within a day', rate: fees.economyFee },
+  { words: 'At least', rate: fees.minimumFee },
 ];

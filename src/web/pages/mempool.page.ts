@@ -3,11 +3,11 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { choicesNav, type ListChoice } from '#web/parts/choices.ts';
 import { fact, feeRateWords, type Known, satsWords, unknownWords } from '#web/parts/facts.ts';
-import { runeHref } from '#web/parts/held-runes.ts';
+import { runeName } from '#web/parts/held-runes.ts';
 import { transactionLink } from '#web/parts/identifiers.ts';
 import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
 import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
-import { runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
+import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /** A change of a rune by a pending transaction. */
 export interface PendingRuneLine {
@@ -186,11 +186,4 @@ function runeRow({
   <td class="num" data-label="Fee rate">${fee === null ? unknownWords(null) : feeRateWords(fee, vsize)}</td>
 </tr>
 `;
-}
-
-function runeName({ name, isEtched }: Pick<PendingRuneLine, 'name' | 'isEtched'>): HtmlValue {
-  if (name === null) return 'a rune that is not etched yet';
-  return isEtched
-    ? html`<a class="wrap" href="${runeHref(name)}">${strangersName(name)}</a>`
-    : html`<span class="wrap">${strangersName(name)}</span>`;
 }

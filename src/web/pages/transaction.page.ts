@@ -1,6 +1,6 @@
 import type { Height } from '#kernel/primitives/height.ts';
 import { unreachable } from '#kernel/unreachable.ts';
-import { grouped, plural, shortHash, sizeWords, timeWords } from '#web/format.ts';
+import { grouped, groupedDecimal, plural, shortHash, sizeWords, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type Card, cardList } from '#web/parts/cards.ts';
@@ -12,7 +12,7 @@ import {
   ownerWords,
 } from '#web/parts/chain-outputs.ts';
 import { fact, feeRateWords, satsWords, unknownWords } from '#web/parts/facts.ts';
-import { runeHref } from '#web/parts/held-runes.ts';
+import { runeName } from '#web/parts/held-runes.ts';
 import {
   addressLink,
   heightLink,
@@ -22,7 +22,7 @@ import {
 } from '#web/parts/identifiers.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
-import { runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
+import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /** An output that a transaction spends. */
 export interface InputLine {
@@ -46,7 +46,7 @@ export interface MovedLine {
 }
 
 export interface SoldLine {
-  readonly inscriptionId: string;
+  readonly inscription: { readonly id: string; readonly number: number | null };
   readonly price: number;
   /** Addresses; null: the script has none. */
   readonly maker: string | null;
@@ -58,6 +58,8 @@ export interface RuneLine {
   readonly kind: 'etched' | 'minted' | 'sent' | 'received' | 'burned';
   /** Null: a pending transaction etches it, and its name is given by its block. */
   readonly name: string | null;
+  /** A block has etched it: it has a page. */
+  readonly isEtched: boolean;
   /** In units of the rune. */
   readonly amount: string;
   readonly symbol: string | null;
@@ -229,8 +231,8 @@ function soldSection(sold: ListOf<SoldLine>, txid: string): HtmlValue {
 <thead><tr><th scope="col">Inscription</th><th scope="col" class="num">Price</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
 <tbody>
 ${lines.map(
-  ({ inscriptionId, price, maker, taker }) => html`<tr>
-  <th scope="row" data-label="Inscription">${inscriptionLink({ id: inscriptionId, number: null })}</th>
+  ({ inscription, price, maker, taker }) => html`<tr>
+  <th scope="row" data-label="Inscription">${inscriptionLink(inscription)}</th>
   <td class="num" data-label="Price">${satsWords(price)}</td>
   <td data-label="Seller">${party(maker)}</td>
   <td data-label="Buyer">${party(taker)}</td>
@@ -282,10 +284,10 @@ function runesSection(runes: ListOf<RuneLine>): HtmlValue {
 <thead><tr><th scope="col">Rune</th><th scope="col">What</th><th scope="col" class="num">Amount</th><th scope="col">Output</th></tr></thead>
 <tbody>
 ${lines.map(
-  ({ kind, name, amount, symbol, outpoint }) => html`<tr>
-  <th scope="row" data-label="Rune">${name === null ? 'a rune that is not etched yet' : html`<a class="wrap" href="${runeHref(name)}">${strangersName(name)}</a>`}</th>
+  ({ kind, amount, symbol, outpoint, ...rune }) => html`<tr>
+  <th scope="row" data-label="Rune">${runeName(rune)}</th>
   <td data-label="What">${runeWords[kind]}</td>
-  <td class="num" data-label="Amount">${amount} ${runeSymbol(symbol)}</td>
+  <td class="num" data-label="Amount">${groupedDecimal(amount)} ${runeSymbol(symbol)}</td>
   <td data-label="Output">${outpoint === null ? html`<span class="faint">none</span>` : outputLink(outpoint, { isBare: true })}</td>
 </tr>
 `,

@@ -87,7 +87,7 @@ export function spentWords(spent: SpentState): HtmlValue {
     case 'unknown':
       return unknownWords(null);
     case 'pending':
-      return html`<span class="chip part">in the mempool</span>${spent.txid !== null && html` by ${transactionLink(spent.txid, { isBare: true })}`}`;
+      return html`<span class="chip part">spent in the mempool</span>${spent.txid !== null && html` by ${transactionLink(spent.txid, { isBare: true })}`}`;
     case 'spent':
       return html`<span class="chip">spent</span>${spent.height !== null && html` in block ${heightLink(spent.height)}`}${spent.txid !== null && html` by ${transactionLink(spent.txid, { isBare: true })}`}`;
     default:

@@ -1,5 +1,5 @@
-import { html, type Markup } from '#web/html.ts';
-import { runeSymbol } from '#web/parts/strangers-text.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
 
 /** A rune that an owner holds. */
 export interface HeldRune {
@@ -10,6 +10,20 @@ export interface HeldRune {
 }
 
 export const runeHref = (name: string): string => `/rune/${encodeURIComponent(name)}`;
+
+/** The name of a rune, which leads to its page once a block has etched it. Null: the block gives the name. */
+export function runeName({
+  name,
+  isEtched,
+}: {
+  readonly name: string | null;
+  readonly isEtched: boolean;
+}): HtmlValue {
+  if (name === null) return 'a rune that is not etched yet';
+  return isEtched
+    ? html`<a class="wrap" href="${runeHref(name)}">${strangersName(name)}</a>`
+    : html`<span class="wrap">${strangersName(name)}</span>`;
+}
 
 /** The runes of an owner. */
 export function heldRunesTable(runes: readonly HeldRune[]): Markup | null {

@@ -46,11 +46,11 @@ const missing = ({ block }: ReadTransaction, unknown = 'its block is not indexed
 });
 
 /** Inscriptions that it sells. */
-export function soldList({ read, facts: { sold, pending }, network }: RowParts): ListOf<SoldLine> {
+export function soldList({ read, facts: { sold, pending, names }, network }: RowParts): ListOf<SoldLine> {
   if (pending !== null) {
     const lines = pending.sold.map(
       ({ item, price, maker, taker }): SoldLine => ({
-        inscriptionId: formatInscriptionId(item.txid, item.index),
+        inscription: { id: formatInscriptionId(item.txid, item.index), number: null },
         price,
         maker: scriptToAddress(maker, network),
         taker: taker === null ? null : scriptToAddress(taker, network),
@@ -59,9 +59,14 @@ export function soldList({ read, facts: { sold, pending }, network }: RowParts):
     return { lines, isAll: lines.length < rowsMax, unknown: null };
   }
   if (sold === null) return missing(read, 'sales are not known here');
+  // it moved what it sold, so its names are known
+  const numbers = new Map(
+    [...names.values()].map(({ txid, index, number }) => [formatInscriptionId(txid, index), number]),
+  );
+  const inscriptionOf = (id: string): SoldLine['inscription'] => ({ id, number: numbers.get(id) ?? null });
   const lines = sold.slice(0, rowsMax).map(
     ({ revealTxid, index, price, maker, taker }): SoldLine => ({
-      inscriptionId: formatInscriptionId(revealTxid, index),
+      inscription: inscriptionOf(formatInscriptionId(revealTxid, index)),
       price,
       maker: scriptToAddress(maker, network),
       taker: taker === null ? null : scriptToAddress(taker, network),
@@ -78,11 +83,21 @@ export function runeList({ read, facts: { runes, pending }, network }: RowParts)
   const lines = runes.slice(0, rowsMax).map(
     ({ kind, output, ...rune }): RuneLine => ({
       kind,
+      isEtched: true,
       ...heldRune(rune),
       outpoint: output === null ? null : outpointText(output),
     }),
   );
   return { lines, isAll: runes.length <= rowsMax, unknown: null };
+}
+
+/** An amount in a pending transaction. */
+interface PendingAmount {
+  readonly rune: string | null;
+  /** Null: no block has etched it. */
+  readonly id: string | null;
+  readonly display: string;
+  readonly output?: string | null;
 }
 
 function pendingRuneLines(
@@ -92,11 +107,15 @@ function pendingRuneLines(
   if (row === null) return [];
   const { etching, minted, sent, received, burned } = pendingRunesJson(row, network);
   const premine = row.etching === null ? '' : shownAmount(row.etching.premine, row.etching.divisibility);
-  const line = (
-    kind: RuneLine['kind'],
-    { rune, display, output = null }: { rune: string | null; display: string; output?: string | null },
-  ): RuneLine => ({ kind, name: rune, amount: display, symbol: null, outpoint: output });
-  const etched = etching === null ? [] : [line('etched', { rune: etching.rune, display: premine })];
+  const line = (kind: RuneLine['kind'], { rune, id, display, output = null }: PendingAmount): RuneLine => ({
+    kind,
+    name: rune,
+    isEtched: id !== null,
+    amount: display,
+    symbol: null,
+    outpoint: output,
+  });
+  const etched = etching === null ? [] : [line('etched', { rune: etching.rune, id: null, display: premine })];
   return [
     ...etched,
     ...minted.map((each) => line('minted', each)),
