@@ -94,6 +94,7 @@ export const sharedTables: readonly SharedTables[] = [
       'collections/collection-standing.store.ts': ['chain.blocks', 'chain.derived_tables', 'chain.state'],
       'collections/collection.store.ts': ['chain.inscriptions'],
       'collections/market-slug.store.ts': ['chain.inscriptions'],
+      'collections/sold-collection.store.ts': ['chain.inscriptions'],
       'lists/collection-items.store.ts': ['chain.inscriptions'],
       'lists/item-holders.store.ts': ['chain.locations'],
       'lists/item-orders.ts': ['chain.inscriptions', 'chain.sales'],

@@ -9,6 +9,12 @@ export const marketErrors = {
       'Correct what the message names, up to 100 faults (docs/marketplace-api.md, "Collections"), and import it again: nothing was changed.',
     retry: 'never',
   },
+  collection_sold: {
+    meaning:
+      'The collection is one that this service sells: its items come from orders, and not from a list.',
+    action: 'Leave it: `satscribe mint close` ends its sale, and what was sold stays in the market.',
+    retry: 'never',
+  },
   collection_unreadable: {
     meaning: 'A file of a collection to import is not there, or cannot be read.',
     action: 'Name the folder, or the URL of the folder, that has meta.json and inscriptions.json.',

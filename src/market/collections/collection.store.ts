@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { soldListSlug } from '#market/imports/import-slug.ts';
 import { type ItemTrait, insertTraits } from './collection-traits.store.ts';
 
 /** An inscription of a collection. */
@@ -181,10 +182,15 @@ export async function readCollection(
   return rows[0] === undefined ? null : collectionOf(rows[0]);
 }
 
-/** Forgets an import. Throws `collection_unknown`. */
+/** Forgets an import. Throws `collection_unknown`, and `collection_sold` for one that this service sells. */
 export async function removeCollection(db: pg.ClientBase | pg.Pool, slug: string): Promise<void> {
-  const { rowCount } = await db.query('DELETE FROM service.market_collections WHERE slug = $1', [slug]);
-  if (rowCount === 0) throw unknownCollection(slug);
+  const { rowCount } = await db.query(
+    'DELETE FROM service.market_collections WHERE slug = $1 AND list_slug IS DISTINCT FROM $2',
+    [slug, soldListSlug(slug)],
+  );
+  if (rowCount !== 0) return;
+  if ((await readCollection(db, slug)) === null) throw unknownCollection(slug);
+  throw new AppError('collection_sold', `This service sells the collection ${slug}.`, { slug });
 }
 
 export const unknownCollection = (slug: string): AppError =>

@@ -10,6 +10,15 @@ const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 /** `/marketplace/data/collections/of/…` is a path of its own. */
 const takenSlug = 'of';
 
+/**
+ * Begins the list slugs of collections that this service sells: no list of others may call itself so, as its import would
+ * take the place of what is sold.
+ */
+const soldListBegin = 'satscribe mint ';
+
+/** The list slug of a collection that this service sells. */
+export const soldListSlug = (slug: string): string => `${soldListBegin}${slug}`;
+
 /** Whether a text may be the slug of an import. Ids of inscriptions are slugs of parents and galleries. */
 export function isImportSlug(text: string): boolean {
   return slugPattern.test(text) && text !== takenSlug && parseInscriptionId(text) === null;
@@ -21,6 +30,7 @@ export function isImportSlug(text: string): boolean {
  */
 export function importSlug(listSlug: string): string | null {
   if (isImportSlug(listSlug)) return listSlug;
+  if (listSlug.toLowerCase().startsWith(soldListBegin)) return null;
   if (listSlug.length > listSlugCharsMax || !listSlug.isWellFormed() || hidden.test(listSlug)) return null;
   const slug = listSlug
     .normalize('NFKD')
