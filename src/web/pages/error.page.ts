@@ -10,11 +10,13 @@ export interface ErrorView {
   readonly message: string;
   /** The path that a key would open; null: a key would not help. */
   readonly keyFor: string | null;
+  /** The first page of a list whose place is gone. Null: it is no such error. */
+  readonly firstPage: string | null;
   /** A search that may find what was meant. Null: there is none. */
   readonly instead: { readonly text: string; readonly href: string } | null;
 }
 
-export function errorPage({ site, status, title, message, keyFor, instead }: ErrorView): Markup {
+export function errorPage({ site, status, title, message, keyFor, firstPage, instead }: ErrorView): Markup {
   return layout({
     title: `${status} ${title} · Satscribe`,
     // what was asked for is a stranger's text, and shared links would show it as ours
@@ -25,6 +27,7 @@ export function errorPage({ site, status, title, message, keyFor, instead }: Err
   <h1>${title}</h1>
   <p>${message}</p>
   ${keyFor !== null && keyForm(keyFor)}
+  ${firstPage !== null && html`<p><a class="button" href="${firstPage}">Go to the first page</a></p>`}
   ${instead !== null && html`<p><a class="button" href="${instead.href}" rel="nofollow">Search for <q>${isolated(instead.text)}</q></a></p>`}
   <p><a href="/">Back to the search</a></p>
 </section>`,

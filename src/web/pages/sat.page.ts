@@ -147,7 +147,7 @@ function placeRows(place: SatPlaceView | null, row: (words: string, value: HtmlV
     ),
     address !== null && row('Address', addressLink(address, { isWhole: true })),
     row(
-      plural(inscriptionCount, 'inscription'),
+      'Inscriptions',
       inscriptions.length === 0
         ? none
         : html`${inscriptions.map((id) => html`<div>${inscriptionLink({ id, number: null }, {})}</div>`)}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`,

@@ -12,6 +12,7 @@ import { retryAfterSeconds } from '#kernel/retry.ts';
 import type { Markup } from '#web/html.ts';
 import { errorPage } from '#web/pages/error.page.ts';
 import { type ErrorForm, errorForms, type Failure, type Fault, kindOf, statusIn } from './error-forms.ts';
+import { firstPageOf } from './first-page.ts';
 import { InvalidRequest } from './invalid-request.ts';
 import { faultsOf } from './schema-faults.ts';
 import { searchInstead } from './search-instead.ts';
@@ -222,6 +223,7 @@ function errorPageOf(failure: Failure, status: number, request: FastifyRequest, 
     title: STATUS_CODES[status] ?? 'Error',
     message: failure.faults[0].message,
     keyFor: isGet && keyFaults.has(failure.code) ? request.url : null,
+    firstPage: isGet && failure.code === 'cursor_stale' ? firstPageOf(request.url) : null,
     instead: isGet && isNamed ? searchInstead(request.url, request.is404) : null,
   });
 }

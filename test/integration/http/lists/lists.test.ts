@@ -458,6 +458,12 @@ describe('a cursor', () => {
       status: 410,
       body: { error: 'the chain was reorganised after this cursor: start at the first page' },
     });
+    const page = await app.inject({
+      url: `/inscriptions?limit=1&tokens=show&cursor=${newest.next_cursor}`,
+      headers: { accept: 'text/html' },
+    });
+    expect(page.statusCode).toBe(410);
+    expect(page.body).toContain('href="/inscriptions?limit=1&amp;tokens=show">Go to the first page');
     const { body } = await get<List>(`/inscriptions?limit=3&order=asc&cursor=${old.body.next_cursor}`);
     expect(body.ids).toEqual(golden.order(longest).slice(3, 6));
   });
