@@ -7,6 +7,7 @@ import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { limits } from '#http/server/limits.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { BodySink } from './body-sink.ts';
 import { readChunks } from './read-chunks.ts';
 
 /** What all bodies of the process share. */
@@ -38,10 +39,12 @@ export class ArrivingBody {
   /**
    * Checks a body before it comes. Throws `body_too_large`, and where a large one may not come now `too_many_at_once`
    * and `bodies_busy`. It takes room when it comes: a client may announce what it never sends.
+   *
+   * @param isKept in memory; a sink has bounds of its own
    */
-  announce(bytes: number, bodyLimit: number): void {
+  announce(bytes: number, bodyLimit: number, isKept: boolean): void {
     if (bytes > bodyLimit) throw tooLarge();
-    if (bytes <= limits.largeBodyBytes) return;
+    if (!isKept || bytes <= limits.largeBodyBytes) return;
     this.#shared.room.check(this.#asker.client, bytes);
     this.#takePlace();
   }
@@ -54,6 +57,17 @@ export class ArrivingBody {
       if (bytes > bodyLimit) throw tooLarge();
       if (bytes > limits.largeBodyBytes) this.#takePlace();
       reader.append(chunk);
+      return undefined;
+    });
+  }
+
+  /** Passes the body on to a sink. Throws `body_too_large`, `request_invalid`, and what the sink throws. */
+  async pour(payload: IncomingMessage, sink: BodySink, bodyLimit: number): Promise<void> {
+    let bytes = 0;
+    await readChunks(payload, this.#asker.client, (chunk) => {
+      bytes += chunk.byteLength;
+      if (bytes > bodyLimit) throw tooLarge();
+      return sink.append(chunk);
     });
   }
 

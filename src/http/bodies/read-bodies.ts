@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BodyReader } from '#http/bodies/parsing/body-reader.ts';
 import { LargeBodyParser } from '#http/bodies/parsing/large-body-parser.ts';
-import { mediaTypes } from '#http/bodies/parsing/media-types.ts';
+import { isMediaType, mediaTypes } from '#http/bodies/parsing/media-types.ts';
 import { TextListReader } from '#http/bodies/parsing/text-list-reader.ts';
 import { WholeBodyReader } from '#http/bodies/parsing/whole-body-reader.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -15,6 +15,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 import { announcedBytes, announcesBody } from './announced-body.ts';
 import { ArrivingBody, type BodiesShared } from './arriving-body.ts';
+import type { BodySink } from './body-sink.ts';
 import { deferContinue, sendContinue } from './expect-continue.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { cutSmallChunks } from './small-chunks.ts';
@@ -56,12 +57,14 @@ export function readBodies(
     if (!request.is404) refuseEncoded(request, reply);
     const body = new ArrivingBody(askerOf(reply), shared);
     try {
-      body.announce(announcedBytes(request), request.routeOptions.bodyLimit);
+      const { bodyLimit, config } = request.routeOptions;
+      body.announce(announcedBytes(request), bodyLimit, config.sink === undefined);
     } catch (error) {
       reply.header('connection', 'close');
       throw error;
     }
     admitted.set(request, { body, reply });
+    if (request.routeOptions.config.sink !== undefined) dropNoType(request);
   });
   app.addHook('preParsing', (request, reply, _payload, done) => admit(request, reply, done));
 
@@ -69,13 +72,18 @@ export function readBodies(
     // an unknown path is reported without reading the body
     if (request.is404) return undefined;
     const { bodyLimit, config } = request.routeOptions;
+    const { body, reply } = admitted.get(request) ?? {};
+    if (body === undefined || reply === undefined)
+      throw new Error('a body is read behind the hook that admits it');
+    if (config.sink !== undefined) {
+      const sink = await config.sink(request, reply);
+      sendContinue(request.raw, reply.raw);
+      return sunk(sink, () => closingOnError(reply, () => body.pour(payload, sink, bodyLimit)));
+    }
     const wanted = mediaTypes[config.body ?? 'json'];
     if (mediaType !== wanted) {
       throw new AppError('media_type_unsupported', `the body must be sent with content-type: ${wanted}`);
     }
-    const { body, reply } = admitted.get(request) ?? {};
-    if (body === undefined || reply === undefined)
-      throw new Error('a body is read behind the hook that admits it');
     sendContinue(request.raw, reply.raw);
     const reader = readerOf(request, thread, (bytes) => body.takeRoom(bytes));
     await closingOnError(reply, () => body.read(payload, reader, bodyLimit));
@@ -110,6 +118,22 @@ function largePlaces(): Shares {
     full: () =>
       new AppError('bodies_busy', 'too many large bodies are sent at once: try again in a few seconds'),
   });
+}
+
+/** The body as a sink has it, all of it or nothing. */
+async function sunk(sink: BodySink, pour: () => Promise<void>): Promise<unknown> {
+  try {
+    await pour();
+    return await sink.end();
+  } catch (error) {
+    await sink.discard();
+    throw error;
+  }
+}
+
+/** Lets Fastify take a body whose content type is no media type, as one without a type: it would refuse it. */
+function dropNoType({ raw: { headers } }: FastifyRequest): void {
+  if (!isMediaType(headers['content-type'] ?? '')) delete headers['content-type'];
 }
 
 /** Closes the connection after an error: its client may still send the unread body. */

@@ -6,13 +6,14 @@ import { AppError } from '#kernel/errors/app-error.ts';
 const freeBytes = 64 * 1024;
 
 /**
- * Passes each chunk of a body on as it arrives, those of a long body in the turns of `client`. Throws
- * `request_invalid` for a body that ends early, and what `take` throws; the rest of the body is then not read.
+ * Passes each chunk of a body on as it arrives, those of a long body in the turns of `client`, and the next one once
+ * `take` is ready for it. Throws `request_invalid` for a body that ends early, and what `take` throws; the rest of the
+ * body is then not read.
  */
 export function readChunks(
   payload: IncomingMessage,
   client: string,
-  take: (chunk: Uint8Array) => void,
+  take: (chunk: Uint8Array) => Promise<void> | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let isSettled = false;
@@ -23,19 +24,24 @@ export function readChunks(
       outcome();
     };
     const onData = (chunk: Buffer): void => {
+      let taking: Promise<void> | undefined;
       try {
-        take(chunk);
+        taking = take(chunk);
       } catch (error) {
-        payload.pause();
-        settle(() => reject(error as Error));
+        refuse(error);
         return;
       }
       bytes += chunk.byteLength;
-      if (bytes <= freeBytes) return;
+      if (taking === undefined && bytes <= freeBytes) return;
       payload.pause();
-      void nextTurn(client).then(() => {
+      Promise.all([taking, bytes > freeBytes ? nextTurn(client) : undefined]).then(() => {
         if (!isSettled) payload.resume();
-      });
+      }, refuse);
+    };
+    const refuse = (error: unknown): void => {
+      if (isSettled) return;
+      payload.pause();
+      settle(() => reject(error as Error));
     };
     const onEnd = (): void => {
       settle(resolve);

@@ -16,3 +16,15 @@ export const mediaTypes = {
   texts: 'application/json',
   form: 'application/x-www-form-urlencoded',
 } as const satisfies Readonly<Record<BodyKind, string>>;
+
+/** The content type of bodies that a sink takes. */
+export const anyMediaType = '*/*';
+
+/** Longer ones are no media types: an inscription could not have them in one push. */
+const mediaTypeChars = 520;
+/** A type with its parameters (RFC 9110, 8.3.1), in visible ASCII and blanks. */
+const mediaTypeForm =
+  /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[ !#-[\]-~]*"))*$/u;
+
+export const isMediaType = (text: string): boolean =>
+  text.length <= mediaTypeChars && mediaTypeForm.test(text);

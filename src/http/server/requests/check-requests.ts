@@ -1,6 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { mediaTypes } from '#http/bodies/parsing/media-types.ts';
-import type { BodyKind } from '#http/bodies/parsing/parse-body.ts';
 import { atOnce } from '#http/server/at-once.ts';
 import { type ErrorForm, errorForms } from '#http/server/errors/error-forms.ts';
 import { refuseRepeatedHeaders } from '#http/server/headers/single-headers.ts';
@@ -43,14 +42,16 @@ export function checkRequests(app: FastifyInstance): void {
       const form: ErrorForm = errorForms[config.errors ?? 'plain'];
       if (form.refusesUnknown) refuseUnknownParameters(querystring, request.query);
       if (body === undefined) return;
-      if (request.body === undefined) throw bodyMissing(config.body);
+      if (request.body === undefined) throw bodyMissing(config);
       checkBody(body, request.body);
     }),
   );
 }
 
 /** The fault of a request with neither a body nor its type: ord's lists of ids answer it with 415, as ord does. */
-function bodyMissing(kind: BodyKind = 'json'): AppError {
+function bodyMissing({ sink, body: kind = 'json' }: FastifyContextConfig): AppError {
+  if (sink !== undefined)
+    return new AppError('request_invalid', 'the body is missing: send the bytes of the file');
   const code = kind === 'texts' ? 'media_type_unsupported' : 'request_invalid';
   return new AppError(code, `the body is missing: send it with content-type: ${mediaTypes[kind]}`);
 }

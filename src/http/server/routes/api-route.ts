@@ -9,7 +9,7 @@ import type {
   RouteOptions,
 } from 'fastify';
 import type { TSchema } from 'typebox';
-import { mediaTypes } from '#http/bodies/parsing/media-types.ts';
+import { anyMediaType, mediaTypes } from '#http/bodies/parsing/media-types.ts';
 import type { RouteGuard } from '#http/server/access/guard.ts';
 import { type ErrorForm, type ErrorFormName, errorForms } from '#http/server/errors/error-forms.ts';
 import { errorAnswers } from './answer-schemas.ts';
@@ -67,15 +67,20 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
   const { schema, config } = route;
   const form: ErrorForm = errorForms[config.errors];
   const response = errorAnswers(form, { ...config, hasBody: schema.body !== undefined }, schema.response);
-  const security = needsKey(config.guard) ? [{ key: [] }, { bearer: [] }, {}] : [];
-  const consumes = [mediaTypes[config.body ?? 'json']];
+  const security = needsKey(config.guard)
+    ? [{ key: [] }, { bearer: [] }, ...unlessRequired(config.guard)]
+    : [];
+  const consumes = [config.sink === undefined ? mediaTypes[config.body ?? 'json'] : anyMediaType];
   app.route({
     ...route,
     schema: { ...schema, response, security, consumes },
   } as unknown as Options<RouteSchema>);
 }
 
-/** Where searches are open a key is optional, but its limits hold. */
+/** Without a key. Searches alone may be open: then it is optional, but its limits hold. */
+const unlessRequired = (guard: RouteGuard): object[] =>
+  typeof guard !== 'function' && guard.kind === 'scope' && guard.scope !== 'search' ? [] : [{}];
+
 function needsKey(guard: RouteGuard): boolean {
   return (
     typeof guard === 'function' || guard.kind === 'scope' || guard.kind === 'page' || guard.kind === 'keyed'
