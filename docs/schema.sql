@@ -1678,6 +1678,23 @@ CREATE TABLE service.return_costs (
 );
 CREATE INDEX return_costs_made_at ON service.return_costs USING btree (made_at);
 
+CREATE TABLE service.uploaded_files (
+  s3_key text NOT NULL,
+  sha256 bytea NOT NULL,
+  bytes integer NOT NULL,
+  media_type text NOT NULL,
+  key_id integer NOT NULL,
+  uploaded_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT uploaded_files_pkey PRIMARY KEY (s3_key),
+  CONSTRAINT uploaded_files_bytes_check CHECK ((bytes > 0)),
+  CONSTRAINT uploaded_files_key_id_fkey FOREIGN KEY (key_id) REFERENCES service.keys(id),
+  CONSTRAINT uploaded_files_media_type_check CHECK (((length(media_type) >= 1) AND (length(media_type) <= 520))),
+  CONSTRAINT uploaded_files_s3_key_check CHECK (((length(s3_key) >= 38) AND (length(s3_key) <= 300))),
+  CONSTRAINT uploaded_files_sha256_check CHECK ((length(sha256) = 32))
+);
+CREATE INDEX uploaded_files_at ON service.uploaded_files USING btree (uploaded_at, s3_key);
+CREATE INDEX uploaded_files_sha256 ON service.uploaded_files USING btree (sha256);
+
 CREATE TABLE service.wallet (
   one boolean NOT NULL DEFAULT true,
   network text NOT NULL,

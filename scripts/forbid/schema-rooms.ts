@@ -46,6 +46,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   orders_audit: 'src/orders',
   orders_offset: 'src/orders',
   referrals: 'src/orders',
+  uploaded_files: 'src/orders',
   reserved_outputs: 'src/orders',
   webhook_hosts: 'src/webhooks',
   webhook_keys: 'src/webhooks',

@@ -222,6 +222,14 @@ export const orderSettings = {
     description:
       'what orders of one address may store in a day, in MB, in each process: contents, leaves, all that is shown, and 4 kB for each order and file (docs/orders.md, "Contents"); 0: no limit',
   }),
+  uploadMegabytesADay: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    // a collection of 10,000 pictures of 500 kB: the operator knows whose key it is
+    default: 5_000,
+    description:
+      'what one key may upload in a day (`PUT /files/<name>`), in MB, in each process: contents, and 4 kB for each (docs/orders.md, "Uploads"); 0: no limit',
+  }),
 };
 
 const schema = Type.Object(orderSettings);

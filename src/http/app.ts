@@ -31,6 +31,7 @@ import { orderEventsRoutes } from '#http/orders/order-events.routes.ts';
 import { orderFilesRoutes } from '#http/orders/order-files.routes.ts';
 import { priceRoutes } from '#http/orders/price.routes.ts';
 import { referralsRoutes } from '#http/orders/referrals.routes.ts';
+import { uploadsRoutes } from '#http/orders/uploads.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { picturesRoutes } from '#http/pictures/pictures.routes.ts';
 import { psbtRoutes } from '#http/psbts/psbt.routes.ts';
@@ -243,6 +244,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     orderRoutes(scope, deps);
     orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);
+    uploadsRoutes(scope, deps);
     creationRoutes(scope, deps);
     referralsRoutes(scope, deps);
     priceRoutes(scope, deps);

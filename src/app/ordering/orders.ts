@@ -81,9 +81,13 @@ export function openCustomerOrders(
     allowPrivateUrls: config.allowPrivateUrls,
     timeoutMinutes: config.orderTimeoutMinutes,
     publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
-    bytesADay: config.orderMegabytesADay === 0 ? null : config.orderMegabytesADay * 1_000_000,
+    bytesADay: bytesOf(config.orderMegabytesADay),
+    uploadBytesADay: bytesOf(config.uploadMegabytesADay),
   });
 }
+
+/** Bytes a day of a setting; null: no limit. */
+const bytesOf = (megabytes: number): number | null => (megabytes === 0 ? null : megabytes * 1_000_000);
 
 /** Deletes files that no order needs any more for the life of the process, where it brings orders on. */
 export function startFileSweeps(

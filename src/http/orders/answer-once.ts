@@ -25,12 +25,15 @@ const storesNothing: StoreAnswer = () => Promise.resolve();
  * Answers a creation; with an `Idempotency-Key` once: the same request of the same client again gets the first answer,
  * whether it was received or not. `make` must call what it is given in the transaction that creates. Throws `request_invalid`,
  * `idempotency_key_reused` and `idempotency_key_busy`.
+ *
+ * @param body what is the same in the same request
  */
 export async function answerOnce<Answer extends object>(
   orders: CustomerOrders,
   request: FastifyRequest,
   asker: Asker,
   make: (store: StoreAnswer) => Promise<Answer>,
+  body: unknown = request.body,
 ): Promise<Answer> {
   const key = request.headers[header];
   if (key === undefined) return make(storesNothing);
@@ -39,7 +42,7 @@ export async function answerOnce<Answer extends object>(
       { message: 'Idempotency-Key must be 1 to 255 visible ASCII characters', parameter: header },
     ]);
   const route = `${request.method} ${request.routeOptions.url ?? ''}`;
-  const keyed = { route, owner: ownerOf(asker), key, bodyHash: await bodyHash(request.body) };
+  const keyed = { route, owner: ownerOf(asker), key, bodyHash: await bodyHash(body) };
   const state = await orders.claimKey(keyed);
   if (state.kind === 'answered') return JSON.parse(state.answer) as Answer;
   if (state.kind === 'reused')

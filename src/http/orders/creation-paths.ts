@@ -7,7 +7,7 @@ import { askerOf } from '#http/server/access/asker.ts';
 import { createsOrders } from '#http/server/access/guard.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import type { ErrorFormName } from '#http/server/errors/error-forms.ts';
-import { originOf } from '#http/server/headers/request-origin.ts';
+import { originOf, ownOriginsOf } from '#http/server/headers/request-origin.ts';
 import { bodyLimits, limits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -41,7 +41,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
   const long = longPlace();
   const shared: Omit<
     CheckingParts & QuotingParts,
-    'lookups' | 'reservedMost' | 'takeFetchPlace' | 'takeLongPlace'
+    'lookups' | 'own' | 'reservedMost' | 'takeFetchPlace' | 'takeLongPlace'
   > = {
     network,
     settings,
@@ -85,7 +85,8 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
             asker.whenMade(await long.enter(asker));
           };
           const { reservedMost } = orders;
-          const parts = { ...shared, lookups: orders, reservedMost, takeFetchPlace, takeLongPlace };
+          const own = orders.ownFiles(ownOriginsOf(request, orders.publicOrigin));
+          const parts = { ...shared, lookups: orders, own, reservedMost, takeFetchPlace, takeLongPlace };
           const sent = sentOrder(request, path, orders.publicOrigin);
           const answerOf = (made: MadeOrder): object => createdAnswer(made.order, made, sent.origin);
           const checked = unlessFaulty(await checkOrder(parts, sent, asker));

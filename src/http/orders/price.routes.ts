@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { priceReads } from '#http/server/access/guard.ts';
+import { ownOriginsOf } from '#http/server/headers/request-origin.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -18,7 +19,7 @@ const tags = ['orders'] as const;
 /** What orders cost (docs/orders.md, "Prices"). Needs no wallet. */
 export function priceRoutes(app: App, deps: AppDependencies): void {
   const { pool, inventory = null, network, search, prices: settings = defaultPriceSettings, orders } = deps;
-  const parts: PricingParts = {
+  const parts: Omit<PricingParts, 'own'> = {
     pool,
     inventory,
     reservedMost: orders?.reservedMost ?? null,
@@ -76,7 +77,10 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       reply.header('cache-control', 'no-store');
       const { plan: asked } = request.query;
       const isPlanned = asked === '1' || asked === 'true';
-      const priced = unlessFaulty(await priceOrder(parts, request.body, isPlanned, askerOf(reply)));
+      const own = orders?.ownFiles(ownOriginsOf(request, orders.publicOrigin)) ?? null;
+      const priced = unlessFaulty(
+        await priceOrder({ ...parts, own }, request.body, isPlanned, askerOf(reply)),
+      );
       const { quote, plan, warnings } = priced;
       const answer = priceOf(priced);
       return plan === null ? answer : { ...answer, ...planOf(quote, plan, warnings) };

@@ -4,7 +4,7 @@ import type { ErrorCodeEntry } from './error-code-entry.ts';
 export const orderErrors = {
   orders_off: {
     meaning:
-      'The service takes no orders: it has no wallet, no process with its seed, no block, or a node that relays no reveals.',
+      'The service takes no orders, or no files for them: it has no wallet, no room on its disk, no process with its seed, no block, or a node that relays no reveals.',
     action:
       'The message says what is missing: `satscribe wallet init` makes a wallet, WALLET_SEED_FILE names its seed (docs/wallet.md), and Bitcoin Core relays reveals by default.',
     retry: 'minute',
@@ -45,9 +45,10 @@ export const orderErrors = {
     retry: 'soon',
   },
   file_gone: {
-    meaning: 'A file of an order was deleted, because its order has been over for long.',
+    meaning:
+      'A file was deleted: its order has been over for long, or it was uploaded a week ago and nothing names it.',
     action:
-      'Take the content from its inscription (`/content/<id>`), or from where it was before it was ordered.',
+      'Take the content from its inscription (`/content/<id>`), or from where it was before it was ordered or uploaded.',
     retry: 'never',
   },
   inscription_not_indexed: {

@@ -60,6 +60,8 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'order_files', privilege: 'SELECT' },
   { table: 'order_files', privilege: 'INSERT' },
   { table: 'order_leaves', privilege: 'INSERT' },
+  { table: 'uploaded_files', privilege: 'SELECT' },
+  { table: 'uploaded_files', privilege: 'INSERT' },
   { table: 'order_parents', privilege: 'SELECT' },
   { table: 'order_parents', privilege: 'INSERT' },
   { table: 'wallet_transactions', privilege: 'SELECT' },

@@ -5,6 +5,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Faulty, RequestFault } from '#kernel/requests/request-values.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderedItem, OrderedItems } from '#orders/collections/ordered-items.ts';
+import type { NamedFiles, OwnFiles } from '#orders/files/own-files.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { burnFaults, feeFaults } from '#orders/pricing/fee-faults.ts';
 import { namedInscriptionFaults } from '#orders/pricing/named-inscriptions.ts';
@@ -13,7 +14,7 @@ import { type DescribedOrder, describeOrder } from '#orders/reading/describe-ord
 import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { readAhead } from '#orders/reading/read-ahead.ts';
 import type { OrderExtras } from '#orders/reading/read-extras.ts';
-import type { ReadFile } from '#orders/reading/read-files.ts';
+import { type ReadFile, urlsOf } from '#orders/reading/read-files.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { SentFile, WantedOrder } from './create-order.ts';
@@ -33,7 +34,7 @@ export interface OrderLookups {
   /** The scripts among these that are the service's own. */
   ownScriptsAmong(scripts: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Uint8Array[]>;
   /** Contents at URLs. Throws the reason of the signal. */
-  fetch(files: readonly ReadFile[], signal: AbortSignal): Promise<FetchedContents>;
+  fetch(files: readonly ReadFile[], ours: NamedFiles, signal: AbortSignal): Promise<FetchedContents>;
 }
 
 export interface CheckingParts {
@@ -44,6 +45,8 @@ export interface CheckingParts {
   /** The definitions that are in force now. */
   readonly satributes: () => SatributeBook;
   readonly lookups: OrderLookups;
+  /** Files of ours that it may name by URL. */
+  readonly own: OwnFiles;
   /** Waits for the place of the orders with long contents, until the answer is made. Throws if it waits too long. */
   readonly takeLongPlace: () => Promise<void>;
   /** Takes a place of the orders that fetch files, until the answer is out. Throws if there is none. */
@@ -159,14 +162,19 @@ async function referralFaults(
 
 /** The terms of an order with the bytes of all contents. */
 async function readContents(
-  { lookups, takeFetchPlace, takeLongPlace }: CheckingParts,
+  { lookups, own, takeFetchPlace, takeLongPlace }: CheckingParts,
   read: ReadOrder,
   asker: Asker,
 ): Promise<{ readonly kind: 'contents'; readonly terms: OrderTerms } | Faulty> {
-  if (read.files.some(isAtUrl)) takeFetchPlace();
-  const fetched = await lookups.fetch(read.files, asker.signal);
+  const urls = urlsOf(read.files);
+  if (urls.some((url) => !own.isOwn(url))) takeFetchPlace();
+  const ours = await own.find(urls, asker.signal);
+  // a short request may name the largest contents: they are read by one order at a time
+  const isLong = ownBytes(ours, urls) > longBytes;
+  if (isLong) await takeLongPlace();
+  const fetched = await lookups.fetch(read.files, ours, asker.signal);
   if (fetched.faults.length > 0) return { kind: 'faulty', faults: fetched.faults };
-  if (bytesOf(read, fetched) > longBytes) await takeLongPlace();
+  if (!isLong && bytesOf(read, fetched) > longBytes) await takeLongPlace();
   const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, asker });
   return encoded.kind === 'faulty'
     ? encoded
@@ -179,6 +187,12 @@ async function readContents(
  */
 const longBytes = 4_000_000;
 
+/** Bytes at those of the URLs that are ours. */
+function ownBytes(ours: NamedFiles, urls: readonly string[]): number {
+  const lengths = urls.map((url) => ours.bytesAt(url));
+  return lengths.reduce<number>((sum, bytes) => sum + (typeof bytes === 'number' ? bytes : 0), 0);
+}
+
 /** Bytes of contents and metadata, as they were sent and fetched. */
 function bytesOf({ files }: ReadOrder, { bodies, metadata }: FetchedContents): number {
   const sent = files.flatMap((file) => [file.body, file.metadata]);
@@ -188,8 +202,6 @@ function bytesOf({ files }: ReadOrder, { bodies, metadata }: FetchedContents): n
     ...fetched.map(({ length }) => length),
   ].reduce((sum, bytes) => sum + bytes, 0);
 }
-
-const isAtUrl = ({ body, metadata }: ReadFile): boolean => body?.kind === 'url' || metadata?.kind === 'url';
 
 function withFetched(terms: OrderTerms, { bodies, metadata }: FetchedContents): OrderTerms {
   if (bodies.size === 0 && metadata.size === 0) return terms;

@@ -6,6 +6,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
+import { freeBytesMin, urlNameCharsMax } from '#orders/files/file-bounds.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { OrderWarning } from '#orders/inscribing/quote-order.ts';
@@ -74,9 +75,6 @@ export interface DeliveryStanding {
   /** On the disk of files. */
   readonly freeBytes: number;
 }
-
-/** Left on the disk of files, which often is that of the database: without room it stops, and all orders with it. */
-const freeBytesMin = 1_000_000_000;
 
 export interface CreationParts {
   /** Of the role that answers requests, which may add orders. */
@@ -236,8 +234,6 @@ async function watchOrder(
 
 /** Files of one order that are written at once: 10,000 open files would be more than a process may have. */
 const writesAtOnce = 8;
-/** Of the name of a file in its URL, with its end: a path may have 400 characters. */
-const nameCharsMax = 200;
 
 async function storeFile(
   files: CustomerFiles,
@@ -246,7 +242,7 @@ async function storeFile(
 ): Promise<NewOrderFile> {
   if (file === null) return { sha256: null, mediaType: null, s3Key: null, shown: {} };
   const sha256 = file.stored ?? (await files.put(file.content));
-  const s3Key = `${randomUUID()}_${file.name.slice(-nameCharsMax).toWellFormed()}`;
+  const s3Key = `${randomUUID()}_${file.name.slice(-urlNameCharsMax).toWellFormed()}`;
   const shown = { ...file.shown, url: filesUrl(s3Key), s3Key };
   return { sha256, mediaType: file.mediaType, s3Key, shown };
 }

@@ -1,6 +1,8 @@
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
+import { fileBytesMax } from '#orders/files/file-bounds.ts';
+import type { NamedFiles } from '#orders/files/own-files.ts';
 import { metadataCbor } from '#orders/reading/metadata-cbor.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
@@ -13,8 +15,6 @@ export interface FetchedContents {
   readonly faults: readonly RequestFault[];
 }
 
-/** No reveal can hold more (a block has 4,000,000 weight units). */
-const bytesMax = 4_000_000;
 const redirectsMax = 3;
 /**
  * For all files of one order: a client and its connection wait for them. Sooner than connections are closed that are
@@ -27,11 +27,12 @@ const atOnce = 8;
 const totalMax = 50_000_000;
 
 /**
- * Fetches what an order names by URL, before an address is shown: all bytes are known when it is. Throws the reason of
- * the signal, and fetches nothing more, where the client is gone.
+ * Fetches what an order names by URL, before an address is shown: all bytes are known when it is. What is ours comes from
+ * disk. Throws the reason of the signal, and fetches nothing more, where the client is gone.
  */
 export async function fetchContents(
   outgoing: OutgoingHttp,
+  ours: NamedFiles,
   files: readonly ReadFile[],
   client: AbortSignal,
   withinMs = fetchedWithinMs,
@@ -43,21 +44,11 @@ export async function fetchContents(
   const late = AbortSignal.timeout(withinMs);
   const signal = AbortSignal.any([client, late]);
   const get = async (url: string, field: string): Promise<Uint8Array | null> => {
-    try {
-      const { status, bytes } = await outgoing.get(url, {
-        bytesMax,
-        timeoutMs: withinMs,
-        redirectsMax,
-        signal,
-      });
-      if (status !== 200) return values.fault(field, `cannot be fetched: its server answers ${status}`);
-      total += bytes.length;
-      return bytes;
-    } catch (error) {
-      if (signal.aborted) return null;
-      if (!(error instanceof AppError)) throw error;
-      return values.fault(field, `cannot be fetched: ${error.message}`);
-    }
+    const isOurs = ours.bytesAt(url) !== null;
+    const got = await (isOurs ? ours.read(url) : fetchContent(outgoing, url, withinMs, signal));
+    if (typeof got === 'string') return values.fault(field, got);
+    total += got?.length ?? 0;
+    return got;
   };
   const goesOn = (): boolean => !signal.aborted && total <= totalMax && !values.isFull;
   const tasks = files.flatMap(({ body, metadata: given, field }, index) => [
@@ -94,4 +85,26 @@ export async function fetchContents(
       `were not all fetched within ${withinMs / 1000} seconds: send them as dataURL, or in several orders`,
     );
   return { bodies, metadata, faults: values.faults };
+}
+
+/** The content at a URL, or the reason why there is none; null: its time is over. */
+async function fetchContent(
+  outgoing: OutgoingHttp,
+  url: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | string | null> {
+  try {
+    const { status, bytes } = await outgoing.get(url, {
+      bytesMax: fileBytesMax,
+      timeoutMs,
+      redirectsMax,
+      signal,
+    });
+    return status === 200 ? bytes : `cannot be fetched: its server answers ${status}`;
+  } catch (error) {
+    if (signal.aborted) return null;
+    if (!(error instanceof AppError)) throw error;
+    return `cannot be fetched: ${error.message}`;
+  }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { besideFile } from '#orders/files/file-bounds.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import type { WantedOrder } from './create-order.ts';
 
@@ -7,8 +8,6 @@ const dayMs = 86_400_000;
 const clientsMax = 20_000;
 /** Row of an order, its events, messages, keys and watch. */
 const besideOrder = 4_096;
-/** Rows of a file, its block on disk and its part of an answer that is kept: a file of one byte has them too. */
-const besideFile = 4_096;
 /** Row of a deposit, its key and its watch. */
 const besideParent = 1_024;
 
@@ -39,8 +38,8 @@ const sumOf = <Item>(items: readonly Item[], bytesOf: (item: Item) => number): n
   items.reduce((sum, item) => sum + bytesOf(item), 0);
 
 /**
- * What each client stores with orders that nobody has paid for yet: as many bytes at once as it may have in a day, and
- * what a day allows from then on. Of this process: several allow as much each.
+ * Counts the bytes that each client stores with orders that are not paid for yet, or each key with uploads: as many at once
+ * as a day allows, and from then on as time passes. Each process counts by itself: several allow as much each.
  */
 export class StoredBytes {
   readonly #each: number;
@@ -67,5 +66,10 @@ export class StoredBytes {
     if (level > this.#each) return ((level - this.#each) * dayMs) / this.#each;
     this.#levels.set(client, { bytes: level, atMs: nowMs });
     return 0;
+  }
+  /** Bytes that were counted are not stored. */
+  giveBack(client: string, bytes: number): void {
+    const known = this.#levels.get(client);
+    if (known !== undefined) this.#levels.set(client, { ...known, bytes: Math.max(0, known.bytes - bytes) });
   }
 }

@@ -27,7 +27,8 @@ import {
   type KeyState,
 } from '#orders/creating/idempotency.store.ts';
 import { bytesOfOrder, StoredBytes } from '#orders/creating/stored-bytes.ts';
-import { findFile } from '#orders/files/file.store.ts';
+import { type FoundFile, findFiles } from '#orders/files/file.store.ts';
+import { type NamedFiles, OwnFiles } from '#orders/files/own-files.ts';
 import type { Miner } from '#orders/mining/miner.ts';
 import { isCancelled, type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
@@ -57,6 +58,7 @@ import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
+import { CustomerUploads } from './customer-uploads.ts';
 import { isWaiting, type OrderProgress } from './order-answer.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 
@@ -71,6 +73,8 @@ export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
   readonly publicOrigin: string | null;
   /** What one client stores in a day; null: no bound. */
   readonly bytesADay: number | null;
+  /** Bytes that one key may upload in a day; null: no bound. */
+  readonly uploadBytesADay: number | null;
 }
 
 /** How long an answer waits for a cancellation: the process that decides is told at once. */
@@ -78,6 +82,11 @@ const cancelTries = 30;
 /** States of orders that nothing may have been paid for. */
 const cancellable: ReadonlySet<OrderState> = new Set(['waiting-payment', 'waiting-parent']);
 const cancelLookMs = 100;
+/** How long contents are kept, for people who ask for one that is not there. */
+const whyGone: Readonly<Record<FoundFile['kind'], string>> = {
+  order: 'files are kept until 7 days after an order expired, or 30 days after it was completed or refunded',
+  upload: 'uploads are kept for 7 days, or for as long as an order or a collection needs them',
+};
 
 /**
  * What customers can do: order, read, cancel. It signs nothing, and needs no seed. Reads end with the signal of who
@@ -97,6 +106,7 @@ export class CustomerOrders {
   readonly publicOrigin: string | null;
   /** Sats of the inventory that unpaid orders of one client may have. */
   readonly reservedMost: number;
+  readonly uploads: CustomerUploads;
 
   constructor(parts: CustomerOrdersParts) {
     this.#parts = parts;
@@ -106,6 +116,7 @@ export class CustomerOrders {
     this.reservedMost = parts.reservedMost;
     this.#stored = new StoredBytes(parts.bytesADay);
     const { pool, isSignerThere, files } = parts;
+    this.uploads = new CustomerUploads({ pool, files, stored: new StoredBytes(parts.uploadBytesADay) });
     this.#standing = new SharedMaking(async () => ({
       isSignerThere: await isSignerThere(),
       areRevealsRefused: await areRevealsRefused(pool),
@@ -124,9 +135,14 @@ export class CustomerOrders {
     return urlProblem(url, { allowPrivate: this.#parts.allowPrivateUrls });
   }
 
+  /** Files of ours that a request may name by URL, under these origins. */
+  ownFiles(origins: readonly string[]): OwnFiles {
+    return new OwnFiles(this.#parts, origins);
+  }
+
   /** What an order names by URL, for a client that waits. Throws the reason of its signal. */
-  fetch(files: readonly ReadFile[], signal: AbortSignal): Promise<FetchedContents> {
-    return fetchContents(this.#parts.outgoing, files, signal);
+  fetch(files: readonly ReadFile[], ours: NamedFiles, signal: AbortSignal): Promise<FetchedContents> {
+    return fetchContents(this.#parts.outgoing, ours, files, signal);
   }
 
   /**
@@ -273,15 +289,12 @@ export class CustomerOrders {
     s3Key: string,
     signal: AbortSignal | null = null,
   ): Promise<{ readonly content: Buffer; readonly mediaType: string } | null> {
-    const found = await this.#reading(signal, (client) => findFile(client, s3Key));
-    if (found === null) return null;
-    const { mediaType, isOver } = found;
+    const found = (await this.#reading(signal, (client) => findFiles(client, [s3Key]))).get(s3Key);
+    if (found === undefined) return null;
+    const { kind, mediaType, isOver } = found;
     const content = await this.#parts.files.get(found.sha256);
     if (content === null && isOver)
-      throw new AppError(
-        'file_gone',
-        'this file was deleted: files are kept until 7 days after an order expired, or 30 days after it was completed or paid back',
-      );
+      throw new AppError('file_gone', `this file was deleted: ${whyGone[kind]}`);
     return content === null ? null : { content, mediaType };
   }
 

@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemFailure } from '#kernel/errors/system-failure.ts';
+import { ArrivingFile } from './arriving-file.ts';
+import { inFolder, unlessMissing, usable } from './file-folder.ts';
 
 /** What lies in a folder of contents. */
 export interface StoredFile {
@@ -33,28 +34,27 @@ export class CustomerFiles {
   }
 
   /** Stores a content; it is on disk when this returns. Its sha256. */
-  put(content: Uint8Array): Promise<Buffer> {
-    return usable(this.#put(content));
-  }
-
-  async #put(content: Uint8Array): Promise<Buffer> {
-    const sha256 = createHash('sha256').update(content).digest();
-    const path = this.#pathOf(sha256);
-    const partial = `${path}.${randomBytes(6).toString('hex')}${partialEnd}`;
+  async put(content: Uint8Array): Promise<Buffer> {
+    const file = await this.receive();
     try {
-      const file = await inFolder(dirname(path), () => open(partial, 'wx', 0o600));
-      try {
-        await file.writeFile(content);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(partial, path);
+      await file.write(content);
+      const sha256 = await file.end();
+      await file.keep(sha256);
+      return sha256;
     } catch (error) {
-      await rm(partial, { force: true });
+      await file.discard();
       throw error;
     }
-    return sha256;
+  }
+
+  /** Begins a content that comes piece by piece. */
+  receive(): Promise<ArrivingFile> {
+    // in place of its hash, which is not known yet
+    const partial = this.#pathOfName(
+      `${randomBytes(32).toString('hex')}.${randomBytes(6).toString('hex')}${partialEnd}`,
+    );
+    const opened = inFolder(dirname(partial), () => open(partial, 'wx', 0o600));
+    return usable(opened.then((file) => new ArrivingFile(file, partial, (sha256) => this.#pathOf(sha256))));
   }
 
   /** Room on their disk. */
@@ -67,6 +67,16 @@ export class CustomerFiles {
   /** A content; null: it is not there. */
   get(sha256: Uint8Array): Promise<Buffer | null> {
     return usable(unlessMissing(readFile(this.#pathOf(sha256)), null));
+  }
+
+  /** Bytes of a content; null: it is not there. */
+  bytesOf(sha256: Uint8Array): Promise<number | null> {
+    return usable(
+      unlessMissing(
+        stat(this.#pathOf(sha256)).then(({ size }) => size),
+        null,
+      ),
+    );
   }
 
   /** What one of the folders has. */
@@ -135,33 +145,4 @@ function kindOf(name: string): StoredFile['kind'] | null {
   if (/^[0-9a-f]{64}$/u.test(name)) return 'content';
   if (/^[0-9a-f]{64}\.[0-9a-f]+\.part$/u.test(name)) return 'partial';
   return /^[0-9a-f]{64}\.aside$/u.test(name) ? 'aside' : null;
-}
-
-/** Throws `file_unusable` where the folder or its disk is to blame. */
-async function usable<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    throw systemFailure(error);
-  }
-}
-
-/** Does something in a folder, which is made if it is missing: after the first contents it is there. */
-async function inFolder<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
-  const done = await unlessMissing(work(), null);
-  if (done !== null) return done;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  return work();
-}
-
-async function unlessMissing<Result, Otherwise>(
-  reading: Promise<Result>,
-  otherwise: Otherwise,
-): Promise<Result | Otherwise> {
-  try {
-    return await reading;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return otherwise;
-    throw error;
-  }
 }

@@ -3,6 +3,8 @@ import type pg from 'pg';
 /** Retries and customers may need a content as long; nobody does later (docs/orders.md, "Contents"). */
 export const keptAfterExpiry = '7 days';
 const keptAfterEnd = '30 days';
+/** Its client names it in an order or a collection by then. */
+const keptAfterUpload = '7 days';
 
 /**
  * SQL: whether the contents of the order `o` are needed no more. An order without leaves inscribes nothing, whatever it
@@ -13,31 +15,65 @@ const isOver = `CASE WHEN o.leaves_deleted_at IS NOT NULL THEN true
   WHEN o.state IN ('completed', 'refunded') THEN o.completed_at < now() - interval '${keptAfterEnd}'
   ELSE false END`;
 
-/** A file of an order by its key; null: there is none. `isOver`: its content may be deleted. */
-export async function findFile(
-  client: pg.Pool | pg.ClientBase,
-  s3Key: string,
-): Promise<{ readonly sha256: Buffer; readonly mediaType: string; readonly isOver: boolean } | null> {
-  const { rows } = await client.query<{ sha256: Buffer; media_type: string; is_over: boolean }>(
-    `SELECT f.sha256, f.media_type, ${isOver} AS is_over
-       FROM service.order_files AS f JOIN service.orders AS o ON o.id = f.order_id
-      WHERE f.s3_key = $1 AND f.sha256 IS NOT NULL`,
-    [s3Key],
-  );
-  const [row] = rows;
-  return row === undefined ? null : { sha256: row.sha256, mediaType: row.media_type, isOver: row.is_over };
+/** SQL: whether the time of the upload `u` is over. What names its content keeps it for longer. */
+const isUploadOver = `u.uploaded_at < now() - interval '${keptAfterUpload}'`;
+
+/**
+ * SQL: all that names a content, a row each: its `sha256`, and whether the name needs it no more (`is_over`). Contents
+ * without a name that needs them are deleted: what else comes to name contents is added here, and nowhere else.
+ */
+const contentNames = `
+  SELECT f.sha256, ${isOver} AS is_over
+    FROM service.order_files AS f JOIN service.orders AS o ON o.id = f.order_id
+  UNION ALL
+  SELECT u.sha256, ${isUploadOver} AS is_over FROM service.uploaded_files AS u`;
+
+/** A file that has a URL. */
+export interface FoundFile {
+  readonly kind: 'order' | 'upload';
+  readonly sha256: Buffer;
+  readonly mediaType: string;
+  /** Its content may be deleted. */
+  readonly isOver: boolean;
 }
 
-/** Of contents (sha256 in hex) that orders have: whether all of these orders are over. Absent: no order has it. */
+/** Files of orders and uploads by their keys; absent: there is none. */
+export async function findFiles(
+  client: pg.Pool | pg.ClientBase,
+  s3Keys: readonly string[],
+): Promise<ReadonlyMap<string, FoundFile>> {
+  const { rows } = await client.query<{
+    kind: FoundFile['kind'];
+    s3_key: string;
+    sha256: Buffer;
+    media_type: string;
+    is_over: boolean;
+  }>(
+    `SELECT 'order' AS kind, f.s3_key, f.sha256, f.media_type, ${isOver} AS is_over
+       FROM service.order_files AS f JOIN service.orders AS o ON o.id = f.order_id
+      WHERE f.s3_key = ANY($1::text[]) AND f.sha256 IS NOT NULL
+     UNION ALL
+     SELECT 'upload', u.s3_key, u.sha256, u.media_type, ${isUploadOver}
+       FROM service.uploaded_files AS u WHERE u.s3_key = ANY($1::text[])`,
+    [s3Keys],
+  );
+  return new Map(
+    rows.map(({ kind, s3_key: key, sha256, media_type: mediaType, is_over: over }) => [
+      key,
+      { kind, sha256, mediaType, isOver: over },
+    ]),
+  );
+}
+
+/** Whether no name needs a content any more, by its sha256 in hex. Absent: it has no name. */
 export async function areOver(
   client: pg.ClientBase,
   contents: readonly string[],
 ): Promise<ReadonlyMap<string, boolean>> {
   const { rows } = await client.query<{ sha256: string; is_over: boolean }>(
-    `SELECT encode(f.sha256, 'hex') AS sha256, bool_and(${isOver}) AS is_over
-       FROM service.order_files AS f JOIN service.orders AS o ON o.id = f.order_id
-      WHERE f.sha256 = ANY(SELECT decode(hex, 'hex') FROM unnest($1::text[]) AS hex) GROUP BY f.sha256`,
-    [contents],
+    `SELECT encode(n.sha256, 'hex') AS sha256, bool_and(n.is_over) AS is_over
+       FROM (${contentNames}) AS n WHERE n.sha256 = ANY($1::bytea[]) GROUP BY n.sha256`,
+    [contents.map((hex) => Buffer.from(hex, 'hex'))],
   );
   return new Map(rows.map(({ sha256, is_over: over }) => [sha256, over]));
 }

@@ -5,6 +5,7 @@ import { pause } from '#kernel/retry.ts';
 import { type CustomerFiles, fileFolders, type StoredFile } from './customer-files.ts';
 import { areOver } from './file.store.ts';
 import { sweepLeaves } from './sweep-leaves.ts';
+import { deleteOldUploads } from './uploads.store.ts';
 
 export interface SweepFilesOptions {
   /** Of the database. */
@@ -19,7 +20,7 @@ export interface SweepFilesOptions {
 const dayMs = 86_400_000;
 /** A creation stores contents before its rows, within minutes; a process that writes one takes seconds. */
 const freshMs = dayMs;
-/** A content that no order has: its creation failed, or the database is a restored, older one. */
+/** A content without a name: its creation failed, or the database is a restored, older one. */
 const unknownMs = 7 * dayMs;
 /** From the end of one sweep to the next: deletions are not urgent. */
 const everyMs = 6 * 3_600_000;
@@ -27,8 +28,8 @@ const everyMs = 6 * 3_600_000;
 const restMs = 100;
 
 /**
- * Deletes contents and leaves that no order needs any more, again and again until the signal is aborted: one process
- * per database does so. Memory: the names of one folder.
+ * Deletes contents that nothing needs any more, and leaves that no order needs, again and again until the signal is
+ * aborted: one process per database does so. Memory: the names of one folder.
  */
 export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -46,6 +47,7 @@ export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
     async (client) => {
       while (!signal.aborted) {
         await sweepLeaves(client, signal);
+        await sweepUploads(client, signal);
         for (const folder of fileFolders) {
           if (signal.aborted) return;
           bytes.set(folder, await sweepFolder(client, options.files, folder, new Date()));
@@ -57,6 +59,16 @@ export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
       }
     },
   );
+}
+
+/** Uploads that are looked at together: each is a look at two indexes. */
+const uploadsAtOnce = 1_000;
+
+/** Deletes the rows of uploads that nothing has needed for long. */
+export async function sweepUploads(client: pg.ClientBase, signal: AbortSignal): Promise<void> {
+  let place: Awaited<ReturnType<typeof deleteOldUploads>> = null;
+  do place = await deleteOldUploads(client, place, uploadsAtOnce);
+  while (place !== null && !signal.aborted);
 }
 
 /** Looks at the contents of one folder, and deletes those that are over. The bytes of those that stay. */

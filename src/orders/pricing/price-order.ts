@@ -4,6 +4,7 @@ import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { OwnFiles } from '#orders/files/own-files.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { readAhead } from '#orders/reading/read-ahead.ts';
@@ -11,6 +12,7 @@ import { type PriceBody, readPriceBody, readPriceQuery } from '#orders/reading/r
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type AmountWarning, amountWarnings } from './amount-warnings.ts';
 import { type FeeWarnings, feeWarnings } from './fee-faults.ts';
+import { withOwnLengths } from './own-lengths.ts';
 import { type PriceSettings, pricesOf, quoted } from './prices.ts';
 import { type Saving, savingsOf } from './savings.ts';
 import { priceSats, type Stock } from './stocked-sats.ts';
@@ -25,6 +27,8 @@ export interface PricingParts extends Stock {
   readonly satributes: () => SatributeBook;
   /** The reason why nothing is sent to a URL; null: it may be. */
   readonly urlProblem: (url: string) => string | null;
+  /** Files of ours that it may name by URL; null: there are none. */
+  readonly own: OwnFiles | null;
 }
 
 /** The price of an order, to the sat. */
@@ -54,13 +58,15 @@ export async function priceOrder(
   isPlanned: boolean,
   asker: Asker,
 ): Promise<(PricedOrder & { readonly plan: PricePlan | null }) | Faulty> {
-  const { network, settings, search, nodePolicy, satributes, urlProblem } = parts;
+  const { network, settings, search, nodePolicy, satributes, urlProblem, own } = parts;
   await nextTurn(asker.client);
   const { nonStandard } = settings;
   const ahead = await readAhead(body.order, network, asker);
-  const described = readPriceBody(body, { network, nonStandard, ahead, satributes, urlProblem });
+  const isOwnUrl = (url: string): boolean => own?.isOwn(url) ?? false;
+  const described = readPriceBody(body, { network, nonStandard, ahead, satributes, urlProblem, isOwnUrl });
   if (described.kind === 'faulty') return described;
-  const { read } = described;
+  const read = own === null ? described.read : await withOwnLengths(described.read, own, asker);
+  if (read.kind === 'faulty') return read;
   const encoding = { bodies: 'lengths', compressMax, asker } as const;
   const encoded = await encodeContents(read, encoding);
   if (encoded.kind === 'faulty') return encoded;

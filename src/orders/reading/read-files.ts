@@ -37,7 +37,15 @@ export interface FileOptions {
   /** Contents may be lengths, and names may be missing. */
   readonly isPrice: boolean;
   readonly ahead: ReadAhead;
+  /** Whether a URL is that of a file of ours: a price needs no size of it. */
+  readonly isOwnUrl: (url: string) => boolean;
 }
+
+/** The URLs of contents and metadata. */
+export const urlsOf = (files: readonly ReadFile[]): string[] =>
+  files.flatMap(({ body, metadata }) =>
+    [body, metadata].flatMap((source) => (source?.kind === 'url' ? [source.url] : [])),
+  );
 
 /** The files, then the delegates of an order: its inscriptions in the order of their indexes. */
 export function readFiles(values: RequestValues, order: Item, options: FileOptions): ReadFile[] {
@@ -81,19 +89,13 @@ function readItem(
 
 function readFile(values: RequestValues, item: Item, field: string, options: FileOptions): ReadFile {
   const { isPrice } = options;
-  const name = values.text(item['name'], `${field}.name`);
-  if (!isPrice) values.required(item['name'], `${field}.name`);
-  const contentType = name === null ? unknownType : contentTypeOf(name);
-  if (contentType === null) {
-    const words = `has an extension that cannot be inscribed: files are of ${fileExtensions}`;
-    values.fault(`${field}.name`, words);
-  }
+  const { name, contentType } = readName(values, item, field, isPrice);
   const body = readSource(values, item, field, { data: 'dataURL', url: 'url' }, options);
   const size = values.whole(item['size'], `${field}.size`);
   // a dataURL that is none is a fault already
   const isSent = isGiven(item['dataURL']);
   if (body === null && !isSent && !isPrice) values.sentence(field, `${field} needs a url or a dataURL.`);
-  if (isPrice) assumeContent(values, item, field);
+  if (isPrice) assumeContent(values, item, field, isSent || isOwn(body, options));
   return {
     ...metadataOf(values, item, field, options, {
       contentType,
@@ -106,9 +108,29 @@ function readFile(values: RequestValues, item: Item, field: string, options: Fil
   };
 }
 
+function readName(
+  values: RequestValues,
+  item: Item,
+  field: string,
+  isPrice: boolean,
+): Pick<ReadFile, 'name'> & Pick<FileTerms, 'contentType'> {
+  const name = values.text(item['name'], `${field}.name`);
+  if (!isPrice) values.required(item['name'], `${field}.name`);
+  const contentType = name === null ? unknownType : contentTypeOf(name);
+  if (contentType === null) {
+    const words = `has an extension that cannot be inscribed: files are of ${fileExtensions}`;
+    values.fault(`${field}.name`, words);
+  }
+  return { name, contentType };
+}
+
+/** Whether a content is at a URL of ours. */
+const isOwn = (source: ContentSource | null, { isOwnUrl }: Pick<FileOptions, 'isOwnUrl'>): boolean =>
+  source?.kind === 'url' && isOwnUrl(source.url);
+
 /** Sizes are often wrong: what is there counts, and a size in its place is as good as it is. */
-function assumeContent(values: RequestValues, item: Item, field: string): void {
-  if (!isGiven(item['dataURL'])) {
+function assumeContent(values: RequestValues, item: Item, field: string, isKnown: boolean): void {
+  if (!isKnown) {
     values.required(item['size'], `${field}.size`);
     values.assume('the content of ', field);
   }
@@ -133,7 +155,10 @@ function metadataOf(
   terms: Pick<FileTerms, 'contentType' | 'body' | 'delegate'>,
 ): Pick<ReadFile, 'terms' | 'metadata'> {
   const metadata = readSource(values, item, field, metadataNames, options);
-  const size = metadataSize(values, item, field, options);
+  const size = metadataSize(values, item, field, {
+    isPrice: options.isPrice,
+    isKnown: isOwn(metadata, options),
+  });
   const bytes = metadata?.kind === 'data' ? metadata.data.bytes : size;
   return {
     terms: {
@@ -149,11 +174,16 @@ function metadataOf(
 const metadataNames = { data: 'metadataDataURL', url: 'metadataUrl' } as const;
 
 /** The length of metadata that is sent beside it, or in a price in its place. */
-function metadataSize(values: RequestValues, item: Item, field: string, { isPrice }: FileOptions): number {
+function metadataSize(
+  values: RequestValues,
+  item: Item,
+  field: string,
+  { isPrice, isKnown }: { readonly isPrice: boolean; readonly isKnown: boolean },
+): number {
   const { data, url } = metadataNames;
   const name = `${field}.metadataSize`;
   const size = Number(values.whole(item['metadataSize'], name) ?? 0n);
-  if (isGiven(item[data])) return size;
+  if (isGiven(item[data]) || isKnown) return size;
   const isAtUrl = isGiven(item[url]);
   if (!isPrice && !isAtUrl && size > 0) values.fault(name, `needs a ${url} or a ${data} beside it`);
   if (isPrice && isAtUrl) values.required(item['metadataSize'], name);

@@ -31,6 +31,8 @@ export interface ReadOptions {
   readonly items?: OrderedItems | null;
   /** Values that take long, read before. Absent: they are read at once. */
   readonly ahead?: ReadAhead;
+  /** Whether a URL is that of a file of ours. Absent: none is. */
+  readonly isOwnUrl?: (url: string) => boolean;
 }
 
 /** An order as its client described it. */
@@ -119,7 +121,8 @@ function readContents(
   if (isOfTexts(order, options)) return readTexts(values, order);
   if (options.type === 'bulk' && hasItems(order['texts']))
     values.sentence('texts', 'texts are no part of an order of files: POST /textorder takes them.');
-  return readFiles(values, order, { isPrice: options.purpose === 'price', ahead: aheadOf(options) });
+  const { purpose, isOwnUrl = () => false } = options;
+  return readFiles(values, order, { isPrice: purpose === 'price', ahead: aheadOf(options), isOwnUrl });
 }
 
 /** Files that are sent beside items are refused: a customer would pay for less than was sent. */

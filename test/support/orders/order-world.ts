@@ -114,6 +114,7 @@ export class OrderWorld {
       timeoutMinutes: 60,
       publicOrigin: null,
       bytesADay: null,
+      uploadBytesADay: null,
     });
   }
 

@@ -74,6 +74,7 @@ export async function createOrdersApp(
         timeoutMinutes: 60,
         publicOrigin: null,
         bytesADay,
+        uploadBytesADay: 20_000_000,
       });
     },
   });

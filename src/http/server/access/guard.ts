@@ -38,6 +38,9 @@ export const builds: Guard = { kind: 'open', endpoints: 'build', bucket: 'build'
 /** Creations of orders. */
 export const createsOrders: Guard = { kind: 'open', endpoints: 'create', bucket: 'create' };
 
+/** Files that orders and collections name by URL. */
+export const uploadsFiles: Guard = { kind: 'scope', scope: 'orders', endpoints: 'upload', bucket: 'create' };
+
 /** Reads of orders, which clients poll. */
 export const readsOrders: Guard = { kind: 'open', endpoints: 'orders', bucket: 'orders' };
 /** Prices of orders. */

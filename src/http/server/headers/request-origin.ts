@@ -18,6 +18,12 @@ export function originOf(request: FastifyRequest, publicOrigin: string | null): 
   return `${isSecure(request, null) ? 'https' : 'http'}://${host}`;
 }
 
+/** Origins of URLs of this service: PUBLIC_URL, and what a request names. */
+export function ownOriginsOf(request: FastifyRequest, publicOrigin: string | null): readonly string[] {
+  const named = hostForm.test(request.host) ? [originOf(request, null)] : [];
+  return publicOrigin === null ? named : [publicOrigin, ...named];
+}
+
 /** Whether clients reach this service by https alone, as PUBLIC_URL or the proxy of this request says. */
 export const isSecure = ({ protocol }: FastifyRequest, publicOrigin: string | null): boolean =>
   publicOrigin === null ? protocol === 'https' : publicOrigin.startsWith('https:');

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
-import { sweepFolder } from '#orders/files/sweep-files.ts';
+import { sweepFolder, sweepUploads } from '#orders/files/sweep-files.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 
 let http: OrdersApp;
@@ -73,7 +74,7 @@ test.for([
   expect(answer.body).toBe(
     isKept
       ? text
-      : 'this file was deleted: files are kept until 7 days after an order expired, or 30 days after it was completed or paid back\n',
+      : 'this file was deleted: files are kept until 7 days after an order expired, or 30 days after it was completed or refunded\n',
   );
 });
 
@@ -158,4 +159,86 @@ test('that no order has is deleted after a week, what was left half written afte
   await age(name, 8);
   await sweep(name);
   expect((await left()).toSorted()).toEqual(others.toSorted());
+});
+
+describe('an upload', () => {
+  interface Uploaded {
+    readonly url: string;
+    readonly s3Key: string;
+    readonly sha256: string;
+  }
+  let key: string;
+  beforeAll(async () => {
+    ({ key } = await giveKey(http.database.pool, { scopes: ['orders'] }));
+  });
+  async function upload(name: string, payload: string): Promise<Uploaded> {
+    const url = `/files/${name}`;
+    const answer = await http.app.inject({ method: 'PUT', url, payload, headers: { 'x-api-key': key } });
+    return answer.json();
+  }
+  /** It was uploaded some days ago. */
+  async function uploadedBefore({ s3Key, sha256: name }: Uploaded, days: number): Promise<void> {
+    const at = new Date(Date.now() - days * dayMs);
+    await utimes(pathOf(name), at, at).catch(() => undefined);
+    await http.database.pool.query('UPDATE service.uploaded_files SET uploaded_at = $2 WHERE s3_key = $1', [
+      s3Key,
+      at,
+    ]);
+  }
+  const sweepAll = ({ sha256: name }: Uploaded): Promise<unknown> =>
+    withTransaction(http.database.pool, async (tx) => {
+      await sweepUploads(tx, new AbortController().signal);
+      await sweepFolder(tx, files, name.slice(0, 2), new Date());
+    });
+  const read = async (made: Uploaded) => http.app.inject({ url: `/files/${made.s3Key}` });
+
+  test('deletes what nothing names after seven days, and says so until thirty', async () => {
+    const made = await upload('swept.txt', 'swept');
+    await uploadedBefore(made, 6.9);
+    await sweepAll(made);
+    expect((await read(made)).body).toBe('swept');
+    await uploadedBefore(made, 7.1);
+    await sweepAll(made);
+    expect(await isThere(made.sha256)).toBe(false);
+    const gone = await read(made);
+    expect([gone.statusCode, gone.body]).toEqual([
+      410,
+      'this file was deleted: uploads are kept for 7 days, or for as long as an order or a collection needs them\n',
+    ]);
+    await uploadedBefore(made, 29.9);
+    await sweepAll(made);
+    expect((await read(made)).statusCode).toBe(410);
+    await uploadedBefore(made, 30.1);
+    await sweepAll(made);
+    expect((await read(made)).statusCode).toBe(404);
+  });
+
+  test('keeps what an order needs, and its row', async () => {
+    const made = await upload('kept.txt', 'kept');
+    const { body } = await http.post<{ id: string }>('/inscribe', {
+      files: [{ name: 'kept.txt', url: made.url }],
+      receiveAddress: addressOf(700),
+    });
+    await uploadedBefore(made, 40);
+    await sweepAll(made);
+    expect((await read(made)).body).toBe('kept');
+    await http.database.pool.query(
+      `UPDATE service.orders SET state = 'expired', expires_at = now() - interval '8 days' WHERE id = $1`,
+      [body.id],
+    );
+    await sweepAll(made);
+    expect((await read(made)).statusCode).toBe(404);
+    expect(await isThere(made.sha256)).toBe(false);
+  });
+
+  test('keeps the bytes of two uploads for the younger one', async () => {
+    const [old, young] = [await upload('old.txt', 'twice'), await upload('young.txt', 'twice')];
+    await uploadedBefore(young, 3);
+    await uploadedBefore(old, 8);
+    await sweepAll(old);
+    for (const made of [old, young]) expect((await read(made)).body).toBe('twice');
+    await uploadedBefore(young, 8);
+    await sweepAll(old);
+    for (const made of [old, young]) expect((await read(made)).statusCode).toBe(410);
+  });
 });

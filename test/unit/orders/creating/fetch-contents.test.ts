@@ -4,6 +4,8 @@ import { afterEach, expect, test } from 'vitest';
 import { limits } from '#http/server/limits.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { fetchContents, fetchedWithinMs } from '#orders/creating/fetch-contents.ts';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { NamedFiles } from '#orders/files/own-files.ts';
 import { readOrderRequest } from '#orders/reading/read-order.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
@@ -43,6 +45,7 @@ async function filesAt(answer: RequestListener, count: number) {
   return { outgoing, files: read.files };
 }
 
+const noneOfOurs = new NamedFiles(new CustomerFiles('nowhere'), new Map());
 const nobodyLeaves = new AbortController().signal;
 
 test('files are fetched from where their servers redirect to', async () => {
@@ -50,7 +53,7 @@ test('files are fetched from where their servers redirect to', async () => {
     if (request.url?.startsWith('/moved') === true) response.end(`of ${request.url}`);
     else response.writeHead(301, { location: `/moved${request.url}` }).end();
   }, 20);
-  const { bodies, faults } = await fetchContents(outgoing, files, nobodyLeaves);
+  const { bodies, faults } = await fetchContents(outgoing, noneOfOurs, files, nobodyLeaves);
   expect(faults).toEqual([]);
   expect([...bodies].toSorted(([a], [b]) => a - b).map(([, body]) => Buffer.from(body).toString())).toEqual(
     files.map((_, index) => `of /moved/${index}`),
@@ -60,7 +63,7 @@ test('files are fetched from where their servers redirect to', async () => {
 test('all files of an order are there within a time, or it is refused in one sentence', async () => {
   let asked = 0;
   const { outgoing, files } = await filesAt(() => void asked++, 100);
-  const { faults } = await fetchContents(outgoing, files, nobodyLeaves, 1_000);
+  const { faults } = await fetchContents(outgoing, noneOfOurs, files, nobodyLeaves, 1_000);
   expect(faults).toEqual([
     {
       parameter: 'files',
@@ -80,7 +83,7 @@ test('who waits for slow servers is told so before their own connection is close
   };
   const { outgoing, files } = await filesAt(drips, 8);
   const startedMs = performance.now();
-  const { faults } = await fetchContents(outgoing, files, new AbortController().signal, 500);
+  const { faults } = await fetchContents(outgoing, noneOfOurs, files, new AbortController().signal, 500);
   expect(performance.now() - startedMs).toBeLessThan(5_000);
   expect(faults.map(({ message }) => message)).toEqual([
     'files were not all fetched within 0.5 seconds: send them as dataURL, or in several orders',
@@ -94,6 +97,6 @@ test('nothing more is fetched for a client that is gone', async () => {
     asked++;
     gone.abort(new Error('gone'));
   }, 100);
-  await expect(fetchContents(outgoing, files, gone.signal)).rejects.toThrow('gone');
+  await expect(fetchContents(outgoing, noneOfOurs, files, gone.signal)).rejects.toThrow('gone');
   expect(asked).toBeLessThanOrEqual(8);
 });

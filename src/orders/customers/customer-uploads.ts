@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { StoredBytes } from '#orders/creating/stored-bytes.ts';
+import type { ArrivingFile } from '#orders/files/arriving-file.ts';
+import type { CustomerFiles } from '#orders/files/customer-files.ts';
+import { besideFile, fileBytesMax, freeBytesMin, urlNameCharsMax } from '#orders/files/file-bounds.ts';
+import { insertUpload } from '#orders/files/uploads.store.ts';
+
+export interface UploadParts {
+  readonly pool: pg.Pool;
+  readonly files: CustomerFiles;
+  /** Counts the bytes of each key. */
+  readonly stored: StoredBytes;
+}
+
+/** An upload as its answer shows it, without its URL. */
+export interface StoredUpload {
+  readonly s3Key: string;
+  readonly size: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** A file that comes: it counts for its key from its announcement on, and until it is discarded. */
+export class Upload {
+  readonly #file: ArrivingFile;
+  readonly #count: (bytes: number) => void;
+  readonly #giveBack: (bytes: number) => void;
+  #counted: number;
+  #sha256: Buffer | null = null;
+  #isOver = false;
+
+  /**
+   * @param counted bytes that are counted already
+   * @param count counts more. Throws `rate_limited`
+   */
+  constructor(
+    file: ArrivingFile,
+    counted: number,
+    count: (bytes: number) => void,
+    giveBack: (bytes: number) => void,
+  ) {
+    this.#file = file;
+    this.#counted = counted;
+    this.#count = count;
+    this.#giveBack = giveBack;
+  }
+
+  get size(): number {
+    return this.#file.bytes;
+  }
+
+  /** In hex, once all has come. */
+  get sha256(): string {
+    return this.#sha256?.toString('hex') ?? '';
+  }
+
+  /** Takes the next bytes; undefined: it is ready for more. Throws `rate_limited` where they are more than announced. */
+  append(chunk: Uint8Array): Promise<void> | undefined {
+    const more = this.#file.bytes + chunk.length + besideFile - this.#counted;
+    if (more > 0) {
+      this.#count(more);
+      this.#counted += more;
+    }
+    return this.#file.append(chunk);
+  }
+
+  /** All of it has come. */
+  async end(): Promise<this> {
+    this.#sha256 = await this.#file.end();
+    return this;
+  }
+
+  /** Gives the content its place: it is no longer discarded. */
+  async keep(): Promise<Buffer> {
+    if (this.#sha256 === null) throw new Error('an upload is kept once all of it has come');
+    await this.#file.keep(this.#sha256);
+    this.#isOver = true;
+    return this.#sha256;
+  }
+
+  /** Nothing of it stays, or counts, unless it was kept. */
+  async discard(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#giveBack(this.#counted);
+    await this.#file.discard();
+  }
+}
+
+/** Files that keys upload, to name them in orders and collections. */
+export class CustomerUploads {
+  readonly #parts: UploadParts;
+
+  constructor(parts: UploadParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Begins an upload, before a byte of it is read. It is discarded with its answer, unless it is stored by then. Throws
+   * `rate_limited` and `orders_off`.
+   *
+   * @param announced bytes; 0: unknown, and each is counted as it comes
+   */
+  async begin(announced: number, asker: Asker): Promise<Upload> {
+    const { files, stored } = this.#parts;
+    const client = `key ${keyOf(asker)}`;
+    const count = (bytes: number): void => {
+      const retryAfterSeconds = Math.ceil(stored.take(client, bytes) / 1000);
+      if (retryAfterSeconds === 0) return;
+      const message = `your uploads are more bytes than this service stores for one key in a day; again in ${retryAfterSeconds} s`;
+      throw new AppError('rate_limited', message, { retryAfterSeconds });
+    };
+    if ((await files.freeBytes()) - fileBytesMax < freeBytesMin)
+      throw new AppError('orders_off', 'this service takes no files now: its disk has no room for them');
+    const counted = announced + besideFile;
+    count(counted);
+    const giveBack = (bytes: number): void => stored.giveBack(client, bytes);
+    try {
+      const upload = new Upload(await files.receive(), counted, count, giveBack);
+      asker.whenOut(() => void upload.discard());
+      return upload;
+    } catch (error) {
+      giveBack(counted);
+      throw error;
+    }
+  }
+
+  /**
+   * Stores an upload under a key of its own, with its row in the transaction of `onStored`. An upload that its client does
+   * not learn of is not stored. Throws `request_invalid` for an empty one.
+   */
+  async store(
+    upload: Upload,
+    { name, mediaType }: { readonly name: string; readonly mediaType: string },
+    asker: Pick<Asker, 'key' | 'signal'>,
+    onStored: (tx: pg.ClientBase, stored: StoredUpload) => Promise<void>,
+  ): Promise<StoredUpload> {
+    if (upload.size === 0)
+      throw new AppError('request_invalid', 'the file is empty: send the bytes that are to be inscribed');
+    asker.signal.throwIfAborted();
+    const sha256 = await upload.keep();
+    const stored = { s3Key: keyNamed(name), size: upload.size, sha256: upload.sha256 };
+    await withTransaction(this.#parts.pool, async (tx) => {
+      const { s3Key, size: bytes } = stored;
+      await insertUpload(tx, { s3Key, sha256, bytes, mediaType, keyId: keyOf(asker) });
+      await onStored(tx, stored);
+    });
+    return stored;
+  }
+}
+
+function keyOf({ key }: Pick<Asker, 'key'>): number {
+  if (key.kind === 'none') throw new Error('the path of uploads needs a key');
+  return key.id;
+}
+
+/** A key that no one can guess, with the end of a name in signs that need no encoding and lead nowhere. */
+const keyNamed = (name: string): string =>
+  `${randomUUID()}_${name.replace(/[^\w.-]/gu, '_').slice(-urlNameCharsMax)}`;

@@ -1,0 +1,105 @@
+import type pg from 'pg';
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
+import { textFault } from '#kernel/text/text-fault.ts';
+import type { CustomerFiles } from './customer-files.ts';
+import { type FoundFile, findFiles } from './file.store.ts';
+
+/** A file of this service that a URL names, with the bytes of its content; a text: why there is none, after the URL. */
+type OwnFile = { readonly sha256: Buffer; readonly bytes: number } | string;
+
+/** Contents that are looked for at once: 10,000 would be more open files than a process may have. */
+const looksAtOnce = 8;
+const unknownFile = 'names no file of this service: PUT /files/<name> stores one';
+const deletedFile = 'names a file of this service that was deleted, as nothing needed it: upload it again';
+
+/**
+ * Files of this service that an order names by URL. They are read from disk: a request to ourselves could reach a private
+ * network, and would wait for a place while its order holds one.
+ */
+export class OwnFiles {
+  readonly #pool: pg.Pool;
+  readonly #files: CustomerFiles;
+  readonly #origins: ReadonlySet<string>;
+
+  /** @param origins of our URLs: PUBLIC_URL, and where the order was sent to */
+  constructor(parts: { readonly pool: pg.Pool; readonly files: CustomerFiles }, origins: readonly string[]) {
+    this.#pool = parts.pool;
+    this.#files = parts.files;
+    this.#origins = new Set(origins.map((origin) => new URL(origin).origin));
+  }
+
+  /** Whether a URL is that of a file of ours, which may be there or not. */
+  isOwn(url: string): boolean {
+    return this.#keyIn(url) !== null;
+  }
+
+  /** Looks for what those of the URLs name that are ours. Throws the reason of the signal. */
+  async find(urls: readonly string[], signal: AbortSignal): Promise<NamedFiles> {
+    const keys = new Map<string, string>();
+    for (const url of urls) {
+      const key = this.#keyIn(url);
+      if (key !== null) keys.set(url, key);
+    }
+    const byUrl = new Map<string, OwnFile>();
+    if (keys.size === 0) return new NamedFiles(this.#files, byUrl);
+    const wanted = [...new Set(keys.values())].filter((key) => textFault(key) === null);
+    const found = await withCutConnection(this.#pool, signal, (client) => findFiles(client, wanted));
+    await inLanes([...keys], looksAtOnce, async ([url, key]) => {
+      byUrl.set(url, await this.#look(found.get(key)));
+    });
+    return new NamedFiles(this.#files, byUrl);
+  }
+
+  async #look(file: FoundFile | undefined): Promise<OwnFile> {
+    if (file === undefined) return unknownFile;
+    const bytes = await this.#files.bytesOf(file.sha256);
+    return bytes === null ? deletedFile : { sha256: file.sha256, bytes };
+  }
+
+  /** The key in a URL of ours; null: it is somebody else's. */
+  #keyIn(url: string): string | null {
+    if (!URL.canParse(url)) return null;
+    const { origin, pathname } = new URL(url);
+    const key = this.#origins.has(origin) ? /^\/files\/(?<key>.*)$/u.exec(pathname)?.groups?.['key'] : null;
+    return key == null ? null : decoded(key);
+  }
+}
+
+/** Files that an order names by URLs of ours. */
+export class NamedFiles {
+  readonly #files: CustomerFiles;
+  readonly #byUrl: ReadonlyMap<string, OwnFile>;
+
+  constructor(files: CustomerFiles, byUrl: ReadonlyMap<string, OwnFile>) {
+    this.#files = files;
+    this.#byUrl = byUrl;
+  }
+
+  /** It names none. */
+  get isEmpty(): boolean {
+    return this.#byUrl.size === 0;
+  }
+
+  /** Bytes at a URL, or why there are none; null: it is somebody else's. */
+  bytesAt(url: string): number | string | null {
+    const file = this.#byUrl.get(url);
+    return file === undefined || typeof file === 'string' ? (file ?? null) : file.bytes;
+  }
+
+  /** The content at a URL of ours, or why there is none. */
+  async read(url: string): Promise<Buffer | string> {
+    const file = this.#byUrl.get(url) ?? unknownFile;
+    // a sweep may have been faster
+    return typeof file === 'string' ? file : ((await this.#files.get(file.sha256)) ?? deletedFile);
+  }
+}
+
+/** The text of a part of a path; empty, which names no file, if it is not percent-encoded UTF-8. */
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import { areOver } from './file.store.ts';
+
+/** A file that a key uploaded. */
+export interface NewUpload {
+  readonly s3Key: string;
+  readonly sha256: Buffer;
+  readonly bytes: number;
+  readonly mediaType: string;
+  readonly keyId: number;
+}
+
+export async function insertUpload(tx: pg.ClientBase, upload: NewUpload): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.uploaded_files (s3_key, sha256, bytes, media_type, key_id) VALUES ($1, $2, $3, $4, $5)`,
+    [upload.s3Key, upload.sha256, upload.bytes, upload.mediaType, upload.keyId],
+  );
+}
+
+/** From then on no one asks for a deleted file, who would be told that it was (410). */
+const rowsKept = '30 days';
+
+/** A place in the list of uploads, the oldest first. */
+interface UploadPlace {
+  readonly s3Key: string;
+  readonly uploadedAt: string;
+}
+
+/**
+ * Deletes the rows of old uploads whose contents nothing needs any more, of those after a place; `limit` are looked at.
+ * The place of the last one; null: there are no more.
+ */
+export async function deleteOldUploads(
+  client: pg.ClientBase,
+  after: UploadPlace | null,
+  limit: number,
+): Promise<UploadPlace | null> {
+  const { rows } = await client.query<{ s3_key: string; at: string; sha256: string }>(
+    `SELECT s3_key, uploaded_at::text AS at, encode(sha256, 'hex') AS sha256 FROM service.uploaded_files
+      WHERE uploaded_at < now() - interval '${rowsKept}'
+        AND ($1::text IS NULL OR (uploaded_at, s3_key) > ($2::timestamptz, $1::text))
+      ORDER BY uploaded_at, s3_key LIMIT $3`,
+    [after?.s3Key ?? null, after?.uploadedAt ?? null, limit],
+  );
+  const over = await areOver(client, [...new Set(rows.map(({ sha256 }) => sha256))]);
+  const gone = rows.filter(({ sha256 }) => over.get(sha256) === true);
+  await client.query('DELETE FROM service.uploaded_files WHERE s3_key = ANY($1::text[])', [
+    gone.map(({ s3_key: key }) => key),
+  ]);
+  const last = rows.at(-1);
+  return last === undefined || rows.length < limit ? null : { s3Key: last.s3_key, uploadedAt: last.at };
+}
