@@ -32,10 +32,7 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       if (await linkNew(prepared, path)) return { release: () => release(path, own) };
       const holder = await readHolder(path);
-      if (holder !== null && (await isRunning(holder))) {
-        const message = `Process ${holder.pid} already works in the data folder ${dataDir}.`;
-        throw new AppError('data_dir_busy', message, { dataDir, pid: holder.pid });
-      }
+      if (holder !== null && (await isRunning(holder))) throw owned(dataDir, holder);
       await clearStale(path, holder);
     }
   } finally {
@@ -45,6 +42,18 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
     dataDir,
   });
 }
+
+/** Throws `data_dir_busy` where a living process owns a data folder, before anything in it is touched. */
+export async function refuseOwned(dataDir: string): Promise<void> {
+  const holder = await readHolder(join(dataDir, lockFile));
+  if (holder !== null && (await isRunning(holder))) throw owned(dataDir, holder);
+}
+
+const owned = (dataDir: string, { pid }: Holder): AppError =>
+  new AppError('data_dir_busy', `Process ${pid} already works in the data folder ${dataDir}.`, {
+    dataDir,
+    pid,
+  });
 
 /** Whether a living process owns a data folder. A killed one leaves its lock. */
 export async function hasOwner(dataDir: string): Promise<boolean> {

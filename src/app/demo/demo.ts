@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { processEnvironment } from '#config/config.ts';
+import { refuseOwned } from '#embedded-postgres/data-dir-lock.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Additions } from '#src/app/serving/additions.ts';
@@ -25,11 +26,14 @@ const withoutCore =
 
 /**
  * Prepares the demo of a sample with collections: with a regtest node of its own if Bitcoin Core is there, so that
- * orders can be paid and delivered; else with the blocks alone.
+ * orders can be paid and delivered; else with the blocks alone. Throws `data_dir_busy` if another demo runs in the
+ * folder.
  */
 export async function prepareDemo(context: CommandContext, sample: string): Promise<Demo> {
   const { dataDir } = context.config;
   await mkdir(dataDir, { recursive: true });
+  // before the node of a killed demo is looked for: the node of a running one is in the same place
+  await refuseOwned(dataDir);
   const program = await findBitcoinCore(processEnvironment());
   const node = program === null ? null : await ownNode(context, program, sample);
   const collections = join(sample, 'collections');

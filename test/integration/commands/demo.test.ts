@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
-import { type CliProcess, startCli } from '#test/support/run-cli.ts';
+import { type CliProcess, runCli, startCli } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const run = promisify(execFile);
@@ -64,6 +64,15 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
       const given = stdout.replaceAll(address, readmeOrigin);
       for (const text of lastingTexts(answer)) expect(given, command).toContain(text);
     }
+  });
+
+  test('keeps its node when a second demo is started in its folder', async () => {
+    const second = await runCli(['demo', '--port', '0', '--data', folder.path], { BITCOIND: core ?? '' });
+    expect([second.exitCode, second.stdout]).toEqual([1, '']);
+    expect(second.stderr).toContain('data_dir_busy');
+    const health = await fetch(new URL('/health/ready', address));
+    expect(await health.json()).toMatchObject({ status: 'ok', state: 'following' });
+    expect((await fetch(new URL('/mempool/api/v1/fees/recommended', address))).status).toBe(200);
   });
 
   test('has an address for orders and a button that pays them on its pages', async () => {
