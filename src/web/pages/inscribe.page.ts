@@ -84,7 +84,7 @@ function contentsPart({ extensions, filesMax, orderBytesMax }: InscribeLimits): 
   <div class="field"><label for="text">Or write a text</label>
     <textarea id="text" rows="3" maxlength="390000" autocomplete="off"></textarea>
     <button id="add-text" class="button" type="button">Add this text</button></div>
-  <details class="field"><summary>Show inscriptions that exist (delegates)</summary>
+  <details class="field"><summary>Or reuse the content of existing inscriptions (delegates)</summary>
     <label for="delegates">Ids, one a line: each new inscription shows the content of one</label>
     <textarea id="delegates" rows="2" spellcheck="false" autocomplete="off"></textarea>
     <button id="add-delegates" class="button" type="button">Add them</button></details>
@@ -99,11 +99,11 @@ function receiverPart(demoAddress: string | null): Markup {
   ${field(
     'receiveAddress',
     'Address that receives the inscriptions',
-    html`<textarea id="receiveAddress" name="receiveAddress" rows="1" spellcheck="false" autocapitalize="off" autocomplete="off"
+    html`<textarea id="receiveAddress" name="receiveAddress" rows="2" spellcheck="false" autocapitalize="off" autocomplete="off"
     aria-describedby="receiveAddress-hint receiveAddress-problem">${demoAddress}</textarea>`,
     demoAddress === null
-      ? 'A taproot address of a wallet that shows inscriptions. One line for all, or one line for each.'
-      : 'This is a demo: the address is one for trying it, and no wallet has it.',
+      ? 'A taproot address of a wallet that shows inscriptions. One address for all, or one a line for each.'
+      : 'This is a demo: the address is only for trying it, and belongs to no wallet.',
   )}
   ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'Money that no inscription needs goes there. Never an address of an exchange. Without it the operator decides.')}
 </section>`;
@@ -112,11 +112,11 @@ function receiverPart(demoAddress: string | null): Markup {
 function feePart(): Markup {
   return html`<section aria-labelledby="fee-title">
   <h2 id="fee-title">How fast, and by whom</h2>
-  ${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'More is faster: what miners ask for now is beside it, where a node tells.')}
+  ${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'Transactions with a higher rate are mined sooner.')}
   <div id="fees" class="choices" role="group" aria-label="Fee rates of now" hidden></div>
   <fieldset class="field choices"><legend>Who makes the transactions</legend>
-    <label class="choice-box"><input type="radio" name="type" value="direct" checked> <span><b>Direct</b><br><small>Your payment can only become these inscriptions: the address is made of them. It costs least.</small></span></label>
-    <label class="choice-box"><input type="radio" name="type" value="bulk"> <span><b>Managed</b><br><small>You pay the service, which makes all transactions.</small></span></label>
+    <label class="choice-box"><input type="radio" name="type" value="direct" checked> <span><b>Direct</b><br><small>Costs least. The address that you pay to is made from these inscriptions, so the payment can become nothing else.</small></span></label>
+    <label class="choice-box"><input type="radio" name="type" value="bulk"> <span><b>Managed</b><br><small>You pay the service, and it makes all transactions.</small></span></label>
   </fieldset>
 </section>`;
 }

@@ -131,7 +131,27 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(page, '#receiveAddress-problem', /an address of mainnet, and this service is on regtest/u);
     expect(await page.isDisabled('#order-button')).toBe(true);
     await page.fill('#receiveAddress', 'bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq');
-    await says(page, '#refusals', /receiveAddress/u);
+    await says(page, '#refusals', /^“Address that receives the inscriptions” is not a Bitcoin address/u);
+    await page.fill('#fee', 'fast');
+    await says(page, '#refusals', /Correct the marked fields/u);
+    expect(await page.innerText('#price')).toBe('');
+  });
+
+  test('a text that was written and not added is not left out of an order in silence', async () => {
+    const page = await opened('/inscribe');
+    await page.setInputFiles('#files', {
+      name: 'beside.txt',
+      mimeType: '',
+      buffer: Buffer.from('beside a text'),
+    });
+    await page.fill('#receiveAddress', addressOf(receiver));
+    await page.fill('#text', 'easily forgotten');
+    await page.locator('#order-button:enabled').click();
+    await says(page, '#refusals', /not in the order yet\. Press “Add this text”/u);
+    expect(await page.locator('#text:focus').count()).toBe(1);
+    await page.click('#add-text');
+    await page.locator('#order-button:enabled', { hasText: 'Order 2 inscriptions' }).click();
+    await page.waitForURL(/\/order#[0-9a-f-]{36}$/u);
   });
 
   test('an order is cancelled, kept in the list of the browser, and forgotten', async () => {

@@ -65,6 +65,9 @@ const pricing = new Pricing((priced) => shown(priced));
 let onceKey = newOnceKey();
 let isOrdering = false;
 
+/** Fields whose content is in the order only once it is added. */
+const contentFields = ['text', 'delegates'];
+
 /** Random, as who knows it and the body is given the order. Browsers offer UUIDs on https alone. */
 function newOnceKey() {
   return hexOf(crypto.getRandomValues(new Uint8Array(16)));
@@ -76,6 +79,17 @@ function refuse(messages) {
   refusals.replaceChildren(...messages.slice(0, 8).map((message) => element('li', {}, message)));
   refusals.hidden = messages.length === 0;
 }
+
+/**
+ * A refusal of the service in the words of the form, where it begins with the name of a field.
+ *
+ * @param {string} message
+ */
+const inWords = (message) =>
+  message.replace(/^[a-z]+(?= )/iu, (name) => {
+    const label = form.querySelector(`#${name}-problem`) && form.querySelector(`label[for="${name}"]`);
+    return label === null ? name : `“${label.textContent}”`;
+  });
 
 /** Shows which fields are not right, below each. Null: all may be. */
 function showProblems() {
@@ -105,7 +119,9 @@ function changed() {
     return;
   }
   if (problems.size > 0) {
-    refuse(['Mend what is marked: then the price is asked for.']);
+    // a price of other values would stay beside the refusal
+    priceParts.price.replaceChildren();
+    refuse(['Correct the marked fields to see the price.']);
     return;
   }
   pricing.ask(list.items, fieldsNow());
@@ -115,7 +131,7 @@ function changed() {
 function shown(priced) {
   if (priced.kind === 'refused') {
     priceParts.price.replaceChildren();
-    refuse(priced.messages);
+    refuse(priced.messages.map(inWords));
     return;
   }
   refuse([]);
@@ -133,6 +149,14 @@ async function order() {
     document.getElementById('receiveAddress')?.focus();
     return;
   }
+  const unadded = contentFields.find((id) => byId(id, HTMLTextAreaElement).value.trim() !== '');
+  if (unadded !== undefined) {
+    refuse([
+      `What you wrote is not in the order yet. Press “${unadded === 'text' ? 'Add this text' : 'Add them'}”, or empty the field.`,
+    ]);
+    byId(unadded, HTMLTextAreaElement).focus();
+    return;
+  }
   setOrdering(true);
   const path = fields.type === 'direct' ? '/inscribe' : '/order';
   try {
@@ -140,7 +164,10 @@ async function order() {
     const outcome = await postJson(path, body, { onceKey });
     if (outcome.kind !== 'answered') {
       const isAgain = outcome.kind === 'unreachable' || outcome.status === 429 || outcome.status >= 500;
-      refuse([...outcome.messages, ...(isAgain ? ['Press Order again: nothing is ordered twice.'] : [])]);
+      refuse([
+        ...outcome.messages.map(inWords),
+        ...(isAgain ? ['Press Order again: nothing is ordered twice.'] : []),
+      ]);
       return;
     }
     const { id } = /** @type {{ id: string }} */ (outcome.body);
@@ -215,8 +242,7 @@ async function knowParent() {
 form.hidden = false;
 list.listen();
 form.addEventListener('input', (event) => {
-  const isContent =
-    event.target instanceof Element && ['files', 'text', 'delegates'].includes(event.target.id);
+  const isContent = event.target instanceof Element && ['files', ...contentFields].includes(event.target.id);
   if (!isContent) changed();
 });
 byId('parentId', HTMLInputElement).addEventListener('change', () => void knowParent());

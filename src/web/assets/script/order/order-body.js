@@ -63,7 +63,7 @@ export function fieldProblems(fields, network) {
     add('parentId', 'This is no id of an inscription: 64 hex digits, an i, and a number.');
   const fee = trimmed(fields.fee);
   if (fee !== '' && !/^\d{1,5}(?:\.\d{1,3})?$/u.test(fee))
-    add('fee', 'A fee rate is a number with at most three decimals.');
+    add('fee', 'A fee rate is a number from 0.1 to 10000, with at most three decimals.');
   add('metadata', metadataProblem(trimmed(fields.metadata)));
   return problems;
 }

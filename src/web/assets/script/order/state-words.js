@@ -146,9 +146,13 @@ function toldOfDelivery(order) {
           ? `${plural(count, 'inscription')} made and burned`
           : `${plural(count, 'inscription')} delivered`,
       words: [
-        ...(payToAnchor === true ? [] : ['They are in a block, at the address that you named.']),
+        ...(payToAnchor === true
+          ? []
+          : [`${count === 1 ? 'It is' : 'They are'} in a block, at the address that you named.`]),
         ...(order.overpaid === true
-          ? [`More than the price was paid. What is left is sent back. ${refundWords(order)}`]
+          ? [
+              `More than the price was paid. ${order.refundAddress === undefined ? '' : 'The rest is sent back. '}${refundWords(order)}`,
+            ]
           : []),
       ],
     };
@@ -157,10 +161,12 @@ function toldOfDelivery(order) {
     tone: 'wait',
     title:
       sent === 0
-        ? 'The inscriptions are being sent'
+        ? files.length === 1
+          ? 'The inscription is being sent'
+          : 'The inscriptions are being sent'
         : `${sent} of ${plural(files.length, 'inscription')} sent`,
     words: [
-      'They wait for a block: ten minutes in the middle, more where the fee rate is low. You may close this page.',
+      `${files.length === 1 ? 'It waits' : 'They wait'} for a block: about ten minutes, longer if the fee rate is low. You may close this page.`,
     ],
   };
 }
@@ -172,9 +178,7 @@ const toldByState = {
   'waiting-confirmation': () => ({
     tone: 'wait',
     title: 'Payment seen',
-    words: [
-      'It waits for a block, ten minutes in the middle. There is nothing to do: you may close this page.',
-    ],
+    words: ['It waits for a block: about ten minutes. There is nothing to do: you may close this page.'],
   }),
   prep: () => ({
     tone: 'wait',

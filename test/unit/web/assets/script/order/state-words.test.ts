@@ -61,6 +61,24 @@ test('no one is asked to pay an order that takes no money, whatever the clock of
     );
 });
 
+test('one inscription is told as one, and several as several', () => {
+  const [sent, waiting] = [order.files[0]!, order.files[1]!];
+  expect(textOf({ state: 'queued', files: [waiting] })).toMatch(/^The inscription is being sent It waits/u);
+  expect(textOf({ state: 'queued', files: [waiting, waiting] })).toMatch(
+    /^The inscriptions are .*They wait/u,
+  );
+  expect(textOf({ state: 'completed', files: [sent] })).toMatch(/^1 inscription delivered It is in a block/u);
+  expect(textOf({ state: 'completed' })).toMatch(/^2 inscriptions delivered They are in a block/u);
+});
+
+test('what was overpaid is sent back only where an address is known', () => {
+  const overpaid = { state: 'completed', overpaid: true } as const;
+  expect(textOf(overpaid)).toMatch(/More than the price was paid\. The order has no refund address/u);
+  expect(textOf({ ...overpaid, refundAddress: 'bcrt1qrefund' })).toMatch(
+    /The rest is sent back\. It goes to bcrt1qrefund/u,
+  );
+});
+
 test('a refund without an address says who decides, and an error its reason', () => {
   expect(textOf({ state: 'waiting-refund' })).toMatch(/no refund address: write to the operator/u);
   expect(textOf({ state: 'waiting-refund', refundAddress: 'bcrt1qrefund' })).toMatch(/goes to bcrt1qrefund/u);
