@@ -1,11 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import type pg from 'pg';
+import { Type } from 'typebox';
 import { type RuneDetail, runeKeysByPrefix, runesOfKeys } from '#chain/runes/rune.queries.ts';
 import { type RuneLists, type RuneOrders, type RuneSort, runeSorts } from '#chain/runes/rune-orders.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { type SiteDependencies, siteOf } from '#http/server/answers/site.ts';
+import type { AcceptedForm } from '#http/server/routes/accepted-form.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { zeroU128 } from '#kernel/runes/u128.ts';
 import { runesPage } from '#web/pages/runes.page.ts';
@@ -28,6 +30,20 @@ export interface RunesQuestion {
   /** Counts from 1. */
   readonly page: number;
 }
+
+const pageText = (description: string, acceptedForm: AcceptedForm) =>
+  Type.Optional(
+    // any value, even a list: what means nothing is as if it were left out
+    Type.Unknown({ description: `${description}; the HTML page alone reads it`, acceptedForm }),
+  );
+
+/** Parameters of the page. ord's JSON has none. */
+export const runesQuery = Type.Object({
+  q: pageText('how names begin, in any case, with any spacers', { type: 'string', maxLength: 60 }),
+  sort: pageText('the order', { type: 'string', enum: [...runeSorts] }),
+  minting: pageText('now: only runes that the next block can mint', { type: 'string', enum: ['now'] }),
+  page: pageText('the page, from 1', { type: 'integer', minimum: 1, maximum: 999_999_999 }),
+});
 
 /** The longest name has 28 letters and 27 spacers. */
 const queryMax = 60;

@@ -21,7 +21,7 @@ import { runeLetters } from '#kernel/runes/rune.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
 import { runeJson, runesPageJson } from './rune-json.ts';
 import { sendRunePage } from './rune-pages.ts';
-import { runesQuestionOf, sendRunesPage } from './runes-page.ts';
+import { runesQuery, runesQuestionOf, sendRunesPage } from './runes-page.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
@@ -69,7 +69,12 @@ export function runesRoutes(app: App, deps: AppDependencies): void {
     const question = runesQuestionOf(request.query, page);
     return sendRunesPage(deps, lists, reply, question, askerOf(reply).signal);
   };
-  const schema = { summary: 'Runes, newest first', tags, response: ordAnswers.runes };
+  const schema = {
+    summary: 'Runes, newest first: a page, or ord’s JSON',
+    tags,
+    querystring: runesQuery,
+    response: ordAnswers.runes,
+  };
   apiRoute(app, {
     method: 'GET',
     url: '/runes',
