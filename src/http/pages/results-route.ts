@@ -33,6 +33,7 @@ import { orderIdPage } from '#web/pages/order-id.page.ts';
 import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/pages/results.page.ts';
 import type { Card } from '#web/parts/cards.ts';
 import { filterNames } from '#web/parts/search-filters.ts';
+import { namedResults, searchFailure } from './named-results.ts';
 import { otherSearches } from './other-searches.ts';
 import { overviewOf } from './results-overview.ts';
 
@@ -173,7 +174,7 @@ async function textResults(
   const { paging, parameters: narrowing } = narrowingOf(query);
   const { match } = matchOf({ words: query.words, fuzzy: query.fuzzy });
   const asker = askerOf(reply);
-  const answer = await deps.search.textSearch({
+  const searching = deps.search.textSearch({
     ...paging,
     asker,
     corpus: where,
@@ -183,6 +184,8 @@ async function textResults(
     highlight: true,
     facets: true,
   });
+  const answer = await searching.catch(searchFailure);
+  if (answer instanceof AppError) return namedResults(deps, text, answer, reply);
   const modes = modeNames.filter((name) => query[name] === '1').map((name) => [name, '1'] as const);
   const parameters = {
     text,

@@ -141,7 +141,7 @@ export const isTooMuchAtOnce = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'too_many_at_once';
 
 /** The client's message for a failure of ours; its place and details go to the log only. */
-function toldOf({ code, message }: AppError): string {
+export function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
   if (code === 'postgres_timeout') return 'the database takes too long for this answer: ask for less at once';
   if (code.startsWith('postgres_') || code === 'disk_full') return 'the database does not answer';

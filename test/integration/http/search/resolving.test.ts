@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CallOptions } from '#kernel/contracts/node.ts';
+import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { pendingRows, setPending } from '#test/support/chain/rows/pending-rows.ts';
@@ -174,5 +175,38 @@ describe('a hash that the index does not have', () => {
       expect(body).not.toContain('secret');
     }
     nodeFails = null;
+  });
+});
+
+describe('where texts cannot be searched', () => {
+  const refuse = (error: Error) => async (): Promise<never> => Promise.reject(error);
+  const open = async (error: Error): Promise<HttpApp> => {
+    const failing: SearchService = {
+      textSearch: refuse(error),
+      hashSearch: refuse(error),
+      facets: refuse(error),
+      suggest: refuse(error),
+      hashes: refuse(error),
+      inscription: refuse(error),
+    };
+    return createHttpApp([{ height: 5, rows: [{ name: 'frog', body: 'one frog' }] }], { search: failing });
+  };
+
+  test.each([
+    ['search_engine_unreachable', 'searches cannot be answered now: try again in a few seconds', 503],
+    ['search_too_broad', 'too many texts', 400],
+  ] as const)('what a text names is shown all the same (%s)', async (code, words, status) => {
+    const broken = await open(new AppError(code, 'too many texts'));
+    try {
+      const shown = await broken.app.inject({ url: '/?text=5', headers: html });
+      expect([shown.statusCode, shown.headers['cache-control']]).toEqual([200, 'no-store']);
+      expect(shown.body).toContain('<li class="meaning"><a href="/block/5">');
+      expect(shown.body).toContain(`The texts of inscriptions were not searched: ${words}`);
+      const nothing = await broken.app.inject({ url: '/?text=frog', headers: html });
+      expect(nothing.statusCode).toBe(status);
+      expect(nothing.body).toContain(words);
+    } finally {
+      await broken.close();
+    }
   });
 });

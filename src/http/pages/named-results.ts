@@ -1,0 +1,41 @@
+import type { FastifyReply } from 'fastify';
+import { resolve } from '#http/search/resolving/resolve.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOfApp } from '#http/server/answers/site.ts';
+import { toldOf } from '#http/server/errors/answer-errors.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { namedPage } from '#web/pages/named.page.ts';
+import type { ResultsDependencies } from './results-route.ts';
+
+/** Failures of the search among texts, as values: what a text names is looked up without it. Throws all others. */
+export function searchFailure(error: unknown): AppError {
+  const failure = postgresFailure(error);
+  if (failure instanceof AppError && isOfSearch(failure)) return failure;
+  throw error;
+}
+
+const isOfSearch = ({ code }: AppError): boolean => code.startsWith('search_engine_') || ofSearch.has(code);
+
+const ofSearch: ReadonlySet<string> = new Set(['search_busy', 'search_too_broad', 'postgres_timeout']);
+
+/**
+ * Sends what a text names, where texts could not be searched for it: a number, a rune or a collection has its page all
+ * the same. Throws the failure where it names nothing for certain.
+ */
+export async function namedResults(
+  deps: ResultsDependencies,
+  text: string,
+  failure: AppError,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { transactions } = deps;
+  const meanings = await resolve(deps, { text, asker: askerOf(reply), detail: 'card', transactions });
+  const named = meanings.filter(({ certainty }) => certainty !== 'possible');
+  if (named.length === 0) throw failure;
+  // the same search may be answered in a moment
+  reply.header('cache-control', 'no-store');
+  const view = { site: siteOfApp(reply), query: text, meanings: named, failure: toldOf(failure) };
+  return sendPage(reply, namedPage(view), { thumbnails: true });
+}

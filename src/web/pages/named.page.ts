@@ -1,0 +1,29 @@
+import { html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type MeaningView, meaningCards } from '#web/parts/meaning-cards.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
+
+export interface NamedView {
+  /** Null: the process does not know its network yet. */
+  readonly site: Site | null;
+  readonly query: string;
+  /** At least one. */
+  readonly meanings: readonly MeaningView[];
+  /** Why texts could not be searched. */
+  readonly failure: string;
+}
+
+/** Lists the things that a text names, where the texts of inscriptions could not be searched for it. */
+export function namedPage({ site, query, meanings, failure }: NamedView): Markup {
+  return layout({
+    title: `${query} · Satscribe`,
+    description: 'What a text names among inscriptions, runes, sats, blocks and collections.',
+    site,
+    query,
+    main: html`<section class="results">
+<h1 class="count">What <q>${isolated(query)}</q> names</h1>
+${meaningCards(meanings, 'What it names')}
+<p class="hint">The texts of inscriptions were not searched: ${failure}</p>
+</section>`,
+  });
+}
