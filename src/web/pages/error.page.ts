@@ -28,7 +28,7 @@ export function errorPage({ site, status, title, message, keyFor, firstPage, ins
   <p>${message}</p>
   ${keyFor !== null && keyForm(keyFor)}
   ${firstPage !== null && html`<p><a class="button" href="${firstPage}">Go to the first page</a></p>`}
-  ${instead !== null && html`<p><a class="button" href="${instead.href}" rel="nofollow">Search for <q>${isolated(instead.text)}</q></a></p>`}
+  ${instead !== null && html`<p><a class="button" href="${instead.href}" rel="nofollow"><span>Search for <q>${isolated(instead.text)}</q></span></a></p>`}
   <p><a href="/">Back to the search</a></p>
 </section>`,
   });

@@ -113,8 +113,10 @@ function requireKnown({ txid, transaction, block, why }: ReadTransaction, facts:
   const { revealed, pending, departure } = facts;
   if (transaction !== null || block !== null || revealed.length > 0 || pending !== null || departure !== null)
     return;
-  const words = why === null ? '' : `: ${why}`;
-  throw new AppError('not_found', `transaction ${displayHash(txid)} is not known here${words}`);
+  const name = `transaction ${displayHash(txid)}`;
+  // who asked the node and got nothing says no more than this
+  const words = why === null || why === `${name} not found` ? '' : `: ${why}`;
+  throw new AppError('not_found', `${name} is not known here${words}`);
 }
 
 const isCoinbase = ({ transaction, index }: ReadTransaction): boolean => {
