@@ -165,7 +165,7 @@ export const sharedTables: readonly SharedTables[] = [
   {
     room: 'src/payouts',
     files: {
-      'owed/referral-balances.queries.ts': [
+      'owed/partner-balances.queries.ts': [
         'service.ledger_entries',
         'service.referrals',
         'service.wallet_transactions',

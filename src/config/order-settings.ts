@@ -120,7 +120,7 @@ export const orderSettings = {
     // as many as coins of a coinbase need (COINBASE_MATURITY): no reorganisation was ever as deep
     default: 100,
     description:
-      'confirmations that a delivery has before `satscribe payouts` pays the share of its referral, and a coin before it is paid out as revenue; at least 6 on all networks but regtest',
+      'confirmations that a delivery has before `satscribe payouts` pays the shares of its referral and its creator, and a coin before it is paid out as revenue; at least 6 on all networks but regtest',
   }),
   quoteHoldMinutes: Type.Integer({
     minimum: 1,

@@ -4,7 +4,7 @@ import { checkDestination } from '#kernel/bitcoin/destination.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { askReferralPayouts } from '#payouts/asking/ask-payouts.ts';
+import { askPartnerPayouts } from '#payouts/asking/ask-payouts.ts';
 import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
 import { cancelPayout } from '#payouts/asking/cancel-payout.ts';
 import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
@@ -20,7 +20,7 @@ import { usualGap } from '#src/commands/wallet/known-indices.ts';
 import { endsBy } from '#wallet/indices/branch-ends.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
-import { payoutLines } from './payouts-shown.ts';
+import { payoutLines, wantedPartner } from './payouts-shown.ts';
 
 /** Longer than a look of a busy service; a payout that waits for a coin or a fee takes longer than anyone looks. */
 const waitMs = 60_000;
@@ -29,22 +29,26 @@ const lookEveryMs = 500;
 /** Pays partners what can be paid. */
 export async function send(context: CommandContext): Promise<void> {
   const { flags, print, config } = context;
+  const partner = wantedPartner(flags);
   await withService(context, async (pool) => {
     await walletOf(pool, config);
     const isDryRun = flags['dry-run'] !== undefined;
-    const { ids, payouts } = await askReferralPayouts(pool, {
-      code: flags['code'] ?? null,
+    const { ids, payouts } = await askPartnerPayouts(pool, {
+      partner,
       confirmations: config.payoutConfirmations,
       isDryRun,
     });
     if (isDryRun) {
-      const shares = payouts
-        .flat()
-        .map(({ owner, address, sats }) => ({ code: owner, address, sats: Number(sats) }));
+      const shares = payouts.flat().map(({ account, owner, address, sats }) => ({
+        kind: account,
+        code: account === 'referral' ? owner : null,
+        address,
+        sats: Number(sats),
+      }));
       const outputs = payouts.reduce((sum, of) => sum + recipientsOf(of).length, 0);
       await print(
         flags['json'] === undefined
-          ? `${shares.map(({ code, address, sats }) => `${String(sats).padStart(12)} sats  ${code}  ${address}\n`).join('')}${satsOf(payouts.flat())} sats in ${outputs} ${outputs === 1 ? 'output' : 'outputs'} would be paid: nothing is stored until it is asked for without --dry-run\n`
+          ? `${shares.map(({ code, address, sats }) => `${String(sats).padStart(12)} sats  ${code === null ? '' : `${code}  `}${address}\n`).join('')}${satsOf(payouts.flat())} sats in ${outputs} ${outputs === 1 ? 'output' : 'outputs'} would be paid: nothing is stored until it is asked for without --dry-run\n`
           : `${JSON.stringify({ isDryRun, shares })}\n`,
       );
       return;

@@ -1,8 +1,9 @@
 import { csvLine } from '#kernel/text/csv.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
-import { readReferrals } from '#payouts/asking/ask-payouts.ts';
+import { readPartners } from '#payouts/asking/ask-payouts.ts';
 import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
-import type { ReferralStanding } from '#payouts/planning/payable.ts';
+import type { PartnerName, PartnerStanding } from '#payouts/planning/payable.ts';
+import type { PartnerAccount } from '#purse/ledger/ledger.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { shownTime, withService } from '#src/commands/service-database.ts';
 
@@ -24,7 +25,8 @@ export async function list(context: CommandContext): Promise<void> {
 
 /** A line each, with why one waits, and the transaction below it. */
 export function payoutLines(payouts: readonly ListedPayout[]): string {
-  if (payouts.length === 0) return 'no payouts: satscribe payouts referrals shows what partners are owed\n';
+  if (payouts.length === 0)
+    return 'no payouts: satscribe payouts referrals and creators show what partners are owed\n';
   const lines = payouts.map(({ id, kind, state, sats, fee, shares, askedAt, txid, stuck }) => {
     const head = [
       shownTime(askedAt),
@@ -71,80 +73,109 @@ function payoutsCsv(payouts: readonly ListedPayout[]): string {
   return [head, ...lines].map(csvLine).join('');
 }
 
-/** Shows what is owed to each code. */
-export async function referrals(context: CommandContext): Promise<void> {
+/** The partner that --code or --creator names; null: neither does. */
+export function wantedPartner({ code, creator }: CommandContext['flags']): PartnerName | null {
+  if (code !== undefined) return { account: 'referral', owner: code };
+  return creator === undefined ? null : { account: 'creator', owner: creator };
+}
+
+/** Words and columns of what is owed to one kind of partners. */
+interface PartnerWords {
+  /** The name of the list in JSON. */
+  readonly list: string;
+  /** Columns that name a partner. */
+  readonly names: readonly ('code' | 'address')[];
+  readonly head: string;
+  readonly none: string;
+  /** The one that was asked for. */
+  readonly noun: string;
+  readonly how: string;
+}
+
+const wordsOf: Readonly<Record<PartnerAccount, PartnerWords>> = {
+  referral: {
+    list: 'referrals',
+    names: ['code', 'address'],
+    head: 'CODE',
+    none: 'no code has earned anything',
+    noun: 'code',
+    how: 'deliveries of orders that name a code do',
+  },
+  creator: {
+    list: 'creators',
+    names: ['address'],
+    head: 'CREATOR',
+    none: 'no creator has earned anything',
+    noun: 'creator',
+    how: 'deliveries of items of collections do',
+  },
+};
+
+/** Shows what is owed to each partner of one kind. */
+export async function partners(context: CommandContext, account: PartnerAccount): Promise<void> {
   const { flags, print, config } = context;
+  const wanted = wantedPartner(flags) ?? { account, owner: null };
+  const words = wordsOf[account];
   await withService(context, async (pool) => {
-    const standings = await readReferrals(pool, config.payoutConfirmations, flags['code'] ?? null);
+    const standings = await readPartners(pool, config.payoutConfirmations, wanted);
     const shown = standings.map(shownStanding);
+    const columns = [...words.names, ...sums];
     if (flags['csv'] !== undefined)
       await print(
         [[...columns], ...shown.map((of) => columns.map((name) => of[name]))].map(csvLine).join(''),
         'exact',
       );
-    else if (flags['json'] !== undefined)
-      await print(`${JSON.stringify({ totals: totalsOf(shown), referrals: shown })}\n`);
-    else await print(table(shown, flags['code'] ?? null));
+    else if (flags['json'] !== undefined) {
+      const rows = shown.map((of) => Object.fromEntries(columns.map((name) => [name, of[name]])));
+      await print(`${JSON.stringify({ totals: totalsOf(shown), [words.list]: rows })}\n`);
+    } else await print(table(shown, words, wanted.owner));
   });
 }
 
-const columns = [
-  'code',
-  'address',
-  'owed',
-  'payable',
-  'shallow',
-  'dust',
-  'homeless',
-  'open',
-  'paid',
-  'debt',
-] as const;
-const sums = ['owed', 'payable', 'shallow', 'dust', 'homeless', 'open', 'paid', 'debt'] as const;
+const sums = ['earned', 'owed', 'payable', 'shallow', 'dust', 'homeless', 'open', 'paid', 'debt'] as const;
 type Sums = Readonly<Record<(typeof sums)[number], number>>;
-type Shown = Sums & { readonly code: string; readonly address: string | null };
+type Shown = Sums & { readonly code: string | null; readonly address: string | null };
 
-const shownStanding = (standing: ReferralStanding): Shown => ({
-  code: standing.code,
+const sumsOf = (sum: (name: keyof Sums) => number): Sums => ({
+  earned: sum('earned'),
+  owed: sum('owed'),
+  payable: sum('payable'),
+  shallow: sum('shallow'),
+  dust: sum('dust'),
+  homeless: sum('homeless'),
+  open: sum('open'),
+  paid: sum('paid'),
+  debt: sum('debt'),
+});
+
+const shownStanding = (standing: PartnerStanding): Shown => ({
+  code: standing.account === 'referral' ? standing.owner : null,
   address: standing.address,
-  owed: Number(standing.owed),
-  payable: Number(standing.payable),
-  shallow: Number(standing.shallow),
-  dust: Number(standing.dust),
-  homeless: Number(standing.homeless),
-  open: Number(standing.open),
-  paid: Number(standing.paid),
-  debt: Number(standing.debt),
+  ...sumsOf((name) => Number(standing[name])),
 });
 
-const totalsOf = (shown: readonly Shown[]): Sums => ({
-  owed: sumOf(shown, 'owed'),
-  payable: sumOf(shown, 'payable'),
-  shallow: sumOf(shown, 'shallow'),
-  dust: sumOf(shown, 'dust'),
-  homeless: sumOf(shown, 'homeless'),
-  open: sumOf(shown, 'open'),
-  paid: sumOf(shown, 'paid'),
-  debt: sumOf(shown, 'debt'),
-});
+const totalsOf = (shown: readonly Shown[]): Sums =>
+  sumsOf((name) => shown.reduce((all, of) => all + of[name], 0));
 
-const sumOf = (shown: readonly Shown[], name: keyof Sums): number =>
-  shown.reduce((all, of) => all + of[name], 0);
+/** A line of the table, of 80 columns: an address does not fit, and is below. */
+const row = (
+  name: string,
+  [owed = '', payable = '', shallow = '', dust = '', paid = '', debt = '']: readonly string[],
+): string =>
+  `${name.padEnd(16)} ${[owed, payable, shallow, dust].map((text) => text.padStart(10)).join(' ')} ${paid.padStart(11)} ${debt.padStart(6)}\n`;
 
-/** 80 columns; the address is below, where it is not shown with the code. */
-function table(shown: readonly Shown[], code: string | null): string {
+function table(
+  shown: readonly Shown[],
+  { head, none, noun, how }: PartnerWords,
+  owner: string | null,
+): string {
   if (shown.length === 0)
-    return `${code === null ? 'no code has earned anything' : `the code ${terminalText(code)} has earned nothing`}: deliveries of orders that name a code do\n`;
-  const line = (
-    code: string,
-    [owed = '', payable = '', shallow = '', dust = '', paid = '', debt = '']: string[],
-  ): string =>
-    `${code.padEnd(16)} ${[owed, payable, shallow, dust].map((text) => text.padStart(10)).join(' ')} ${paid.padStart(11)} ${debt.padStart(6)}\n`;
+    return `${owner === null ? none : `the ${noun} ${terminalText(owner)} has earned nothing`}: ${how}\n`;
   const cells = (of: Sums): string[] =>
     [of.owed, of.payable, of.shallow, of.dust, of.paid, of.debt].map(String);
   const lines = shown.map(
     (of) =>
-      `${line(terminalText(of.code), cells(of))}  ${of.address ?? 'no address is registered'}${of.homeless > 0 && of.address !== null ? ', where no payout may go' : ''}${of.open > 0 ? `, ${of.open} sats in payouts under way` : ''}\n`,
+      `${row(terminalText(of.code ?? ''), cells(of))}  ${terminalText(of.address ?? 'no address is registered')}${of.homeless > 0 && of.address !== null ? ', where no payout may go' : ''}${of.open > 0 ? `, ${of.open} sats in payouts under way` : ''}\n`,
   );
-  return `${line('CODE', ['OWED', 'PAYABLE', 'NOT DEEP', 'DUST', 'PAID', 'DEBT'])}${lines.join('')}${line('all', cells(totalsOf(shown)))}`;
+  return `${row(head, ['OWED', 'PAYABLE', 'NOT DEEP', 'DUST', 'PAID', 'DEBT'])}${lines.join('')}${row('all', cells(totalsOf(shown)))}`;
 }

@@ -7,26 +7,30 @@ export const payoutsCommand: Command = {
   object: null,
   operands: 'list|send|revenue|…',
   summary: 'pay partners their shares, and take revenue out',
-  details: `referrals shows what is owed to each code: of it what the next payout pays, what is not deep enough yet
-(PAYOUT_CONFIRMATIONS), and what is below the dust limit of its address; what was paid; and debts, where a
-reorganisation took a delivery back that was paid for. send pays all that can be paid, or that of --code: codes with one address
-share an output, and the operator pays the fee. With --dry-run it shows what it would pay. revenue shows
-what the operator can take out, and why no more; with --to it takes it: all of it, or --sats. The fee is
-beside these sats. A running service with the seed signs and sends; send and revenue wait for it for a
-minute, and ending them changes nothing. list shows payouts, the newest first. cancel ends one that is not
-signed (docs/orders.md, "Payouts").
+  details: `referrals shows what is owed to each code, creators what is owed to each address of a creator of
+collections: of it what the next payout pays, what is not deep enough yet (PAYOUT_CONFIRMATIONS), and what
+is below the dust limit of its address; what was paid; and debts, where a reorganisation took a delivery back
+that was paid for. send pays all that can be paid to both, or that of --code or --creator: codes with one
+address share an output, codes and creators have payouts of their own, and the operator pays the fee. With
+--dry-run it shows what it would pay. revenue shows what the operator can take out, and why no more; with
+--to it takes it: all of it, or --sats. The fee is beside these sats. A running service with the seed signs
+and sends; send and revenue wait for it for a minute, and ending them changes nothing. list shows payouts, the
+newest first. cancel ends one that is not signed (docs/orders.md, "Payouts").
 
   satscribe payouts referrals
+  satscribe payouts creators --csv > creators.csv
   satscribe payouts send --dry-run
   satscribe payouts send --code friend
+  satscribe payouts send --creator bc1p…
   satscribe payouts revenue
   satscribe payouts revenue --to bc1q… --sats 250000
   satscribe payouts list --csv > payouts.csv`,
   flags: [
     jsonFlag,
-    ownFlag('csv', null, 'list, referrals: print a table for spreadsheets (RFC 4180)'),
+    ownFlag('csv', null, 'list, referrals, creators: print a table for spreadsheets (RFC 4180)'),
     ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
     ownFlag('code', 'CODE', 'referrals, send: this code alone'),
+    ownFlag('creator', 'ADDRESS', 'creators, send: this creator alone'),
     ownFlag('dry-run', null, 'send: store nothing, and show what would be paid'),
     ownFlag('to', 'ADDRESS', 'revenue: where it goes; unset: only show what can be taken'),
     ownFlag('sats', 'N', 'revenue: how much; unset: all that can be taken'),
@@ -42,8 +46,9 @@ signed (docs/orders.md, "Payouts").
 const actions: CommandActions = {
   list: { flags: ['json', 'csv', 'limit'], words: 0 },
   referrals: { flags: ['json', 'csv', 'code'], words: 0 },
+  creators: { flags: ['json', 'csv', 'creator'], words: 0 },
   revenue: { flags: ['json', 'to', 'sats'], words: 0 },
-  send: { flags: ['json', 'code', 'dry-run'], words: 0 },
+  send: { flags: ['json', 'code', 'creator', 'dry-run'], words: 0 },
   cancel: { flags: ['json'], words: 1 },
 };
 
@@ -52,9 +57,15 @@ async function runPayouts(context: CommandContext): Promise<void> {
   const action = actionOf(context, 'payouts', actions);
   if (flags['json'] !== undefined && flags['csv'] !== undefined)
     throw new UsageError('--json and --csv are two forms: name one');
+  if (flags['code'] !== undefined && flags['creator'] !== undefined)
+    throw new UsageError('--code and --creator are two partners: name one');
   // loaded here, so that help and usage errors do not load all of it
   if (action === 'list') return (await import('./payouts-shown.ts')).list(context);
-  if (action === 'referrals') return (await import('./payouts-shown.ts')).referrals(context);
+  if (action === 'referrals' || action === 'creators')
+    return (await import('./payouts-shown.ts')).partners(
+      context,
+      action === 'referrals' ? 'referral' : 'creator',
+    );
   const asked = await import('./payouts-asked.ts');
   if (action === 'send') return asked.send(context);
   return action === 'revenue' ? asked.revenue(context) : asked.cancel(context, words[1]);

@@ -5,7 +5,7 @@ export const payoutErrors = {
   payouts_nothing: {
     meaning: 'There is nothing to pay out: the message says what is owed, and what keeps it.',
     action:
-      'Wait until deliveries are PAYOUT_CONFIRMATIONS deep and shares are above the dust limit; `satscribe payouts referrals` and, of revenue, `satscribe payouts revenue` show what is missing.',
+      'Wait until deliveries are PAYOUT_CONFIRMATIONS deep and shares are above the dust limit; `satscribe payouts referrals`, `satscribe payouts creators` and, of revenue, `satscribe payouts revenue` show what is missing.',
     retry: 'never',
   },
   payouts_above_free: {

@@ -1,10 +1,10 @@
 import { smallest } from '#kernel/bitcoin/amount.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import type { LedgerAccount, Settlement } from '#purse/ledger/ledger.ts';
+import type { LedgerAccount, PartnerAccount, Settlement } from '#purse/ledger/ledger.ts';
 
 /** Sats that a delivered order owes a partner: the referral that it names, or the creator of its collection. */
 export interface PartnerShare {
-  readonly account: 'referral' | 'creator';
+  readonly account: PartnerAccount;
   /** The code of the referral, or the address of the creator. */
   readonly owner: string;
   /** Paid by the customer for the partner. */

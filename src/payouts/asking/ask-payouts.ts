@@ -3,32 +3,49 @@ import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { ordersChannel } from '#orders/order/order-wishes.store.ts';
-import { readReferralBalances } from '#payouts/owed/referral-balances.queries.ts';
+import { readPartnerBalances } from '#payouts/owed/partner-balances.queries.ts';
 import { insertPayout } from '#payouts/payout/payout.store.ts';
 import type { PayoutShare } from '#payouts/payout/payout.ts';
-import { payoutsOf, type ReferralStanding, referralStandings } from '#payouts/planning/payable.ts';
+import {
+  type PartnerName,
+  type PartnerStanding,
+  partnerStandings,
+  payoutsOf,
+} from '#payouts/planning/payable.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { type PartnerAccount, partnerAccounts } from '#purse/ledger/ledger.ts';
+import { readWallet } from '#wallet/wallet.store.ts';
 
-/** Reads what is owed to each code, and what of it the next payout pays. */
-export async function readReferrals(
+/** Partners whose standing is asked for: one, or all of an account; null: all partners. */
+export type WantedPartners = PartnerName | { readonly account: PartnerAccount; readonly owner: null } | null;
+
+/** Reads what is owed to partners, and what of it the next payouts pay. */
+export async function readPartners(
   client: pg.Pool | pg.ClientBase,
   confirmations: number,
-  code: string | null = null,
-): Promise<ReferralStanding[]> {
-  const balances = await readReferralBalances(client, confirmations, code);
+  wanted: WantedPartners,
+): Promise<PartnerStanding[]> {
+  const wallet = await readWallet(client);
+  const balances = await readPartnerBalances(client, {
+    accounts: wanted === null ? partnerAccounts : [wanted.account],
+    owner: wanted?.owner ?? null,
+    confirmations,
+    network: wallet === null ? null : networks[wallet.network],
+  });
   const scripts = balances.flatMap(({ script }) => (script === null ? [] : [{ script, amount: null }]));
-  const refused = await checkDestinations(scripts, (among) => ownScriptsAmong(client, among));
-  return referralStandings(
+  const refused = await checkDestinations(scripts, (among) => ownScriptsAmong(client, among, wallet));
+  return partnerStandings(
     balances,
     new Set(refused.map(({ destination }) => Buffer.from(destination.script).toString('hex'))),
   );
 }
 
-export interface AskedReferralPayouts {
-  /** Null: all codes. */
-  readonly code: string | null;
+export interface AskedPartnerPayouts {
+  /** Null: all of both kinds. */
+  readonly partner: PartnerName | null;
   /** PAYOUT_CONFIRMATIONS */
   readonly confirmations: number;
   /** Nothing is stored. */
@@ -45,17 +62,17 @@ export interface AskedPayouts {
  * Stores payouts of all that can be paid to partners now: the process with the seed makes their transactions. Two at the
  * same moment wait for each other, and the second finds what the first has left. Throws `payouts_nothing`.
  */
-export async function askReferralPayouts(
+export async function askPartnerPayouts(
   pool: pg.Pool,
-  { code, confirmations, isDryRun }: AskedReferralPayouts,
+  { partner, confirmations, isDryRun }: AskedPartnerPayouts,
 ): Promise<AskedPayouts> {
   return askUnderLock(pool, async (tx) => {
-    const standings = await readReferrals(tx, confirmations, code);
+    const standings = await readPartners(tx, confirmations, partner);
     const payouts = payoutsOf(standings);
-    if (payouts.length === 0) throw nothingToPay(standings, code);
+    if (payouts.length === 0) throw nothingToPay(standings, partner);
     const ids: string[] = [];
-    for (const shares of isDryRun ? [] : payouts) ids.push(await insertPayout(tx, 'referral', shares));
-    return { ids, payouts };
+    for (const { kind, shares } of isDryRun ? [] : payouts) ids.push(await insertPayout(tx, kind, shares));
+    return { ids, payouts: payouts.map(({ shares }) => shares) };
   });
 }
 
@@ -74,8 +91,8 @@ export async function askUnderLock<Asked>(
   return asked;
 }
 
-function nothingToPay(standings: readonly ReferralStanding[], code: string | null): AppError {
-  const sum = (of: (standing: ReferralStanding) => bigint): bigint =>
+function nothingToPay(standings: readonly PartnerStanding[], partner: PartnerName | null): AppError {
+  const sum = (of: (standing: PartnerStanding) => bigint): bigint =>
     standings.reduce((all, standing) => all + of(standing), 0n);
   const parts = [
     [sum(({ shallow }) => shallow), 'not deep enough yet'],
@@ -84,9 +101,12 @@ function nothingToPay(standings: readonly ReferralStanding[], code: string | nul
     [sum(({ open }) => open), 'in payouts that no block has'],
   ] as const;
   const why = parts.filter(([sats]) => sats > 0n).map(([sats, words]) => `${sats} sats are ${words}`);
-  const whom = code === null ? 'No partner has' : `The code ${code} has`;
+  const whom =
+    partner === null ? 'No partner has anything' : `The ${nounOf(partner)} ${partner.owner} has nothing`;
   return new AppError(
     'payouts_nothing',
-    `${whom} ${code === null ? 'anything' : 'nothing'} that can be paid now${why.length === 0 ? '' : `: ${why.join(', ')}`}.`,
+    `${whom} that can be paid now${why.length === 0 ? '' : `: ${why.join(', ')}`}.`,
   );
 }
+
+const nounOf = ({ account }: PartnerName): string => (account === 'referral' ? 'code' : 'creator');

@@ -16,7 +16,12 @@ import { isPayoutDeep, readPayoutTransactions } from '#payouts/payout/payout-tra
 import type { HeldCoin } from '#purse/coins/coin.ts';
 import { keepCoins } from '#purse/coins/coins.store.ts';
 import { heldByOwner, heldByService, postEntries, readEntries } from '#purse/ledger/ledger.store.ts';
-import { correctionsTo, type LedgerAccount, type LedgerEntry } from '#purse/ledger/ledger.ts';
+import {
+  correctionsTo,
+  type LedgerAccount,
+  type LedgerEntry,
+  partnerAccounts,
+} from '#purse/ledger/ledger.ts';
 import { takeUp } from '#purse/transactions/supersede.store.ts';
 
 /** A payout as blocks and stored transactions have it. */
@@ -75,9 +80,12 @@ async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[
 async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly LedgerEntry[]): Promise<boolean> {
   const subject = { kind: 'payout', id } as const;
   const missing = correctionsTo(wanted, await readEntries(tx, subject));
-  for (const [owner, of] of Map.groupBy(missing, ({ fromOwner }) => fromOwner)) {
-    const paid = of.reduce((sum, { amount }) => sum + amount, 0n);
-    if (owner !== null && (await heldByOwner(tx, 'referral', owner)) < paid) return false;
+  for (const account of partnerAccounts) {
+    const ofAccount = missing.filter(({ from }) => from === account);
+    for (const [owner, of] of Map.groupBy(ofAccount, ({ fromOwner }) => fromOwner)) {
+      const paid = of.reduce((sum, { amount }) => sum + amount, 0n);
+      if (owner !== null && (await heldByOwner(tx, account, owner)) < paid) return false;
+    }
   }
   if (missing.some(({ from, to }) => isOurs(from) && to === 'outside')) {
     const { service, operator } = await heldByService(tx);

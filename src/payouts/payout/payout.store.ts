@@ -120,7 +120,7 @@ export async function putOwnIndex(tx: pg.ClientBase, id: string, ownIndex: numbe
 export async function sharesUnderWay(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(s.sats), 0)::text AS sats FROM service.payouts AS p JOIN service.payout_shares AS s ON s.payout = p.id
-      WHERE p.state IN ('signed', 'sent') AND s.account = 'referral'`,
+      WHERE p.state IN ('signed', 'sent') AND s.owner IS NOT NULL`,
   );
   return BigInt(rows[0]?.sats ?? 0);
 }
@@ -140,6 +140,7 @@ export interface ListedPayout {
   readonly fee: number | null;
   readonly stuck: string | null;
   readonly shares: readonly {
+    /** The code of a referral; null: a creator is known by its address, and revenue is the operator's. */
     readonly code: string | null;
     readonly address: string;
     readonly sats: number;
@@ -161,7 +162,8 @@ export async function listPayouts(
     }
   >(
     `SELECT p.id, p.kind, p.state, p.asked_at, p.sent_at, p.mined_at, p.stuck, t.txid, t.fee,
-            (SELECT jsonb_agg(jsonb_build_object('code', s.owner, 'address', s.address, 'sats', s.sats) ORDER BY s.account, s.owner)
+            (SELECT jsonb_agg(jsonb_build_object('code', CASE s.account WHEN 'referral' THEN s.owner END,
+                                                 'address', s.address, 'sats', s.sats) ORDER BY s.account, s.owner)
                FROM service.payout_shares AS s WHERE s.payout = p.id) AS shares
        FROM (SELECT * FROM service.payouts WHERE $2::uuid[] IS NULL OR id = ANY($2::uuid[])
               ORDER BY asked_at DESC, id LIMIT $1) AS p

@@ -1,7 +1,8 @@
 import type { Txid } from '#kernel/primitives/hash.ts';
+import type { PartnerAccount } from '#purse/ledger/ledger.ts';
 
-/** `referral`: shares of partners. `revenue`: what the operator takes out. */
-export type PayoutKind = 'referral' | 'revenue';
+/** `referral`, `creator`: shares of partners, each of the account of that name. `revenue`: what the operator takes out. */
+export type PayoutKind = PartnerAccount | 'revenue';
 
 /**
  * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block has
@@ -10,13 +11,13 @@ export type PayoutKind = 'referral' | 'revenue';
 export const payoutStates = ['asked', 'signed', 'sent', 'mined', 'settled', 'cancelled'] as const;
 export type PayoutState = (typeof payoutStates)[number];
 
-/** An account that pays; of `referral` each code has its own. */
-export type PayoutAccount = 'referral' | 'service' | 'operator';
+/** An account that pays; of `referral` each code has its own, of `creator` each address. */
+export type PayoutAccount = PartnerAccount | 'service' | 'operator';
 
 /** Sats of one account that a payout pays to an address. */
 export interface PayoutShare {
   readonly account: PayoutAccount;
-  /** The code of a referral; null: the account is the service's as a whole. */
+  /** The code of a referral, or the address of a creator; null: the account is the service's as a whole. */
   readonly owner: string | null;
   readonly script: Uint8Array;
   readonly address: string;

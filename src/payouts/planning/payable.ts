@@ -1,13 +1,20 @@
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 import type { PayoutShare } from '#payouts/payout/payout.ts';
+import { type PartnerAccount, partnerAccounts } from '#purse/ledger/ledger.ts';
 import { recipientsMax } from './plan-payout.ts';
 
-/** The sats of a code by ledger and payouts. */
-export interface ReferralBalance {
-  readonly code: string;
+/** A partner by its account, and the name of its own: the code of a referral, the address of a creator. */
+export interface PartnerName {
+  readonly account: PartnerAccount;
+  readonly owner: string;
+}
+
+/** The sats of a partner by ledger and payouts. */
+export interface PartnerBalance extends PartnerName {
   /** Null: the code was never registered. */
   readonly address: string | null;
+  /** Null: there is no address, or it is not one of the network. */
   readonly script: Uint8Array | null;
   /** Earned by deliveries, deep or not. */
   readonly earned: bigint;
@@ -19,8 +26,8 @@ export interface ReferralBalance {
   readonly open: bigint;
 }
 
-/** The standing of a code, in sats. Each is at least 0. */
-export interface ReferralStanding extends ReferralBalance {
+/** The standing of a partner, in sats. Each is at least 0. */
+export interface PartnerStanding extends PartnerBalance {
   /** Earned, and neither paid nor in a payout. */
   readonly owed: bigint;
   /** Its part that the next payout pays. */
@@ -36,27 +43,29 @@ export interface ReferralStanding extends ReferralBalance {
 }
 
 /**
- * Says what is owed to each code, and what of it can be paid now. Codes with one address are paid with one output, so what they
- * get together decides about dust. Pure.
+ * Says what is owed to each partner, and what of it can be paid now. Those of one kind with one address are paid with one
+ * output, so what they get together decides about dust. Pure.
  *
  * @param refused scripts that no money may go to, in hex
  */
-export function referralStandings(
-  balances: readonly ReferralBalance[],
+export function partnerStandings(
+  balances: readonly PartnerBalance[],
   refused: ReadonlySet<string> = new Set(),
-): ReferralStanding[] {
+): PartnerStanding[] {
   const due = new Map(balances.map((each) => [each, dueOf(each)]));
   const together = new Map<string, bigint>();
   for (const [each, { ready }] of due) {
-    if (each.script !== null)
-      together.set(hexOf(each.script), (together.get(hexOf(each.script)) ?? 0n) + ready);
+    if (each.script === null) continue;
+    const output = outputOf(each.account, each.script);
+    together.set(output, (together.get(output) ?? 0n) + ready);
   }
   return balances.map((each) => {
     const { left, ready } = due.get(each) ?? dueOf(each);
     const owed = largest(left, 0n);
-    const { script } = each;
+    const { account, script } = each;
     const isHomeless = script === null || refused.has(hexOf(script));
-    const isDust = script !== null && (together.get(hexOf(script)) ?? 0n) < BigInt(dustOf(script));
+    const isDust =
+      script !== null && (together.get(outputOf(account, script)) ?? 0n) < BigInt(dustOf(script));
     return {
       ...each,
       owed,
@@ -69,8 +78,8 @@ export function referralStandings(
   });
 }
 
-/** Sats that are left of what a code earned, and the deep part of them, which is at most all of them. */
-function dueOf({ earned, deep, paid, open }: ReferralBalance): {
+/** Sats that are left of what a partner earned, and the deep part of them, which is at most all of them. */
+function dueOf({ earned, deep, paid, open }: PartnerBalance): {
   readonly left: bigint;
   readonly ready: bigint;
 } {
@@ -79,20 +88,38 @@ function dueOf({ earned, deep, paid, open }: ReferralBalance): {
   return { left, ready: largest(ready < left ? ready : left, 0n) };
 }
 
+/** A payout to partners of one kind, before it is stored. */
+export interface PartnerPayout {
+  readonly kind: PartnerAccount;
+  readonly shares: readonly PayoutShare[];
+}
+
 /**
- * The shares of each payout: of a bounded number of addresses, so that its transaction is relayed. Codes with one address
- * stay together. Pure.
+ * The payouts of all that can be paid: each to partners of one kind, and to a bounded number of addresses, so that its
+ * transaction is relayed. Partners with one address stay together. Pure.
  */
-export function payoutsOf(standings: readonly ReferralStanding[], most = recipientsMax): PayoutShare[][] {
-  const shares = standings.flatMap(({ code, address, script, payable }): PayoutShare[] =>
+export function payoutsOf(standings: readonly PartnerStanding[], most = recipientsMax): PartnerPayout[] {
+  return partnerAccounts.flatMap((kind) =>
+    batchesOf(
+      standings.filter(({ account }) => account === kind),
+      most,
+    ).map((shares) => ({ kind, shares })),
+  );
+}
+
+function batchesOf(standings: readonly PartnerStanding[], most: number): PayoutShare[][] {
+  const shares = standings.flatMap(({ account, owner, address, script, payable }): PayoutShare[] =>
     address === null || script === null || payable === 0n
       ? []
-      : [{ account: 'referral', owner: code, script, address, sats: payable }],
+      : [{ account, owner, script, address, sats: payable }],
   );
   const byScript = [...Map.groupBy(shares, ({ script }) => hexOf(script)).values()];
   return Array.from({ length: Math.ceil(byScript.length / most) }, (_, nth) =>
     byScript.slice(nth * most, (nth + 1) * most).flat(),
   );
 }
+
+/** The output of a payout that partners of one kind share. */
+const outputOf = (account: PartnerAccount, script: Uint8Array): string => `${account} ${hexOf(script)}`;
 
 const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');

@@ -26,6 +26,10 @@ export type LedgerAccount = (typeof ledgerAccounts)[number];
  */
 type OwnedAccount = Extract<LedgerAccount, 'referral' | 'creator' | 'token'>;
 
+/** Accounts of partners, whom deliveries bring a share: a referral by its code, a creator by an address. */
+export const partnerAccounts = ['referral', 'creator'] as const satisfies readonly OwnedAccount[];
+export type PartnerAccount = (typeof partnerAccounts)[number];
+
 /** Accounts that are the service's as a whole. */
 export type SharedAccount = Exclude<LedgerAccount, OwnedAccount>;
 

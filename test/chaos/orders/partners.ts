@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { askReferralPayouts } from '#payouts/asking/ask-payouts.ts';
+import { askPartnerPayouts } from '#payouts/asking/ask-payouts.ts';
 import { askRevenue } from '#payouts/asking/ask-revenue.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
@@ -35,7 +35,7 @@ export async function registerPartners(shop: Shop): Promise<void> {
 
 /** Asks twice at the same moment for all that is owed to partners, and perhaps for revenue. */
 export async function askForPayouts(pool: pg.Pool, isRevenueAsked: boolean): Promise<void> {
-  const asked = { code: null, confirmations: payoutConfirmations, isDryRun: false };
+  const asked = { partner: null, confirmations: payoutConfirmations, isDryRun: false };
   const revenue = {
     proveFree: proveFree(pool),
     confirmations: payoutConfirmations,
@@ -44,8 +44,8 @@ export async function askForPayouts(pool: pg.Pool, isRevenueAsked: boolean): Pro
     sats: null,
   };
   const asking = [
-    askReferralPayouts(pool, asked),
-    askReferralPayouts(pool, asked),
+    askPartnerPayouts(pool, asked),
+    askPartnerPayouts(pool, asked),
     ...(isRevenueAsked ? [askRevenue(pool, revenue)] : []),
   ];
   for (const end of await Promise.allSettled(asking)) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ListedPayout } from '#payouts/payout/payout.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { createTestDatabase } from '#test/support/database.ts';
@@ -69,7 +70,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       shown('referrals', '--code', 'stranger'),
       shown('send', '--dry-run'),
     ]);
-    expect(none).toBe('no payouts: satscribe payouts referrals shows what partners are owed\n');
+    expect(none).toBe('no payouts: satscribe payouts referrals and creators show what partners are owed\n');
     expect(table).toMatch(line('CODE', 'OWED', 'PAYABLE', 'NOT DEEP', 'DUST', 'PAID', 'DEBT'));
     expect(table).toMatch(line(first.code, owed[0]!, owed[0]!, 0, 0, 0, 0));
     expect(table).toMatch(line(dusty.code, commission, 0, 0, commission, 0, 0));
@@ -86,10 +87,10 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       ],
     });
     expect(csv.split('\r\n')).toEqual([
-      'code,address,owed,payable,shallow,dust,homeless,open,paid,debt',
-      `${second.code},${addressOf(second.owner)},${owed[1]},${owed[1]},0,0,0,0,0,0`,
-      `${first.code},${addressOf(first.owner)},${owed[0]},${owed[0]},0,0,0,0,0,0`,
-      `${dusty.code},${addressOf(dusty.owner)},${commission},0,0,${commission},0,0,0,0`,
+      'code,address,earned,owed,payable,shallow,dust,homeless,open,paid,debt',
+      `${second.code},${addressOf(second.owner)},${owed[1]},${owed[1]},${owed[1]},0,0,0,0,0,0`,
+      `${first.code},${addressOf(first.owner)},${owed[0]},${owed[0]},${owed[0]},0,0,0,0,0,0`,
+      `${dusty.code},${addressOf(dusty.owner)},${commission},${commission},0,0,${commission},0,0,0,0`,
       '',
     ]);
     expect(one).toMatch(line('all', owed[0]!, owed[0]!, 0, 0, 0, 0));
@@ -219,6 +220,69 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(referrals).toMatch(line(partner.code, 1_000, 1_000, 0, 0, 0, 0));
     await world.follow();
     expect(await asked('send', '--code', partner.code)).toMatchObject([{ state: 'sent', sats: 1_000 }]);
+  }, 120_000);
+
+  test('show what creators are owed, and pay them with or without codes', async () => {
+    const [first, second] = [addressOf(980), addressOf(981)];
+    expect(await shown('creators')).toBe(
+      'no creator has earned anything: deliveries of items of collections do\n',
+    );
+    await partners.sell(first, 1_500, 1);
+    await partners.sell(second, 2_500, 1);
+    await partners.sell(second, 100, confirmations);
+    const [table, json, csv, one, unknown, dry] = await Promise.all([
+      shown('creators'),
+      shown('creators', '--json'),
+      shown('creators', '--csv'),
+      shown('creators', '--creator', first),
+      shown('creators', '--creator', 'stranger'),
+      shown('send', '--dry-run', '--json', '--creator', second),
+    ]);
+    expect(table).toMatch(line('CREATOR', 'OWED', 'PAYABLE', 'NOT DEEP', 'DUST', 'PAID', 'DEBT'));
+    expect(table).toMatch(new RegExp(`^ +2600 +2600 +0 +0 +0 +0\n {2}${second}$`, 'mu'));
+    expect(table).toMatch(line('all', 4_100, 4_100, 0, 0, 0, 0));
+    expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(JSON.parse(json)).toMatchObject({
+      totals: { earned: 4_100, owed: 4_100, payable: 4_100 },
+      creators: [
+        { address: second, earned: 2_600 },
+        { address: first, earned: 1_500 },
+      ],
+    });
+    expect(csv.split('\r\n')).toEqual([
+      'address,earned,owed,payable,shallow,dust,homeless,open,paid,debt',
+      `${second},2600,2600,2600,0,0,0,0,0,0`,
+      `${first},1500,1500,1500,0,0,0,0,0,0`,
+      '',
+    ]);
+    expect(one).toMatch(line('all', 1_500, 1_500, 0, 0, 0, 0));
+    expect(unknown).toBe('the creator stranger has earned nothing: deliveries of items of collections do\n');
+    expect(JSON.parse(dry)).toEqual({
+      isDryRun: true,
+      shares: [{ kind: 'creator', code: null, address: second, sats: 2_600 }],
+    });
+    expect(await asked('send', '--creator', first)).toMatchObject([
+      { kind: 'creator', state: 'sent', sats: 1_500, shares: [{ code: null, address: first, sats: 1_500 }] },
+    ]);
+    const partner = await partners.register();
+    await partners.deliver(partner, 700, confirmations);
+    expect(await shown('send', '--dry-run')).toMatch(
+      new RegExp(
+        `^ +1000 sats {2}${partner.code} {2}\\S+$\n^ +2600 sats {2}${second}$\n^3600 sats in 2 outputs`,
+        'mu',
+      ),
+    );
+    const { exitCode, stdout } = await cli('send', '--json');
+    expect(exitCode).toBe(0);
+    // both are asked for at the same moment
+    const sent = (JSON.parse(stdout) as ListedPayout[]).toSorted((a, b) => a.sats - b.sats);
+    expect(sent).toMatchObject([
+      { kind: 'referral', state: 'sent', sats: 1_000 },
+      { kind: 'creator', state: 'sent', sats: 2_600 },
+    ]);
+    await world.chain.mineMempool();
+    await world.indexed();
+    expect([await world.chain.unspentOf(980), await world.chain.unspentOf(981)]).toEqual([1_500, 2_600]);
   }, 120_000);
 
   test('end where there is no wallet, and where deliveries are not deep enough', async () => {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askReferralPayouts, readReferrals } from '#payouts/asking/ask-payouts.ts';
+import { askPartnerPayouts, readPartners } from '#payouts/asking/ask-payouts.ts';
 import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
 import { cancelPayout } from '#payouts/asking/cancel-payout.ts';
+import { reservedSats } from '#payouts/owed/reserved-sats.queries.ts';
 import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
+import type { PartnerAccount } from '#purse/ledger/ledger.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -25,15 +27,21 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
   afterAll(() => world?.close());
 
   const ask = (code: string) =>
-    askReferralPayouts(world.database.pool, { code, confirmations, isDryRun: false });
-  const standing = async (code: string) => {
-    const [found] = await readReferrals(world.database.pool, confirmations, code);
-    const { earned, deep, paid, open, owed, payable, shallow, dust, debt } = found!;
+    askPartnerPayouts(world.database.pool, {
+      partner: { account: 'referral', owner: code },
+      confirmations,
+      isDryRun: false,
+    });
+  const standing = async (owner: string, account: PartnerAccount = 'referral') => {
+    const [found] = await readPartners(world.database.pool, confirmations, {
+      account,
+      owner,
+    });
+    const { earned, deep, paid, open, owed, payable, shallow, dust, homeless, debt } = found!;
     return Object.fromEntries(
-      Object.entries({ earned, deep, paid, open, owed, payable, shallow, dust, debt }).map(([name, sats]) => [
-        name,
-        Number(sats),
-      ]),
+      Object.entries({ earned, deep, paid, open, owed, payable, shallow, dust, homeless, debt }).map(
+        ([name, sats]) => [name, Number(sats)],
+      ),
     );
   };
   const payout = async (id: string): Promise<ListedPayout> =>
@@ -86,8 +94,8 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     expect(await standing(one.code)).toMatchObject({ owed: 300, payable: 0, dust: 300 });
     await expect(ask(one.code)).rejects.toThrow(/below the dust limit/u);
     await partners.deliver(other, 0, confirmations);
-    const { ids, payouts } = await askReferralPayouts(world.database.pool, {
-      code: null,
+    const { ids, payouts } = await askPartnerPayouts(world.database.pool, {
+      partner: null,
       confirmations,
       isDryRun: false,
     });
@@ -102,6 +110,90 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await world.chain.mineMempool();
     await until(ids[0]!, 'mined');
     expect(await world.chain.unspentOf(one.owner)).toBe(600);
+  }, 120_000);
+
+  test('pay creators by their addresses, apart from a code of the same name', async () => {
+    const { pool } = world.database;
+    const owner = 880;
+    const creator = addressOf(owner);
+    const namesake = await partners.register(owner + 1, creator);
+    const owedBefore = (await readRevenue(pool, { proveFree: proveFree(pool), confirmations })).owed;
+    const reservedBefore = await reservedSats(pool);
+    await partners.deliver(namesake, 700, 1);
+    await partners.sell(creator, 5_000, confirmations - 1);
+    expect(await standing(creator, 'creator')).toMatchObject({ earned: 5_000, owed: 5_000, shallow: 5_000 });
+    await world.chain.mineEmpty(1);
+    await world.indexed();
+    expect(await standing(creator, 'creator')).toMatchObject({ payable: 5_000, shallow: 0 });
+    expect(await standing(creator)).toMatchObject({ earned: 1_000, payable: 1_000 });
+    // no revenue, and nothing that bumps and returns may spend
+    const { owed } = await readRevenue(pool, { proveFree: proveFree(pool), confirmations });
+    expect(owed - owedBefore).toBe(6_000n);
+    expect((await reservedSats(pool)) - reservedBefore).toBe(6_000n);
+    // one payout each
+    const { ids } = await askPartnerPayouts(pool, { partner: null, confirmations, isDryRun: false });
+    const [ofCode, ofCreator] = [await until(ids[0]!, 'sent'), await until(ids[1]!, 'sent')];
+    expect(ids).toHaveLength(2);
+    expect(ofCode).toMatchObject({ kind: 'referral' });
+    expect(ofCode.shares).toContainEqual({ code: creator, address: addressOf(owner + 1), sats: 1_000 });
+    expect(ofCreator).toMatchObject({
+      kind: 'creator',
+      sats: 5_000,
+      shares: [{ code: null, address: creator, sats: 5_000 }],
+    });
+    expect(await standing(creator, 'creator')).toMatchObject({ owed: 0, open: 5_000, paid: 0 });
+    await expect(
+      askPartnerPayouts(pool, {
+        partner: { account: 'creator', owner: creator },
+        confirmations,
+        isDryRun: false,
+      }),
+    ).rejects.toMatchObject({
+      code: 'payouts_nothing',
+      message: `The creator ${creator} has nothing that can be paid now: 5000 sats are in payouts that no block has.`,
+    });
+    await world.chain.mineMempool();
+    for (const id of ids) await until(id, 'mined');
+    await world.chain.takeBack(1);
+    await world.chain.mineEmpty(2);
+    await until(ofCreator.id, 'sent');
+    expect(await standing(creator, 'creator')).toMatchObject({ owed: 0, open: 5_000, paid: 0 });
+    await world.chain.mineMempool();
+    for (const id of ids) await until(id, 'mined');
+    expect(await standing(creator, 'creator')).toMatchObject({ owed: 0, open: 0, paid: 5_000, debt: 0 });
+    expect([await world.chain.unspentOf(owner), await world.chain.unspentOf(owner + 1)]).toEqual([
+      5_000, 1_000,
+    ]);
+    expect((await reservedSats(pool)) <= reservedBefore).toBe(true);
+    const { differences, funds, payouts } = await world.audit();
+    expect([differences, funds, payouts]).toEqual([[], [], []]);
+    const entries = await readEntries(pool, { kind: 'payout', id: ofCreator.id });
+    const last = entries
+      .slice(-2)
+      .map(({ from, fromOwner, to, amount }) => [from, fromOwner, to, Number(amount)]);
+    expect(last).toEqual([
+      ['creator', creator, 'outside', 5_000],
+      ['operator', null, 'fee', ofCreator.fee],
+    ]);
+  }, 120_000);
+
+  test('go to no address of the wallet or of another network', async () => {
+    const { pool } = world.database;
+    const { rows } = await pool.query<{ address: string }>(
+      'SELECT address FROM service.fund_addresses LIMIT 1',
+    );
+    const addresses = [rows[0]!.address, 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr'];
+    for (const address of addresses) {
+      await partners.sell(address, 4_000, confirmations);
+      expect(await standing(address, 'creator')).toMatchObject({ owed: 4_000, payable: 0, homeless: 4_000 });
+      await expect(
+        askPartnerPayouts(pool, {
+          partner: { account: 'creator', owner: address },
+          confirmations,
+          isDryRun: false,
+        }),
+      ).rejects.toThrow(/4000 sats are without an address where they may go/u);
+    }
   }, 120_000);
 
   test('come back from reorganisations of each depth, and pay once', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
-import { askReferralPayouts } from '#payouts/asking/ask-payouts.ts';
+import { askPartnerPayouts } from '#payouts/asking/ask-payouts.ts';
 import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
 import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
@@ -38,7 +38,13 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
   }
 
   const ask = async (code: string): Promise<string> =>
-    (await askReferralPayouts(world.database.pool, { code, confirmations, isDryRun: false })).ids[0]!;
+    (
+      await askPartnerPayouts(world.database.pool, {
+        partner: { account: 'referral', owner: code },
+        confirmations,
+        isDryRun: false,
+      })
+    ).ids[0]!;
   const payout = async (id: string): Promise<ListedPayout> =>
     (await listPayouts(world.database.pool, 1, [id]))[0]!;
   const until = (id: string, isSo: (found: ListedPayout) => boolean): Promise<ListedPayout> =>

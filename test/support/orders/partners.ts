@@ -24,6 +24,12 @@ export const referredOrder = (text: string, referral: string, additional: number
   };
 };
 
+/** An order of an item of a collection by its price, whose creator gets `price`. */
+const soldOrder = (text: string, address: string, price: number): WantedOrder => {
+  const order = wantedOrder([text], { additionalFee: BigInt(price) });
+  return { ...order, quote: { ...order.quote, creator: { address, price } } };
+};
+
 /** Partners of a world, whose shares deliveries bring. */
 export class Partners {
   readonly #world: OrderWorld;
@@ -38,8 +44,11 @@ export class Partners {
   }
 
   /** A code with an address of its own, or with that of another one. */
-  async register(owner = this.#firstOwner + this.#registered): Promise<Partner> {
-    const code = `partner-${String(this.#registered++).padStart(2, '0')}`;
+  async register(
+    owner = this.#firstOwner + this.#registered,
+    code = `partner-${String(this.#registered).padStart(2, '0')}`,
+  ): Promise<Partner> {
+    this.#registered++;
     const { pool } = this.#world.database;
     await putReferral(pool, { code, address: addressOf(owner), script: scriptOf(owner) });
     return { code, owner };
@@ -47,8 +56,16 @@ export class Partners {
 
   /** Delivers an order of the partner, which brings it `commission` and what is added, and buries it. */
   async deliver({ code }: Partner, additional: number, deep: number): Promise<void> {
+    await this.#deliver(referredOrder(`${code} ${this.#ordered++}`, code, additional), deep);
+  }
+
+  /** Delivers an item to its buyer, which brings the creator its price, and buries it. */
+  async sell(creator: string, price: number, deep: number): Promise<void> {
+    await this.#deliver(soldOrder(`${creator} ${this.#ordered++}`, creator, price), deep);
+  }
+
+  async #deliver(wanted: WantedOrder, deep: number): Promise<void> {
     const world = this.#world;
-    const wanted = referredOrder(`${code} ${this.#ordered++}`, code, additional);
     const { order } = await world.customerOrders.create(wanted);
     await world.chain.pay(order.script, Number(order.amount));
     await world.until(order.id, 'waiting-confirmation');

@@ -20,7 +20,7 @@ describe('satscribe payouts', () => {
   test.each([
     [
       'payouts',
-      'missing subcommand; the command is satscribe payouts list, referrals, revenue, send or cancel',
+      'missing subcommand; the command is satscribe payouts list, referrals, creators, revenue, send or cancel',
     ],
     ['payouts pay', 'unknown subcommand pay; the command is satscribe payouts list, '],
     ['payouts list old', 'unexpected word old; satscribe payouts --help shows the usage'],
@@ -32,6 +32,10 @@ describe('satscribe payouts', () => {
     ['payouts list --limit ten', '--limit is a number from 1 to 10000'],
     ['payouts list --json --csv', '--json and --csv are two forms: name one'],
     ['payouts referrals --json --csv', '--json and --csv are two forms: name one'],
+    ['payouts creators --csv --json', '--json and --csv are two forms: name one'],
+    ['payouts creators --code a', '--code is not a flag of satscribe payouts creators'],
+    ['payouts referrals --creator a', '--creator is not a flag of satscribe payouts referrals'],
+    ['payouts send --code a --creator b', '--code and --creator are two partners: name one'],
     ['payouts revenue --sats 500', 'where to? satscribe payouts revenue --to ADDRESS --sats N'],
     ['payouts revenue --to a --sats 0', '--sats 0: must be a whole number of sats above 0'],
     ['payouts revenue --to a --sats 1.5', '--sats 1.5: must be a whole number of sats above 0'],
@@ -71,6 +75,6 @@ describe('satscribe payouts', () => {
     expect(payoutLines([asked])).toBe(
       `2026-01-02T03:04:05Z referral asked             1300 sats fee -      1 share\n  ${listed.id}\n`,
     );
-    expect(payoutLines([])).toMatch(/^no payouts: satscribe payouts referrals shows/u);
+    expect(payoutLines([])).toMatch(/^no payouts: satscribe payouts referrals and creators show/u);
   });
 });

@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { recipientsOf, satsOf } from '#payouts/payout/payout.ts';
-import { payoutsOf, type ReferralBalance, referralStandings } from '#payouts/planning/payable.ts';
+import { type PartnerBalance, partnerStandings, payoutsOf } from '#payouts/planning/payable.ts';
+import { partnerAccounts } from '#purse/ledger/ledger.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const scriptOf = (place: number): Uint8Array =>
   Buffer.from(`5120${place.toString(16).padStart(64, '0')}`, 'hex');
-const balance = (more: Partial<ReferralBalance> = {}): ReferralBalance => ({
-  code: 'friend',
+const balance = (more: Partial<PartnerBalance> = {}): PartnerBalance => ({
+  account: 'referral',
+  owner: 'friend',
   address: 'an address',
   script: scriptOf(1),
   earned: 1000n,
@@ -17,13 +19,13 @@ const balance = (more: Partial<ReferralBalance> = {}): ReferralBalance => ({
   open: 0n,
   ...more,
 });
-const standing = (more: Partial<ReferralBalance>, refused: ReadonlySet<string> = new Set()) => {
-  const [found] = referralStandings([balance(more)], refused);
+const standing = (more: Partial<PartnerBalance>, refused: ReadonlySet<string> = new Set()) => {
+  const [found] = partnerStandings([balance(more)], refused);
   const { owed, payable, shallow, dust, homeless, debt } = found!;
   return [owed, payable, shallow, dust, homeless, debt].map(Number);
 };
 
-describe('what a code can be paid', () => {
+describe('what a partner can be paid', () => {
   test('is the deep part that neither was paid nor is in a payout', () => {
     expect(standing({})).toEqual([1000, 1000, 0, 0, 0, 0]);
     expect(standing({ deep: 400n })).toEqual([1000, 400, 600, 0, 0, 0]);
@@ -43,23 +45,27 @@ describe('what a code can be paid', () => {
   });
 
   test('counts together with others of the same address', () => {
-    const halves = [balance({ code: 'a', deep: 200n }), balance({ code: 'b', deep: 200n })];
-    expect(referralStandings(halves).map(({ payable }) => payable)).toEqual([200n, 200n]);
-    expect(payoutsOf(referralStandings(halves))).toHaveLength(1);
+    const halves = [balance({ owner: 'a', deep: 200n }), balance({ owner: 'b', deep: 200n })];
+    expect(partnerStandings(halves).map(({ payable }) => payable)).toEqual([200n, 200n]);
+    expect(payoutsOf(partnerStandings(halves))).toHaveLength(1);
+    // payouts of codes and of creators are two transactions
+    const [code, creator] = [balance({ deep: 200n }), balance({ account: 'creator', deep: 200n })];
+    expect(partnerStandings([code, creator]).map(({ dust }) => dust)).toEqual([200n, 200n]);
   });
 
   test('is split into payouts of a bounded number of addresses, codes of one address together', () => {
     const many = Array.from({ length: 7 }, (_, place) =>
-      balance({ code: `code ${place}`, script: scriptOf(place % 5) }),
+      balance({ owner: `code ${place}`, script: scriptOf(place % 5) }),
     );
-    const payouts = payoutsOf(referralStandings(many), 2);
-    expect(payouts.map((shares) => recipientsOf(shares).length)).toEqual([2, 2, 1]);
-    expect(payouts.flat()).toHaveLength(7);
+    const payouts = payoutsOf(partnerStandings(many), 2);
+    expect(payouts.map(({ shares }) => recipientsOf(shares).length)).toEqual([2, 2, 1]);
+    expect(payouts.flatMap(({ shares }) => shares)).toHaveLength(7);
   });
 });
 
 const balances = fc.array(
   fc.record({
+    account: fc.constantFrom(...partnerAccounts),
     place: fc.option(fc.integer({ min: 1, max: 4 }), { nil: null }),
     earned: fc.bigInt(0n, 5000n),
     deep: fc.bigInt(0n, 5000n),
@@ -69,14 +75,14 @@ const balances = fc.array(
   { maxLength: 8 },
 );
 
-test('payouts of any standing pay each code its payable sats once, never dust, and never more than is owed', () => {
+test('payouts of any standing pay each partner its payable sats once, never dust, and never more than is owed', () => {
   fc.assert(
     fc.property(balances, fc.integer({ min: 1, max: 3 }), (all, most) => {
-      const standings = referralStandings(
+      const standings = partnerStandings(
         all.map(({ place, ...rest }, nth) =>
           balance({
             ...rest,
-            code: `code ${nth}`,
+            owner: `partner ${nth}`,
             address: place === null ? null : `address ${place}`,
             script: place === null ? null : scriptOf(place),
           }),
@@ -88,19 +94,20 @@ test('payouts of any standing pay each code its payable sats once, never dust, a
         expect([payable, shallow, dust, homeless, debt].every((sats) => sats >= 0n)).toBe(true);
       }
       const payouts = payoutsOf(standings, most);
-      const shares = payouts.flat();
+      const shares = payouts.flatMap((payout) => payout.shares);
       expect(new Set(shares.map(({ owner }) => owner)).size).toBe(shares.length);
       expect(satsOf(shares)).toBe(standings.reduce((sum, { payable }) => sum + payable, 0n));
       for (const payout of payouts) {
-        const recipients = recipientsOf(payout);
+        expect(payout.shares.every(({ account }) => account === payout.kind)).toBe(true);
+        const recipients = recipientsOf(payout.shares);
         expect(recipients.length).toBeLessThanOrEqual(most);
         for (const { script, sats } of recipients)
           expect(Number(sats)).toBeGreaterThanOrEqual(dustOf(script));
       }
       // once they are open, nothing more can be paid
       const paying = new Map(shares.map(({ owner, sats }) => [owner, sats]));
-      const later = referralStandings(
-        standings.map((each) => ({ ...each, open: each.open + (paying.get(each.code) ?? 0n) })),
+      const later = partnerStandings(
+        standings.map((each) => ({ ...each, open: each.open + (paying.get(each.owner) ?? 0n) })),
       );
       expect(payoutsOf(later)).toEqual([]);
     }),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { smallest } from '#kernel/bitcoin/amount.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { type PayoutShare, recipientsOf, satsOf } from '#payouts/payout/payout.ts';
-import { payoutsOf, referralStandings } from '#payouts/planning/payable.ts';
+import { partnerStandings, payoutsOf } from '#payouts/planning/payable.ts';
 import { type PayoutCoin, planPayout } from '#payouts/planning/plan-payout.ts';
 import { revenueShares, revenueSum } from '#payouts/planning/revenue.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
@@ -53,9 +53,10 @@ class Purse {
   }
 
   pay(feeRate: bigint): void {
-    const standings = referralStandings(
+    const standings = partnerStandings(
       [...this.earned].map(([code, earned]) => ({
-        code: `code ${code}`,
+        account: code % 2 === 0 ? 'referral' : 'creator',
+        owner: `partner ${code}`,
         address: `address ${code}`,
         script: scriptOf(code),
         earned,
@@ -64,10 +65,10 @@ class Purse {
         open: 0n,
       })),
     );
-    for (const shares of payoutsOf(standings, 2)) {
+    for (const { shares } of payoutsOf(standings, 2)) {
       if (!this.#spend(shares, feeRate)) continue;
       for (const { owner, sats } of shares) {
-        const code = Number(owner?.slice(5));
+        const code = Number(owner?.slice('partner '.length));
         this.paid.set(code, (this.paid.get(code) ?? 0n) + sats);
       }
     }
@@ -105,7 +106,7 @@ class Purse {
       rules,
     );
     if (planned.kind === 'none') return false;
-    const toPartners = satsOf(shares.filter(({ account }) => account === 'referral'));
+    const toPartners = satsOf(shares.filter(({ owner }) => owner !== null));
     if (this.held - satsOf(shares) - planned.fee < this.owed - toPartners) return false;
     this.coins = coins.filter((coin) => !planned.spent.includes(coin));
     this.add(planned.plan.outputs[0]!.value);
