@@ -215,6 +215,36 @@ export const orderSettings = {
     description:
       'sats of the inventory that orders of one address may have before they are paid for, one for each file (docs/orders.md, "Sats of the inventory")',
   }),
+  collectionUnpaidMax: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    // a family buys for itself; a shop has a key
+    default: 10,
+    description:
+      'items of collections that orders of one address may have before they are paid for (docs/collections.md)',
+  }),
+  collectionUnpaidNetworkMax: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    // who owns a /24 has 256 addresses for the price of one
+    default: 50,
+    description: 'the same of all addresses of one network together (/24 of IPv4, /48 of IPv6)',
+  }),
+  turnstileSecret: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'secret of Turnstile, which checks the tokens of orders of collections without a key; absent: any token is taken',
+    }),
+  ),
+  turnstileUrl: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      description: 'where tokens are checked; absent: at Turnstile',
+    }),
+  ),
   orderMegabytesADay: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,

@@ -9,6 +9,7 @@ import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
+import { type PersonCheck, turnstile } from '#orders/collections/turnstile.ts';
 import { type OrderKeys, orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
@@ -77,6 +78,8 @@ export function openCustomerOrders(
     isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
     reservedMost: config.orderReservedMax,
     outgoing,
+    holdBounds: { client: config.collectionUnpaidMax, network: config.collectionUnpaidNetworkMax },
+    persons: openPersonCheck({ config, lifecycle }),
     miner: openMiner({ config, lifecycle }, pool),
     allowPrivateUrls: config.allowPrivateUrls,
     timeoutMinutes: config.orderTimeoutMinutes,
@@ -88,6 +91,18 @@ export function openCustomerOrders(
 
 /** Bytes a day of a setting; null: no limit. */
 const bytesOf = (megabytes: number): number | null => (megabytes === 0 ? null : megabytes * 1_000_000);
+
+/** Null: no tokens are checked. */
+function openPersonCheck({
+  config: { turnstileSecret, turnstileUrl },
+  lifecycle,
+}: Pick<CommandContext, 'config' | 'lifecycle'>): PersonCheck | null {
+  if (turnstileSecret === undefined) return null;
+  // the operator's own setting, like that of a miner: it may be a private address
+  const http = new OutgoingHttp(turnstileUrl === undefined ? {} : { own: [turnstileUrl] });
+  lifecycle.add('checks of tokens', () => http.close());
+  return turnstile(http, turnstileSecret, turnstileUrl);
+}
 
 /** Deletes files that no order needs any more for the life of the process, where it brings orders on. */
 export function startFileSweeps(

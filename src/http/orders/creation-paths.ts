@@ -12,11 +12,14 @@ import { bodyLimits, limits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { OrderedItems } from '#orders/collections/ordered-items.ts';
 import { type CheckingParts, checkOrder, type SentOrder } from '#orders/creating/check-order.ts';
 import type { MadeOrder, WantedOrder } from '#orders/creating/create-order.ts';
 import { placeOrder } from '#orders/creating/place-order.ts';
 import type { QuotingParts } from '#orders/creating/quote-checked-order.ts';
+import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { createdAnswer } from '#orders/customers/order-answer.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { contentFields } from '#orders/reading/read-files.ts';
@@ -32,6 +35,10 @@ export interface CreationPath extends Pick<SentOrder, 'type' | 'contents'> {
   readonly body: TSchema;
   readonly errors: ErrorFormName;
   readonly answer: TSchema;
+  /** Statuses of its errors beside those of all creations. */
+  readonly failures?: readonly number[];
+  /** Holds what the order inscribes, in place of contents of its body. Absent: the body has them. */
+  readonly hold?: (orders: CustomerOrders, request: FastifyRequest, asker: Asker) => Promise<OrderedItems>;
 }
 
 /** Adds paths that create orders. They share the places of what takes long, whatever the type of the order. */
@@ -69,7 +76,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
         errors,
         guard: createsOrders,
         longTexts: path.contents === 'texts' ? [...textFields, ...contentFields] : contentFields,
-        failures: [409, 422, 503],
+        failures: [409, 422, 503, ...(path.failures ?? [])],
       },
       handler: async (request, reply) => {
         const { orders = null } = deps;
@@ -87,13 +94,20 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
           const { reservedMost } = orders;
           const own = orders.ownFiles(ownOriginsOf(request, orders.publicOrigin));
           const parts = { ...shared, lookups: orders, own, reservedMost, takeFetchPlace, takeLongPlace };
-          const sent = sentOrder(request, path, orders.publicOrigin);
+          const items = (await path.hold?.(orders, request, asker)) ?? null;
+          const sent = sentOrder(request, path, orders.publicOrigin, items);
           const answerOf = (made: MadeOrder): object => createdAnswer(made.order, made, sent.origin);
-          const checked = unlessFaulty(await checkOrder(parts, sent, asker));
-          const create = async (wanted: WantedOrder): Promise<MadeOrder> =>
-            orders.create(await withDollars(deps, wanted), (tx, made) => store(tx, answerOf(made)), asker);
-          const placing = { ...parts, miner: orders.miner };
-          return answerOf(unlessFaulty(await placeOrder(placing, checked, create, asker))) as never;
+          try {
+            const checked = unlessFaulty(await checkOrder(parts, sent, asker));
+            const create = async (wanted: WantedOrder): Promise<MadeOrder> =>
+              orders.create(await withDollars(deps, wanted), (tx, made) => store(tx, answerOf(made)), asker);
+            const placing = { ...parts, miner: orders.miner };
+            return answerOf(unlessFaulty(await placeOrder(placing, checked, create, asker))) as never;
+          } catch (error) {
+            // a hold whose order was stored after all stays: only holds in the making are given up
+            if (items !== null) await orders.giveUpItems(items);
+            throw error;
+          }
         });
       },
     });
@@ -123,10 +137,11 @@ const sentOrder = (
   request: FastifyRequest,
   { type, contents }: CreationPath,
   publicOrigin: string | null,
+  items: OrderedItems | null,
 ): SentOrder => ({
   type,
   contents,
-  items: null,
+  items,
   body: request.body,
   origin: originOf(request, publicOrigin),
 });

@@ -1,6 +1,7 @@
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { creationPaths } from './creation-paths.ts';
-import { createdDirect, createdManaged } from './order.schemas.ts';
+import { holdCollectionItems } from './hold-collection-items.ts';
+import { createdCollectionOrder, createdDirect, createdManaged } from './order.schemas.ts';
 import { creationBodies, creationBody } from './order-body.schemas.ts';
 import { creationExamples } from './order-examples.ts';
 
@@ -34,6 +35,22 @@ export function creationRoutes(app: App, deps: AppDependencies): void {
     ),
     errors: 'orderWrite',
     answer: createdManaged,
+  });
+  addPath(app, {
+    url: '/collectionorder',
+    type: 'bulk',
+    contents: 'files',
+    operationId: 'createCollectionOrder',
+    summary: 'Orders items of a collection: the answer has the address to pay',
+    body: creationBody(
+      creationBodies.collection,
+      'a collection and how many of its items, or which, and where they go (docs/collections.md); other fields are ignored',
+      {},
+    ),
+    errors: 'orderWrite',
+    failures: [401, 404, 501],
+    answer: createdCollectionOrder,
+    hold: (orders, request, asker) => holdCollectionItems(deps.network, orders, request, asker),
   });
   addPath(app, {
     url: '/textorder',

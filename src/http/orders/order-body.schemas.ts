@@ -135,10 +135,30 @@ const textContents: Fields = {
   texts: texts('each is a file of text, at most 10,000; instead of files and delegates'),
 };
 
+/** Items of a collection in place of files. */
+const collectionItems: Fields = {
+  collection: accepted(
+    'what is bought',
+    object(
+      {
+        id: text('of the collection'),
+        count: amount('items, which the service draws; from 1 to 1,000'),
+        requestedIds: accepted('numbers of items, from 1, in place of count', {
+          type: 'array',
+          items: numeric('6'),
+        }),
+      },
+      ['id'],
+    ),
+  ),
+  token: text('of a solved challenge (Turnstile); not needed with a key that has the scope orders'),
+};
+
 /** The body of a creation, by the kind of its path. */
 export const creationBodies = {
   direct: { ...contents('order'), ...terms('order'), ...others },
   managed: { ...contents('order'), ...terms('order'), ...oneParent('order'), ...others },
+  collection: { ...collectionItems, ...terms('order'), ...others },
   texts: { ...textContents, ...terms('order'), ...oneParent('order'), ...others },
 } as const satisfies Readonly<Record<string, Fields>>;
 

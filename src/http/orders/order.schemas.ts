@@ -176,6 +176,28 @@ export const createdManaged = strictObject({
   parent: orNull(strictObject(sentParent, 'the only one of parents')),
 });
 
+const price = sats('an item, for the creator of its collection');
+const collection = strictObject(
+  {
+    id: text('of the collection'),
+    count: Type.Integer({ minimum: 1, description: 'items' }),
+    type: Type.Enum(['random', 'requested'], { description: 'how its items were chosen' }),
+    items: Type.Array(Type.Integer({ minimum: 1 }), { description: 'their numbers, one a file' }),
+  },
+  'what its files are items of',
+);
+const collectionServiceFee = sats('an item, for the service');
+
+/** The same of an order of items of a collection. */
+export const createdCollectionOrder = strictObject({
+  ...createdManaged.properties,
+  collection,
+  collectionServiceFee,
+  price,
+  fileCount: Type.Integer({ minimum: 1, description: 'items' }),
+  amount: chargeAmount,
+});
+
 const madeFile = (tx: Readonly<Record<string, TSchema>>): TSchema =>
   strictObject(
     {
@@ -286,6 +308,8 @@ const managedOrder = strictObject(
     amount: chargeAmount,
     price: sats('a file, for the creator of a collection'),
     fileCount: Type.Integer({ minimum: 1, description: 'inscriptions' }),
+    collection: Type.Optional(collection),
+    collectionServiceFee: Type.Optional(collectionServiceFee),
     rareSatsFee: sats('a file, on special sats'),
     processingAt: Type.Optional(moment('when its first transaction was stored')),
     tx: Type.Optional(strictObject(managedFileTx, 'of an order of one file: that of the file')),

@@ -32,6 +32,8 @@ export interface KnownKey {
   readonly account: string;
   /** sha256 of the key, in hex. */
   readonly hash: string;
+  /** Scopes that an operator gave it (`src/accounts/api-key.ts`). */
+  readonly scopes: readonly string[];
   readonly terms: KeyTerms;
 }
 

@@ -14,4 +14,16 @@ export const collectionErrors = {
     action: 'Pay for one of them, cancel one, or wait until the time of one is over: 30 minutes.',
     retry: 'never',
   },
+  token_check_away: {
+    meaning:
+      'The token of an order of a collection could not be checked: Turnstile does not answer, or does not take TURNSTILE_SECRET.',
+    action: 'Try again; where it lasts, the operator compares TURNSTILE_SECRET with the site of the token.',
+    retry: 'soon',
+  },
+  token_refused: {
+    meaning:
+      'An order of a collection needs a key with the scope `orders`, or a token that was not used before.',
+    action: 'Solve the challenge of the page again, or send a key.',
+    retry: 'never',
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;

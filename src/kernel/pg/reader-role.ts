@@ -37,6 +37,18 @@ const serviceRights: readonly ServiceRight[] = [
   // and what orders have of it; who reserved it is counted
   { table: 'reserved_outputs', privilege: 'SELECT' },
   { table: 'reserved_outputs', privilege: 'INSERT' },
+  // collections for sale: an order that is made takes items that are free, and is counted
+  { table: 'mint_collections', privilege: 'SELECT' },
+  { table: 'mint_collections', privilege: 'UPDATE', columns: ['taken', 'unpaid'] },
+  { table: 'mint_files', privilege: 'SELECT' },
+  { table: 'mint_phases', privilege: 'SELECT' },
+  { table: 'mint_phases', privilege: 'UPDATE', columns: ['taken'] },
+  { table: 'mint_allowances', privilege: 'SELECT' },
+  { table: 'mint_items', privilege: 'SELECT' },
+  { table: 'mint_items', privilege: 'UPDATE', columns: ['order_id', 'order_place'] },
+  { table: 'mint_orders', privilege: 'SELECT' },
+  { table: 'mint_orders', privilege: 'INSERT' },
+  { table: 'mint_orders', privilege: 'UPDATE', columns: ['standing', 'held_until', 'client'] },
   // orders: new ones, each with keys of the wallet (a trigger lets no index go down) and a watched script, and the wish
   // to cancel one. No seed is in any table
   { table: 'wallet', privilege: 'SELECT' },

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { areRevealsRefused } from '#chain/pending/pending.queries.ts';
+import type { HoldBounds } from '#collections/selling/hold-bounds.ts';
+import { giveUpHold, type RefusedHold } from '#collections/selling/holds.store.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -9,6 +11,9 @@ import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
+import { holderOf, holdForOrder } from '#orders/collections/hold-for-order.ts';
+import type { OrderedItems } from '#orders/collections/ordered-items.ts';
+import type { PersonCheck } from '#orders/collections/turnstile.ts';
 import {
   type CreationParts,
   createOrder,
@@ -75,6 +80,10 @@ export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
   readonly bytesADay: number | null;
   /** Bytes that one key may upload in a day; null: no bound. */
   readonly uploadBytesADay: number | null;
+  /** Items of collections that unpaid orders may have. */
+  readonly holdBounds: HoldBounds;
+  /** Checks tokens of orders of collections; null: any token is taken. */
+  readonly persons: PersonCheck | null;
 }
 
 /** How long an answer waits for a cancellation: the process that decides is told at once. */
@@ -102,6 +111,8 @@ export class CustomerOrders {
   readonly miner: Miner | null;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
+  /** Checks tokens of orders of collections; null: any token is taken. */
+  readonly persons: PersonCheck | null;
   /** Where customers find files; null: where they sent their order. */
   readonly publicOrigin: string | null;
   /** Sats of the inventory that unpaid orders of one client may have. */
@@ -111,6 +122,7 @@ export class CustomerOrders {
   constructor(parts: CustomerOrdersParts) {
     this.#parts = parts;
     this.miner = parts.miner;
+    this.persons = parts.persons;
     this.timeoutMinutes = parts.timeoutMinutes;
     this.publicOrigin = parts.publicOrigin;
     this.reservedMost = parts.reservedMost;
@@ -159,6 +171,19 @@ export class CustomerOrders {
     if (asker !== null) this.#takeRoom(asker.client, wanted);
     const parts = { ...this.#parts, standing: () => this.#standing.get() };
     return createOrder(parts, wanted, new Date(), onMade, asker?.signal ?? null);
+  }
+
+  /** Holds items of a collection for an order that is being made. They are given up where it is not. */
+  holdItems(
+    wanted: Parameters<typeof holdForOrder>[1],
+    asker: Pick<Asker, 'client' | 'key'>,
+  ): Promise<OrderedItems | RefusedHold> {
+    const { pool, files, holdBounds } = this.#parts;
+    return holdForOrder({ pool, files }, wanted, holderOf(asker, holdBounds));
+  }
+
+  giveUpItems({ orderId }: Pick<OrderedItems, 'orderId'>): Promise<void> {
+    return giveUpHold(this.#parts.pool, orderId);
   }
 
   /** Null: there is none with this id. On one connection, however long the order is: four serve all customers. */

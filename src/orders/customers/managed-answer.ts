@@ -68,8 +68,10 @@ export function managedFields(
   const [first] = transactions.filter(({ kind }) => kind === 'commit' || kind === 'reveal');
   return {
     amount: Number(order.amount),
-    // no one but a collection's creator has a price
-    price: 0,
+    price: order.quote.creator?.price ?? 0,
+    ...(order.quote.collectionServiceFee === undefined
+      ? {}
+      : { collectionServiceFee: order.quote.collectionServiceFee }),
     fileCount: order.request.count,
     rareSatsFee: order.quote.rareSatsFee ?? 0,
     processingAt: first?.madeAt.getTime() ?? null,

@@ -47,12 +47,21 @@ export function createdAnswer(
     files,
     ...request,
     ...(isManaged ? { parent: onlyParent(request.parents), rareSatsFee: order.quote.rareSatsFee ?? 0 } : {}),
+    ...(request.collection === undefined ? {} : collectionCosts(order)),
     webhookUrl: order.webhookUrl,
     // no mistake: recorded answers of the public service have the placeholder of its database here
     createdAt: { '.sv': 'timestamp' },
     ...(warnings.length === 0 ? {} : { warnings }),
   };
 }
+
+/** Costs of items that a creation shows beside those of any order (client-compat 3.11). */
+const collectionCosts = ({ amount, request, quote }: Pick<NewOrder, 'amount' | 'request' | 'quote'>) => ({
+  collectionServiceFee: quote.collectionServiceFee ?? 0,
+  price: quote.creator?.price ?? 0,
+  fileCount: request.count,
+  amount: Number(amount),
+});
 
 /** Warnings that say what the customer of an order may have to wait for: the estimate of now tells them. */
 function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): object[] {

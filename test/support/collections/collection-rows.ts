@@ -42,27 +42,29 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
     `INSERT INTO service.mint_items (collection, item, file, draw) SELECT $1, n, n - 1, n FROM generate_series(1, $2) AS n`,
     [id, items],
   );
-  for (const [place, phase] of phases.entries()) {
-    await pool.query(
-      `INSERT INTO service.mint_phases (collection, phase, place, items, is_public, price, starts_at, ends_at)
+  for (const [place, phase] of phases.entries()) await insertPhase(pool, id, place, phase);
+}
+
+async function insertPhase(pool: pg.Pool, id: string, place: number, phase: PhaseSpec): Promise<void> {
+  await pool.query(
+    `INSERT INTO service.mint_phases (collection, phase, place, items, is_public, price, starts_at, ends_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      [
-        id,
-        phase.phase,
-        place,
-        phase.items ?? null,
-        phase.isPublic ?? phase.allowances === undefined,
-        phase.price ?? null,
-        phase.startsAt ?? null,
-        phase.endsAt ?? null,
-      ],
+    [
+      id,
+      phase.phase,
+      place,
+      phase.items ?? null,
+      phase.isPublic ?? phase.allowances === undefined,
+      phase.price ?? null,
+      phase.startsAt ?? null,
+      phase.endsAt ?? null,
+    ],
+  );
+  for (const [name, allowed] of Object.entries(phase.allowances ?? {}))
+    await pool.query(
+      'INSERT INTO service.mint_allowances (collection, phase, script, items) VALUES ($1, $2, $3, $4)',
+      [id, phase.phase, scriptOf(name), allowed],
     );
-    for (const [name, allowed] of Object.entries(phase.allowances ?? {}))
-      await pool.query(
-        'INSERT INTO service.mint_allowances (collection, phase, script, items) VALUES ($1, $2, $3, $4)',
-        [id, phase.phase, scriptOf(name), allowed],
-      );
-  }
 }
 
 /** A hold of one drawn item by a client of its own, unless it says otherwise. */

@@ -108,6 +108,8 @@ export class OrderWorld {
       files: new CustomerFiles(join(parts.dir, 'files')),
       isSignerThere: async () => true,
       reservedMost: 3,
+      holdBounds: { client: 10, network: 50 },
+      persons: null,
       outgoing: new OutgoingHttp({ allowPrivate: true }),
       miner: this.miner,
       allowPrivateUrls: true,
@@ -153,6 +155,11 @@ export class OrderWorld {
   readonly #tell = async (_: unknown, { id, state }: { id: string; state: string }): Promise<void> => {
     this.told.push({ id, state });
   };
+
+  /** Folder of its wallet and its files. */
+  get dir(): string {
+    return this.#dir;
+  }
 
   get seedFile(): string {
     return join(this.#dir, 'seed');

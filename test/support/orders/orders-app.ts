@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { PersonCheck } from '#orders/collections/turnstile.ts';
 import { orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -37,11 +38,13 @@ export interface OrdersApp extends HttpApp {
  * @param bytesADay that a client may store; null: no bound
  * @param miner takes reveals above the standard weight; null: there is none
  * @param rates prices of coins in dollars; absent: there are none
+ * @param persons checks tokens of orders of collections; null: any token is taken
  */
 export async function createOrdersApp(
   bytesADay: number | null = null,
   miner: Miner | null = null,
   rates: Pick<NonNullable<HttpAppOptions['prices']>, 'fxRates'> = {},
+  persons: PersonCheck | null = null,
 ): Promise<OrdersApp> {
   const folder = await makeDataDir();
   const filesDir = join(folder.path, 'files');
@@ -68,6 +71,8 @@ export async function createOrdersApp(
         files: new CustomerFiles(filesDir),
         isSignerThere: async () => true,
         reservedMost: 3,
+        holdBounds: { client: 10, network: 50 },
+        persons,
         outgoing: new OutgoingHttp({ allowPrivate: true }),
         miner,
         allowPrivateUrls: false,

@@ -94,6 +94,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   inventory_reserved_max: 409,
   collection_items_taken: 409,
   collection_unpaid_max: 409,
+  token_check_away: 503,
+  token_refused: 401,
   idempotency_key_reused: 422,
   idempotency_key_busy: 409,
   orders_off: 503,

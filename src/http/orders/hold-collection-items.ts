@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { OrderedItems } from '#orders/collections/ordered-items.ts';
+import { type CollectionOrder, readCollectionOrder } from '#orders/collections/read-collection-order.ts';
+import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
+import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
+
+/**
+ * Holds the items that the body of an order of a collection names, for someone with a key for orders or a token. Throws
+ * `token_refused`, `token_check_away`, `collection_items_taken`, `collection_unpaid_max`, `not_found`, `not_offered`, and the
+ * faults of a request.
+ */
+export async function holdCollectionItems(
+  network: NetworkParameters,
+  orders: CustomerOrders,
+  request: FastifyRequest,
+  asker: Asker,
+): Promise<OrderedItems> {
+  const wanted = unlessFaulty(readCollectionOrder(request.body, network));
+  await requirePerson(orders, wanted, asker);
+  const held = await orders.holdItems(wanted, asker);
+  if (!('kind' in held)) return held;
+  switch (held.kind) {
+    case 'unknown':
+      throw new AppError('not_found', held.reason);
+    case 'runes':
+      throw new AppError('not_offered', held.reason);
+    case 'bounds':
+      throw new AppError('collection_unpaid_max', held.reason);
+    case 'taken':
+      throw new AppError('collection_items_taken', held.reason);
+    case 'closed':
+      throw refuseFaults([{ message: held.reason, parameter: 'collection' }]);
+  }
+}
+
+/** A program shows a key with the scope `orders`; a page of a mint site the token of its visitor. */
+async function requirePerson(
+  { persons }: Pick<CustomerOrders, 'persons'>,
+  { token }: Pick<CollectionOrder, 'token'>,
+  { key, client, signal }: Asker,
+): Promise<void> {
+  if (key.kind === 'known' && key.scopes.includes('orders')) return;
+  if (token === null)
+    throw new AppError('token_refused', 'send a key with the scope orders in x-api-key, or a token');
+  const problem = (await persons?.problemOf(token, client, signal)) ?? null;
+  if (problem !== null) throw new AppError('token_refused', problem);
+}

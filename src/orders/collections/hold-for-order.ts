@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { collectionBounds } from '#collections/collection/collection-bounds.ts';
+import type { HoldBounds } from '#collections/selling/hold-bounds.ts';
+import { giveUpHold, holdItems, type RefusedHold } from '#collections/selling/holds.store.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { CustomerFiles } from '#orders/files/customer-files.ts';
+import type { OrderedItem, OrderedItems } from './ordered-items.ts';
+import type { CollectionOrder } from './read-collection-order.ts';
+
+export interface HoldingParts {
+  readonly pool: pg.Pool;
+  readonly files: Pick<CustomerFiles, 'get'>;
+}
+
+/** Who holds, and what it may hold unpaid. */
+interface Holder {
+  readonly client: string;
+  readonly bounds: HoldBounds;
+}
+
+/**
+ * The holder of a request. A key is a shop's, which orders for all its customers: it has the bound that its operator gave it,
+ * or none of its own. Half of what is left is the bound of all together.
+ *
+ * @param bounds of addresses and networks without a key
+ */
+export function holderOf({ client, key }: Pick<Asker, 'client' | 'key'>, bounds: HoldBounds): Holder {
+  if (key.kind === 'none' || !key.scopes.includes('orders')) return { client, bounds };
+  const most = key.terms.reservedMax ?? collectionBounds.items;
+  // its name begins no other one
+  return { client: `key(${key.id})`, bounds: { client: most, network: most } };
+}
+
+/**
+ * Holds items for an order that is being made, and reads their bytes. Who gets them must give them up where the order is not
+ * made. Throws `file_unusable` where bytes that were approved are not on the disk: nothing is held then.
+ */
+export async function holdForOrder(
+  { pool, files }: HoldingParts,
+  { collection, items, script }: Pick<CollectionOrder, 'collection' | 'items' | 'script'>,
+  { client, bounds }: Holder,
+): Promise<OrderedItems | RefusedHold> {
+  const orderId = randomUUID();
+  const held = await holdItems(pool, { orderId, collection, items, script, client, bounds, now: new Date() });
+  if (held.kind !== 'held') return held;
+  try {
+    const { price, creatorAddress } = held;
+    return {
+      orderId,
+      collection,
+      isRequested: items.kind === 'named',
+      price,
+      creatorAddress,
+      items: await withContents(files, held.items),
+    };
+  } catch (error) {
+    await giveUpHold(pool, orderId);
+    throw error;
+  }
+}
+
+/** Items with their bytes. Items of an edition share them. */
+async function withContents(
+  files: Pick<CustomerFiles, 'get'>,
+  items: readonly Omit<OrderedItem, 'content'>[],
+): Promise<OrderedItem[]> {
+  const contents = new Map<string, Buffer>();
+  const found: OrderedItem[] = [];
+  for (const item of items) {
+    const hex = item.sha256.toString('hex');
+    const content = contents.get(hex) ?? (await files.get(item.sha256));
+    if (content === null)
+      throw new AppError('file_unusable', `The file ${item.name} of item ${item.item} is not on the disk.`);
+    contents.set(hex, content);
+    found.push({ ...item, content });
+  }
+  return found;
+}

@@ -1,0 +1,73 @@
+import { collectionBounds } from '#collections/collection/collection-bounds.ts';
+import type { HoldRequest } from '#collections/selling/holds.store.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type Faulty, isGiven, RequestValues } from '#kernel/requests/request-values.ts';
+import { readAddress } from '#orders/reading/read-order.ts';
+
+/** An order of a collection as its client described it. */
+export interface CollectionOrder extends Pick<HoldRequest, 'collection' | 'items' | 'script'> {
+  readonly kind: 'collection-order';
+  /** The answer of a person to a challenge; null: none was sent. */
+  readonly token: string | null;
+}
+
+/**
+ * Reads the part of a body that says which items of which collection are ordered (client-compat 3.11), and for which address:
+ * all items of an order go to one, as an allowance is that of one. Total.
+ */
+export function readCollectionOrder(body: unknown, network: NetworkParameters): CollectionOrder | Faulty {
+  const values = new RequestValues();
+  const order = values.object(body, 'order') ?? {};
+  const given = values.object(order['collection'] ?? null, 'collection') ?? {};
+  const collection = values.text(given['id'], 'collection.id') ?? '';
+  if (values.faults.length === 0) values.required(given['id'], 'collection.id');
+  const items = readItems(values, given);
+  const address = oneAddress(order['receiveAddress']);
+  const script = readAddress(values, address, 'receiveAddress', { network, purpose: 'order' });
+  const token = values.text(order['token'], 'token');
+  const { faults } = values;
+  return faults.length > 0
+    ? { kind: 'faulty', faults }
+    : { kind: 'collection-order', collection, items, script, token };
+}
+
+/** Clients may send a list of the only address. Other lists are no address, and say so. */
+const oneAddress = (given: unknown): unknown =>
+  Array.isArray(given) && given.length === 1 ? (given[0] as unknown) : given;
+
+function readItems(
+  values: RequestValues,
+  given: Readonly<Record<string, unknown>>,
+): CollectionOrder['items'] {
+  const { itemsOfOrder: most } = collectionBounds;
+  const hasNumbers = isGiven(given['requestedIds']);
+  const count = values.whole(given['count'], 'collection.count');
+  if (!hasNumbers) {
+    if (count === null) values.required(given['count'], 'collection.count');
+    else if (count < 1n || count > BigInt(most))
+      values.fault('collection.count', `must be from 1 to ${most}`);
+    return { kind: 'drawn', count: Number(count ?? 1n) };
+  }
+  const requested = values.list(given['requestedIds'], 'collection.requestedIds');
+  const numbers = requested.map((item, place) =>
+    readNumber(values, item, `collection.requestedIds[${place}]`),
+  );
+  if (requested.length > most) values.fault('collection.requestedIds', `has more than ${most} items`);
+  else if (requested.length === 0) values.fault('collection.requestedIds', 'is empty');
+  else if (new Set(numbers).size < numbers.length)
+    values.fault('collection.requestedIds', 'names an item twice');
+  if (count !== null && count !== BigInt(requested.length))
+    values.fault(
+      'collection.count',
+      `is ${count}, and requestedIds has ${requested.length} items: send one of them`,
+    );
+  return { kind: 'named', numbers };
+}
+
+function readNumber(values: RequestValues, given: unknown, name: string): number {
+  const number = values.whole(given, name);
+  if (number === null) values.required(given, name);
+  else if (number < 1n || number > BigInt(collectionBounds.items))
+    values.fault(name, `is the number of an item, from 1 to ${collectionBounds.items}`);
+  return Number(number ?? 0n);
+}

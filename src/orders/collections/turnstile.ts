@@ -1,0 +1,84 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+
+/** Says whether a person sent a request. */
+export interface PersonCheck {
+  /**
+   * Null: a person did. Otherwise why the token is refused. Throws `token_check_away`.
+   *
+   * @param client address of the client
+   */
+  problemOf(token: string, client: string, signal: AbortSignal): Promise<string | null>;
+}
+
+/** Address of the check of tokens (developers.cloudflare.com/turnstile, "Validate the token"). */
+export const turnstileUrl = 'https://challenges.cloudflare.com/turnstile/v0/siteverify';
+
+/** A buyer waits for the answer, which usually comes in a tenth of a second. */
+const timeoutMs = 5_000;
+/** An answer has some hundred bytes. */
+const answerBytesMax = 16 * 1024;
+/** Turnstile makes no longer ones. */
+const tokenCharsMax = 2048;
+
+/** Error codes of Turnstile that are about the token; others are about our secret or our request. */
+const refusals: Readonly<Record<string, string>> = {
+  'timeout-or-duplicate':
+    'The token was used before, or is older than five minutes: solve the challenge again.',
+  'invalid-input-response': 'The token is invalid: solve the challenge again.',
+  'missing-input-response': 'The token is empty: solve the challenge again.',
+};
+
+/** Checks tokens with Turnstile. The secret is in no message. */
+export function turnstile(
+  http: Pick<OutgoingHttp, 'post'>,
+  secret: string,
+  url: string = turnstileUrl,
+): PersonCheck {
+  return {
+    problemOf: async (token, client, signal) => {
+      if (token.length > tokenCharsMax) return refusals['invalid-input-response'] ?? null;
+      const body = new URLSearchParams({ secret, response: token, remoteip: client });
+      const answer = await ask(http, url, body, signal);
+      if (answer.success === true) return null;
+      const codes = Array.isArray(answer['error-codes']) ? answer['error-codes'] : [];
+      const known = codes.map((code) => refusals[String(code)]).find((reason) => reason !== undefined);
+      if (known !== undefined) return known;
+      throw away(`Turnstile refuses the check: ${codes.map(String).join(', ').slice(0, 200)}`);
+    },
+  };
+}
+
+interface TurnstileAnswer {
+  readonly success?: unknown;
+  readonly 'error-codes'?: unknown;
+}
+
+async function ask(
+  http: Pick<OutgoingHttp, 'post'>,
+  url: string,
+  body: URLSearchParams,
+  signal: AbortSignal,
+): Promise<TurnstileAnswer> {
+  try {
+    const { status, bytes } = await http.post(url, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: Buffer.from(body.toString()),
+      bytesMax: answerBytesMax,
+      timeoutMs,
+      signal,
+    });
+    const answer: unknown = JSON.parse(Buffer.from(bytes).toString());
+    if (typeof answer === 'object' && answer !== null && (status === 200 || 'error-codes' in answer))
+      return answer;
+    throw away(`Turnstile answers ${status}`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof SyntaxError) throw away('Turnstile answers no JSON');
+    if (error instanceof AppError && error.code.startsWith('url_')) throw away('Turnstile does not answer');
+    throw error;
+  }
+}
+
+const away = (reason: string): AppError =>
+  new AppError('token_check_away', `${reason}: try again in a minute.`);

@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { App } from '#http/server/routes/app-dependencies.ts';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import {
+  type CollectionSpec,
+  insertCollection,
+  requireExactCounts,
+} from '#test/support/collections/collection-rows.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
+import { testAccess } from '#test/support/http/search-access.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+
+const receiver = 60_000;
+const refund = 60_001;
+const listed = 60_002;
+const creatorAddress = addressOf(60_003);
+
+interface Created {
+  readonly id: string;
+  readonly charge: { readonly amount: number; readonly address: string };
+  readonly price: number;
+  readonly serviceFee: number;
+  readonly collection: { readonly items: readonly number[] };
+  readonly files: readonly { readonly name: string; readonly url: string; readonly size: number }[];
+}
+interface Refusal {
+  readonly error: readonly { readonly msg: string }[];
+}
+
+describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
+  let world: OrderWorld;
+  let app: App;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    world = await OrderWorld.start();
+    const access = testAccess(world.database.accessPool, { mode: 'open' });
+    app = buildCheckedApp({
+      ...readerParts(world.database.readers),
+      node: world.bitcoind.rpc,
+      orders: world.customerOrders,
+      access: access.access,
+    });
+    close = async () => {
+      await app.close();
+      await access.close();
+      await world.close();
+    };
+  }, 180_000);
+  afterAll(() => close?.());
+
+  /** A collection whose files are on the disk, as after its approval. */
+  async function approved(spec: CollectionSpec): Promise<void> {
+    const files = new CustomerFiles(join(world.dir, 'files'));
+    for (let item = 0; item < spec.items; item++) await files.put(Buffer.from(String(item)));
+    await insertCollection(world.database.pool, spec);
+  }
+
+  async function post<Body>(collection: object, more: object = {}): Promise<{ status: number; body: Body }> {
+    const payload = {
+      collection,
+      receiveAddress: addressOf(receiver),
+      refundAddress: addressOf(refund),
+      fee: 2,
+      token: 'solved',
+      ...more,
+    };
+    const answer = await app.inject({ method: 'POST', url: '/collectionorder', payload });
+    return { status: answer.statusCode, body: answer.json() };
+  }
+
+  async function ordered(collection: object, more: object = {}): Promise<Created & { script: Buffer }> {
+    const { status, body } = await post<Created>(collection, more);
+    expect([status, body]).toEqual([200, expect.objectContaining({ id: expect.any(String) as string })]);
+    const found = await world.customerOrders.read(body.id);
+    return { ...body, script: found!.order.script };
+  }
+
+  async function balances(id: string): Promise<Record<string, number>> {
+    const held = balancesOf(await readEntries(world.database.pool, { kind: 'order', id }));
+    return Object.fromEntries(
+      [...held].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
+    );
+  }
+
+  const stateOf = async (id: string) => (await world.customerOrders.read(id))?.order;
+
+  test('inscribes what was approved, and its creator is owed the price', async () => {
+    await approved({ id: 'moths', items: 6, price: 5_000, creatorAddress });
+    const order = await ordered({ id: 'moths', requestedIds: [5, '2'] });
+    expect(order).toMatchObject({
+      collection: { id: 'moths', count: 2, type: 'requested', items: [5, 2] },
+      price: 5_000,
+      fileCount: 2,
+      orderType: 'bulk',
+      files: [
+        { name: '4.txt', size: 1 },
+        { name: '1.txt', size: 1 },
+      ],
+    });
+    // files are served as they were approved
+    const served = await app.inject({ url: new URL(order.files[0]!.url).pathname });
+    expect(served.body).toBe('4');
+    expect((await post<Refusal>({ id: 'moths', requestedIds: [2] })).status).toBe(409);
+
+    await world.chain.pay(order.script, order.charge.amount);
+    await world.deliver(order.id);
+    const read = await app.inject({ url: `/order?id=${order.id}` });
+    const { files, price, collection } = read.json<Created & { files: { inscriptionId: string }[] }>();
+    expect([price, collection.items]).toEqual([5_000, [5, 2]]);
+    const content = await app.inject({ url: `/content/${files[1]!.inscriptionId}` });
+    expect(content.body).toBe('1');
+    expect(await balances(order.id)).toMatchObject({
+      outside: -order.charge.amount,
+      creator: 10_000,
+    });
+    await requireExactCounts(world.database.pool, 'moths');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('gives its items back when its time is over, and refunds what comes later', async () => {
+    await approved({ id: 'one-off', items: 1 });
+    const order = await ordered({ id: 'one-off', count: 1 });
+    expect(await post<Refusal>({ id: 'one-off', count: 1 })).toMatchObject({ status: 400 });
+    await world.database.pool.query(
+      `UPDATE service.orders SET expires_at = now() - interval '10 minutes' WHERE id = $1`,
+      [order.id],
+    );
+    await world.wake(order.id);
+    await world.until(order.id, 'expired');
+    const next = await ordered({ id: 'one-off', count: 1 });
+    await world.chain.pay(order.script, order.charge.amount);
+    await world.chain.pay(next.script, next.charge.amount);
+    await world.deliver(next.id);
+    await world.until(order.id, 'refunded');
+    await requireExactCounts(world.database.pool, 'one-off');
+  });
+
+  test('takes the allowance of its address when it is paid, the first in the chain first', async () => {
+    const address = addressOf(listed);
+    await approved({ id: 'friends', items: 20 });
+    const { pool } = world.database;
+    await pool.query(`UPDATE service.mint_phases SET is_public = false WHERE collection = 'friends'`);
+    await pool.query(
+      `INSERT INTO service.mint_allowances (collection, phase, script, items) VALUES ('friends', 'public', $1, 2)`,
+      [Buffer.from(scriptOf(listed))],
+    );
+    const stranger = await post<Refusal>({ id: 'friends', count: 1 });
+    expect([stranger.status, stranger.body.error[0]!.msg]).toEqual([
+      400,
+      expect.stringContaining('its list'),
+    ]);
+    const orders = [
+      await ordered({ id: 'friends', count: 2 }, { receiveAddress: address }),
+      await ordered({ id: 'friends', count: 2 }, { receiveAddress: address }),
+    ] as const;
+    // the second one is paid for in an earlier block
+    await world.chain.pay(orders[1].script, orders[1].charge.amount);
+    await world.chain.mineMempool();
+    await world.chain.pay(orders[0].script, orders[0].charge.amount);
+    await world.chain.mineMempool();
+    await world.until(orders[1].id, 'queued');
+    await world.until(orders[0].id, 'waiting-refund');
+    expect((await stateOf(orders[0].id))?.error).toContain('allows it');
+    await requireExactCounts(pool, 'friends');
+    await world.sent(orders[1].id);
+    await world.chain.mineMempool();
+    await world.until(orders[1].id, 'completed');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('says what is wrong before anything is held', async () => {
+    await approved({ id: 'picky', items: 4 });
+    const refusal = async (collection: unknown, more: object = {}) => {
+      const { status, body } = await post<Refusal>(collection as object, more);
+      return [status, body.error.map(({ msg }) => msg).join(' ')] as const;
+    };
+    expect(await refusal({ id: 'nowhere', count: 1 })).toEqual([404, 'no such collection nowhere']);
+    expect((await refusal({ id: 'picky', count: 0 }))[0]).toBe(400);
+    expect((await refusal({ id: 'picky', count: 5 }))[1]).toContain('4 items left');
+    expect((await refusal({ id: 'picky', count: 3, requestedIds: [1] }))[1]).toContain('send one of them');
+    expect((await refusal({ id: 'picky', requestedIds: [1, 1] }))[1]).toContain('twice');
+    expect((await refusal({ id: 'picky', requestedIds: [9] }))[0]).toBe(409);
+    expect((await refusal(undefined))[1]).toContain('collection');
+    expect((await refusal({ id: 'picky', count: 1 }, { receiveAddress: 'bc1q' }))[0]).toBe(400);
+    expect((await refusal({ id: 'picky', count: 1 }, { files: [{ name: 'a.txt' }] }))[1]).toContain('files');
+    const payload = { collection: { id: 'picky', count: 1 }, receiveAddress: addressOf(receiver), fee: 2 };
+    const keyless = await app.inject({ method: 'POST', url: '/collectionorder', payload });
+    expect(keyless.statusCode).toBe(401);
+    await requireExactCounts(world.database.pool, 'picky');
+    expect((await ordered({ id: 'picky', count: 1 })).collection.items).toHaveLength(1);
+  });
+});
