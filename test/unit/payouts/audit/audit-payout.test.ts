@@ -108,6 +108,19 @@ test('a share that is booked twice, or not at all, differs, and so does an outpu
   ]);
 });
 
+test('a share of a creator that is booked from a code of the same name differs', () => {
+  const ofCreators = shares.map((share) => ({ ...share, account: 'creator' as const }));
+  const sold = { ...paid, shares: ofCreators };
+  const entriesOfCreators = paid.entries.map((entry) =>
+    entry.from === 'referral' ? { ...entry, from: 'creator' as const } : entry,
+  );
+  expect(found({ ...sold, entries: entriesOfCreators })).toEqual([]);
+  expect(found(sold)).toEqual([
+    ['paid', `${txid} creator one`, 0, 700],
+    ['paid', `${txid} creator two`, 0, 300],
+  ]);
+});
+
 test('two of one payout in blocks differ', () => {
   const twice = [made(txid, 100), made(other, 101, `${'88'.repeat(32)}:0`)];
   const both = new Map([...unspent, [`${other}:0`, change(other)]]);
