@@ -163,6 +163,17 @@ export const sharedTables: readonly SharedTables[] = [
     why: 'kinds, files and states of orders decide which of their transactions count, in one statement; src/purse writes all but blocks of refunds',
   },
   {
+    room: 'src/orders',
+    files: {
+      'collections/delivered-items.queries.ts': [
+        'chain.inscriptions',
+        'service.mint_orders',
+        'service.wallet_transactions',
+      ],
+    },
+    why: 'what orders delivered of a collection, in the order of the chain: 100,000 items would be a parameter of 5 MB',
+  },
+  {
     room: 'src/payouts',
     files: {
       'owed/partner-balances.queries.ts': [

@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import { CreatorCollections } from '#collections/creator-collections.ts';
 import type { Budgets } from '#http/server/budgets/budget-bounds.ts';
 import type { ContentReads } from '#http/server/budgets/content-reads.ts';
 import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
@@ -86,6 +87,7 @@ export async function createHttpApp(
     ...sources,
     ...prices,
     orders: await orders(database),
+    collections: new CreatorCollections(database.accessPool),
     ...(eventLoop === undefined ? {} : { eventLoop }),
     ...(budgets === undefined ? {} : { budgets }),
     ...(eventKinds === undefined ? {} : { eventKinds }),

@@ -14,6 +14,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { createSearchService, searchGate } from '#search/service/search-service.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
+import { openCreatorCollections } from '#src/app/ordering/collections.ts';
 import { openFxRates } from '#src/app/ordering/fx-rates.ts';
 import { openCustomerOrders } from '#src/app/ordering/orders.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
@@ -97,6 +98,7 @@ export async function serveHttp(
       config.role === 'indexer' || config.role === 'search-sync'
         ? null
         : openCustomerOrders(context, database),
+    collections: answersRequests(config.role) ? openCreatorCollections(context, database) : null,
     fxRates: openFxRates(context),
     prices: {
       baseFee: config.orderBaseFee,

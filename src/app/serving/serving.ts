@@ -14,6 +14,7 @@ import {
 } from '#src/app/database/database.ts';
 import { holdServiceLock } from '#src/app/database/service-lock.ts';
 import { indexBlocks } from '#src/app/indexing/index-blocks.ts';
+import { startUndecidedSweeps } from '#src/app/ordering/collections.ts';
 import { startAudits, startFileSweeps, startOrders } from '#src/app/ordering/orders.ts';
 import { startPayments } from '#src/app/ordering/payments.ts';
 import { requirePayoutDepth } from '#src/app/ordering/payout-depth.ts';
@@ -128,6 +129,7 @@ export async function serveNode(
       startOrders(context, database, satributes, node.rpc, blocks, operations);
       startAudits(context, database, node.rpc);
       startFileSweeps(context, database, operations);
+      startUndecidedSweeps(context, database);
     }
     await indexBlocks(context, database, { source, operations, node });
   };
@@ -156,6 +158,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   startOrders(context, database, parts.satributes, link.rpc, link.blocks(parts.network), parts.operations);
   startAudits(context, database, link.rpc);
   startFileSweeps(context, database, parts.operations);
+  startUndecidedSweeps(context, database);
   return { address };
 }
 

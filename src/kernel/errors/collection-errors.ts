@@ -26,4 +26,10 @@ export const collectionErrors = {
     action: 'Solve the challenge of the page again, or send a key.',
     retry: 'never',
   },
+  collection_undecided_max: {
+    meaning:
+      'Creators without a key have as many collections that wait for the operator as they may: three of one address, ten of one network, a hundred together; or a collection lists more than 20,000 addresses without a key.',
+    action: 'Send a key in x-api-key, or wait: what no operator decides about is deleted after 30 days.',
+    retry: 'never',
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;

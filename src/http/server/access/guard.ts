@@ -41,6 +41,15 @@ export const createsOrders: Guard = { kind: 'open', endpoints: 'create', bucket:
 /** Files that orders and collections name by URL. */
 export const uploadsFiles: Guard = { kind: 'scope', scope: 'orders', endpoints: 'upload', bucket: 'create' };
 
+/** Creations of collections, which share the limit of orders. */
+export const createsCollections: Guard = { kind: 'open', endpoints: 'collections', bucket: 'create' };
+
+/** Changes of collections, by the key of their creator or of an operator. */
+export const changesCollections: Guard = { kind: 'keyed', endpoints: 'collections', bucket: 'create' };
+
+/** Reads of collections for sale, which pages of mint sites poll. */
+export const collectionReads: Guard = { kind: 'open', endpoints: 'collections', bucket: 'market' };
+
 /** Reads of orders, which clients poll. */
 export const readsOrders: Guard = { kind: 'open', endpoints: 'orders', bucket: 'orders' };
 /** Prices of orders. */

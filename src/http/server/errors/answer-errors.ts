@@ -96,6 +96,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   collection_unpaid_max: 409,
   token_check_away: 503,
   token_refused: 401,
+  collection_undecided_max: 409,
   idempotency_key_reused: 422,
   idempotency_key_busy: 409,
   orders_off: 503,

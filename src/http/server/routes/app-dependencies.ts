@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import type { InscriptionLookups } from '#chain/inscriptions/inscription-lookups.ts';
+import type { CreatorCollections } from '#collections/creator-collections.ts';
 import type { FxRates } from '#fx/fx-rates.ts';
 import type { DemoPayments } from '#http/demo/demo-payments.ts';
 import type { SiteBanner } from '#http/server/answers/site-banner.ts';
@@ -67,6 +68,8 @@ export interface AppDependencies {
   readonly inventory?: Inventory | null;
   /** Orders. Absent: none are taken, and none are known. */
   readonly orders?: CustomerOrders | null;
+  /** Collections of creators. Absent: none are created, and none change. */
+  readonly collections?: CreatorCollections | null;
   /** Payments of a demo. Absent: this is no demo, or one without a node of its own. */
   readonly demo?: DemoPayments | null;
   /** The origin of this service's public address. Absent: links name the host that the request names. */

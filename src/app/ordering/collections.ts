@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deleteUndecided } from '#collections/collection/insert-collection.store.ts';
+import { CreatorCollections } from '#collections/creator-collections.ts';
+import { connectClient, createPool } from '#kernel/pg/pool.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
+
+/** Connections for creations and changes of collections: each writes up to 100,000 rows, and orders must not wait for it. */
+const connectionsMax = 2;
+const statementTimeoutMs = 30_000;
+/** How often collections are looked for that no operator decided about: their time is counted in days. */
+const sweepMs = 3_600_000;
+
+/** Collections of creators in a process that answers requests. */
+export function openCreatorCollections(
+  { lifecycle, logger }: CommandContext,
+  database: AnsweringDatabase,
+): CreatorCollections {
+  const log = logger.child({ part: 'collections' });
+  const pool = createPool(database.readerUrl, {
+    applicationName: 'satscribe collections',
+    max: connectionsMax,
+    statementTimeoutMs,
+    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('collections connections', () => pool.end());
+  return new CreatorCollections(pool);
+}
+
+/** Deletes collections that no operator decided about, for the life of the process, where it brings orders on. */
+export function startUndecidedSweeps(
+  { config, lifecycle, logger }: CommandContext,
+  { url }: Pick<Database, 'url'>,
+): void {
+  if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
+  const log = logger.child({ part: 'collections' });
+  const sweep = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        const deleted = await sweepOnce(url);
+        if (deleted > 0) log.info({ deleted }, 'deleted collections without a decision in time');
+      } catch (error) {
+        // the next round deletes them; a database that does not answer is reported elsewhere
+        log.warn({ err: error }, 'collections without a decision in time were not deleted');
+      }
+      await sleep(sweepMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  lifecycle.run('undecided collections', sweep).catch(() => undefined);
+}
+
+/** On a connection of its own, as it comes once an hour. */
+async function sweepOnce(url: string): Promise<number> {
+  const client = await connectClient(url, 'satscribe collections');
+  try {
+    return await deleteUndecided(client);
+  } finally {
+    await client.end();
+  }
+}

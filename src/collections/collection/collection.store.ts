@@ -1,0 +1,117 @@
+import type pg from 'pg';
+import type { AltPrices } from '#collections/reading/read-alt-prices.ts';
+import type { ShownTexts } from '#collections/reading/read-collection.ts';
+
+export const collectionStates = ['pending', 'approved', 'refused', 'closed'] as const;
+export type CollectionState = (typeof collectionStates)[number];
+
+/** A collection for sale, without its phases and files. */
+export interface Collection {
+  readonly id: string;
+  readonly state: CollectionState;
+  readonly name: string;
+  readonly totalCount: number;
+  /** Sats an item, where its phase has no price of its own. */
+  readonly price: bigint;
+  readonly creatorAddress: string | null;
+  readonly altPrices: AltPrices | null;
+  readonly shown: ShownTexts;
+  /** sha256 of the key that may change it; null: the operator alone. */
+  readonly keyHash: Buffer | null;
+  readonly createdAt: Date;
+  /** Null: no operator has decided about it. */
+  readonly decidedAt: Date | null;
+  /** Why it was refused or closed. */
+  readonly reason: string | null;
+  /** Items that orders have. */
+  readonly taken: number;
+  /** Items of orders that are not paid for. */
+  readonly unpaid: number;
+  /** Bytes of an item on average: as approved, before that as told; null: not known. */
+  readonly averageBytes: number | null;
+}
+
+const columns = `c.id, c.state, c.name, c.total_count, c.price, c.creator_address, c.alt_prices, c.shown, c.key_hash,
+  c.created_at, c.decided_at, c.reason, c.taken, c.unpaid,
+  (SELECT round(avg(coalesce(f.bytes, f.told_bytes)))::float8 FROM service.mint_files AS f WHERE f.collection = c.id) AS bytes`;
+
+interface Row {
+  readonly id: string;
+  readonly state: CollectionState;
+  readonly name: string;
+  readonly total_count: number;
+  readonly price: number;
+  readonly creator_address: string | null;
+  readonly alt_prices: AltPrices | null;
+  readonly shown: ShownTexts;
+  readonly key_hash: Buffer | null;
+  readonly created_at: Date;
+  readonly decided_at: Date | null;
+  readonly reason: string | null;
+  readonly taken: number;
+  readonly unpaid: number;
+  readonly bytes: number | null;
+}
+
+function collectionOf(row: Row): Collection {
+  const { id, state, name, shown, reason, taken, unpaid } = row;
+  return {
+    id,
+    state,
+    name,
+    totalCount: row.total_count,
+    price: BigInt(row.price),
+    creatorAddress: row.creator_address,
+    altPrices: row.alt_prices,
+    shown,
+    keyHash: row.key_hash,
+    createdAt: row.created_at,
+    decidedAt: row.decided_at,
+    reason,
+    taken,
+    unpaid,
+    averageBytes: row.bytes,
+  };
+}
+
+/** A collection in any state; null: there is none with this id. */
+export async function readCollection(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+): Promise<Collection | null> {
+  const { rows } = await client.query<Row>({
+    name: 'read mint collection',
+    text: `SELECT ${columns} FROM service.mint_collections AS c WHERE c.id = $1`,
+    values: [id],
+  });
+  return rows[0] === undefined ? null : collectionOf(rows[0]);
+}
+
+/** A page of a list of collections. */
+export interface CollectionPage {
+  /** Id of the collection that it follows; null: it begins at the oldest one. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** Collections of a state (null: of any), the oldest first. */
+export async function listCollections(
+  client: pg.Pool | pg.ClientBase,
+  state: CollectionState | null,
+  { after, limit }: CollectionPage,
+): Promise<readonly Collection[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.mint_collections AS c
+      WHERE ($1::text IS NULL OR c.state = $1) AND ($2::text IS NULL
+              OR (c.created_at, c.id) > (SELECT f.created_at, f.id FROM service.mint_collections AS f WHERE f.id = $2))
+      ORDER BY c.created_at, c.id LIMIT $3`,
+    [state, after, limit],
+  );
+  return rows.map(collectionOf);
+}
+
+/** Locks a collection, so that nothing is sold and no phase changes meanwhile; null: there is none with this id. */
+export async function lockCollection(tx: pg.ClientBase, id: string): Promise<Collection | null> {
+  await tx.query('SELECT FROM service.mint_collections WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  return readCollection(tx, id);
+}

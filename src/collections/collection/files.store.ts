@@ -1,0 +1,58 @@
+import type pg from 'pg';
+import type { SentFile } from '#collections/reading/read-sent-files.ts';
+
+/** A file of a collection. */
+export interface CollectionFile {
+  /** From 0. */
+  readonly place: number;
+  readonly name: string;
+  /** Null: the operator uploads it. */
+  readonly url: string | null;
+  /** Bytes as its creator told; null: not told. */
+  readonly toldBytes: number | null;
+  /** The approved bytes; null: it is not there yet. */
+  readonly stored: { readonly sha256: Buffer; readonly bytes: number; readonly mediaType: string } | null;
+}
+
+/** A page of the files of a collection, in their order. */
+export async function readFiles(
+  client: pg.Pool | pg.ClientBase,
+  collection: string,
+  { after, limit }: { readonly after: number | null; readonly limit: number },
+): Promise<readonly CollectionFile[]> {
+  const { rows } = await client.query<{
+    place: number;
+    name: string;
+    url: string | null;
+    told_bytes: number | null;
+    sha256: Buffer | null;
+    bytes: number | null;
+    media_type: string | null;
+  }>(
+    `SELECT place, name, url, told_bytes, sha256, bytes, media_type FROM service.mint_files
+      WHERE collection = $1 AND place > $2 ORDER BY place LIMIT $3`,
+    [collection, after ?? -1, limit],
+  );
+  return rows.map(({ place, name, url, told_bytes: toldBytes, sha256, bytes, media_type: mediaType }) => ({
+    place,
+    name,
+    url,
+    toldBytes,
+    stored: sha256 === null || bytes === null || mediaType === null ? null : { sha256, bytes, mediaType },
+  }));
+}
+
+/** Inserts the files of a new collection, in their order. */
+export async function insertFiles(
+  tx: pg.ClientBase,
+  collection: string,
+  files: readonly SentFile[],
+): Promise<void> {
+  if (files.length === 0) return;
+  await tx.query(
+    `INSERT INTO service.mint_files (collection, place, name, url, told_bytes)
+     SELECT $1, place - 1, name, url, bytes
+       FROM unnest($2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS given(name, url, bytes, place)`,
+    [collection, files.map(({ name }) => name), files.map(({ url }) => url), files.map(({ bytes }) => bytes)],
+  );
+}

@@ -1,0 +1,91 @@
+import type pg from 'pg';
+import type { SentCollection } from '#collections/reading/read-collection.ts';
+import { networkOfClient } from '#kernel/concurrency/client-network.ts';
+import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
+import { collectionBounds, undecidedBounds } from './collection-bounds.ts';
+import { insertFiles } from './files.store.ts';
+import { insertPhases } from './phases.store.ts';
+
+/** `taken`: another collection has this id. `bounds`: too many of creators without a key wait for the operator. */
+export type InsertedCollection =
+  | { readonly kind: 'inserted'; readonly createdAt: Date }
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'bounds'; readonly reason: string };
+
+/**
+ * Stores a new collection, which waits for an operator.
+ *
+ * @param client who creates it without a key, as limits count clients; null: somebody with a key
+ */
+export async function insertCollection(
+  tx: pg.ClientBase,
+  collection: SentCollection,
+  client: string | null,
+): Promise<InsertedCollection> {
+  if (client !== null) {
+    const reason = longProblem(collection) ?? (await undecidedProblem(tx, client));
+    if (reason !== null) return { kind: 'bounds', reason };
+  }
+  const { id, name, totalCount, price, creator, altPrices, shown, keyHash, files, phases } = collection;
+  const { rows } = await tx.query<{ created_at: Date }>(
+    `INSERT INTO service.mint_collections
+       (id, name, total_count, price, creator_address, creator_script, alt_prices, shown, key_hash, client)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING RETURNING created_at`,
+    [
+      id,
+      name,
+      totalCount,
+      price,
+      creator?.address ?? null,
+      creator === null ? null : Buffer.from(creator.script),
+      altPrices === null ? null : JSON.stringify(altPrices),
+      JSON.stringify(shown),
+      keyHash,
+      client,
+    ],
+  );
+  const [row] = rows;
+  if (row === undefined) return { kind: 'taken' };
+  await insertFiles(tx, id, files);
+  await insertPhases(tx, id, phases);
+  return { kind: 'inserted', createdAt: row.created_at };
+}
+
+function longProblem({ phases }: Pick<SentCollection, 'phases'>): string | null {
+  const listed = phases.reduce((sum, { allowances }) => sum + allowances.length, 0);
+  const most = collectionBounds.strangersAllowances;
+  return listed <= most
+    ? null
+    : `${listed} addresses are listed, and without a key ${most} can be: send a key.`;
+}
+
+/** Why a client may not create one more without a key; null: it may. Creations count one after the other. */
+async function undecidedProblem(tx: pg.ClientBase, client: string): Promise<string | null> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.undecidedCollections]);
+  const { rows } = await tx.query<{ of_client: number; of_network: number; of_all: number }>(
+    `SELECT count(*) FILTER (WHERE client = $1)::integer AS of_client,
+            count(*) FILTER (WHERE starts_with(client, $2))::integer AS of_network, count(*)::integer AS of_all
+       FROM service.mint_collections
+      WHERE state = 'pending' AND client IS NOT NULL AND created_at > now() - make_interval(days => $3)`,
+    [client, networkOfClient(client), undecidedBounds.days],
+  );
+  const { of_client: ofClient = 0, of_network: ofNetwork = 0, of_all: ofAll = 0 } = rows[0] ?? {};
+  const again = 'send a key, or wait until the operator has decided about them.';
+  if (ofClient >= undecidedBounds.client)
+    return `Your address has ${ofClient} collections that wait for the operator, and may have ${undecidedBounds.client}: ${again}`;
+  if (ofNetwork >= undecidedBounds.network)
+    return `Your network has ${ofNetwork} collections that wait for the operator, and may have ${undecidedBounds.network}: ${again}`;
+  if (ofAll >= undecidedBounds.all)
+    return `${ofAll} collections of creators without a key wait for the operator, and no more can: ${again}`;
+  return null;
+}
+
+/** Deletes collections of creators without a key that no operator decided about in time. Returns how many. */
+export async function deleteUndecided(client: pg.Pool | pg.ClientBase): Promise<number> {
+  const { rowCount } = await client.query(
+    `DELETE FROM service.mint_collections
+      WHERE state = 'pending' AND client IS NOT NULL AND created_at < now() - make_interval(days => $1)`,
+    [undecidedBounds.days],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,174 @@
+import type pg from 'pg';
+import type { NamedPhase } from '#collections/reading/name-phases.ts';
+import type { Phase } from '#collections/selling/choose-phase.ts';
+import { collectionBounds } from './collection-bounds.ts';
+
+/** A phase, and how many addresses it lists. */
+export interface ListedPhase extends Phase {
+  readonly allowances: number;
+}
+
+/** The phases of a collection, in the order of its creator. */
+export async function readPhases(
+  client: pg.Pool | pg.ClientBase,
+  collection: string,
+): Promise<readonly ListedPhase[]> {
+  const { rows } = await client.query<{
+    phase: string;
+    place: number;
+    items: number | null;
+    taken: number;
+    is_public: boolean;
+    price: number | null;
+    starts_at: Date | null;
+    ends_at: Date | null;
+    allowances: number;
+  }>({
+    name: 'read mint phases',
+    text: `SELECT p.phase, p.place, p.items, p.taken, p.is_public, p.price, p.starts_at, p.ends_at,
+             (SELECT count(*)::integer FROM service.mint_allowances AS a
+               WHERE a.collection = p.collection AND a.phase = p.phase) AS allowances
+           FROM service.mint_phases AS p WHERE p.collection = $1 ORDER BY p.place`,
+    values: [collection],
+  });
+  return rows.map(({ phase, place, items, taken, price, allowances, ...row }) => ({
+    phase,
+    place,
+    items,
+    taken,
+    isPublic: row.is_public,
+    price: price === null ? null : BigInt(price),
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    allowances,
+  }));
+}
+
+/** The phases of a collection that orders ever bought from: their rows stay. */
+export async function readOrderedPhases(tx: pg.ClientBase, collection: string): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ phase: string }>(
+    `SELECT p.phase FROM service.mint_phases AS p WHERE p.collection = $1
+        AND EXISTS (SELECT FROM service.mint_orders AS o WHERE o.collection = p.collection AND o.phase = p.phase)`,
+    [collection],
+  );
+  return new Set(rows.map(({ phase }) => phase));
+}
+
+/**
+ * Replaces the phases of a collection and the addresses that they list. Its row must be locked, and no order may have bought
+ * from a phase that goes.
+ */
+export async function replacePhases(
+  tx: pg.ClientBase,
+  collection: string,
+  phases: readonly NamedPhase[],
+): Promise<void> {
+  await tx.query('DELETE FROM service.mint_allowances WHERE collection = $1', [collection]);
+  await tx.query('DELETE FROM service.mint_phases WHERE collection = $1 AND phase <> ALL($2)', [
+    collection,
+    phases.map(({ phase }) => phase),
+  ]);
+  // places are unique: those that stay make room first
+  await tx.query('UPDATE service.mint_phases SET place = place + $2 WHERE collection = $1', [
+    collection,
+    collectionBounds.phases,
+  ]);
+  await insertPhases(tx, collection, phases);
+}
+
+/** Inserts phases with their addresses; known ones get new terms, and keep what orders have. */
+export async function insertPhases(
+  tx: pg.ClientBase,
+  collection: string,
+  phases: readonly NamedPhase[],
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.mint_phases (collection, phase, place, items, is_public, price, starts_at, ends_at)
+     SELECT $1, phase, place - 1, items, is_public, price, starts_at, ends_at
+       FROM unnest($2::text[], $3::integer[], $4::boolean[], $5::bigint[], $6::timestamptz[], $7::timestamptz[])
+            WITH ORDINALITY AS given(phase, items, is_public, price, starts_at, ends_at, place)
+     ON CONFLICT (collection, phase) DO UPDATE
+        SET place = excluded.place, items = excluded.items, is_public = excluded.is_public, price = excluded.price,
+            starts_at = excluded.starts_at, ends_at = excluded.ends_at`,
+    [
+      collection,
+      phases.map(({ phase }) => phase),
+      phases.map(({ items }) => items),
+      phases.map(({ isPublic }) => isPublic),
+      phases.map(({ price }) => price),
+      phases.map(({ startsAt }) => startsAt),
+      phases.map(({ endsAt }) => endsAt),
+    ],
+  );
+  for (const phase of phases) await insertAllowances(tx, collection, phase);
+}
+
+/** Addresses in one statement: encoding them takes the event loop some milliseconds. */
+const addressesAtOnce = 2_000;
+
+async function insertAllowances(
+  tx: pg.ClientBase,
+  collection: string,
+  { phase, allowances }: NamedPhase,
+): Promise<void> {
+  for (let at = 0; at < allowances.length; at += addressesAtOnce) {
+    const some = allowances.slice(at, at + addressesAtOnce);
+    await tx.query({
+      name: 'insert mint allowances',
+      text: `INSERT INTO service.mint_allowances (collection, phase, script, items)
+        SELECT $1, $2, script, items FROM unnest($3::bytea[], $4::integer[]) AS given(script, items)`,
+      values: [
+        collection,
+        phase,
+        some.map(({ script }) => Buffer.from(script)),
+        some.map(({ items }) => items),
+      ],
+    });
+  }
+}
+
+/** Items that a phase allows one address. */
+export interface Allocation {
+  readonly phase: string;
+  readonly isPublic: boolean;
+  /** The phase lists the address. */
+  readonly isListed: boolean;
+  /** Items that it may pay for; null: as many as the phase has, or it is not listed. */
+  readonly items: number | null;
+  /** Items that it has paid for. */
+  readonly paid: number;
+  /** Orders in which it has paid for them, with their items. */
+  readonly orders: readonly { readonly orderId: string; readonly items: number }[];
+}
+
+/** Items that the phases of an approved or closed collection allow an address; null: there is no such collection. */
+export async function readAllocations(
+  client: pg.Pool | pg.ClientBase,
+  collection: string,
+  script: Uint8Array,
+): Promise<readonly Allocation[] | null> {
+  const { rows } = await client.query<{
+    phase: string | null;
+    is_public: boolean;
+    is_listed: boolean;
+    items: number | null;
+    paid: number;
+    orders: Allocation['orders'];
+  }>({
+    name: 'read mint allocations',
+    text: `SELECT p.phase, p.is_public, a.script IS NOT NULL AS is_listed, a.items, bought.paid, bought.orders
+             FROM service.mint_collections AS c
+             LEFT JOIN service.mint_phases AS p ON p.collection = c.id
+             LEFT JOIN service.mint_allowances AS a ON a.collection = c.id AND a.phase = p.phase AND a.script = $2
+             CROSS JOIN LATERAL (
+               SELECT coalesce(sum(o.items), 0)::integer AS paid, coalesce(jsonb_agg(jsonb_build_object('orderId', o.order_id, 'items', o.items)), '[]') AS orders
+                 FROM service.mint_orders AS o
+                WHERE o.collection = c.id AND o.phase = p.phase AND o.script = $2 AND o.standing = 'allowed') AS bought
+            WHERE c.id = $1 AND c.state IN ('approved', 'closed') ORDER BY p.place`,
+    values: [collection, Buffer.from(script)],
+  });
+  if (rows.length === 0) return null;
+  return rows.flatMap(({ phase, items, paid, orders, ...row }) =>
+    phase === null ? [] : [{ phase, isPublic: row.is_public, isListed: row.is_listed, items, paid, orders }],
+  );
+}

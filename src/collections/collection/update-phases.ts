@@ -1,0 +1,78 @@
+import type pg from 'pg';
+import { namePhases } from '#collections/reading/name-phases.ts';
+import { findPhaseFaults } from '#collections/reading/phase-faults.ts';
+import type { SentPhase } from '#collections/reading/read-phases.ts';
+import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
+import { type Collection, lockCollection } from './collection.store.ts';
+import { type ListedPhase, readOrderedPhases, readPhases, replacePhases } from './phases.store.ts';
+
+export interface PhasesUpdate {
+  readonly id: string;
+  /** All phases that it has from now on. */
+  readonly phases: readonly SentPhase[];
+  /** Whether the one who asks may change this collection. */
+  readonly mayChange: (collection: Collection) => boolean;
+}
+
+/** `unknown`: there is no collection with this id. `foreign`: it is another's. */
+export type UpdatedPhases =
+  | { readonly kind: 'updated'; readonly collection: Collection; readonly phases: readonly ListedPhase[] }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'foreign' }
+  | Faulty;
+
+/**
+ * Replaces the phases of a collection and their lists, of orders to come: those that are made keep their terms. Whatever
+ * sells is locked out meanwhile, so that no phase gets less than orders have.
+ */
+export async function updatePhases(
+  tx: pg.ClientBase,
+  { id, phases, mayChange }: PhasesUpdate,
+): Promise<UpdatedPhases> {
+  const collection = await lockCollection(tx, id);
+  if (collection === null) return { kind: 'unknown' };
+  if (!mayChange(collection)) return { kind: 'foreign' };
+  const values = new RequestValues();
+  if (collection.state !== 'pending' && collection.state !== 'approved')
+    values.sentence('id', `The collection is ${collection.state}: its phases do not change any more.`);
+  findPhaseFaults(values, phases, {
+    totalCount: collection.totalCount,
+    price: collection.price,
+    hasCreatorAddress: collection.creatorAddress !== null,
+  });
+  const known = await readPhases(tx, id);
+  findSoldFaults(values, phases, known, await readOrderedPhases(tx, id));
+  if (values.faults.length > 0) return { kind: 'faulty', faults: values.faults };
+  await replacePhases(
+    tx,
+    id,
+    namePhases(
+      phases,
+      known.map(({ phase }) => phase),
+    ),
+  );
+  return { kind: 'updated', collection, phases: await readPhases(tx, id) };
+}
+
+/** Collects what would take from orders what they have. Pure. */
+function findSoldFaults(
+  values: RequestValues,
+  phases: readonly SentPhase[],
+  known: readonly ListedPhase[],
+  ordered: ReadonlySet<string>,
+): void {
+  const sent = new Map(phases.map((phase, place) => [phase.phase, { ...phase, place }]));
+  for (const { phase, taken } of known) {
+    const now = sent.get(phase);
+    if (now === undefined && ordered.has(phase))
+      values.sentence(
+        'phases',
+        `Orders bought from phase ${phase}, so it stays: send it with its id, and with an endDate to end it.`,
+      );
+    if (now !== undefined && now.items !== null && now.items < taken)
+      values.fault(
+        `phases[${now.place}].inscriptionsCount`,
+        `is ${now.items}, and ${taken} items of phase ${phase} are sold or reserved`,
+      );
+  }
+}

@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { insertCollection } from './collection/insert-collection.store.ts';
+import { type PhasesUpdate, type UpdatedPhases, updatePhases } from './collection/update-phases.ts';
+import type { SentCollection } from './reading/read-collection.ts';
+
+/** Creates collections for their creators, and changes their phases. */
+export class CreatorCollections {
+  readonly #pool: pg.Pool;
+
+  /** @param pool of the role that answers requests */
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * Stores a collection, which waits for an operator. False: another one has its id. Throws `collection_undecided_max`.
+   *
+   * @param client who creates it without a key; null: somebody with a key
+   * @param onCreated called in its transaction
+   */
+  async create(
+    collection: SentCollection,
+    client: string | null,
+    onCreated: (tx: pg.ClientBase, createdAt: Date) => Promise<void>,
+  ): Promise<boolean> {
+    return withTransaction(this.#pool, async (tx) => {
+      const inserted = await insertCollection(tx, collection, client);
+      if (inserted.kind === 'bounds') throw new AppError('collection_undecided_max', inserted.reason);
+      if (inserted.kind === 'taken') return false;
+      await onCreated(tx, inserted.createdAt);
+      return true;
+    });
+  }
+
+  /** Replaces the phases of a collection. */
+  updatePhases(update: PhasesUpdate): Promise<UpdatedPhases> {
+    return withTransaction(this.#pool, (tx) => updatePhases(tx, update));
+  }
+}

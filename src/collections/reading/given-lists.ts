@@ -1,0 +1,25 @@
+import type { RequestValues } from '#kernel/requests/request-values.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const indexPattern = /^\d{1,9}$/u;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether an object is a list of a form, keyed by index: readers of forms make one where a list has gaps. */
+export const isIndexed = (value: Fields): boolean =>
+  Object.keys(value).every((name) => indexPattern.test(name));
+
+/** A list as JSON has it, or as a form: an object keyed by index. */
+export function readGivenList(values: RequestValues, given: unknown, name: string): readonly unknown[] {
+  // an empty list is an empty text in a form
+  if (given === '') return [];
+  if (!isFields(given)) return values.list(given, name);
+  if (isIndexed(given))
+    return Object.entries(given)
+      .toSorted(([a], [b]) => Number(a) - Number(b))
+      .map(([, item]) => item);
+  values.fault(name, 'must be a list');
+  return [];
+}

@@ -1,0 +1,50 @@
+import type { RequestValues } from '#kernel/requests/request-values.ts';
+import type { SentPhase } from './read-phases.ts';
+
+/** Terms of a collection that its phases keep to. */
+export interface PhaseTerms {
+  readonly totalCount: number;
+  /** Sats an item, of phases without a price. */
+  readonly price: bigint;
+  readonly hasCreatorAddress: boolean;
+}
+
+/** Collects what is wrong with phases together, and with their collection. Pure. */
+export function findPhaseFaults(
+  values: RequestValues,
+  phases: readonly SentPhase[],
+  terms: PhaseTerms,
+): void {
+  for (const [place, { items, price }] of phases.entries()) {
+    if (items !== null && items > terms.totalCount)
+      values.fault(
+        `phases[${place}].inscriptionsCount`,
+        `is ${items}, and the collection has ${terms.totalCount} items`,
+      );
+    if (price !== null && price > 0n && !terms.hasCreatorAddress)
+      values.fault(`phases[${place}].price`, 'is above 0: creator-address says who gets it, and is missing');
+  }
+  for (const [later, phase] of phases.entries())
+    for (const [place, other] of phases.slice(0, later).entries())
+      if (isContested(phase, other, terms))
+        values.sentence(
+          `phases[${later}]`,
+          `phases[${later}] and phases[${place}] are public at the same time and have different prices.`,
+        );
+}
+
+/**
+ * Whether two phases offer everybody two prices at one time. A public and a listed phase may overlap: an order takes the
+ * cheapest phase that its address may use.
+ */
+const isContested = (a: SentPhase, b: SentPhase, { price }: Pick<PhaseTerms, 'price'>): boolean =>
+  a.isPublic &&
+  b.isPublic &&
+  (a.price ?? price) !== (b.price ?? price) &&
+  startsBeforeEnd(a, b) &&
+  startsBeforeEnd(b, a);
+
+const startsBeforeEnd = (
+  { startsAt }: Pick<SentPhase, 'startsAt'>,
+  { endsAt }: Pick<SentPhase, 'endsAt'>,
+): boolean => startsAt === null || endsAt === null || startsAt < endsAt;

@@ -1,0 +1,226 @@
+import { collectionBounds } from '#collections/collection/collection-bounds.ts';
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type Faulty, isGiven, RequestValues } from '#kernel/requests/request-values.ts';
+import { type NamedPhase, namePhases } from './name-phases.ts';
+import { findPhaseFaults } from './phase-faults.ts';
+import { readAllowList } from './read-allow-list.ts';
+import { type AltPrices, readAltPrices } from './read-alt-prices.ts';
+import { readPhases, readPrice, type SentPhase } from './read-phases.ts';
+import { readSentFiles, type SentFile } from './read-sent-files.ts';
+
+/** A collection as its creator sent it, without faults of its own. */
+export interface SentCollection {
+  readonly id: string;
+  readonly name: string;
+  readonly totalCount: number;
+  /** Sats an item for the creator. */
+  readonly price: bigint;
+  readonly creator: { readonly address: string; readonly script: Uint8Array } | null;
+  readonly altPrices: AltPrices | null;
+  readonly shown: ShownTexts;
+  /** sha256 of the key that may change it; null: the operator alone. */
+  readonly keyHash: Buffer | null;
+  readonly files: readonly SentFile[];
+  /** At least one. */
+  readonly phases: readonly NamedPhase[];
+}
+
+/** Texts that answers show as they were sent; absent ones were not. */
+export interface ShownTexts {
+  readonly description: string;
+  readonly creator: string;
+  readonly website?: string;
+  readonly banner?: string;
+  readonly cover?: string;
+  readonly twitter?: string;
+  readonly discord?: string;
+}
+
+export interface ReadOptions {
+  readonly network: NetworkParameters;
+  /** Why a file is never fetched from a URL; null: it may be. */
+  readonly urlProblem: (url: string) => string | null;
+}
+
+const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
+const slugForm =
+  'must be 1 to 100 small letters without accents, digits, - or _, and begin with a letter or digit: it is part of URLs';
+/** sha256 of an empty text, which clients without a key send. */
+const emptyKeyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+/** A handle or a link. */
+const handleChars = 500;
+
+/** Reads what creates a collection, from JSON or from a form. Total: any value gives a collection or its faults. */
+export function* readCollection(
+  body: unknown,
+  { network, urlProblem }: ReadOptions,
+): Steps<{ readonly kind: 'read'; readonly collection: SentCollection } | Faulty> {
+  const values = new RequestValues();
+  const given = values.object(body, 'the body');
+  if (given === null) return { kind: 'faulty', faults: values.faults };
+  const terms = readTerms(values, given, network);
+  const files = readSentFiles(values, given['files'], urlProblem);
+  const phases = yield* readAllPhases(values, given, network);
+  findSharedFaults(values, given, { ...terms, files, phases });
+  const { id, name, totalCount, shown } = terms;
+  if (values.faults.length > 0 || id === null || name === null || totalCount === null || shown === null)
+    return { kind: 'faulty', faults: values.faults };
+  const collection = { ...terms, id, name, totalCount, shown, files, phases: namePhases(phases) };
+  return { kind: 'read', collection };
+}
+
+type ReadTerms = Omit<SentCollection, 'id' | 'name' | 'totalCount' | 'shown' | 'files' | 'phases'> & {
+  readonly [Field in 'id' | 'name' | 'totalCount' | 'shown']: SentCollection[Field] | null;
+};
+
+/** All but files and phases. Null: it is required, and at fault. */
+function readTerms(values: RequestValues, given: Fields, network: NetworkParameters): ReadTerms {
+  return {
+    id: readSlug(values, given['id']),
+    name: readText(values, given['name'], 'name', collectionBounds.nameChars),
+    totalCount: readTotalCount(values, given['totalCount']),
+    price: readPrice(values, given['price'], 'price') ?? 0n,
+    creator: readCreatorAddress(values, given['creator-address'], network),
+    altPrices: readAltPrices(values, given['altPrices']),
+    shown: readShown(values, given),
+    keyHash: readKeyHash(values, given['apikeyhash']),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Collects what is wrong with fields together. */
+function findSharedFaults(
+  values: RequestValues,
+  given: Fields,
+  {
+    price,
+    totalCount,
+    files,
+    phases,
+  }: Pick<ReadTerms, 'price' | 'totalCount'> &
+    Pick<SentCollection, 'files'> & { readonly phases: readonly SentPhase[] },
+): void {
+  const hasCreatorAddress = isGiven(given['creator-address']);
+  if (price > 0n && !hasCreatorAddress)
+    values.sentence(
+      'creator-address',
+      'creator-address is required where price is above 0: it gets the price.',
+    );
+  if (isParentGiven(given['parent']))
+    values.fault('parent', 'is not taken: items of collections have no parent here. Leave it out');
+  if (totalCount === null) return;
+  if (files.length > totalCount)
+    values.fault('files', `are ${files.length}, and totalCount is ${totalCount}`);
+  findPhaseFaults(values, phases, { totalCount, price, hasCreatorAddress });
+}
+
+/** A collection without phases has one: its whole supply, for the addresses of its list where it has one. */
+function* readAllPhases(
+  values: RequestValues,
+  given: Fields,
+  network: NetworkParameters,
+): Steps<readonly SentPhase[]> {
+  const phases = yield* readPhases(values, given['phases'], network);
+  const allowances = yield* readAllowList(values, given['allowList'], 'allowList', network);
+  if (phases.length > 0) {
+    if (allowances.length > 0)
+      values.sentence(
+        'allowList',
+        'allowList and phases are both given: give each phase its allowList instead.',
+      );
+    return phases;
+  }
+  return [
+    {
+      phase: null,
+      items: null,
+      isPublic: allowances.length === 0,
+      price: null,
+      startsAt: null,
+      endsAt: null,
+      allowances,
+    },
+  ];
+}
+
+function readSlug(values: RequestValues, given: unknown): string | null {
+  const text = values.text(given, 'id');
+  if (text === null) return values.required(given, 'id');
+  if (!slugPattern.test(text)) return values.fault('id', slugForm);
+  return parseInscriptionId(text) === null ? text : values.fault('id', 'is the id of an inscription');
+}
+
+function readText(values: RequestValues, given: unknown, name: string, charsMax: number): string | null {
+  const text = values.text(given, name);
+  if (text === null) return values.required(given, name);
+  return text.length <= charsMax ? text : values.fault(name, `has more than ${charsMax} characters`);
+}
+
+function readTotalCount(values: RequestValues, given: unknown): number | null {
+  const count = values.whole(given, 'totalCount');
+  if (count === null) return values.required(given, 'totalCount');
+  if (count >= 1n && count <= BigInt(collectionBounds.items)) return Number(count);
+  return values.fault('totalCount', `must be from 1 to ${collectionBounds.items}`);
+}
+
+function readCreatorAddress(
+  values: RequestValues,
+  given: unknown,
+  network: NetworkParameters,
+): SentCollection['creator'] {
+  const name = 'creator-address';
+  const address = values.text(given, name);
+  if (address === null) return null;
+  const parsed = parseAddress(address, network);
+  return parsed.kind === 'script' ? { address, script: parsed.script } : values.fault(name, parsed.reason);
+}
+
+/** Null: something required is missing. */
+function readShown(values: RequestValues, given: Fields): ShownTexts | null {
+  const description = values.text(given['description'], 'description');
+  if (description === null) values.required(given['description'], 'description');
+  const creator = readText(values, given['creator'], 'creator', collectionBounds.nameChars);
+  const links = linkNames.map((name) => [name, readLink(values, given[name], name)] as const);
+  const handles = handleNames.map(
+    (name) => [name, readOptional(values, given[name], name, handleChars)] as const,
+  );
+  if (description === null || creator === null) return null;
+  const rest = Object.fromEntries([...links, ...handles].filter(([, text]) => text !== null));
+  return { ...rest, description, creator };
+}
+
+const linkNames = ['website', 'banner', 'cover'] as const;
+const handleNames = ['twitter', 'discord'] as const;
+
+const readOptional = (
+  values: RequestValues,
+  given: unknown,
+  name: string,
+  charsMax: number,
+): string | null => (isGiven(given) ? readText(values, given, name, charsMax) : null);
+
+/** A link that pages show: no other scheme than that of the web. */
+function readLink(values: RequestValues, given: unknown, name: string): string | null {
+  const text = readOptional(values, given, name, collectionBounds.urlChars);
+  if (text === null) return null;
+  const protocol = URL.canParse(text) ? new URL(text).protocol : null;
+  return protocol === 'http:' || protocol === 'https:'
+    ? text
+    : values.fault(name, 'must be a URL that begins with http:// or https://');
+}
+
+function readKeyHash(values: RequestValues, given: unknown): Buffer | null {
+  const text = values.text(given, 'apikeyhash')?.toLowerCase() ?? null;
+  if (text === null || text === emptyKeyHash) return null;
+  return /^[0-9a-f]{64}$/u.test(text)
+    ? Buffer.from(text, 'hex')
+    : values.fault('apikeyhash', 'must be the sha256 of an API key: 64 hex characters');
+}
+
+/** Whether there is a parent: an empty object names no inscription. */
+const isParentGiven = (given: unknown): boolean =>
+  isGiven(given) && !(typeof given === 'object' && Object.keys(given as object).length === 0);

@@ -1,0 +1,27 @@
+import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
+import { readPhases, type SentPhase } from './read-phases.ts';
+
+/** A change of phases, without faults of its own. */
+export interface PhasesRequest {
+  readonly kind: 'read';
+  readonly id: string;
+  /** At least one. */
+  readonly phases: readonly SentPhase[];
+}
+
+/** Reads what changes the phases of a collection. Total: any value gives a change or its faults. */
+export function* readPhasesRequest(body: unknown, network: NetworkParameters): Steps<PhasesRequest | Faulty> {
+  const values = new RequestValues();
+  const given = values.object(body, 'the body');
+  if (given === null) return { kind: 'faulty', faults: values.faults };
+  const id = values.text(given['id'], 'id');
+  if (id === null) values.required(given['id'], 'id');
+  const phases = yield* readPhases(values, given['phases'], network);
+  if (phases.length === 0 && values.faults.length === 0)
+    values.sentence('phases', 'phases is required: all that the collection has from now on.');
+  return id === null || values.faults.length > 0
+    ? { kind: 'faulty', faults: values.faults }
+    : { kind: 'read', id, phases };
+}

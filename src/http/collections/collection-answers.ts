@@ -1,0 +1,106 @@
+import type { Collection } from '#collections/collection/collection.store.ts';
+import type { ListedPhase } from '#collections/collection/phases.store.ts';
+import type { SentCollection } from '#collections/reading/read-collection.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { DeliveredItem } from '#orders/collections/delivered-items.queries.ts';
+
+/** Seconds since 1970, as answers have moments. */
+const secondsOf = (moment: Date | null): number | null => (moment === null ? null : moment.getTime() / 1000);
+
+/** A flag of the public interface. */
+export const flagOf = (is: boolean): 0 | 1 => (is ? 1 : 0);
+
+interface ShownPhase
+  extends Pick<ListedPhase, 'phase' | 'items' | 'isPublic' | 'price' | 'startsAt' | 'endsAt'> {
+  /** Addresses that it lists. */
+  readonly listed: number;
+}
+
+/** A phase without its list: these are addresses of customers. */
+const phaseAnswer = (
+  { phase, items, isPublic, price, startsAt, endsAt, listed }: ShownPhase,
+  usual: bigint,
+) => ({
+  id: phase,
+  inscriptionsCount: items,
+  isPublic: flagOf(isPublic),
+  price: Number(price ?? usual),
+  startDate: secondsOf(startsAt),
+  endDate: secondsOf(endsAt),
+  allowListCount: listed,
+});
+
+/** The answer of a creation: all that was sent, without lists of addresses. */
+export function createdAnswer(sent: SentCollection, createdAt: Date) {
+  const { id, name, shown, totalCount, price, creator, altPrices, keyHash, files, phases } = sent;
+  const told = files.flatMap(({ bytes }) => bytes ?? []);
+  return {
+    status: 'ok' as const,
+    id,
+    name,
+    ...shown,
+    totalCount,
+    price: Number(price),
+    ...(creator === null ? {} : { 'creator-address': creator.address }),
+    ...(altPrices === null ? {} : { altPrices }),
+    ...(keyHash === null ? {} : { apikeyhash: keyHash.toString('hex') }),
+    files: files.map(({ name: of, url, bytes }) => ({
+      name: of,
+      url,
+      ...(bytes === null ? {} : { size: bytes }),
+    })),
+    phases: phases.map((phase) => phaseAnswer({ ...phase, listed: phase.allowances.length }, price)),
+    averageSize:
+      told.length === 0 ? 0 : Math.round(told.reduce((sum, bytes) => sum + bytes, 0) / told.length),
+    inscribedCount: 0,
+    active: false,
+    createdAt: createdAt.getTime(),
+  };
+}
+
+/** Facts of a collection beside its row. */
+export interface CollectionFacts {
+  readonly phases: readonly ListedPhase[];
+  /** Items that were delivered. */
+  readonly inscribed: number;
+  /** Sats that the service takes for each item beside its base fee. */
+  readonly serviceFee: number;
+}
+
+/** A collection as everybody may see it. */
+export function collectionAnswer(collection: Collection, { phases, inscribed, serviceFee }: CollectionFacts) {
+  const { id, name, shown, totalCount, price, creatorAddress, altPrices, state, taken, unpaid } = collection;
+  return {
+    status: 'ok' as const,
+    id,
+    name,
+    ...shown,
+    totalCount,
+    price: Number(price),
+    serviceFee,
+    ...(creatorAddress === null ? {} : { 'creator-address': creatorAddress }),
+    ...(altPrices === null ? {} : { altPrices }),
+    averageSize: collection.averageBytes ?? 0,
+    inscribedCount: inscribed,
+    soldCount: taken - unpaid,
+    reservedCount: unpaid,
+    availableCount: totalCount - taken,
+    active: state === 'approved',
+    phases: phases.map((phase) => ({
+      ...phaseAnswer({ ...phase, listed: phase.allowances }, price),
+      takenCount: phase.taken,
+    })),
+    createdAt: collection.createdAt.getTime(),
+  };
+}
+
+/** An item as marketplaces import it. */
+export function itemAnswer(name: string, { inscription, item }: DeliveredItem, isOnchainFormat: boolean) {
+  const attributes = isOnchainFormat
+    ? [{ trait_type: 'inscribed_by', value: 'Satscribe' }]
+    : { inscribed_by: 'Satscribe' };
+  return {
+    id: formatInscriptionId(inscription.txid, inscription.index),
+    meta: { name: `${name} #${item}`, attributes },
+  };
+}

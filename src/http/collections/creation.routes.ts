@@ -1,0 +1,111 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { CreatorCollections } from '#collections/creator-collections.ts';
+import { readCollection, type SentCollection } from '#collections/reading/read-collection.ts';
+import { answerOnce, onceHeaders } from '#http/orders/answer-once.ts';
+import { refuseFaults, unlessFaulty } from '#http/orders/refuse-faults.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { createsCollections } from '#http/server/access/guard.ts';
+import { bodyLimits } from '#http/server/limits.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { Pauses } from '#kernel/concurrency/work-in-steps.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { findMarketCollection } from '#market/collections/market-slug.store.ts';
+import { isImportSlug } from '#market/imports/import-slug.ts';
+import { namedFaults } from '#orders/creating/destination-faults.ts';
+import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
+import { collectionBody, createdCollection } from './collection.schemas.ts';
+import { createdAnswer } from './collection-answers.ts';
+
+type CreatedAnswer = ReturnType<typeof createdAnswer>;
+
+/** Creations of collections, from JSON and from a form, as the public client sends one (docs/collections.md). */
+export function collectionCreationRoutes(app: App, deps: AppDependencies): void {
+  const shared = {
+    summary: 'Creates a collection, which is for sale once an operator approved it',
+    tags: ['collections'],
+    headers: onceHeaders,
+    body: collectionBody,
+    response: { 200: createdCollection },
+  } as const;
+  const config = { errors: 'orderWrite', guard: createsCollections, failures: [409, 422, 503] } as const;
+  const handler = (request: FastifyRequest, reply: FastifyReply): Promise<CreatedAnswer> =>
+    answerCreation(deps, request, reply);
+  apiRoute(app, {
+    method: 'POST',
+    url: '/collection-create',
+    bodyLimit: bodyLimits.collection,
+    schema: { ...shared, operationId: 'createCollection' },
+    config,
+    handler,
+  });
+  apiRoute(app, {
+    method: 'POST',
+    url: '/collectioncreate',
+    bodyLimit: bodyLimits.collection,
+    schema: { ...shared, operationId: 'createCollectionByForm' },
+    config: { ...config, body: 'form' },
+    handler,
+  });
+}
+
+async function answerCreation(
+  deps: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<CreatedAnswer> {
+  const { orders = null, collections = null } = deps;
+  if (orders === null || collections === null)
+    throw new AppError('orders_off', 'this service sells no collections');
+  reply.header('cache-control', 'no-store');
+  const asker = askerOf(reply);
+  return answerOnce(orders, request, asker, async (store) => {
+    const collection = await checkedCollection(deps, orders, request.body, asker);
+    return create(collections, collection, asker, store);
+  });
+}
+
+/** Throws the faults of a collection. */
+async function checkedCollection(
+  { network, pool }: AppDependencies,
+  orders: CustomerOrders,
+  body: unknown,
+  asker: Asker,
+): Promise<SentCollection> {
+  const urlProblem = (url: string): string | null => orders.urlProblem(url);
+  const reading = readCollection(body, { network, urlProblem });
+  const { collection } = unlessFaulty(await new Pauses(asker).run(reading));
+  const { id, creator, keyHash } = collection;
+  const isTaken =
+    !isImportSlug(id) ||
+    (await withSnapshot(pool, ({ client }) => findMarketCollection(client, id), asker.signal)) !== null;
+  if (isTaken) throw taken(id);
+  if (creator !== null) {
+    const named = [['creator-address', creator.script]] as const;
+    const faults = await namedFaults(named, (scripts) => orders.ownScriptsAmong(scripts, asker.signal));
+    if (faults.length > 0) throw refuseFaults(faults);
+  }
+  // a program that sends its key in a header need not hash it
+  if (keyHash !== null || asker.key.kind === 'none') return collection;
+  return { ...collection, keyHash: Buffer.from(asker.key.hash, 'hex') };
+}
+
+async function create(
+  collections: CreatorCollections,
+  collection: SentCollection,
+  { client, key }: Asker,
+  store: Parameters<Parameters<typeof answerOnce>[3]>[0],
+): Promise<CreatedAnswer> {
+  let answer: CreatedAnswer | null = null;
+  await collections.create(collection, key.kind === 'none' ? client : null, async (tx, createdAt) => {
+    answer = createdAnswer(collection, createdAt);
+    await store(tx, answer);
+  });
+  if (answer === null) throw taken(collection.id);
+  return answer;
+}
+
+const taken = (id: string) =>
+  refuseFaults([{ message: `id ${id} is taken: choose another one.`, parameter: 'id' }]);

@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listCollections } from '#collections/collection/collection.store.ts';
+import { readFiles } from '#collections/collection/files.store.ts';
+import { deleteUndecided } from '#collections/collection/insert-collection.store.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
+import { createOrdersApp, type OrdersAnswer, type OrdersApp } from '#test/support/orders/orders-app.ts';
+
+let http: OrdersApp;
+beforeAll(async () => {
+  http = await createOrdersApp();
+}, 120_000);
+afterAll(() => http.close());
+
+interface Faults {
+  readonly error: readonly { readonly msg: string }[];
+}
+interface Shown {
+  readonly status: string;
+  readonly id: string;
+  readonly phases: readonly Readonly<Record<string, unknown>>[];
+  readonly [field: string]: unknown;
+}
+
+const file = (item: number) => ({ name: `${item}.png`, size: 90, url: `https://example.com/${item}.png` });
+const body = (id: string, given: object = {}) => ({
+  id,
+  name: 'Pixels',
+  description: 'Small pictures',
+  creator: 'Ada',
+  totalCount: 3,
+  files: [1, 2, 3].map(file),
+  ...given,
+});
+
+/** Each from a network of its own, unless it says otherwise. */
+let clients = 0;
+async function create(
+  given: object,
+  headers: Readonly<Record<string, string>> = {},
+  remoteAddress = `10.${++clients}.0.1`,
+): Promise<OrdersAnswer<Shown & Faults>> {
+  const answer = await http.app.inject({
+    method: 'POST',
+    url: '/collection-create',
+    remoteAddress,
+    headers: { 'content-type': 'application/json', ...headers },
+    payload: JSON.stringify(given),
+  });
+  return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+}
+const approve = (id: string) =>
+  http.database.pool.query(
+    `UPDATE service.mint_collections SET state = 'approved', decided_at = now(), client = NULL WHERE id = $1`,
+    [id],
+  );
+
+describe('a collection', () => {
+  test('is created, told what was understood, and shown once it is approved', async () => {
+    const { status, body: created } = await create(
+      body('pixels', {
+        price: '1500',
+        'creator-address': addressOf(900),
+        twitter: '@ada',
+        website: 'https://example.com',
+        altPrices: { rune: { amount: 1, token: 'SHITCOIN•PARADISE' } },
+        walletProvider: 'unknown fields are ignored',
+        phases: [
+          {
+            id: 'friends',
+            isPublic: 0,
+            price: 1000,
+            startDate: 1_800_000_000,
+            endDate: '1800000600',
+            allowList: [{ [addressOf(1)]: { allocation: 2 } }, { [addressOf(2)]: { allocation: '-1' } }],
+          },
+          { inscriptionsCount: 2, isPublic: '1', startDate: 1_800_000_000 },
+        ],
+      }),
+    );
+    expect(status).toBe(200);
+    const phases = [
+      {
+        id: 'friends',
+        inscriptionsCount: null,
+        isPublic: 0,
+        price: 1000,
+        startDate: 1_800_000_000,
+        endDate: 1_800_000_600,
+        allowListCount: 2,
+      },
+      {
+        id: '1',
+        inscriptionsCount: 2,
+        isPublic: 1,
+        price: 1500,
+        startDate: 1_800_000_000,
+        endDate: null,
+        allowListCount: 0,
+      },
+    ];
+    expect(created).toMatchObject({
+      status: 'ok',
+      id: 'pixels',
+      price: 1500,
+      'creator-address': addressOf(900),
+      altPrices: { rune: { amount: 1, token: 'SHITCOIN•PARADISE' } },
+      averageSize: 90,
+      inscribedCount: 0,
+      active: false,
+      files: [file(1), file(2), file(3)],
+      phases,
+    });
+    expect(Math.abs(Number(created['createdAt']) - Date.now())).toBeLessThan(60_000);
+    expect((await http.get('/collection?id=pixels')).status).toBe(404);
+    expect((await http.get('/get-collection-json?id=pixels')).status).toBe(404);
+    expect((await http.post('/getallocation', { id: 'pixels', receiveAddress: addressOf(1) })).status).toBe(
+      404,
+    );
+    await approve('pixels');
+    const shown = await http.get<Shown>('/collection?id=pixels');
+    expect(shown.body).toMatchObject({
+      status: 'ok',
+      active: true,
+      serviceFee: 0,
+      totalCount: 3,
+      availableCount: 3,
+      twitter: '@ada',
+      phases: phases.map((phase) => ({ ...phase, takenCount: 0 })),
+    });
+    expect(JSON.stringify(shown.body)).not.toContain(addressOf(1));
+    expect((await http.get('/get-collection-json?id=pixels')).body).toEqual([]);
+    const allocation = await http.post('/getallocation', { id: 'pixels', receiveAddress: addressOf(1) });
+    const none = { inscribedCount: 0, paidItemCount: 0 };
+    expect(allocation.body).toEqual({
+      phases: [
+        { phaseId: 'friends', public: 0, allocation: 2, ...none },
+        { phaseId: '1', public: 1, allocation: -1, ...none },
+      ],
+    });
+    const others = [addressOf(2), addressOf(3)].map((receiveAddress) =>
+      http.post<{ phases: { allocation: number }[] }>('/getallocation', { id: 'pixels', receiveAddress }),
+    );
+    expect((await Promise.all(others)).map((answer) => answer.body.phases[0]?.allocation)).toEqual([-1, 0]);
+  });
+
+  test('is stored as it was sent, and its key is that of the header or of the body', async () => {
+    const { key } = await giveKey(http.database.pool, { scopes: ['orders'] });
+    const hash = createHash('sha256').update(key).digest('hex');
+    await create(body('by-header'), { 'x-api-key': key });
+    await create(body('by-body', { apikeyhash: hash.toUpperCase() }));
+    const empty = createHash('sha256').update('').digest('hex');
+    const { body: unkeyed } = await create(body('by-none', { apikeyhash: empty }));
+    expect(unkeyed).not.toHaveProperty('apikeyhash');
+    const { rows } = await http.database.pool.query(
+      `SELECT id, encode(key_hash, 'hex') AS key, client IS NULL AS known FROM service.mint_collections
+        WHERE id LIKE 'by-%' ORDER BY id`,
+    );
+    expect(rows).toEqual([
+      { id: 'by-body', key: hash, known: false },
+      { id: 'by-header', key: hash, known: true },
+      { id: 'by-none', key: null, known: false },
+    ]);
+    const files = await readFiles(http.database.pool, 'by-body', { after: 0, limit: 10 });
+    expect(files).toEqual([
+      { place: 1, name: '2.png', url: file(2).url, toldBytes: 90, stored: null },
+      { place: 2, name: '3.png', url: file(3).url, toldBytes: 90, stored: null },
+    ]);
+  });
+
+  test('is refused whole, with all its faults', async () => {
+    const ten = Array.from({ length: 1001 }, (_, item) => file(item));
+    const faulty: readonly [object, RegExp][] = [
+      [{ id: '../x' }, /id must be 1 to 100 small letters/u],
+      [{ id: 'x'.repeat(101) }, /id must be/u],
+      [{ id: `${'ab'.repeat(32)}i0` }, /inscription/u],
+      [{ id: 'of' }, /taken/u],
+      [{ id: '' }, /id is required/u],
+      [{ totalCount: 0 }, /totalCount must be from 1 to 100000/u],
+      [{ totalCount: 1e9 }, /totalCount must be/u],
+      [{ totalCount: 2 }, /files are 3, and totalCount is 2/u],
+      [{ totalCount: 2000, files: ten }, /files are 1001.*satscribe mint upload/u],
+      [{ price: -1 }, /price must be a whole number of at least 0/u],
+      [{ price: 1 }, /creator-address is required/u],
+      [{ 'creator-address': 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }, /creator-address.*network/u],
+      [{ phases: [{ isPublic: 2 }] }, /isPublic must be 0 or 1/u],
+      [{ phases: [{ startDate: 20, endDate: 10 }] }, /endDate is not after/u],
+      [{ phases: [{ startDate: 1_800_000_000_000 }] }, /seconds/u],
+      [
+        { phases: [{ price: 5 }, { isPublic: 1 }], 'creator-address': addressOf(1) },
+        /public at the same time/u,
+      ],
+      [{ phases: [{ inscriptionsCount: 4 }] }, /is 4, and the collection has 3/u],
+      [{ phases: [{ price: 1 }] }, /creator-address/u],
+      [{ phases: [{ id: 'a' }, { id: 'a' }] }, /two of the id a/u],
+      [{ allowList: { bc1q: { allocation: 1 } } }, /allowList\.bc1q is not a Bitcoin address/u],
+      [{ allowList: { [addressOf(1)]: {} } }, /allocation is required/u],
+      [{ files: [file(1), file(1)] }, /two of the name 1\.png/u],
+      [{ files: [{ ...file(1), name: 'a.exe' }] }, /extension/u],
+      [{ files: [{ ...file(1), size: 0 }] }, /0: a file without bytes/u],
+      [{ files: [{ name: '1.png' }] }, /url is required/u],
+      [{ files: [{ ...file(1), url: 'http://127.0.0.1/a' }] }, /not public/u],
+      [{ website: 'javascript:alert(1)' }, /website must be a URL/u],
+      [{ altPrices: { rune: { amount: 0, token: 'A' } } }, /altPrices\.rune\.amount/u],
+      [{ apikeyhash: 'abc' }, /apikeyhash/u],
+      [{ name: '', description: '' }, /name is required.*description is required/su],
+    ];
+    for (const [given, words] of faulty) {
+      const answer = await create(body('faulty', given));
+      expect([given, answer.status]).toEqual([given, 400]);
+      expect(answer.body.error.map(({ msg }) => msg).join('\n')).toMatch(words);
+    }
+    const { rows } = await http.database.pool.query(
+      `SELECT id FROM service.mint_collections WHERE id = 'faulty'`,
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('has an id of its own, also beside collections of the market', async () => {
+    await http.database.pool.query(
+      `INSERT INTO service.market_collections (slug, name, items, digest) VALUES ('imported', 'Imported', 0, sha256('a'))`,
+    );
+    expect((await create(body('unique'))).status).toBe(200);
+    for (const id of ['unique', 'imported'])
+      expect((await create(body(id))).body.error[0]?.msg).toBe(`id ${id} is taken: choose another one.`);
+  });
+
+  test('is in a list of its state, the oldest first', async () => {
+    const ids = ['list-a', 'list-b', 'list-c'];
+    for (const id of ids) await create(body(id));
+    await approve('list-b');
+    const all = await listCollections(http.database.pool, 'pending', { after: null, limit: 1_000 });
+    expect(all.map(({ id }) => id).filter((id) => ids.includes(id))).toEqual(['list-a', 'list-c']);
+    const rest = await listCollections(http.database.pool, 'pending', { after: 'list-a', limit: 1_000 });
+    expect(rest.map(({ id }) => id)).toEqual(['list-c']);
+  });
+
+  test('with an Idempotency-Key is created once', async () => {
+    const key = { 'idempotency-key': 'once' };
+    const first = await create(body('once'), key, '10.200.0.1');
+    const second = await create(body('once'), key, '10.200.0.1');
+    expect([second.status, second.body]).toEqual([200, first.body]);
+    expect((await create(body('twice'), key, '10.200.0.1')).status).toBe(422);
+  });
+
+  test('of creators without a key is one of few that wait for the operator, and is deleted in time', async () => {
+    const from = '10.201.0.1';
+    const states = [];
+    for (const item of [1, 2, 3, 4]) states.push((await create(body(`waiting-${item}`), {}, from)).status);
+    expect(states).toEqual([200, 200, 200, 409]);
+    const { key } = await giveKey(http.database.pool, { scopes: ['orders'] });
+    expect((await create(body('waiting-5'), { 'x-api-key': key }, from)).status).toBe(200);
+    await http.database.pool.query(
+      `UPDATE service.mint_collections SET created_at = now() - interval '31 days' WHERE id LIKE 'waiting-%'`,
+    );
+    expect(await deleteUndecided(http.database.pool)).toBe(3);
+    expect((await create(body('waiting-4'), {}, from)).status).toBe(200);
+  });
+});
