@@ -231,6 +231,14 @@ describe('bounds of uploads', () => {
     }
   });
 
+  test('a client that waits is told to send once its file may come', async () => {
+    const content = randomBytes(2_000_000);
+    const { request, answer } = begin({ 'content-length': content.length, expect: '100-continue' });
+    request.once('continue', () => request.end(content)).flushHeaders();
+    const { status, body } = await answer;
+    expect([status, JSON.parse(body)]).toMatchObject([200, { sha256: sha256(content) }]);
+  });
+
   test('a body that stops halfway leaves nothing, and counts for nothing', async () => {
     const usual = key;
     key = await newKey();
