@@ -8,6 +8,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { addSoldItems, removeSoldItems } from '#market/collections/sold-collection.store.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
 import { type PersonCheck, turnstile } from '#orders/collections/turnstile.ts';
 import { type OrderKeys, orderKeys } from '#orders/creating/order-keys.ts';
@@ -176,6 +177,7 @@ export function startOrders(
         returns: returnPolicyOf(config),
         minerHours: config.nonstandardMinerHours,
         coinFor: (orderId, sats) => returnCoins.take(orderId, sats),
+        market: { add: addSoldItems, remove: removeSoldItems },
         restock: (tx, { spent, rests }) => restock(tx, satributes(), spent, rests),
         tell: tellCustomer,
       });

@@ -23,13 +23,14 @@ export interface OrderStepsParts {
   readonly minerHours: number;
   /** A free coin for a return; it comes later where there is none yet. */
   readonly coinFor: CoinForReturn;
+  readonly market: OrderSteps['market'];
   readonly restock: OrderSteps['restock'];
   readonly tell: OrderSteps['tell'];
 }
 
 /** The steps of orders with a wallet and a node. */
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
-  const { signer, arrivedSats, satributes, watch, policy, returns, coinFor, restock, tell } = parts;
+  const { signer, arrivedSats, satributes, watch, policy, returns, coinFor, market, restock, tell } = parts;
   /** Of what is not urgent. */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
@@ -47,6 +48,7 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
       atFeeRate((feeRate) => makeReturn(tx, { signer, feeRate, policy: returns, coinFor }, order, returned)),
     makeRefund: (tx, order, outputs) =>
       atFeeRate((feeRate) => makeRefund(tx, signer, order, outputs, feeRate)),
+    market,
     restock,
     tell,
   };

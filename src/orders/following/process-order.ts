@@ -7,6 +7,7 @@ import {
   decideCollectionOrder,
   reasonWithoutItems,
 } from '#orders/collections/collection-standing.ts';
+import { listDelivered, type MarketItems, unlistDelivered } from '#orders/collections/market-items.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
@@ -56,6 +57,8 @@ export interface OrderSteps extends OrderDepths {
     order: Order,
     funds: OrderFunds,
   ) => Promise<string | Shortfall | null>;
+  /** Lists items of collections once they are delivered. */
+  readonly market: MarketItems;
   /** Takes up what a delivery left of an output of the inventory. */
   readonly restock: (tx: pg.ClientBase, left: LeftInStock) => Promise<void>;
   /**
@@ -257,7 +260,11 @@ async function apply(
   const error = event === 'unmined' ? known.unmined : reasonOf(event, order, known);
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
-  if (event === 'revealed') await restock(tx, known, steps);
+  if (event === 'revealed') {
+    await restock(tx, known, steps);
+    await listDelivered(tx, steps.market, order, known.reveals);
+  }
+  if (order.state === 'completed') await unlistDelivered(tx, steps.market, order);
   return relock(tx, order.id);
 }
 

@@ -21,3 +21,12 @@ export async function ownTransactions(
   );
   return rows.map(({ txid }) => txid);
 }
+
+/** Txids of all reveals that an order ever had, also of those that can never be mined. */
+export async function revealsOfOrder(client: ClientBase, orderId: string): Promise<Txid[]> {
+  const { rows } = await client.query<{ txid: Txid }>(
+    `SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'reveal'`,
+    [orderId],
+  );
+  return rows.map(({ txid }) => txid);
+}

@@ -419,6 +419,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       makeReveals: () => Promise.reject(new Error('there is nothing to spend')),
       makeReturn: () => Promise.resolve(null),
       makeRefund: () => Promise.resolve(null),
+      market: { add: () => Promise.resolve(), remove: () => Promise.resolve() },
       restock: async () => undefined,
       tell: () => Promise.resolve(),
     };

@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { HoldRequest } from '#collections/selling/holds.store.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { openSoldCollection } from '#market/collections/sold-collection.store.ts';
 
 export interface CollectionSpec {
   readonly id: string;
@@ -31,6 +33,17 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
     `INSERT INTO service.mint_collections (id, state, name, total_count, price, creator_address, creator_script, shown, decided_at)
      VALUES ($1, 'approved', $1, $2, $3, $4, $5, '{}', now())`,
     [id, items, price, creatorAddress, creatorAddress === null ? null : scriptOf(creatorAddress)],
+  );
+  await withTransaction(pool, (tx) =>
+    openSoldCollection(tx, {
+      slug: id,
+      name: id,
+      description: null,
+      website: null,
+      twitter: null,
+      discord: null,
+      icon: null,
+    }),
   );
   await pool.query(
     `INSERT INTO service.mint_files (collection, place, name, sha256, bytes, media_type)

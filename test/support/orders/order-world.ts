@@ -9,6 +9,7 @@ import { restock } from '#inventory/restock.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
+import { addSoldItems, removeSoldItems } from '#market/collections/sold-collection.store.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { type Audit, auditOrders } from '#orders/audit/audit-orders.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
@@ -193,6 +194,7 @@ export class OrderWorld {
       returns: this.returns,
       minerHours: 24,
       coinFor: (orderId, sats) => returnCoins.take(orderId, sats),
+      market: { add: addSoldItems, remove: removeSoldItems },
       restock: (tx, { spent, rests }) => restock(tx, regtestSatributes(), spent, rests),
       tell: this.#tell,
     });

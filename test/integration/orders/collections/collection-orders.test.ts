@@ -119,6 +119,11 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       outside: -order.charge.amount,
       creator: 10_000,
     });
+    // the market has them, in the order of their inscriptions
+    const { rows: sold } = await world.database.pool.query(
+      `SELECT name FROM service.market_items WHERE slug = 'moths' ORDER BY place`,
+    );
+    expect(sold).toEqual([{ name: '4.txt' }, { name: '1.txt' }]);
     await requireExactCounts(world.database.pool, 'moths');
     expect((await world.audit()).differences).toEqual([]);
   });
