@@ -12,6 +12,7 @@ import { searchReindexCommand } from './commands/indexing/search-reindex.ts';
 import { verifyCommand } from './commands/indexing/verify.ts';
 import { collectionsCommand } from './commands/market/collections.ts';
 import { salesCommand } from './commands/market/sales.ts';
+import { mintCommand } from './commands/mint/mint.ts';
 import { auditCommand } from './commands/ordering/audit.ts';
 import { inventoryCommand } from './commands/ordering/inventory.ts';
 import { ordersCommand } from './commands/ordering/orders.ts';
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
   keysCommand,
   inventoryCommand,
   ordersCommand,
+  mintCommand,
   auditCommand,
   payoutsCommand,
   walletCommand,

@@ -198,6 +198,11 @@ export const sharedTables: readonly SharedTables[] = [
     why: 'orders that owe most, first: joined with their states in one statement',
   },
   {
+    room: 'src/orders',
+    files: { 'collections/earnings.queries.ts': ['service.ledger_entries'] },
+    why: 'what orders of collections earned, joined with these orders: 100,000 of them would be a parameter of 4 MB',
+  },
+  {
     room: 'src/purse',
     files: {
       'coins/coins.store.ts': ['service.inventory_outputs', 'service.payments_seen'],

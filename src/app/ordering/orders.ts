@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restock } from '#inventory/restock.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
@@ -37,6 +36,7 @@ import { followReleases, type ReleaseOptions, releaseIndices } from '#wallet/ind
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
 import { bumpParts } from './bump-parts.ts';
+import { filesDirOf } from './files-dir.ts';
 import { minerHandingOf, openMiner } from './miner.ts';
 import { markFileOf } from './wallet.ts';
 
@@ -130,9 +130,6 @@ export function startFileSweeps(
       log.error({ err: error }, 'files of orders are no longer deleted');
     });
 }
-
-const filesDirOf = ({ filesDir, dataDir }: CommandContext['config']): string =>
-  filesDir ?? join(dataDir, 'files');
 
 /** Brings orders on for the life of the process, where it has the seed of the wallet. */
 export function startOrders(

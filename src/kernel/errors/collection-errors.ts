@@ -32,4 +32,33 @@ export const collectionErrors = {
     action: 'Send a key in x-api-key, or wait: what no operator decides about is deleted after 30 days.',
     retry: 'never',
   },
+  mint_decided: {
+    meaning: 'A collection for sale is not in the state that the command needs: it was decided about before.',
+    action:
+      'Look at `satscribe mint show ID`. What is refused is sent again by its creator; what is sold stays.',
+    retry: 'never',
+  },
+  mint_disk_full: {
+    meaning: 'The disk of files (FILES_DIR) would have less than 1 GB left with the files of a collection.',
+    action: 'Make room, and run the command again: files that are stored are not fetched or written again.',
+    retry: 'never',
+  },
+  mint_files_wrong: {
+    meaning:
+      'A collection cannot be approved, or a folder cannot be its files: counts, names, prices or bytes are wrong, or a file could not be fetched. The message has all faults, up to 100 of them.',
+    action:
+      'Mend what it names and run the command again: what was fetched is kept. `satscribe mint upload` replaces the files; else `satscribe mint refuse` tells the creator why.',
+    retry: 'never',
+  },
+  mint_folder_unreadable: {
+    meaning: 'A folder of files to upload, or a file in it, is not there or cannot be read.',
+    action: 'Name a folder that the user of the command can read.',
+    retry: 'never',
+  },
+  mint_unknown: {
+    meaning: 'No collection for sale has this id.',
+    action:
+      'Look at `satscribe mint list`. Imported collections of the market are those of `satscribe collections list`.',
+    retry: 'never',
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { collectionContents } from '#collections/collection/content-names.queries.ts';
 
 /** Retries and customers may need a content as long; nobody does later (docs/orders.md, "Contents"). */
 export const keptAfterExpiry = '7 days';
@@ -26,7 +27,9 @@ const contentNames = `
   SELECT f.sha256, ${isOver} AS is_over
     FROM service.order_files AS f JOIN service.orders AS o ON o.id = f.order_id
   UNION ALL
-  SELECT u.sha256, ${isUploadOver} AS is_over FROM service.uploaded_files AS u`;
+  SELECT u.sha256, ${isUploadOver} AS is_over FROM service.uploaded_files AS u
+  UNION ALL
+  ${collectionContents}`;
 
 /** A file that has a URL. */
 export interface FoundFile {

@@ -1,0 +1,90 @@
+import type pg from 'pg';
+import type { ApprovalOptions } from '#collections/approving/approval-faults.ts';
+import type { ContentsDisk, OwnContents } from '#collections/approving/contents-disk.ts';
+import type { MarketListing } from '#collections/approving/market-listing.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { openSoldCollection, soldSlugProblem } from '#market/collections/sold-collection.store.ts';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { fileBytesMax, freeBytesMin } from '#orders/files/file-bounds.ts';
+import { OwnFiles } from '#orders/files/own-files.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import { openDatabase } from '#src/app/database/database.ts';
+import { filesDirOf } from './files-dir.ts';
+
+/** One notes what was fetched while another one decides. */
+const connectionsMax = 2;
+/** Making 100,000 items takes some seconds. */
+const statementTimeoutMs = 60_000;
+
+/** Parts that the operator's commands of collections for sale work with. */
+export interface MintParts {
+  readonly pool: pg.Pool;
+  readonly disk: ContentsDisk;
+  readonly own: OwnContents;
+  readonly outgoing: OutgoingHttp;
+  readonly market: MarketListing;
+  readonly signal: AbortSignal;
+  readonly options: ApprovalOptions;
+}
+
+/** Works on collections for sale, beside a service or without one: with the database and the disk of files of the settings. */
+export async function withMint(
+  context: CommandContext,
+  work: (parts: MintParts) => Promise<void>,
+): Promise<void> {
+  const { config, flags, lifecycle } = context;
+  const { url } = await openDatabase(context, 'existing');
+  const pool = createPool(url, {
+    applicationName: 'satscribe mint',
+    max: connectionsMax,
+    statementTimeoutMs,
+  });
+  lifecycle.add('mint connections', () => pool.end());
+  const outgoing = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
+  lifecycle.add('requests for files of collections', () => outgoing.close());
+  const files = new CustomerFiles(filesDirOf(config));
+  await lifecycle.run('mint', (signal) =>
+    work({
+      pool,
+      disk: diskOf(files),
+      own: ownContents(pool, files, config.publicUrl),
+      outgoing,
+      market,
+      signal,
+      options: {
+        allowsDoubles: flags['allow-doubles'] !== undefined,
+        bytesMax: fileBytesMax,
+        nonStandard: config.nonstandardMinerUrl !== undefined,
+      },
+    }),
+  );
+}
+
+/** Throws `mint_disk_full` where the disk has no room for a content. */
+const diskOf = (files: CustomerFiles): ContentsDisk => ({
+  put: async (content) => {
+    const free = await files.freeBytes();
+    if (free - content.length < freeBytesMin)
+      throw new AppError('mint_disk_full', `The disk of files has ${free} bytes left.`, { free });
+    return files.put(content);
+  },
+  bytesOf: (sha256) => files.bytesOf(sha256),
+});
+
+/** Files of this service are read from disk, under the origin of PUBLIC_URL. */
+function ownContents(pool: pg.Pool, files: CustomerFiles, publicUrl: string | undefined): OwnContents {
+  const own = new OwnFiles({ pool, files }, publicUrl === undefined ? [] : [publicUrl]);
+  return {
+    read: async (url, signal) => (own.isOwn(url) ? (await own.find([url], signal)).read(url) : null),
+  };
+}
+
+const market: MarketListing = {
+  slugProblem: soldSlugProblem,
+  open: (tx, { id, name, shown }) => {
+    const { description, website, twitter, discord } = shown;
+    return openSoldCollection(tx, { slug: id, name, description, website, twitter, discord, icon: null });
+  },
+};

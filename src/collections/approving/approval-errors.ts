@@ -1,0 +1,33 @@
+import type { Collection } from '#collections/collection/collection.store.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ApprovalFault } from './approval-faults.ts';
+
+export const unknownMint = (id: string): AppError =>
+  new AppError('mint_unknown', `No collection for sale has the id "${id}".`, { id });
+
+/** Throws `mint_decided` for a collection that is not pending. */
+export function requirePending({
+  id,
+  state,
+  decidedAt,
+}: Pick<Collection, 'id' | 'state' | 'decidedAt'>): void {
+  if (state === 'pending') return;
+  const at = decidedAt === null ? '' : ` since ${decidedAt.toISOString().slice(0, 19)}Z`;
+  throw new AppError('mint_decided', `The collection ${id} is ${state}${at}.`, { id, state });
+}
+
+/** Faults in a message: a collection of 100,000 files may have as many. */
+const shownMax = 100;
+
+/** @param untried files that were not fetched after too many faults */
+export function wrongFiles(id: string, faults: readonly ApprovalFault[], untried = 0): AppError {
+  const lines = faults.slice(0, shownMax).map(({ where, why }) => `${where} ${why}.`);
+  if (faults.length > shownMax) lines.push(`… and ${faults.length - shownMax} more.`);
+  if (untried > 0) lines.push(`${untried} more files were not fetched after these faults.`);
+  const message = `The collection ${id} was not changed:\n  ${lines.join('\n  ')}`;
+  return new AppError('mint_files_wrong', message, {
+    id,
+    faults: faults.slice(0, shownMax),
+    count: faults.length,
+  });
+}

@@ -1,0 +1,30 @@
+import type pg from 'pg';
+import { type Collection, readCollection } from '#collections/collection/collection.store.ts';
+import { collectionBounds } from '#collections/collection/collection-bounds.ts';
+import { readFiles } from '#collections/collection/files.store.ts';
+import { readPhases } from '#collections/collection/phases.store.ts';
+import { unknownMint } from './approval-errors.ts';
+import type { ApprovalFacts, ApprovalFault } from './approval-faults.ts';
+import type { MarketListing } from './market-listing.ts';
+
+/** Reads what an approval is decided by: all files, 100,000 at most. Throws `mint_unknown`. */
+export async function readFacts(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+): Promise<ApprovalFacts & { readonly collection: Collection }> {
+  const collection = await readCollection(client, id);
+  if (collection === null) throw unknownMint(id);
+  const phases = await readPhases(client, id);
+  const files = await readFiles(client, id, { after: null, limit: collectionBounds.items });
+  return { collection, phases, files };
+}
+
+/** The fault of a slug that the market cannot have. */
+export async function slugFaults(
+  market: MarketListing,
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+): Promise<readonly ApprovalFault[]> {
+  const problem = await market.slugProblem(client, id);
+  return problem === null ? [] : [{ where: 'id', why: problem }];
+}

@@ -1,0 +1,108 @@
+import type { Collection } from '#collections/collection/collection.store.ts';
+import type { CollectionFile } from '#collections/collection/files.store.ts';
+import type { ListedPhase } from '#collections/collection/phases.store.ts';
+import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { contentTypeOf, fileExtensions } from '#kernel/requests/file-types.ts';
+
+/** Something that keeps a collection from its approval. */
+export interface ApprovalFault {
+  /** The field, or the name of the file. */
+  readonly where: string;
+  /** After the name. */
+  readonly why: string;
+}
+
+/** A collection, with all that its approval is decided by. */
+export interface ApprovalFacts {
+  readonly collection: Pick<Collection, 'totalCount' | 'price' | 'creatorAddress'>;
+  readonly phases: readonly Pick<ListedPhase, 'phase' | 'price'>[];
+  readonly files: readonly CollectionFile[];
+}
+
+/** Bounds of contents, and the operator's leave to pass one. */
+export interface ApprovalOptions {
+  /** Two items may have the same bytes. */
+  readonly allowsDoubles: boolean;
+  /** Bytes of a file: those that an order can inscribe. */
+  readonly bytesMax: number;
+  /** A miner takes transactions above the standard weight (NONSTANDARD_MINER_URL). */
+  readonly nonStandard: boolean;
+}
+
+/** Finds faults that no content mends, before any file is fetched. Pure. */
+export function termFaults({ collection, phases, files }: ApprovalFacts): readonly ApprovalFault[] {
+  const { totalCount, price, creatorAddress } = collection;
+  const faults: ApprovalFault[] = [];
+  const priced = phases.filter((phase) => (phase.price ?? price) > 0n).map(({ phase }) => phase);
+  if (creatorAddress === null && (price > 0n || priced.length > 0))
+    faults.push({
+      where: 'creator-address',
+      why: `is missing, and items have a price${priced.length === 0 ? '' : ` (in phase ${priced.join(', ')})`}: who gets it is not known`,
+    });
+  if (phases.length === 0) faults.push({ where: 'phases', why: 'are missing: nothing could be sold' });
+  if (files.length === 0)
+    faults.push({ where: 'files', why: 'are missing: satscribe mint upload brings those of a folder' });
+  else if (files.length !== totalCount && files.length !== 1)
+    faults.push({
+      where: 'files',
+      why: `are ${files.length}, and totalCount is ${totalCount}: as many files, or one for an edition`,
+    });
+  return [...faults, ...files.flatMap(nameFaults)];
+}
+
+function nameFaults({ name, url, stored }: CollectionFile): readonly ApprovalFault[] {
+  if (contentTypeOf(name) === null)
+    return [{ where: name, why: `is of a type that cannot be ordered: ${fileExtensions}` }];
+  return url === null && stored === null
+    ? [{ where: name, why: 'has no URL and was not uploaded: satscribe mint upload brings it' }]
+    : [];
+}
+
+/** Says after its name why a file of this length cannot be sold; null: it can. Pure. */
+export function contentFault(bytes: number, { bytesMax, nonStandard }: ApprovalOptions): string | null {
+  if (bytes === 0) return 'is empty: an inscription has at least one byte';
+  if (bytes > bytesMax) return `has ${bytes} bytes, and a file at most ${bytesMax}`;
+  return !nonStandard && leastRevealWeight(bytes) > standardWeightMax
+    ? `has ${bytes} bytes, which no standard transaction inscribes: only a miner takes it (NONSTANDARD_MINER_URL)`
+    : null;
+}
+
+/** Weight of the shortest reveal of a content: pushes of 520 bytes each, one input and one output. */
+const leastRevealWeight = (bytes: number): number => bytes + 3 * Math.ceil(bytes / 520) + 400;
+
+/**
+ * Finds faults of contents that are there. The same bytes twice are most often a mistake of the creator, and what was sold
+ * cannot be taken back: the operator says that they are meant. Pure.
+ */
+export function contentFaults(
+  files: readonly CollectionFile[],
+  options: ApprovalOptions,
+): readonly ApprovalFault[] {
+  const first = new Map<string, string>();
+  return files.flatMap(({ name, stored }): readonly ApprovalFault[] => {
+    if (stored === null) return [];
+    const fault = contentFault(stored.bytes, options);
+    if (fault !== null) return [{ where: name, why: fault }];
+    const hex = stored.sha256.toString('hex');
+    const double = first.get(hex);
+    if (double === undefined) first.set(hex, name);
+    return double === undefined || options.allowsDoubles
+      ? []
+      : [{ where: name, why: `has the same bytes as ${double}: --allow-doubles sells both` }];
+  });
+}
+
+/** A file of another size than its creator told. */
+export interface SizeDifference {
+  readonly name: string;
+  readonly toldBytes: number;
+  readonly bytes: number;
+}
+
+/** Files of another size than told. What is sold are the bytes, so they refuse nothing. Pure. */
+export const sizeDifferences = (files: readonly CollectionFile[]): readonly SizeDifference[] =>
+  files.flatMap(({ name, toldBytes, stored }) =>
+    toldBytes === null || stored === null || stored.bytes === toldBytes
+      ? []
+      : [{ name, toldBytes, bytes: stored.bytes }],
+  );

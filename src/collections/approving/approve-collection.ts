@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { type Collection, lockCollection } from '#collections/collection/collection.store.ts';
+import type { CollectionFile } from '#collections/collection/files.store.ts';
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { requirePending, wrongFiles } from './approval-errors.ts';
+import { readFacts, slugFaults } from './approval-facts.ts';
+import {
+  type ApprovalFault,
+  type ApprovalOptions,
+  contentFaults,
+  type SizeDifference,
+  sizeDifferences,
+  termFaults,
+} from './approval-faults.ts';
+import type { ContentsDisk } from './contents-disk.ts';
+import { type FetchParts, fetchFiles } from './fetch-files.ts';
+import type { MarketListing } from './market-listing.ts';
+import { forgetContents } from './stored-files.store.ts';
+
+export interface ApprovalParts extends FetchParts {
+  readonly market: MarketListing;
+  /** Called before anything is fetched, with the number of files that are not there yet. */
+  readonly onMissing: (files: number) => void;
+}
+
+export interface Approved {
+  readonly collection: string;
+  readonly items: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** Files that this run fetched. */
+  readonly fetched: number;
+  readonly differences: readonly SizeDifference[];
+}
+
+/**
+ * Approves a collection: what is on disk then is what is sold. Files that are not there are fetched, and all faults are told
+ * together; nothing is approved with one. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong` and `mint_disk_full`.
+ */
+export async function approveCollection(
+  parts: ApprovalParts,
+  id: string,
+  options: ApprovalOptions,
+): Promise<Approved> {
+  const { pool } = parts;
+  const facts = await readFacts(pool, id);
+  requirePending(facts.collection);
+  const faults = [...(await slugFaults(parts.market, pool, id)), ...termFaults(facts)];
+  const lost = await lostContents(parts.disk, facts.files);
+  await forgetContents(
+    pool,
+    id,
+    lost.map(({ place }) => place),
+  );
+  const lostPlaces = new Set(lost.map(({ place }) => place));
+  const missing = facts.files.filter(({ place, stored }) => stored === null || lostPlaces.has(place));
+  const gone = lost.filter(({ url }) => url === null).map(lostFault);
+  if (faults.length + gone.length > 0) throw wrongFiles(id, [...faults, ...gone]);
+  parts.onMissing(missing.length);
+  const fetched = await fetchFiles(parts, id, missing, options);
+  const { files } = await readFacts(pool, id);
+  const found = [...fetched.faults, ...contentFaults(files, options)];
+  if (found.length > 0) throw wrongFiles(id, found, fetched.untried);
+  const approved = await withTransaction(pool, (tx) => decide(tx, parts.market, id, options));
+  return { ...approved, fetched: missing.length };
+}
+
+/** Files that are looked for on the disk at once. */
+const looksAtOnce = 16;
+
+/** Files whose contents are noted, and not on the disk: it was lost, or restored without them. */
+async function lostContents(
+  disk: ContentsDisk,
+  files: readonly CollectionFile[],
+): Promise<readonly CollectionFile[]> {
+  const lost: CollectionFile[] = [];
+  await inLanes(files, looksAtOnce, async (file) => {
+    const { stored } = file;
+    if (stored !== null && (await disk.bytesOf(stored.sha256)) !== stored.bytes) lost.push(file);
+  });
+  return lost;
+}
+
+const lostFault = ({ name }: CollectionFile): ApprovalFault => ({
+  where: name,
+  why: 'was uploaded, and the disk of files has lost it: satscribe mint upload brings it again',
+});
+
+/** Looks at all again in the transaction that decides: files, phases and slug may have changed meanwhile. */
+async function decide(
+  tx: pg.ClientBase,
+  market: MarketListing,
+  id: string,
+  options: ApprovalOptions,
+): Promise<Omit<Approved, 'fetched'>> {
+  await lockCollection(tx, id);
+  const facts = await readFacts(tx, id);
+  const { collection, files } = facts;
+  requirePending(collection);
+  const faults = [...termFaults(facts), ...files.flatMap(missingFault), ...contentFaults(files, options)];
+  if (faults.length > 0) throw wrongFiles(id, faults);
+  if (!(await market.open(tx, collection))) throw wrongFiles(id, await slugFaults(market, tx, id));
+  await tx.query(
+    `UPDATE service.mint_collections SET state = 'approved', decided_at = now(), client = NULL WHERE id = $1`,
+    [id],
+  );
+  await insertItems(tx, collection, files);
+  return {
+    collection: id,
+    items: collection.totalCount,
+    files: files.length,
+    bytes: files.reduce((sum, { stored }) => sum + (stored?.bytes ?? 0), 0),
+    differences: sizeDifferences(files),
+  };
+}
+
+const missingFault = ({ name, stored }: CollectionFile): readonly ApprovalFault[] =>
+  stored === null
+    ? [{ where: name, why: 'changed while the collection was approved: approve it again' }]
+    : [];
+
+/** Makes the items, from 1 on: each has its file, or all have the one of an edition. */
+async function insertItems(
+  tx: pg.ClientBase,
+  { id, totalCount }: Pick<Collection, 'id' | 'totalCount'>,
+  files: readonly CollectionFile[],
+): Promise<void> {
+  const random = randomBytes(4 * totalCount);
+  await tx.query(
+    `INSERT INTO service.mint_items (collection, item, file, draw)
+     SELECT $1, given.item, given.file, given.draw
+       FROM unnest($2::integer[], $3::integer[]) WITH ORDINALITY AS given(file, draw, item)`,
+    [
+      id,
+      Array.from({ length: totalCount }, (_, item) => (files[item] ?? files[0])?.place),
+      Array.from({ length: totalCount }, (_, item) => random.readInt32LE(4 * item)),
+    ],
+  );
+}

@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import { type Collection, lockCollection } from '#collections/collection/collection.store.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { requirePending, unknownMint } from './approval-errors.ts';
+
+/** Refuses a pending collection, whose files may go. Throws `mint_unknown` and `mint_decided`. */
+export function refuseCollection(pool: pg.Pool, id: string, reason: string): Promise<void> {
+  return decide(pool, id, 'refused', reason, requirePending);
+}
+
+/**
+ * Ends the sale of an approved collection: what was sold stays, and unpaid orders keep their items for their time. Throws
+ * `mint_unknown` and `mint_decided`.
+ */
+export function closeCollection(pool: pg.Pool, id: string, reason: string): Promise<void> {
+  return decide(pool, id, 'closed', reason, ({ state }) => {
+    if (state === 'approved') return;
+    const message = `The collection ${id} is ${state}: only an approved one is closed.`;
+    throw new AppError('mint_decided', message, { id, state });
+  });
+}
+
+async function decide(
+  pool: pg.Pool,
+  id: string,
+  state: 'refused' | 'closed',
+  reason: string,
+  check: (collection: Collection) => void,
+): Promise<void> {
+  await withTransaction(pool, async (tx) => {
+    const collection = await lockCollection(tx, id);
+    if (collection === null) throw unknownMint(id);
+    check(collection);
+    await tx.query(
+      `UPDATE service.mint_collections
+          SET state = $2, reason = $3, client = NULL, decided_at = coalesce(decided_at, now()) WHERE id = $1`,
+      [id, state, reason],
+    );
+  });
+}

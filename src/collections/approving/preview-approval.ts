@@ -1,0 +1,44 @@
+import type pg from 'pg';
+import { readFacts, slugFaults } from './approval-facts.ts';
+import {
+  type ApprovalFault,
+  type ApprovalOptions,
+  contentFaults,
+  type SizeDifference,
+  sizeDifferences,
+  termFaults,
+} from './approval-faults.ts';
+import type { MarketListing } from './market-listing.ts';
+
+/** Outcome of an approval now. */
+export interface ApprovalPreview {
+  /** Faults that are known before files are fetched. */
+  readonly faults: readonly ApprovalFault[];
+  /** Files that would be fetched, and their bytes as told; null: one of them is not told. */
+  readonly toFetch: number;
+  readonly toFetchBytes: number | null;
+  readonly differences: readonly SizeDifference[];
+}
+
+/** Looks at what an approval would do. Throws `mint_unknown`. */
+export async function previewApproval(
+  client: pg.Pool | pg.ClientBase,
+  market: MarketListing,
+  id: string,
+  options: ApprovalOptions,
+): Promise<ApprovalPreview> {
+  const facts = await readFacts(client, id);
+  const { files } = facts;
+  const missing = files.filter(({ stored, url }) => stored === null && url !== null);
+  const told = missing.flatMap(({ toldBytes }) => toldBytes ?? []);
+  return {
+    faults: [
+      ...(await slugFaults(market, client, id)),
+      ...termFaults(facts),
+      ...contentFaults(files, options),
+    ],
+    toFetch: missing.length,
+    toFetchBytes: told.length === missing.length ? told.reduce((sum, bytes) => sum + bytes, 0) : null,
+    differences: sizeDifferences(files),
+  };
+}
