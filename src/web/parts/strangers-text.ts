@@ -22,7 +22,7 @@ export const strangersName = (name: string): Markup =>
   isVisible(name) ? inBdi(name, name) : html`<span class="faint">(blank)</span>`;
 
 /** Controls, marks of direction, joiners and fillers, blanks, and the pattern of Braille without dots. */
-const visible = /[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const visible = /[^\p{Cc}\p{Cf}\ud800-\udfff\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Whether anything of a text is seen. */
 export const isVisible = (text: string): boolean => visible.test(text);
