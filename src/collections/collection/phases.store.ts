@@ -159,7 +159,9 @@ export async function readAllocations(
     text: `SELECT p.phase, p.is_public, a.script IS NOT NULL AS is_listed, a.items, bought.paid, bought.orders
              FROM service.mint_collections AS c
              LEFT JOIN service.mint_phases AS p ON p.collection = c.id
-             LEFT JOIN service.mint_allowances AS a ON a.collection = c.id AND a.phase = p.phase AND a.script = $2
+             LEFT JOIN LATERAL (
+               SELECT l.script, l.items FROM service.mint_allowances AS l
+                WHERE l.collection = c.id AND l.phase = p.phase AND l.script = $2 LIMIT 1) AS a ON true
              CROSS JOIN LATERAL (
                SELECT coalesce(sum(o.items), 0)::integer AS paid, coalesce(jsonb_agg(jsonb_build_object('orderId', o.order_id, 'items', o.items)), '[]') AS orders
                  FROM service.mint_orders AS o

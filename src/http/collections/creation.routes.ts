@@ -6,6 +6,7 @@ import { answerOnce, onceHeaders } from '#http/orders/answer-once.ts';
 import { refuseFaults, unlessFaulty } from '#http/orders/refuse-faults.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { createsCollections } from '#http/server/access/guard.ts';
+import { ownOriginsOf } from '#http/server/headers/request-origin.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -62,7 +63,7 @@ async function answerCreation(
   reply.header('cache-control', 'no-store');
   const asker = askerOf(reply);
   return answerOnce(orders, request, asker, async (store) => {
-    const collection = await checkedCollection(deps, orders, request.body, asker);
+    const collection = await checkedCollection(deps, orders, request, asker);
     return create(collections, collection, asker, store);
   });
 }
@@ -71,11 +72,13 @@ async function answerCreation(
 async function checkedCollection(
   { network, pool }: AppDependencies,
   orders: CustomerOrders,
-  body: unknown,
+  request: FastifyRequest,
   asker: Asker,
 ): Promise<SentCollection> {
-  const urlProblem = (url: string): string | null => orders.urlProblem(url);
-  const reading = readCollection(body, { network, urlProblem });
+  // files that were uploaded are read from disk, whatever their host
+  const own = orders.ownFiles(ownOriginsOf(request, orders.publicOrigin));
+  const urlProblem = (url: string): string | null => (own.isOwn(url) ? null : orders.urlProblem(url));
+  const reading = readCollection(request.body, { network, urlProblem });
   const { collection } = unlessFaulty(await new Pauses(asker).run(reading));
   const { id, creator, keyHash } = collection;
   const isTaken =

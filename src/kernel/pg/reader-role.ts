@@ -42,7 +42,6 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'mint_collections', privilege: 'UPDATE', columns: ['taken', 'unpaid'] },
   { table: 'mint_files', privilege: 'SELECT' },
   { table: 'mint_phases', privilege: 'SELECT' },
-  { table: 'mint_phases', privilege: 'UPDATE', columns: ['taken'] },
   { table: 'mint_allowances', privilege: 'SELECT' },
   { table: 'mint_items', privilege: 'SELECT' },
   { table: 'mint_items', privilege: 'UPDATE', columns: ['order_id', 'order_place'] },
@@ -105,29 +104,22 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'market_items', privilege: 'SELECT' },
   { table: 'market_traits', privilege: 'SELECT' },
   // collections for sale: new ones, which wait for the operator, and other phases; no state, no approved file
-  { table: 'mint_collections', privilege: 'SELECT' },
   {
     table: 'mint_collections',
     privilege: 'INSERT',
     columns:
       'id name total_count price creator_address creator_script alt_prices shown key_hash client'.split(' '),
   },
-  // to lock a row needs the right to change it
-  { table: 'mint_collections', privilege: 'UPDATE', columns: ['taken', 'unpaid'] },
-  { table: 'mint_files', privilege: 'SELECT' },
   {
     table: 'mint_files',
     privilege: 'INSERT',
     columns: ['collection', 'place', 'name', 'url', 'told_bytes'],
   },
-  { table: 'mint_phases', privilege: 'SELECT' },
   { table: 'mint_phases', privilege: 'INSERT' },
   { table: 'mint_phases', privilege: 'UPDATE' },
   { table: 'mint_phases', privilege: 'DELETE' },
-  { table: 'mint_allowances', privilege: 'SELECT' },
   { table: 'mint_allowances', privilege: 'INSERT' },
   { table: 'mint_allowances', privilege: 'DELETE' },
-  { table: 'mint_orders', privilege: 'SELECT' },
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'orders_audit', privilege: 'SELECT' },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { type ClientAnswer, callClient } from '#test/support/orders/call-client.ts';
 import { OrderService } from '#test/support/orders/order-service.ts';
@@ -334,6 +335,78 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       expect(await call(method, bad)).toMatchObject(refused);
     },
   );
+
+  test('createCollection arrives whole; updateCollectionPhases and getAllocation', async () => {
+    const { key } = await giveKey(service.database.pool, { scopes: ['orders'] });
+    const files = Array.from({ length: 1_000 }, (_, item) => ({
+      name: `${item}.png`,
+      size: 100 + (item % 2),
+      url: `https://example.com/${item}.png`,
+    }));
+    const allowList = Object.fromEntries(
+      Array.from({ length: 500 }, (_, buyer) => [addressOf(10_000 + buyer), { allocation: 1 + (buyer % 3) }]),
+    );
+    const collection = {
+      id: 'client-pixels',
+      name: 'Pixels',
+      description: 'A thousand pixels',
+      creator: 'Ada',
+      totalCount: 1_000,
+      price: 2_000,
+      'creator-address': addressOf(receiver),
+      files,
+      phases: [
+        {
+          id: 'friends',
+          inscriptionsCount: 600,
+          isPublic: 0,
+          price: 1_000,
+          startDate: 1,
+          allowList: [allowList],
+        },
+      ],
+    };
+    const made = await call<{ id: string; averageSize: number; phases: unknown }>(
+      'createCollection',
+      collection,
+    );
+    expect(made.value).toMatchObject({
+      status: 'ok',
+      id: 'client-pixels',
+      averageSize: 101,
+      inscribedCount: 0,
+      active: false,
+      files,
+      phases: [{ id: 'friends', inscriptionsCount: 600, isPublic: 0, price: 1_000, allowListCount: 500 }],
+    });
+    const bad = await call('createCollection', { ...collection, totalCount: 0 });
+    expect(bad.error?.message).toContain('400');
+    await service.database.pool.query(
+      `UPDATE service.mint_collections SET state = 'approved', decided_at = now(), client = NULL WHERE id = 'client-pixels'`,
+    );
+    const asked = { id: 'client-pixels', receiveAddress: addressOf(10_002) };
+    const none = { inscribedCount: 0, paidItemCount: 0 };
+    expect((await call('getAllocation', asked)).value).toEqual({
+      phases: [{ phaseId: 'friends', public: 0, allocation: 3, ...none }],
+    });
+    // it has no key: only an operator changes it, and this client sends no key
+    const phases = [{ inscriptionsCount: 5, isPublic: 1, price: 0, startDate: 1, endDate: null }];
+    const update = await call('updateCollectionPhases', { id: 'client-pixels', phases });
+    expect(update.error).toMatchObject({ status: 401 });
+    await service.database.pool.query(
+      `UPDATE service.mint_collections SET key_hash = sha256($1) WHERE id = 'client-pixels'`,
+      [Buffer.from(key)],
+    );
+    const keyed = await callClient<{ phases: unknown }>(
+      service.origin,
+      'Inscription',
+      'updateCollectionPhases',
+      [{ id: 'client-pixels', phases }],
+      key,
+    );
+    expect(keyed.value).toMatchObject({ id: 'client-pixels', phases: [{ id: '1', inscriptionsCount: 5 }] });
+    expect((await call('getAllocation', asked)).value).toMatchObject({ phases: [{ allocation: -1 }] });
+  });
 
   test('getInventory gives each type with its fee', async () => {
     const { value } = await call<Record<string, object>>('getInventory');

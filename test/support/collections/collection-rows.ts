@@ -31,7 +31,7 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
   const { id, items, price = 0, creatorAddress = null, phases = [{ phase: 'public' }] } = spec;
   await pool.query(
     `INSERT INTO service.mint_collections (id, state, name, total_count, price, creator_address, creator_script, shown, decided_at)
-     VALUES ($1, 'approved', $1, $2, $3, $4, $5, '{}', now())`,
+     VALUES ($1, 'approved', $1, $2, $3, $4, $5, '{"description": "A test", "creator": "Ada"}', now())`,
     [id, items, price, creatorAddress, creatorAddress === null ? null : scriptOf(creatorAddress)],
   );
   await withTransaction(pool, (tx) =>

@@ -19,9 +19,10 @@ export async function callClient<Value>(
   name: ClientClass,
   method: string,
   parameters: readonly unknown[],
+  key = '',
 ): Promise<ClientAnswer<Value>> {
   const { stdout } = await execute(process.execPath, [clientFile, name, method, JSON.stringify(parameters)], {
-    env: { ...machineEnvironment(), https_proxy: origin },
+    env: { ...machineEnvironment(), https_proxy: origin, CLIENT_KEY: key },
   });
   return JSON.parse(stdout) as ClientAnswer<Value>;
 }

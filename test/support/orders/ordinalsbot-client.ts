@@ -8,11 +8,13 @@ const print = (answer: object): boolean => process.stdout.write(JSON.stringify(a
 // the client writes its settings there
 Object.assign(console, { log: () => undefined });
 const [name = '', method = '', json = '[]'] = process.argv.slice(2);
-const client = new Ordinalsbot('', 'testnet')[name as ClientClass]() as unknown as Readonly<
-  Record<string, (...parameters: unknown[]) => Promise<unknown>>
->;
+const client = new Ordinalsbot(process.env['CLIENT_KEY'] ?? '', 'testnet')[
+  name as ClientClass
+]() as unknown as Readonly<Record<string, (...parameters: unknown[]) => Promise<unknown>>>;
 try {
-  print({ value: await client[method]?.(...(JSON.parse(json) as unknown[])) });
+  const value = await client[method]?.(...(JSON.parse(json) as unknown[]));
+  // this method returns the whole answer of its HTTP library, which is no JSON
+  print({ value: method === 'createCollection' ? (value as { readonly data: unknown }).data : value });
 } catch (error) {
   const { status = null, message } = error as { readonly status?: number; readonly message: string };
   print({ error: { status, message } });
