@@ -58,6 +58,7 @@ export function holdItems(pool: pg.Pool, request: HoldRequest): Promise<HeldItem
     if (sale === null) return unknownCollection(request.collection);
     await freeAbandoned(tx, request.collection, request.now);
     const state = await readSale(tx, request);
+    if (state === null) throw new RangeError(`collection ${request.collection} is gone while it is locked`);
     const refusal = refusalOf(state, request);
     if (refusal !== null) return refusal;
     const chosen = choosePhase(
@@ -101,11 +102,14 @@ interface SaleState {
   readonly allowances: readonly { phase: string; items: number | null; paid: number }[];
 }
 
-/** The collection, its phases, what they allow the address, and what is unpaid: one statement. */
-async function readSale(
+/**
+ * The collection, its phases, what they allow the address, and what is unpaid: one statement. Null: there is no approved
+ * collection with this id.
+ */
+export async function readSale(
   tx: pg.ClientBase,
   { collection, script, client }: Pick<HoldRequest, 'collection' | 'script' | 'client'>,
-): Promise<SaleState> {
+): Promise<SaleState | null> {
   const network = networkOfClient(client);
   const { rows } = await tx.query<{
     state: 'approved' | 'closed';
@@ -134,11 +138,11 @@ async function readSale(
                   WHERE o.collection = a.collection AND o.phase = a.phase AND o.script = a.script AND o.standing = 'allowed'))), '[]')
                 FROM service.mint_allowances AS a JOIN service.mint_phases AS p USING (collection, phase)
                WHERE a.collection = c.id AND a.script = $2) AS allowances
-           FROM service.mint_collections AS c WHERE c.id = $1`,
+           FROM service.mint_collections AS c WHERE c.id = $1 AND c.state IN ('approved', 'closed')`,
     values: [collection, Buffer.from(script), client, network],
   });
   const [row] = rows;
-  if (row === undefined) throw new RangeError(`collection ${collection} is gone while it is locked`);
+  if (row === undefined) return null;
   return {
     state: row.state,
     price: BigInt(row.price),

@@ -12,17 +12,17 @@ export interface OrderedItems extends Pick<HeldItems, 'price' | 'creatorAddress'
   readonly items: readonly OrderedItem[];
 }
 
-/** An item with the bytes that were approved. */
+/** An item, with the bytes that were approved where they are needed: a price knows their number. */
 export interface OrderedItem extends HeldItem {
-  readonly content: Uint8Array;
+  readonly content: Uint8Array | null;
 }
 
 /** The files of an order of items: named, and of the type, as they were approved. Pure. */
 export const itemFiles = ({ items }: Pick<OrderedItems, 'items'>): ReadFile[] =>
-  items.map(({ item, name, mediaType, content }) => ({
+  items.map(({ item, name, mediaType, bytes, content }) => ({
     terms: {
       contentType: mediaType,
-      body: content.length,
+      body: bytes,
       delegate: null,
       contentEncoding: null,
       metaprotocol: null,
@@ -30,9 +30,7 @@ export const itemFiles = ({ items }: Pick<OrderedItems, 'items'>): ReadFile[] =>
     },
     metadata: null,
     name,
-    body: {
-      kind: 'data',
-      data: { kind: 'content', bytes: content.length, mediaType, held: content },
-    },
+    body:
+      content === null ? null : { kind: 'data', data: { kind: 'content', bytes, mediaType, held: content } },
     field: `item ${item}`,
   }));

@@ -7,6 +7,8 @@ import { readAddress } from '#orders/reading/read-order.ts';
 /** An order of a collection as its client described it. */
 export interface CollectionOrder extends Pick<HoldRequest, 'collection' | 'items' | 'script'> {
   readonly kind: 'collection-order';
+  /** Whether the address is there: a price may lack it. */
+  readonly isKnown: boolean;
   /** The answer of a person to a challenge; null: none was sent. */
   readonly token: string | null;
 }
@@ -15,7 +17,11 @@ export interface CollectionOrder extends Pick<HoldRequest, 'collection' | 'items
  * Reads the part of a body that says which items of which collection are ordered (client-compat 3.11), and for which address:
  * all items of an order go to one, as an allowance is that of one. Total.
  */
-export function readCollectionOrder(body: unknown, network: NetworkParameters): CollectionOrder | Faulty {
+export function readCollectionOrder(
+  body: unknown,
+  network: NetworkParameters,
+  purpose: 'order' | 'price' = 'order',
+): CollectionOrder | Faulty {
   const values = new RequestValues();
   const order = values.object(body, 'order') ?? {};
   const given = values.object(order['collection'] ?? null, 'collection') ?? {};
@@ -23,12 +29,13 @@ export function readCollectionOrder(body: unknown, network: NetworkParameters): 
   if (values.faults.length === 0) values.required(given['id'], 'collection.id');
   const items = readItems(values, given);
   const address = oneAddress(order['receiveAddress']);
-  const script = readAddress(values, address, 'receiveAddress', { network, purpose: 'order' });
+  const script = readAddress(values, address, 'receiveAddress', { network, purpose });
   const token = values.text(order['token'], 'token');
+  const isKnown = isGiven(address);
   const { faults } = values;
   return faults.length > 0
     ? { kind: 'faulty', faults }
-    : { kind: 'collection-order', collection, items, script, token };
+    : { kind: 'collection-order', collection, items, script, isKnown, token };
 }
 
 /** Clients may send a list of the only address. Other lists are no address, and say so. */

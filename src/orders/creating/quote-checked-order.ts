@@ -2,10 +2,10 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import type { OrderedItems } from '#orders/collections/ordered-items.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
-import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts';
+import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { nonStandardReveals } from '#orders/mining/offer-reveals.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
-import { type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts';
+import { type PriceSettings, pricesOf, quoted, withCollection } from '#orders/pricing/prices.ts';
 import { keptSizeFees } from '#orders/pricing/quoted-layout.ts';
 import { offerSats, type Stock } from '#orders/pricing/stocked-sats.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
@@ -74,13 +74,6 @@ function reserverOf({ client, key }: Pick<Asker, 'client' | 'key'>): StockedRese
   // its name begins no other one
   return { client: `key(${key.id})`, most: key.terms.reservedMax };
 }
-
-/** Prices of items: the creator's, and the operator's of collections. */
-const withCollection = (
-  prices: OrderPrices,
-  { price }: Pick<OrderedItems, 'price'>,
-  { collectionServiceFee }: Pick<PriceSettings, 'collectionServiceFee'>,
-): OrderPrices => ({ ...prices, price, collectionServiceFee: BigInt(collectionServiceFee) });
 
 /** The collection as answers show it (client-compat 3.6). */
 const shownCollection = ({ collection, isRequested, items }: OrderedItems) => ({

@@ -13,7 +13,8 @@ import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type AmountWarning, amountWarnings } from './amount-warnings.ts';
 import { type FeeWarnings, feeWarnings } from './fee-faults.ts';
 import { withOwnLengths } from './own-lengths.ts';
-import { type PriceSettings, pricesOf, quoted } from './prices.ts';
+import { itemsOfPrice } from './priced-collection.ts';
+import { type PriceSettings, pricesOf, quoted, withCollection } from './prices.ts';
 import { type Saving, savingsOf } from './savings.ts';
 import { priceSats, type Stock } from './stocked-sats.ts';
 
@@ -63,7 +64,17 @@ export async function priceOrder(
   const { nonStandard } = settings;
   const ahead = await readAhead(body.order, network, asker);
   const isOwnUrl = (url: string): boolean => own?.isOwn(url) ?? false;
-  const described = readPriceBody(body, { network, nonStandard, ahead, satributes, urlProblem, isOwnUrl });
+  const items = await itemsOfPrice(parts, body, asker);
+  if (items !== null && 'kind' in items) return items;
+  const described = readPriceBody(body, {
+    network,
+    nonStandard,
+    ahead,
+    satributes,
+    urlProblem,
+    isOwnUrl,
+    items,
+  });
   if (described.kind === 'faulty') return described;
   const read = own === null ? described.read : await withOwnLengths(described.read, own, asker);
   if (read.kind === 'faulty') return read;
@@ -73,11 +84,13 @@ export async function priceOrder(
   const sats = await priceSats(parts, read.rareSats, encoded.terms, asker);
   if (sats.kind === 'faulty') return sats;
   const { terms, rareSatsFee } = sats;
-  const prices = { ...pricesOf(terms.type, settings, asker), rareSatsFee };
+  const usual = { ...pricesOf(terms.type, settings, asker), rareSatsFee };
+  const prices = items === null ? usual : withCollection(usual, items, settings);
   await nextTurn(asker.client);
   const quote = quoted(terms, prices);
   if (quote.kind === 'faulty') return quote;
-  const warnings = amountWarnings(read.assumed, encoded.notCompressed);
+  const drawn = items === null || items.isRequested ? 0 : items.items.length;
+  const warnings = amountWarnings(read.assumed, encoded.notCompressed, drawn);
   const priced = { kind: 'priced', quote, additionalFee: terms.additionalFee, warnings } as const;
   if (!isPlanned) return { ...priced, plan: null };
   const savings = await savingsOf(quote, terms, prices, read, { search, asker, encoding });

@@ -48,6 +48,13 @@ export function pricesOf(
   };
 }
 
+/** Prices of items: the creator's, and the operator's of collections. */
+export const withCollection = (
+  prices: OrderPrices,
+  { price }: { readonly price: bigint },
+  { collectionServiceFee }: Pick<PriceSettings, 'collectionServiceFee'>,
+): OrderPrices => ({ ...prices, price, collectionServiceFee: BigInt(collectionServiceFee) });
+
 /** The price of an order; faulty with the reason if its transactions cannot be made, or are too many. */
 export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Faulty {
   const quote = quoteOrder(terms, prices);

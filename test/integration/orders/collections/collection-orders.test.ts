@@ -92,7 +92,21 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
 
   test('inscribes what was approved, and its creator is owed the price', async () => {
     await approved({ id: 'moths', items: 6, price: 5_000, creatorAddress });
+    const priceOf = async (collection: object) => {
+      const payload = { order: { collection, receiveAddress: addressOf(receiver), fee: 2 } };
+      const answer = await app.inject({ method: 'POST', url: '/price', payload });
+      return answer.json<{ amount: number; price: number; warnings?: { code: string }[] }>();
+    };
+    const exact = await priceOf({ id: 'moths', requestedIds: [5, '2'] });
+    const most = await priceOf({ id: 'moths', count: 2 });
+    expect([exact.price, exact.warnings, most.warnings?.map(({ code }) => code)]).toEqual([
+      5_000,
+      undefined,
+      ['drawn'],
+    ]);
+    expect(most.amount).toBeGreaterThanOrEqual(exact.amount);
     const order = await ordered({ id: 'moths', requestedIds: [5, '2'] });
+    expect(order.charge.amount).toBe(exact.amount);
     expect(order).toMatchObject({
       collection: { id: 'moths', count: 2, type: 'requested', items: [5, 2] },
       price: 5_000,

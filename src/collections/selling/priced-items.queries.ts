@@ -1,0 +1,61 @@
+import type pg from 'pg';
+import { choosePhase } from './choose-phase.ts';
+import { type HeldItem, type HoldRequest, readSale } from './holds.store.ts';
+
+/** Items and the price of an item, as an order of now would have them. */
+export interface PricedItems {
+  readonly kind: 'priced';
+  /** Sats an item for the creator. */
+  readonly price: bigint;
+  readonly creatorAddress: string | null;
+  readonly items: readonly HeldItem[];
+}
+
+export interface PricedRequest extends Pick<HoldRequest, 'collection' | 'items' | 'now'> {
+  /** The script of the address that gets them; null: not known yet, so phases with a list are left out. */
+  readonly script: Uint8Array | null;
+}
+
+/**
+ * The items of an order that is not made yet. Those that are named are exact; in place of drawn ones there are those with the
+ * most bytes that are free, so their price is the most that an order costs. Holds nothing.
+ */
+export async function pricedItems(
+  client: pg.ClientBase,
+  request: PricedRequest,
+): Promise<PricedItems | { readonly kind: 'unknown' | 'closed'; readonly reason: string }> {
+  const { collection, items, now } = request;
+  const script = request.script ?? Buffer.alloc(0);
+  const state = await readSale(client, { collection, script, client: '' });
+  if (state === null) return { kind: 'unknown', reason: `no such collection ${collection}` };
+  if (state.state === 'closed') return { kind: 'closed', reason: 'The sale of this collection is closed.' };
+  const count = items.kind === 'drawn' ? items.count : items.numbers.length;
+  const { price, phases, allowances, creatorAddress } = state;
+  const free = state.totalCount - state.taken;
+  const chosen = choosePhase({ price, free, phases }, { count, allowances, now });
+  if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };
+  const found = await readItems(client, collection, items);
+  if (found.length !== count)
+    return {
+      kind: 'closed',
+      reason: 'Another order has one of these items, or the collection has no item with this number.',
+    };
+  return { kind: 'priced', price: chosen.price, creatorAddress, items: found };
+}
+
+async function readItems(
+  client: pg.ClientBase,
+  collection: string,
+  items: HoldRequest['items'],
+): Promise<HeldItem[]> {
+  const isNamed = items.kind === 'named';
+  const { rows } = await client.query<Omit<HeldItem, 'mediaType'> & { media_type: string }>(
+    `SELECT m.item, f.name, f.sha256, f.bytes, f.media_type
+       FROM ${isNamed ? 'unnest($2::integer[]) WITH ORDINALITY AS asked(item, place) JOIN service.mint_items AS m USING (item)' : 'service.mint_items AS m'}
+       JOIN service.mint_files AS f ON f.collection = m.collection AND f.place = m.file
+      WHERE m.collection = $1 AND m.order_id IS NULL
+      ORDER BY ${isNamed ? 'asked.place' : 'f.bytes DESC, m.item LIMIT $2::integer'}`,
+    [collection, isNamed ? items.numbers : items.count],
+  );
+  return rows.map(({ media_type: mediaType, ...item }) => ({ ...item, mediaType }));
+}

@@ -1,0 +1,43 @@
+import type pg from 'pg';
+import { pricedItems } from '#collections/selling/priced-items.queries.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type Faulty, isGiven } from '#kernel/requests/request-values.ts';
+import type { OrderedItems } from '#orders/collections/ordered-items.ts';
+import { readCollectionOrder } from '#orders/collections/read-collection-order.ts';
+import type { PriceBody } from '#orders/reading/read-price.ts';
+
+/** The items of a collection that the order of a price names; null: it names none. Throws `not_found`. */
+export async function itemsOfPrice(
+  { pool, network }: { readonly pool: pg.Pool; readonly network: NetworkParameters },
+  { type, order }: PriceBody,
+  { signal }: Asker,
+): Promise<OrderedItems | Faulty | null> {
+  if (typeof order !== 'object' || order === null || !('collection' in order)) return null;
+  if (!isGiven(order.collection)) return null;
+  if (type === 'direct')
+    return faulty('type', 'Items of a collection are inscribed by the service: type is bulk.');
+  const wanted = readCollectionOrder(order, network, 'price');
+  if (wanted.kind === 'faulty') return wanted;
+  const { collection, items, script, isKnown } = wanted;
+  const found = await withCutConnection(pool, signal, (client) =>
+    pricedItems(client, { collection, items, script: isKnown ? script : null, now: new Date() }),
+  );
+  if (found.kind === 'unknown') throw new AppError('not_found', found.reason);
+  if (found.kind !== 'priced') return faulty('order.collection', found.reason);
+  return {
+    orderId: '',
+    collection,
+    isRequested: items.kind === 'named',
+    price: found.price,
+    creatorAddress: found.creatorAddress,
+    items: found.items.map((item) => ({ ...item, content: null })),
+  };
+}
+
+const faulty = (parameter: string, message: string): Faulty => ({
+  kind: 'faulty',
+  faults: [{ message, parameter }],
+});
