@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { UsageError } from '#src/app/command-context.ts';
 import { insertCollection } from '#test/support/collections/collection-rows.ts';
 import { type FileServer, startFileServer } from '#test/support/collections/file-server.ts';
@@ -10,6 +11,8 @@ import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import { runCommand } from '#test/support/run-command.ts';
+
+const uploadedKey = '0c7c1f4e-5d1b-4a7e-9c43-3f1f8f1f0001_a.txt';
 
 let database: TestDatabase;
 let data: DataDir;
@@ -208,4 +211,41 @@ test('earnings are those of delivered orders, without what was taken back', asyn
   const table = await mint('earnings');
   expect(table).toMatch(/^earning\n +SATS +ITEMS +ORDERS {2}WHO\n +3000 +3 +2 {2}creator bc1creator\n/mu);
   expect(table).toMatch(/^ +3000 +all creators$/mu);
+});
+
+test('uploads to this service are read from disk', async () => {
+  const files = new CustomerFiles(join(data.path, 'files'));
+  const content = Buffer.from('uploaded');
+  await database.pool.query(`INSERT INTO service.accounts (name) VALUES ('creator')`);
+  await database.pool.query(
+    `WITH key AS (
+       INSERT INTO service.keys (account, hash, prefix, scopes, burst, per_seconds)
+       VALUES ('creator', sha256('creator'), 'c', '{orders}', 1, 60) RETURNING id)
+     INSERT INTO service.uploaded_files (s3_key, sha256, bytes, media_type, key_id)
+     SELECT $1, $2, $3, 'text/plain', id FROM key`,
+    [uploadedKey, await files.put(content), content.length],
+  );
+  await insertPending(database.pool, {
+    id: 'uploads',
+    totalCount: 2,
+    files: [
+      { name: 'a.txt', url: server.url(`/files/${uploadedKey}`) },
+      { name: 'b.txt', url: server.url('/files/unknown') },
+    ],
+  });
+  const env = { ...settings(), PUBLIC_URL: server.url('') };
+  const approve = (): Promise<string> => runCommand(['mint', 'approve', 'uploads'], env);
+  await expect(approve()).rejects.toMatchObject({
+    code: 'mint_files_wrong',
+    details: {
+      faults: [{ where: 'b.txt', why: expect.stringContaining('names no file of this service') as unknown }],
+    },
+  });
+  await database.pool.query(
+    `UPDATE service.mint_files SET url = $1 WHERE collection = 'uploads' AND name = 'b.txt'`,
+    [server.url('/b.txt')],
+  );
+  server.contents.set('/b.txt', 'fetched');
+  expect(await approve()).toBe('approved uploads: 2 items, 15 bytes, 1 files fetched now\n');
+  expect([...server.asked.keys()].filter((path) => path.startsWith('/files/'))).toEqual([]);
 });
