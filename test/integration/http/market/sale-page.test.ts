@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDecimal } from '#fx/fx-rates.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import {
+  addSoldItems,
+  openSoldCollection,
+  removeSoldItems,
+} from '#market/collections/sold-collection.store.ts';
 import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
 import type { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { importItems, marketApp } from '#test/support/market/market-app.ts';
@@ -206,5 +213,59 @@ describe('a sale', () => {
     [`${'00'.repeat(32)}i0`, 400],
   ])('%s is none', async (txid, status) => {
     expect((await page(`/sale/${txid}`)).status).toBe(status);
+  });
+});
+
+describe('a collection that this service sells', () => {
+  const get = async (path: string): Promise<unknown> => {
+    const answer = await app.inject(`/marketplace/data/collections/${path}`);
+    expect([path, answer.statusCode]).toEqual([path, 200]);
+    return answer.json();
+  };
+
+  test('is in the market without items, with those of its orders, and with their sales', async () => {
+    const { pool } = node.database;
+    await withTransaction(pool, (tx) =>
+      openSoldCollection(tx, {
+        slug: 'sold-here',
+        name: 'Sold here',
+        description: 'Frogs.',
+        website: null,
+        twitter: null,
+        discord: null,
+        icon: null,
+      }),
+    );
+    expect(await get('sold-here/items')).toMatchObject({ items: [] });
+    expect(await get('sold-here/holders')).toMatchObject({ holders: [] });
+    expect(await get('sold-here/stats')).toMatchObject({
+      items: { listed: 0 },
+      sales: { total: { sales: 0 } },
+    });
+    const empty = await page('/collection/sold-here');
+    expect([empty.status, empty.text.includes('Sold here')]).toEqual([200, true]);
+
+    const id = parseInscriptionId(item)!;
+    await withTransaction(pool, (tx) => addSoldItems(tx, 'sold-here', [{ id, name: 'Sold here #7' }]));
+    expect(await get('sold-here/items')).toMatchObject({ items: [{ name: 'Sold here #7' }] });
+    expect(await get('sold-here/holders')).toMatchObject({
+      holders: [{ address: addressOf(bob) }],
+    });
+    expect(await get('sold-here/stats')).toMatchObject({
+      items: { listed: 1, held: 1 },
+      sales: { total: { sales: 1, volume: 50_000 } },
+    });
+    const activity = await app.inject(
+      '/marketplace/data/collections/activity?slug=sold-here&startDate=2009-01-03',
+    );
+    expect(activity.json()).toMatchObject([{ price: 50_000 }]);
+    expect((await page('/collection/sold-here')).text).toContain('Sold here #7');
+
+    await withTransaction(pool, (tx) => removeSoldItems(tx, 'sold-here', [id]));
+    expect(await get('sold-here/stats')).toMatchObject({
+      items: { listed: 0 },
+      sales: { total: { sales: 0 } },
+    });
+    expect(await get('sold-here/items')).toMatchObject({ items: [] });
   });
 });
