@@ -46,6 +46,9 @@ export interface ReadOptions {
 }
 
 const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
+/** Whether a text may be the id of a collection. */
+export const isCollectionSlug = (text: string): boolean => slugPattern.test(text);
+
 const slugForm =
   'must be 1 to 100 small letters without accents, digits, - or _, and begin with a letter or digit: it is part of URLs';
 /** sha256 of an empty text, which clients without a key send. */
@@ -150,7 +153,7 @@ function* readAllPhases(
 function readSlug(values: RequestValues, given: unknown): string | null {
   const text = values.text(given, 'id');
   if (text === null) return values.required(given, 'id');
-  if (!slugPattern.test(text)) return values.fault('id', slugForm);
+  if (!isCollectionSlug(text)) return values.fault('id', slugForm);
   return parseInscriptionId(text) === null ? text : values.fault('id', 'is the id of an inscription');
 }
 

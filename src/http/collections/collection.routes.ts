@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { type Collection, readCollection } from '#collections/collection/collection.store.ts';
 import { readPhases } from '#collections/collection/phases.store.ts';
+import { isCollectionSlug } from '#collections/reading/read-collection.ts';
+import { refuseFaults } from '#http/orders/refuse-faults.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { collectionReads } from '#http/server/access/guard.ts';
 import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';
@@ -14,7 +16,7 @@ import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { collectionItems, shownCollection } from './collection.schemas.ts';
 import { collectionAnswer, itemAnswer } from './collection-answers.ts';
 
-const slug = Type.String({ minLength: 1, maxLength: 200, description: 'slug of the collection' });
+const slug = Type.Optional(Type.String({ maxLength: 200, description: 'slug of the collection; required' }));
 
 /** Collections that an operator approved, as everybody sees them (docs/collections.md). */
 export function collectionRoutes(app: App, deps: AppDependencies): void {
@@ -34,7 +36,7 @@ export function collectionRoutes(app: App, deps: AppDependencies): void {
       const answer = await withSnapshot(
         pool,
         async ({ client }) => {
-          const collection = await soldCollection(client, request.query.id);
+          const collection = await soldCollection(client, givenId(request.query.id));
           const phases = await readPhases(client, collection.id);
           const inscribed = await countDeliveredItems(client, collection.id);
           return collectionAnswer(collection, { phases, inscribed, serviceFee });
@@ -62,7 +64,8 @@ export function collectionRoutes(app: App, deps: AppDependencies): void {
     },
     config: { errors: 'serviceRead', guard: collectionReads },
     handler: async (request, reply) => {
-      const { id, onchainFormat = false } = request.query;
+      const { onchainFormat = false } = request.query;
+      const id = givenId(request.query.id);
       const items = await withSnapshot(
         pool,
         async ({ client }) => {
@@ -78,9 +81,15 @@ export function collectionRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
+/** Throws `request_invalid` where it is missing. */
+function givenId(id = ''): string {
+  if (id === '') throw refuseFaults([{ message: 'id is required.', parameter: 'id' }]);
+  return id;
+}
+
 /** Throws `not_found` for what no operator approved: no one learns of it before. */
 async function soldCollection(client: Snapshot['client'], id: string): Promise<Collection> {
-  const collection = await readCollection(client, id);
+  const collection = isCollectionSlug(id) ? await readCollection(client, id) : null;
   if (collection?.state === 'approved' || collection?.state === 'closed') return collection;
   throw new AppError('not_found', `no such collection ${id}`);
 }

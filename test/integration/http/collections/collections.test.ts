@@ -123,6 +123,10 @@ describe('a collection', () => {
       phases,
     });
     expect(Math.abs(Number(created['createdAt']) - Date.now())).toBeLessThan(60_000);
+    expect(await http.get('/collection')).toMatchObject({
+      status: 400,
+      body: { status: 'error', error: 'id is required.' },
+    });
     expect((await http.get('/collection?id=pixels')).status).toBe(404);
     expect((await http.get('/get-collection-json?id=pixels')).status).toBe(404);
     expect((await http.post('/getallocation', { id: 'pixels', receiveAddress: addressOf(1) })).status).toBe(

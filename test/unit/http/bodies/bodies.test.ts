@@ -490,7 +490,9 @@ describe('each path that takes a body', () => {
   /** Paths of ord, which answers 415 here. */
   const lists = ['/inscriptions', '/missing', '/outputs'];
   const typeOf = (path: string): string =>
-    path.startsWith('/key') ? 'application/x-www-form-urlencoded' : 'application/json';
+    path.startsWith('/key') || path === '/collectioncreate'
+      ? 'application/x-www-form-urlencoded'
+      : 'application/json';
 
   test.each(posts)('%s refuses a request without one', async (url) => {
     const answer = await app.inject({ method: 'POST', url });
