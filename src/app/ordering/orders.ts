@@ -131,6 +131,9 @@ export function startFileSweeps(
     });
 }
 
+/** The market lists what collections sold. */
+const market = { add: addSoldItems, remove: removeSoldItems };
+
 /** Brings orders on for the life of the process, where it has the seed of the wallet. */
 export function startOrders(
   { config, health, lifecycle, logger }: CommandContext,
@@ -143,11 +146,8 @@ export function startOrders(
   const { walletSeedFile } = config;
   if (lifecycle.signal.aborted) return;
   const log = logger.child({ part: 'orders' });
-  if (walletSeedFile === undefined) {
-    // only a hint: a database that does not answer is reported elsewhere
-    warnWithoutSeed(database, log).catch(() => undefined);
-    return;
-  }
+  // only a hint: a database that does not answer is reported elsewhere
+  if (walletSeedFile === undefined) return void warnWithoutSeed(database, log).catch(() => undefined);
   const bumps = bumpParts(config, database, metrics);
   const handing = minerHandingOf({ config, lifecycle }, database, { metrics }, log);
   const work = async (signal: AbortSignal): Promise<void> => {
@@ -174,7 +174,7 @@ export function startOrders(
         returns: returnPolicyOf(config),
         minerHours: config.nonstandardMinerHours,
         coinFor: (orderId, sats) => returnCoins.take(orderId, sats),
-        market: { add: addSoldItems, remove: removeSoldItems },
+        market,
         restock: (tx, { spent, rests }) => restock(tx, satributes(), spent, rests),
         tell: tellCustomer,
       });

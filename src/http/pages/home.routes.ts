@@ -10,14 +10,8 @@ import { page as pageAnswer, seeOther, unchanged } from '#http/server/routes/ans
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { homePage } from '#web/pages/home.page.ts';
-import {
-  hasOrderId,
-  isSearch,
-  orderIdRoute,
-  type ResultsDependencies,
-  resultsQuery,
-  resultsRoute,
-} from './results-route.ts';
+import type { ResultsDependencies } from './named-results.ts';
+import { hasOrderId, isSearch, orderIdRoute, resultsQuery, resultsRoute } from './results-route.ts';
 import { Showcase } from './showcase.ts';
 
 /** Blocks on the first page. */

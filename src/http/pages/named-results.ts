@@ -1,13 +1,20 @@
 import type { FastifyReply } from 'fastify';
+import type { Transactions } from '#http/ord/transactions/transactions.ts';
 import { resolve } from '#http/search/resolving/resolve.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { siteOfApp } from '#http/server/answers/site.ts';
 import { toldOf } from '#http/server/errors/answer-errors.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { namedPage } from '#web/pages/named.page.ts';
-import type { ResultsDependencies } from './results-route.ts';
+
+/** Dependencies of the page of results. */
+export interface ResultsDependencies extends AppDependencies {
+  /** Finds transactions that no table has. */
+  readonly transactions: Transactions;
+}
 
 /** Failures of the search among texts, as values: what a text names is looked up without it. Throws all others. */
 export function searchFailure(error: unknown): AppError {

@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { readCoverage } from '#chain/blocks/coverage.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { Transactions } from '#http/ord/transactions/transactions.ts';
 import { text } from '#http/parameters/list-parameters.ts';
 import { missesOf } from '#http/search/resolving/misses.ts';
 import { isOrderId } from '#http/search/resolving/order-id.ts';
@@ -33,7 +32,7 @@ import { orderIdPage } from '#web/pages/order-id.page.ts';
 import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/pages/results.page.ts';
 import type { Card } from '#web/parts/cards.ts';
 import { filterNames } from '#web/parts/search-filters.ts';
-import { namedResults, searchFailure } from './named-results.ts';
+import { namedResults, type ResultsDependencies, searchFailure } from './named-results.ts';
 import { otherSearches } from './other-searches.ts';
 import { overviewOf } from './results-overview.ts';
 
@@ -78,12 +77,6 @@ const modeNames = ['all', 'words', 'fuzzy'] as const;
 
 /** Fills rows of two to six cards. */
 const resultsPerPage = 60;
-
-/** Dependencies of the page of results. */
-export interface ResultsDependencies extends AppDependencies {
-  /** Finds transactions that no table has. */
-  readonly transactions: Transactions;
-}
 
 /** Whether a query is a search. The id of an order is not one: it is never looked for, nor shown again. */
 export function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean {

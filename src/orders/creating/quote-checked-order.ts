@@ -27,7 +27,7 @@ export async function quoteCheckedOrder(
   if (offer?.kind === 'faulty') return offer;
   const { terms, fee: rareSatsFee } = offer ?? { terms: order.terms, fee: 0n };
   const prices = { ...pricesOf(terms.type, settings, asker), rareSatsFee };
-  const quote = quoted(terms, items === null ? prices : withCollection(prices, items, settings));
+  const quote = quoted(terms, withCollection(prices, items, settings));
   if (quote.kind === 'faulty') return quote;
   const wanted = {
     ...order,

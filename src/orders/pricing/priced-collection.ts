@@ -37,6 +37,10 @@ export async function itemsOfPrice(
   };
 }
 
+/** Items that are not known before the order is made. Pure. */
+export const drawnOf = (items: Pick<OrderedItems, 'isRequested' | 'items'> | null): number =>
+  items === null || items.isRequested ? 0 : items.items.length;
+
 const faulty = (parameter: string, message: string): Faulty => ({
   kind: 'faulty',
   faults: [{ message, parameter }],

@@ -48,12 +48,15 @@ export function pricesOf(
   };
 }
 
-/** Prices of items: the creator's, and the operator's of collections. */
+/** Prices with those of items: the creator's, and the operator's of collections. Null: it is no order of a collection. */
 export const withCollection = (
   prices: OrderPrices,
-  { price }: { readonly price: bigint },
+  items: { readonly price: bigint } | null,
   { collectionServiceFee }: Pick<PriceSettings, 'collectionServiceFee'>,
-): OrderPrices => ({ ...prices, price, collectionServiceFee: BigInt(collectionServiceFee) });
+): OrderPrices =>
+  items === null
+    ? prices
+    : { ...prices, price: items.price, collectionServiceFee: BigInt(collectionServiceFee) };
 
 /** The price of an order; faulty with the reason if its transactions cannot be made, or are too many. */
 export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Faulty {

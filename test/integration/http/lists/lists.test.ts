@@ -434,7 +434,8 @@ describe('/inscription/<id>/transfers', () => {
       expect(rest).toContain(`href="${path}?order=${order}" rel="first"`);
     }
     const addresses = body.transfers.flatMap(({ address }) => (address === null ? [] : [address]));
-    for (const address of addresses) expect(await page(path)).toContain(`href="/address/${String(address)}"`);
+    for (const address of addresses)
+      expect(await page(path)).toContain(`href="/address/${address as string}"`);
     for (const accept of ['*/*', 'application/json', undefined]) {
       const answer = await app.inject({ url: path, headers: accept === undefined ? {} : { accept } });
       expect(answer.json()).toEqual(body);
