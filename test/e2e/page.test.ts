@@ -129,7 +129,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     const steps = async (height: number): Promise<[string, string | null][]> => {
       await page.goto(`${base}/block/${height}`);
       // the same steps are above and below the inscriptions
-      const links = await page.$$('.steps:last-of-type a');
+      const links = (await (await page.$$('.steps')).at(-1)?.$$('a')) ?? [];
       return Promise.all(
         links.map(async (link) => [(await link.textContent()) ?? '', await link.getAttribute('href')]),
       );
