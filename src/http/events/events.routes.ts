@@ -32,7 +32,7 @@ const eventStream = {
   description: 'the events',
   content: {
     'application/x-ndjson': { schema: Type.String({ description: 'one JSON object per line' }) },
-    'text/event-stream': { schema: Type.String({ description: 'the same as server-sent events' }) },
+    'text/event-stream': { schema: Type.Unknown({ description: 'the same as server-sent events' }) },
   },
 };
 

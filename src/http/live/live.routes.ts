@@ -8,7 +8,7 @@ import type { LiveStreams } from './live-streams.ts';
 
 const liveStream = {
   description: 'server-sent events `parts`: an object with the HTML of each part that changed',
-  content: { 'text/event-stream': { schema: Type.String() } },
+  content: { 'text/event-stream': { schema: Type.Unknown() } },
 };
 
 /** Longer than any id of ours. */

@@ -18,7 +18,9 @@ const migration = (name: string): Promise<string> => readFile(`migrations/servic
 test('keys of before keep their scope and their rate', async () => {
   const { pool } = database;
   await pool.query('DROP FUNCTION service.keys_by_hash');
-  await pool.query('DROP TABLE service.key_usage, service.keys, service.accounts, service.rate_limits');
+  await pool.query(
+    'DROP TABLE service.uploaded_files, service.key_usage, service.keys, service.accounts, service.rate_limits',
+  );
   await pool.query(await migration('0002_access'));
   const { prefix, hash } = newApiKey();
   await insertAccount(pool, 'alice');

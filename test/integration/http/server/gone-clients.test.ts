@@ -40,6 +40,8 @@ const withoutDatabase = new Set([
   '/assets/0/{*}',
   '/favicon.ico',
   '/files/0',
+  // the connections of collections for sale are their own, and there are none here
+  '/get-collection-json',
   '/health/live',
   '/indexer/inscription',
   '/indexer/metadata',

@@ -1,7 +1,12 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { createdDirect, createdManaged, order as orderSchema } from '#http/orders/order.schemas.ts';
+import {
+  createdCollectionOrder,
+  createdDirect,
+  createdManaged,
+  order as orderSchema,
+} from '#http/orders/order.schemas.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createdAnswer, type OrderProgress, orderAnswer } from '#orders/customers/order-answer.ts';
@@ -102,6 +107,16 @@ function full(kind: Kind): Order {
   };
 }
 
+/** One of items of a collection with a creator. */
+function ofCollection(): Order {
+  const order = full('bulk');
+  return {
+    ...order,
+    request: { ...order.request, collection: { id: 'moths', count: 2, type: 'random', items: [7, 3] } },
+    quote: { ...order.quote, collectionServiceFee: 100, creator: { address: addressOf(707), price: 5000 } },
+  };
+}
+
 const txidOf = (byte: number) => asTxid(new Uint8Array(32).fill(byte));
 const hex = Buffer.from(scriptOf(705)).toString('hex');
 const outputs = ['postage', 'postage', 'burn', 'burn'].map((kind) => ({ kind, value: 546, script: hex }));
@@ -180,7 +195,7 @@ const progresses: Readonly<Record<string, OrderProgress>> = {
 /** The answers to GET /order, of each kind in each state. */
 const answers = orderKinds.flatMap((kind) =>
   orderStates.flatMap((state) =>
-    [sparse(kind), full(kind)].flatMap((order) =>
+    [sparse(kind), full(kind), ...(kind === 'bulk' ? [ofCollection()] : [])].flatMap((order) =>
       Object.entries(progresses).map(([name, progress]) => ({
         kind,
         name: `${kind}, ${state}, ${name}`,
@@ -220,6 +235,12 @@ const createdAnswers = orderKinds.map((kind) => ({
   schema: kind === 'direct' ? createdDirect : createdManaged,
   given: [created(sparse(kind), [{ ...shown, metadataSize: null }]), created(full(kind), [shown, {}])],
 }));
+
+test('the answer to an order of a collection has its schema', () => {
+  const answer = created(ofCollection(), [shown, {}]);
+  expect([...Compile(createdCollectionOrder).Errors(answer)]).toEqual([]);
+  expect(answer).toMatchObject({ price: 5000, collectionServiceFee: 100, fileCount: 2 });
+});
 
 test.each(createdAnswers)('the answer to a creation of a $kind order has its schema', ({ schema, given }) => {
   for (const answer of given) expect([...Compile(schema).Errors(answer)]).toEqual([]);
