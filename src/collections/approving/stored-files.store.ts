@@ -9,6 +9,17 @@ export interface StoredContent {
   readonly mediaType: string;
 }
 
+/** SQL: contents as rows, from the second parameter on. */
+const givenContents = 'unnest($2::integer[], $3::text[], $4::bytea[], $5::integer[], $6::text[])';
+
+const columnsOf = (contents: readonly StoredContent[]): readonly unknown[] => [
+  contents.map(({ place }) => place),
+  contents.map(({ name }) => name),
+  contents.map(({ sha256 }) => Buffer.from(sha256)),
+  contents.map(({ bytes }) => bytes),
+  contents.map(({ mediaType }) => mediaType),
+];
+
 /** Notes contents of files of a pending collection: from now on they are not fetched again, and stay on disk. */
 export async function noteContents(
   client: pg.Pool | pg.ClientBase,
@@ -17,18 +28,11 @@ export async function noteContents(
 ): Promise<void> {
   await client.query(
     `UPDATE service.mint_files AS f SET sha256 = given.sha256, bytes = given.bytes, media_type = given.media_type
-       FROM unnest($2::integer[], $3::text[], $4::bytea[], $5::integer[], $6::text[])
+       FROM ${givenContents}
               AS given(place, name, sha256, bytes, media_type),
             service.mint_collections AS c
       WHERE f.collection = $1 AND f.place = given.place AND f.name = given.name AND c.id = $1 AND c.state = 'pending'`,
-    [
-      collection,
-      contents.map(({ place }) => place),
-      contents.map(({ name }) => name),
-      contents.map(({ sha256 }) => Buffer.from(sha256)),
-      contents.map(({ bytes }) => bytes),
-      contents.map(({ mediaType }) => mediaType),
-    ],
+    [collection, ...columnsOf(contents)],
   );
 }
 
@@ -55,14 +59,7 @@ export async function replaceFiles(
   await tx.query('DELETE FROM service.mint_files WHERE collection = $1', [collection]);
   await tx.query(
     `INSERT INTO service.mint_files (collection, place, name, sha256, bytes, media_type)
-     SELECT $1, given.* FROM unnest($2::integer[], $3::text[], $4::bytea[], $5::integer[], $6::text[]) AS given`,
-    [
-      collection,
-      contents.map(({ place }) => place),
-      contents.map(({ name }) => name),
-      contents.map(({ sha256 }) => Buffer.from(sha256)),
-      contents.map(({ bytes }) => bytes),
-      contents.map(({ mediaType }) => mediaType),
-    ],
+     SELECT $1, given.* FROM ${givenContents} AS given`,
+    [collection, ...columnsOf(contents)],
   );
 }

@@ -112,6 +112,15 @@ export async function listCollections(
 
 /** Locks a collection, so that nothing is sold and no phase changes meanwhile; null: there is none with this id. */
 export async function lockCollection(tx: pg.ClientBase, id: string): Promise<Collection | null> {
-  await tx.query('SELECT FROM service.mint_collections WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  await lockCollectionRow(tx, id);
   return readCollection(tx, id);
+}
+
+/** Locks a collection without reading it, if there is one with this id. */
+export async function lockCollectionRow(tx: pg.ClientBase, id: string): Promise<void> {
+  await tx.query({
+    name: 'lock mint collection',
+    text: 'SELECT FROM service.mint_collections WHERE id = $1 FOR NO KEY UPDATE',
+    values: [id],
+  });
 }

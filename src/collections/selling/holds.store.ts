@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { lockCollectionRow } from '#collections/collection/collection.store.ts';
 import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { choosePhase, type Phase } from './choose-phase.ts';
@@ -45,6 +46,20 @@ export interface RefusedHold {
   readonly reason: string;
 }
 
+/** Items that a request asks for. Pure. */
+export const countOf = (items: HoldRequest['items']): number =>
+  items.kind === 'drawn' ? items.count : items.numbers.length;
+
+export const unknownCollection = (id: string) =>
+  ({ kind: 'unknown', reason: `no such collection ${id}` }) as const satisfies RefusedHold;
+
+export const saleClosed = 'The sale of this collection is closed.';
+export const itemsTaken =
+  'Another order has one of these items, or the collection has no item with this number.';
+
+/** SQL: the fields of an item that its file `f` has. */
+export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"';
+
 /** From the hold to the stored order: its files are read and it is quoted, which takes milliseconds. */
 const makingMs = 60_000;
 
@@ -54,38 +69,19 @@ const makingMs = 60_000;
  */
 export function holdItems(pool: pg.Pool, request: HoldRequest): Promise<HeldItems | RefusedHold> {
   return withTransaction(pool, async (tx) => {
-    const sale = await lockSale(tx, request);
-    if (sale === null) return unknownCollection(request.collection);
+    await lockCollectionRow(tx, request.collection);
     await freeAbandoned(tx, request.collection, request.now);
     const state = await readSale(tx, request);
-    if (state === null) throw new RangeError(`collection ${request.collection} is gone while it is locked`);
+    if (state === null) return unknownCollection(request.collection);
     const refusal = refusalOf(state, request);
     if (refusal !== null) return refusal;
     const chosen = choosePhase(
       { price: state.price, free: state.totalCount - state.taken, phases: state.phases },
-      { count: countOf(request), allowances: state.allowances, now: request.now },
+      { count: countOf(request.items), allowances: state.allowances, now: request.now },
     );
     if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };
     return takeItems(tx, request, { ...chosen, creatorAddress: state.creatorAddress });
   });
-}
-
-const countOf = ({ items }: Pick<HoldRequest, 'items'>): number =>
-  items.kind === 'drawn' ? items.count : items.numbers.length;
-
-const unknownCollection = (id: string): RefusedHold => ({
-  kind: 'unknown',
-  reason: `no such collection ${id}`,
-});
-
-/** Null: there is no approved collection with this id. */
-async function lockSale(tx: pg.ClientBase, { collection }: HoldRequest): Promise<true | null> {
-  const { rowCount } = await tx.query({
-    name: 'lock mint collection',
-    text: `SELECT FROM service.mint_collections WHERE id = $1 AND state IN ('approved', 'closed') FOR NO KEY UPDATE`,
-    values: [collection],
-  });
-  return rowCount === 0 ? null : true;
 }
 
 interface SaleState {
@@ -172,7 +168,7 @@ const phaseOf = ({ price, startsAt, endsAt, ...phase }: StoredPhase): Phase => (
 });
 
 function refusalOf(state: SaleState, request: HoldRequest): RefusedHold | null {
-  if (state.state === 'closed') return { kind: 'closed', reason: 'The sale of this collection is closed.' };
+  if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
   if (state.isInRunes)
     return {
       kind: 'runes',
@@ -184,7 +180,7 @@ function refusalOf(state: SaleState, request: HoldRequest): RefusedHold | null {
     ofCollection: state.unpaid,
   };
   const unsold = state.totalCount - state.taken + state.unpaid;
-  const count = countOf(request);
+  const count = countOf(request.items);
   // a collection without room says so: bounds are about what there is
   if (state.totalCount - state.taken < count) return null;
   const problem = holdProblem(count, unpaid, unsold, request.bounds);
@@ -204,14 +200,8 @@ async function takeItems(
   { phase, price, creatorAddress }: Chosen,
 ): Promise<HeldItems | RefusedHold> {
   const isNamed = items.kind === 'named';
-  const count = isNamed ? items.numbers.length : items.count;
-  const { rows } = await tx.query<{
-    item: number;
-    name: string;
-    sha256: Buffer;
-    bytes: number;
-    media_type: string;
-  }>({
+  const count = countOf(items);
+  const { rows } = await tx.query<HeldItem>({
     name: isNamed ? 'take named mint items' : 'take drawn mint items',
     text: `WITH free AS (
         SELECT item, row_number() OVER () - 1 AS place FROM (${isNamed ? namedItems : drawnItems}) AS found
@@ -233,7 +223,7 @@ async function takeItems(
         SELECT $4, $1, $5, $3, (SELECT array_agg(item ORDER BY place) FROM free), ${isNamed}, $6, $7, $8, $9, 'making', $10
           FROM enough
       )
-      SELECT t.item, f.name, f.sha256, f.bytes, f.media_type
+      SELECT t.item, ${heldFile}
         FROM taken AS t JOIN service.mint_files AS f ON f.collection = $1 AND f.place = t.file
        ORDER BY t.order_place`,
     values: [
@@ -252,16 +242,14 @@ async function takeItems(
   if (rows.length !== count)
     return {
       kind: 'taken',
-      reason: isNamed
-        ? 'Another order has one of these items, or the collection has no item with this number.'
-        : `The collection has fewer than ${count} items left.`,
+      reason: isNamed ? itemsTaken : `The collection has fewer than ${count} items left.`,
     };
   return {
     kind: 'held',
     phase: phase.phase,
     price,
     creatorAddress: price === 0n ? null : creatorAddress,
-    items: rows.map(({ media_type: mediaType, ...item }) => ({ ...item, mediaType })),
+    items: rows,
   };
 }
 

@@ -1,6 +1,15 @@
 import type pg from 'pg';
 import { choosePhase } from './choose-phase.ts';
-import { type HeldItem, type HoldRequest, readSale } from './holds.store.ts';
+import {
+  countOf,
+  type HeldItem,
+  type HoldRequest,
+  heldFile,
+  itemsTaken,
+  readSale,
+  saleClosed,
+  unknownCollection,
+} from './holds.store.ts';
 
 /** Items and the price of an item, as an order of now would have them. */
 export interface PricedItems {
@@ -27,19 +36,15 @@ export async function pricedItems(
   const { collection, items, now } = request;
   const script = request.script ?? Buffer.alloc(0);
   const state = await readSale(client, { collection, script, client: '' });
-  if (state === null) return { kind: 'unknown', reason: `no such collection ${collection}` };
-  if (state.state === 'closed') return { kind: 'closed', reason: 'The sale of this collection is closed.' };
-  const count = items.kind === 'drawn' ? items.count : items.numbers.length;
+  if (state === null) return unknownCollection(collection);
+  if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
+  const count = countOf(items);
   const { price, phases, allowances, creatorAddress } = state;
   const free = state.totalCount - state.taken;
   const chosen = choosePhase({ price, free, phases }, { count, allowances, now });
   if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };
   const found = await readItems(client, collection, items);
-  if (found.length !== count)
-    return {
-      kind: 'closed',
-      reason: 'Another order has one of these items, or the collection has no item with this number.',
-    };
+  if (found.length !== count) return { kind: 'closed', reason: itemsTaken };
   return { kind: 'priced', price: chosen.price, creatorAddress, items: found };
 }
 
@@ -49,13 +54,13 @@ async function readItems(
   items: HoldRequest['items'],
 ): Promise<HeldItem[]> {
   const isNamed = items.kind === 'named';
-  const { rows } = await client.query<Omit<HeldItem, 'mediaType'> & { media_type: string }>(
-    `SELECT m.item, f.name, f.sha256, f.bytes, f.media_type
+  const { rows } = await client.query<HeldItem>(
+    `SELECT m.item, ${heldFile}
        FROM ${isNamed ? 'unnest($2::integer[]) WITH ORDINALITY AS asked(item, place) JOIN service.mint_items AS m USING (item)' : 'service.mint_items AS m'}
        JOIN service.mint_files AS f ON f.collection = m.collection AND f.place = m.file
       WHERE m.collection = $1 AND m.order_id IS NULL
       ORDER BY ${isNamed ? 'asked.place' : 'f.bytes DESC, m.item LIMIT $2::integer'}`,
     [collection, isNamed ? items.numbers : items.count],
   );
-  return rows.map(({ media_type: mediaType, ...item }) => ({ ...item, mediaType }));
+  return rows;
 }

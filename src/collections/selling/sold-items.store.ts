@@ -9,21 +9,14 @@ import { lockCollectionOf, releaseItems } from './holds.store.ts';
  */
 export type SoldStanding = 'making' | 'unpaid' | 'allowed' | 'refused' | 'late' | 'released';
 
-/** Items of a collection that an order buys. */
-export interface SoldItems {
-  readonly collection: string;
-  readonly phase: string;
-  readonly standing: SoldStanding;
-}
-
-/** Null: the order is not for a collection. */
-export async function readSoldItems(client: pg.ClientBase, orderId: string): Promise<SoldItems | null> {
-  const { rows } = await client.query<SoldItems>({
-    name: 'read sold items',
-    text: 'SELECT collection, phase, standing FROM service.mint_orders WHERE order_id = $1',
+async function readStanding(client: pg.ClientBase, orderId: string): Promise<SoldStanding> {
+  const { rows } = await client.query<{ standing: SoldStanding }>({
+    name: 'read sold standing',
+    text: 'SELECT standing FROM service.mint_orders WHERE order_id = $1',
     values: [orderId],
   });
-  return rows[0] ?? null;
+  assert(rows[0] !== undefined, `order ${orderId} is for a collection`);
+  return rows[0].standing;
 }
 
 /**
@@ -38,9 +31,7 @@ export async function keepItems(
   isNeeding: boolean,
   without: 'late' | 'released' = 'released',
 ): Promise<SoldStanding> {
-  const before = await readSoldItems(tx, orderId);
-  assert(before !== null, `order ${orderId} is for a collection`);
-  const { standing } = before;
+  const standing = await readStanding(tx, orderId);
   if (standing === 'refused' || standing === 'late') return standing;
   if ((standing !== 'released') === isNeeding) return standing;
   await lockCollectionOf(tx, orderId);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { collectionBounds } from '#collections/collection/collection-bounds.ts';
 import type { HoldBounds } from '#collections/selling/hold-bounds.ts';
-import { giveUpHold, holdItems, type RefusedHold } from '#collections/selling/holds.store.ts';
+import { giveUpHold, type HeldItem, holdItems, type RefusedHold } from '#collections/selling/holds.store.ts';
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -61,20 +62,22 @@ export async function holdForOrder(
   }
 }
 
+/** Files that are read at once: an order has a thousand of them at most. */
+const readsAtOnce = 8;
+
 /** Items with their bytes. Items of an edition share them. */
 async function withContents(
   files: Pick<CustomerFiles, 'get'>,
-  items: readonly Omit<OrderedItem, 'content'>[],
+  items: readonly HeldItem[],
 ): Promise<OrderedItem[]> {
-  const contents = new Map<string, Buffer>();
-  const found: OrderedItem[] = [];
-  for (const item of items) {
-    const hex = item.sha256.toString('hex');
-    const content = contents.get(hex) ?? (await files.get(item.sha256));
-    if (content === null)
-      throw new AppError('file_unusable', `The file ${item.name} of item ${item.item} is not on the disk.`);
-    contents.set(hex, content);
-    found.push({ ...item, content });
-  }
-  return found;
+  const byHash = new Map(items.map((item) => [item.sha256.toString('hex'), item]));
+  const contents = new Map(
+    await inLanes([...byHash], readsAtOnce, async ([hex, { item, name, sha256 }]) => {
+      const content = await files.get(sha256);
+      if (content === null)
+        throw new AppError('file_unusable', `The file ${name} of item ${item} is not on the disk.`);
+      return [hex, content] as const;
+    }),
+  );
+  return items.map((item) => ({ ...item, content: contents.get(item.sha256.toString('hex')) ?? null }));
 }
