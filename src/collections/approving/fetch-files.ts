@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { CollectionFile } from '#collections/collection/files.store.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { contentTypeOf } from '#kernel/requests/file-types.ts';
+import { fetchFile } from '#outgoing/fetch-file.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { type ApprovalFault, type ApprovalOptions, contentFault } from './approval-faults.ts';
 import type { ContentsDisk, OwnContents } from './contents-disk.ts';
@@ -10,7 +10,6 @@ import { noteContents, type StoredContent } from './stored-files.store.ts';
 
 /** One file: as long as a customer's order waits for all of its own. */
 const fetchTimeoutMs = 60_000;
-const redirectsMax = 3;
 /** Files that are fetched at once: a host has four of them, as the guarded client gives it as many connections. */
 const hostsAtOnce = 8;
 const atOnceEach = 4;
@@ -95,17 +94,7 @@ async function contentAt(
 ): Promise<Uint8Array | string> {
   const ours = await own.read(url, signal);
   if (ours !== null) return typeof ours === 'string' ? `has a URL that ${ours}` : ours;
-  try {
-    const { status, bytes } = await outgoing.get(url, {
-      bytesMax,
-      timeoutMs: fetchTimeoutMs,
-      redirectsMax,
-      signal,
-    });
-    return status === 200 ? bytes : `cannot be fetched: its server answers ${status}`;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof AppError)) throw error;
-    return `cannot be fetched: ${error.message.replace(/\.$/u, '')}`;
-  }
+  const got = await fetchFile(outgoing, url, { bytesMax, timeoutMs: fetchTimeoutMs, signal });
+  // faults are told in a list
+  return typeof got === 'string' ? got.replace(/\.$/u, '') : got;
 }

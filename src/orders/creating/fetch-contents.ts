@@ -1,10 +1,10 @@
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
 import { fileBytesMax } from '#orders/files/file-bounds.ts';
 import type { NamedFiles } from '#orders/files/own-files.ts';
 import { metadataCbor } from '#orders/reading/metadata-cbor.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
+import { fetchFile } from '#outgoing/fetch-file.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 
 /** Contents of an order that were at URLs, by the index of their file. */
@@ -15,7 +15,6 @@ export interface FetchedContents {
   readonly faults: readonly RequestFault[];
 }
 
-const redirectsMax = 3;
 /**
  * For all files of one order: a client and its connection wait for them. Sooner than connections are closed that are
  * silent (60 s here, and in common proxies), with time for the rest of the order: who waits is told why.
@@ -43,9 +42,15 @@ export async function fetchContents(
   let total = 0;
   const late = AbortSignal.timeout(withinMs);
   const signal = AbortSignal.any([client, late]);
+  const bounds = { bytesMax: fileBytesMax, timeoutMs: withinMs, signal };
+  // it is told once for all files that were not fetched in time
+  const unlessLate = (error: unknown): null => {
+    if (signal.aborted) return null;
+    throw error;
+  };
   const get = async (url: string, field: string): Promise<Uint8Array | null> => {
     const isOurs = ours.bytesAt(url) !== null;
-    const got = await (isOurs ? ours.read(url) : fetchContent(outgoing, url, withinMs, signal));
+    const got = await (isOurs ? ours.read(url) : fetchFile(outgoing, url, bounds).catch(unlessLate));
     if (typeof got === 'string') return values.fault(field, got);
     total += got?.length ?? 0;
     return got;
@@ -85,26 +90,4 @@ export async function fetchContents(
       `were not all fetched within ${withinMs / 1000} seconds: send them as dataURL, or in several orders`,
     );
   return { bodies, metadata, faults: values.faults };
-}
-
-/** The content at a URL, or the reason why there is none; null: its time is over. */
-async function fetchContent(
-  outgoing: OutgoingHttp,
-  url: string,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Uint8Array | string | null> {
-  try {
-    const { status, bytes } = await outgoing.get(url, {
-      bytesMax: fileBytesMax,
-      timeoutMs,
-      redirectsMax,
-      signal,
-    });
-    return status === 200 ? bytes : `cannot be fetched: its server answers ${status}`;
-  } catch (error) {
-    if (signal.aborted) return null;
-    if (!(error instanceof AppError)) throw error;
-    return `cannot be fetched: ${error.message}`;
-  }
 }
