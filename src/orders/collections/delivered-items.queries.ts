@@ -20,9 +20,12 @@ export async function readDeliveredItems(
              FROM service.mint_orders AS m
              JOIN service.orders AS o ON o.id = m.order_id AND o.state = 'completed'
              CROSS JOIN LATERAL (
-               SELECT t.txid, t.files, (sum(t.files) OVER (ORDER BY t.index) - t.files)::integer AS before
+               -- a reveal that was given up alone had one file, as placeOf says
+               SELECT t.txid, t.files, (sum(t.files) OVER reveals - t.files)::integer
+                        + t.index - (row_number() OVER reveals - 1)::integer AS before
                  FROM service.wallet_transactions AS t
-                WHERE t.order_id = m.order_id AND t.kind = 'reveal' AND t.superseded_at IS NULL) AS r
+                WHERE t.order_id = m.order_id AND t.kind = 'reveal' AND t.superseded_at IS NULL
+               WINDOW reveals AS (ORDER BY t.index)) AS r
              CROSS JOIN LATERAL generate_series(0, r.files - 1) AS n(index)
              LEFT JOIN chain.inscriptions AS i ON i.txid = r.txid AND i.index = n.index
             WHERE m.collection = $1 AND m.standing = 'allowed'

@@ -471,3 +471,28 @@ test('items that were delivered are listed as they were inscribed, with their nu
     phases: [{ phaseId: 'public', public: 1, allocation: -1, inscribedCount: 2, paidItemCount: 2 }],
   });
 });
+
+test('an item beside one that could not be delivered keeps its own number', async () => {
+  const { pool } = http.database;
+  await insertCollection(pool, { id: 'gaps', items: 4 });
+  const orderId = randomUUID();
+  await pool.query(
+    `INSERT INTO service.mint_orders (order_id, collection, phase, items, numbers, is_requested, script, price, standing)
+     VALUES ($1, 'gaps', 'public', 3, '{4,1,2}', true, '\\x51', 0, 'allowed')`,
+    [orderId],
+  );
+  await pool.query(
+    `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request, terms, expires_at)
+     VALUES ($1, 'bulk', 'completed', 900003, 900004, '\\x5120'::bytea || sha256('b'), 'b', 'wallet', 1, '{}', '{}', '{}', now())`,
+    [orderId],
+  );
+  // the sat of the second file was lost: its reveal was given up alone
+  await pool.query(
+    `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+     SELECT sha256(convert_to('gap ' || n, 'UTF8')), $1, 'reveal', n, 1, '', '{"inputs": [], "outputs": []}', 1
+       FROM unnest('{0,2}'::integer[]) AS n`,
+    [orderId],
+  );
+  const { body } = await http.get<{ meta: { name: string } }[]>('/get-collection-json?id=gaps');
+  expect(body.map(({ meta }) => meta.name)).toEqual(['gaps #4', 'gaps #2']);
+});
