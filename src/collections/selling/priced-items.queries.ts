@@ -16,7 +16,6 @@ export interface PricedItems {
   readonly kind: 'priced';
   /** Sats an item for the creator. */
   readonly price: bigint;
-  readonly creatorAddress: string | null;
   readonly items: readonly HeldItem[];
 }
 
@@ -39,13 +38,13 @@ export async function pricedItems(
   if (state === null) return unknownCollection(collection);
   if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
   const count = countOf(items);
-  const { price, phases, allowances, creatorAddress } = state;
+  const { price, phases, allowances } = state;
   const free = state.totalCount - state.taken;
   const chosen = choosePhase({ price, free, phases }, { count, allowances, now });
   if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };
   const found = await readItems(client, collection, items);
   if (found.length !== count) return { kind: 'closed', reason: itemsTaken };
-  return { kind: 'priced', price: chosen.price, creatorAddress, items: found };
+  return { kind: 'priced', price: chosen.price, items: found };
 }
 
 async function readItems(

@@ -2,10 +2,14 @@ import type { HeldItem, HeldItems } from '#collections/selling/holds.store.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 
 /** Items of a collection that an order inscribes, on the terms of its hold. */
-export interface OrderedItems extends Pick<HeldItems, 'price' | 'creatorAddress'> {
+export interface OrderedItems extends QuotedItems, Pick<HeldItems, 'creatorAddress'> {
   /** The hold is of this order. */
   readonly orderId: string;
   readonly collection: string;
+}
+
+/** Items as far as a price depends on them. */
+export interface QuotedItems extends Pick<HeldItems, 'price'> {
   /** Asked for by number, and not drawn. */
   readonly isRequested: boolean;
   /** One a file, in their order. */
@@ -18,7 +22,7 @@ export interface OrderedItem extends HeldItem {
 }
 
 /** The files of an order of items: named, and of the type, as they were approved. Pure. */
-export const itemFiles = ({ items }: Pick<OrderedItems, 'items'>): ReadFile[] =>
+export const itemFiles = ({ items }: Pick<QuotedItems, 'items'>): ReadFile[] =>
   items.map(({ item, name, mediaType, bytes, content }) => ({
     terms: {
       contentType: mediaType,

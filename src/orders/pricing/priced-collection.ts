@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, isGiven } from '#kernel/requests/request-values.ts';
-import type { OrderedItems } from '#orders/collections/ordered-items.ts';
+import type { QuotedItems } from '#orders/collections/ordered-items.ts';
 import { readCollectionOrder } from '#orders/collections/read-collection-order.ts';
 import type { PriceBody } from '#orders/reading/read-price.ts';
 
@@ -14,7 +14,7 @@ export async function itemsOfPrice(
   { pool, network }: { readonly pool: pg.Pool; readonly network: NetworkParameters },
   { type, order }: PriceBody,
   { signal }: Asker,
-): Promise<OrderedItems | Faulty | null> {
+): Promise<QuotedItems | Faulty | null> {
   if (typeof order !== 'object' || order === null || !('collection' in order)) return null;
   if (!isGiven(order.collection)) return null;
   if (type === 'direct')
@@ -28,17 +28,14 @@ export async function itemsOfPrice(
   if (found.kind === 'unknown') throw new AppError('not_found', found.reason);
   if (found.kind !== 'priced') return faulty('order.collection', found.reason);
   return {
-    orderId: '',
-    collection,
     isRequested: items.kind === 'named',
     price: found.price,
-    creatorAddress: found.creatorAddress,
     items: found.items.map((item) => ({ ...item, content: null })),
   };
 }
 
 /** Items that are not known before the order is made. Pure. */
-export const drawnOf = (items: Pick<OrderedItems, 'isRequested' | 'items'> | null): number =>
+export const drawnOf = (items: QuotedItems | null): number =>
   items === null || items.isRequested ? 0 : items.items.length;
 
 const faulty = (parameter: string, message: string): Faulty => ({

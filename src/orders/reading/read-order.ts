@@ -1,6 +1,6 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Assumed, type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
-import { itemFiles, type OrderedItems } from '#orders/collections/ordered-items.ts';
+import { itemFiles, type QuotedItems } from '#orders/collections/ordered-items.ts';
 import { termFaults, tooManyParents } from '#orders/inscribing/check-terms.ts';
 import {
   type FileTerms,
@@ -28,7 +28,7 @@ export interface ReadOptions {
   /** `texts`: the body has texts in place of files. Absent: files and delegates, and of a price either. */
   readonly contents?: 'files' | 'texts';
   /** Items of a collection, which are the contents. Absent: the body has them. */
-  readonly items?: OrderedItems | null;
+  readonly items?: QuotedItems | null;
   /** Values that take long, read before. Absent: they are read at once. */
   readonly ahead?: ReadAhead;
   /** Whether a URL is that of a file of ours. Absent: none is. */
@@ -129,7 +129,7 @@ function readContents(
 function readItems(
   values: RequestValues,
   order: Readonly<Record<string, unknown>>,
-  items: OrderedItems,
+  items: QuotedItems,
 ): ReadFile[] {
   for (const name of ['files', 'delegates', 'texts'])
     if (hasItems(order[name]))
