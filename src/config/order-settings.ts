@@ -284,8 +284,8 @@ export function wrongOrderSettings({
 }
 
 /**
- * Reorganisations of some blocks come without a fault of anybody, and cost nothing to wait for. A share that was paid for a
- * delivery that one takes back is a debt of its partner, which no one can collect.
+ * Reorganisations of some blocks come without a fault of anybody, and cost nothing to wait for. A share that was
+ * paid for a delivery that one takes back is a debt of its partner, which no one can collect.
  */
 const payoutConfirmationsLeast = 6;
 

@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { OutgoingHttp } from './outgoing-http.ts';
 
-/** As many as people meet who move a file to another host. */
+/** Redirects of a file that moved: to https, to another host, and to its place there. */
 const redirectsMax = 3;
 
 export interface FetchBounds {
@@ -10,7 +10,10 @@ export interface FetchBounds {
   readonly signal: AbortSignal;
 }
 
-/** The content of a file at a URL of a stranger; a text: why it is not to be had, after its name. Throws the reason of the signal. */
+/**
+ * Fetches a file from a URL of a stranger. A text is the reason why that failed, and follows the name of the file.
+ * Throws the reason of the signal.
+ */
 export async function fetchFile(
   outgoing: OutgoingHttp,
   url: string,

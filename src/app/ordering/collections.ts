@@ -5,7 +5,10 @@ import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 
-/** Connections for creations and changes of collections: each writes up to 100,000 rows, and orders must not wait for it. */
+/**
+ * Connections for creations and changes of collections: each writes up to 100,000 rows, and orders must not wait
+ * for it.
+ */
 const connectionsMax = 2;
 const statementTimeoutMs = 30_000;
 /** How often collections are looked for that no operator decided about: their time is counted in days. */

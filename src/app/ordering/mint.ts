@@ -29,7 +29,10 @@ export interface MintParts {
   readonly options: ApprovalOptions;
 }
 
-/** Works on collections for sale, beside a service or without one: with the database and the disk of files of the settings. */
+/**
+ * Works on collections for sale, beside a service or without one: with the database and the disk of files of the
+ * settings.
+ */
 export async function withMint(
   context: CommandContext,
   work: (parts: MintParts) => Promise<void>,

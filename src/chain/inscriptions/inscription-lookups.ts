@@ -28,7 +28,10 @@ export interface FoundInscription {
 
 /** One batch is read while the one before it becomes answers: more of them only share the cores. */
 const batches = 2;
-/** Inscriptions of a batch: a read of some ten milliseconds, and some 20 kB of each at most, nearly all of it properties. */
+/**
+ * Inscriptions of a batch: a read of some ten milliseconds, and some 20 kB of each at most, nearly all of it
+ * properties.
+ */
 const batchSize = 64;
 
 /** Look-ups of single inscriptions. Those that many clients ask for at the same time share a snapshot (ADR 89). */

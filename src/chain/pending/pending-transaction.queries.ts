@@ -156,7 +156,10 @@ export async function countPaying(
   return rows[0] ?? { count: 0, paying: 0 };
 }
 
-/** The newest pending inscriptions whose first output has a script. Reads the whole list, which is bounded (docs/mempool.md). */
+/**
+ * The newest pending inscriptions whose first output has a script. Reads the whole list, which is bounded
+ * (docs/mempool.md).
+ */
 export async function pendingInscriptionsTo(
   client: ClientBase,
   script: Uint8Array,

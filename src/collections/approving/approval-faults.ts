@@ -71,8 +71,8 @@ export function contentFault(bytes: number, { bytesMax, nonStandard }: ApprovalO
 const leastRevealWeight = (bytes: number): number => bytes + 3 * Math.ceil(bytes / 520) + 400;
 
 /**
- * Finds faults of contents that are there. The same bytes twice are most often a mistake of the creator, and what was sold
- * cannot be taken back: the operator says that they are meant. Pure.
+ * Finds faults of contents that are there. The same bytes twice are most often a mistake of the creator, and what
+ * was sold cannot be taken back: the operator says that they are meant. Pure.
  */
 export function contentFaults(
   files: readonly CollectionFile[],

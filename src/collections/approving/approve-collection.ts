@@ -36,8 +36,9 @@ export interface Approved {
 }
 
 /**
- * Approves a collection: what is on disk then is what is sold. Files that are not there are fetched, and all faults are told
- * together; nothing is approved with one. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong` and `mint_disk_full`.
+ * Approves a collection: what is on disk then is what is sold. Files that are not there are fetched, and all faults
+ * are told together; nothing is approved with one. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong` and
+ * `mint_disk_full`.
  */
 export async function approveCollection(
   parts: ApprovalParts,

@@ -8,6 +8,6 @@ export interface ContentsDisk {
 
 /** Files that keys have uploaded to this service, by their URLs. */
 export interface OwnContents {
-  /** The content, or why there is none; null: the URL is somebody else's. */
+  /** The content, or why there is none; null: the URL is not ours. */
   read(url: string, signal: AbortSignal): Promise<Uint8Array | string | null>;
 }

@@ -10,8 +10,8 @@ export function refuseCollection(pool: pg.Pool, id: string, reason: string): Pro
 }
 
 /**
- * Ends the sale of an approved collection: what was sold stays, and unpaid orders keep their items for their time. Throws
- * `mint_unknown` and `mint_decided`.
+ * Ends the sale of an approved collection: what was sold stays, and unpaid orders keep their items for their time.
+ * Throws `mint_unknown` and `mint_decided`.
  */
 export function closeCollection(pool: pg.Pool, id: string, reason: string): Promise<void> {
   return decide(pool, id, 'closed', reason, ({ state }) => {

@@ -35,8 +35,8 @@ interface Fetched {
 }
 
 /**
- * Fetches files of a pending collection from their URLs, each once, and stores their bytes. Those that are stored are noted
- * as it goes: the next run fetches the others alone. Memory: 32 files.
+ * Fetches files of a pending collection from their URLs, each once, and stores their bytes. Those that are stored
+ * are noted as it goes: the next run fetches the others alone. Memory: 32 files.
  */
 export async function fetchFiles(
   parts: FetchParts,

@@ -40,10 +40,10 @@ const atOnce = 8;
 const order = new Intl.Collator('en', { numeric: true });
 
 /**
- * Puts the files of a folder in the place of those of a pending collection; the order of their names is that of the items. The
- * list changes at the end, at once, or not at all. Contents that the disk has are not written again: a run that was
- * interrupted is repeated. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong`, `mint_folder_unreadable` and
- * `mint_disk_full`.
+ * Puts the files of a folder in the place of those of a pending collection; the order of their names is that of the
+ * items. The list changes at the end, at once, or not at all. Contents that the disk has are not written again: a
+ * run that was interrupted is repeated. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong`,
+ * `mint_folder_unreadable` and `mint_disk_full`.
  */
 export async function uploadFolder(
   parts: UploadParts,

@@ -74,7 +74,7 @@ function collectionOf(row: Row): Collection {
   };
 }
 
-/** A collection in any state; null: there is none with this id. */
+/** A collection in any state; null: no collection has this id. */
 export async function readCollection(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -110,7 +110,7 @@ export async function listCollections(
   return rows.map(collectionOf);
 }
 
-/** Locks a collection, so that nothing is sold and no phase changes meanwhile; null: there is none with this id. */
+/** Locks a collection, so that nothing is sold and no phase changes meanwhile; null: no collection has this id. */
 export async function lockCollection(tx: pg.ClientBase, id: string): Promise<Collection | null> {
   await lockCollectionRow(tx, id);
   return readCollection(tx, id);

@@ -55,8 +55,8 @@ export async function readOrderedPhases(tx: pg.ClientBase, collection: string): 
 }
 
 /**
- * Replaces the phases of a collection and the addresses that they list. Its row must be locked, and no order may have bought
- * from a phase that goes.
+ * Replaces the phases of a collection and the addresses that they list. Its row must be locked, and no order may
+ * have bought from a phase that goes.
  */
 export async function replacePhases(
   tx: pg.ClientBase,

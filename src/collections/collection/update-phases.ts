@@ -22,8 +22,8 @@ export type UpdatedPhases =
   | Faulty;
 
 /**
- * Replaces the phases of a collection and their lists, of orders to come: those that are made keep their terms. Whatever
- * sells is locked out meanwhile, so that no phase gets less than orders have.
+ * Replaces the phases of a collection and their lists, of orders to come: those that are made keep their terms.
+ * Whatever sells is locked out meanwhile, so that no phase gets less than orders have.
  */
 export async function updatePhases(
   tx: pg.ClientBase,

@@ -34,8 +34,8 @@ export function findPhaseFaults(
 }
 
 /**
- * Whether two phases offer everybody two prices at one time. A public and a listed phase may overlap: an order takes the
- * cheapest phase that its address may use.
+ * Whether two phases offer everybody two prices at one time. A public and a listed phase may overlap: an order
+ * takes the cheapest phase that its address may use.
  */
 const isContested = (a: SentPhase, b: SentPhase, { price }: Pick<PhaseTerms, 'price'>): boolean =>
   a.isPublic &&

@@ -14,8 +14,8 @@ export interface UnpaidItems {
 }
 
 /**
- * Why a client may not hold more items; null: it may. Who has thousands of addresses and never pays closes half of what is
- * left for half an hour, and not all of it. Pure.
+ * Why a client may not hold more items; null: it may. Who has thousands of addresses and never pays closes half of
+ * what is left for half an hour, and not all of it. Pure.
  *
  * @param unsold items of the collection that are not paid for
  */

@@ -99,8 +99,8 @@ interface SaleState {
 }
 
 /**
- * The collection, its phases, what they allow the address, and what is unpaid: one statement. Null: there is no approved
- * collection with this id.
+ * The collection, its phases, what they allow the address, and what is unpaid: one statement. Null: there is no
+ * approved collection with this id.
  */
 export async function readSale(
   tx: pg.ClientBase,

@@ -25,8 +25,8 @@ export interface PricedRequest extends Pick<HoldRequest, 'collection' | 'items' 
 }
 
 /**
- * The items of an order that is not made yet. Those that are named are exact; in place of drawn ones there are those with the
- * most bytes that are free, so their price is the most that an order costs. Holds nothing.
+ * The items of an order that is not made yet. Those that are named are exact; in place of drawn ones there are
+ * those with the most bytes that are free, so their price is the most that an order costs. Holds nothing.
  */
 export async function pricedItems(
   client: pg.ClientBase,

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { lockCollectionOf, releaseItems } from './holds.store.ts';
 
 /**
- * How an order has its items. `making`, `unpaid`: for a time. `allowed`: paid for. `refused`: paid for beyond the allowance of its
- * address. `late`: its payment waited too long for a block. `released`: it is over. The last three have no items, and only the
- * last one may get them again.
+ * How an order has its items. `making`, `unpaid`: for a time. `allowed`: paid for. `refused`: paid for beyond the
+ * allowance of its address. `late`: its payment waited too long for a block. `released`: it is over. The last three
+ * have no items, and only the last one may get them again.
  */
 export type SoldStanding = 'making' | 'unpaid' | 'allowed' | 'refused' | 'late' | 'released';
 
@@ -20,8 +20,8 @@ async function readStanding(client: pg.ClientBase, orderId: string): Promise<Sol
 }
 
 /**
- * Gives the items of an order back once it needs them no more. Takes them again where it needs them, and no other order has one:
- * a payment in time may become known late. Returns how it has them now.
+ * Gives the items of an order back once it needs them no more. Takes them again where it needs them, and no other
+ * order has one: a payment in time may become known late. Returns how it has them now.
  *
  * @param without its standing where it gives them back
  */
@@ -78,8 +78,8 @@ export interface Contenders {
 }
 
 /**
- * Locks the collection of an order whose payment is deep, and reads who else wants the allowance of its address. Null: it is
- * decided about.
+ * Locks the collection of an order whose payment is deep, and reads who else wants the allowance of its address.
+ * Null: it is decided about.
  */
 export async function lockContenders(tx: pg.ClientBase, orderId: string): Promise<Contenders | null> {
   await lockCollectionOf(tx, orderId);

@@ -22,9 +22,9 @@ const keyPattern = /^[!-~]{1,255}$/u;
 const storesNothing: StoreAnswer = () => Promise.resolve();
 
 /**
- * Answers a creation; with an `Idempotency-Key` once: the same request of the same client again gets the first answer,
- * whether it was received or not. `make` must call what it is given in the transaction that creates. Throws `request_invalid`,
- * `idempotency_key_reused` and `idempotency_key_busy`.
+ * Answers a creation; with an `Idempotency-Key` once: the same request of the same client again gets the first
+ * answer, whether it was received or not. `make` must call what it is given in the transaction that creates. Throws
+ * `request_invalid`, `idempotency_key_reused` and `idempotency_key_busy`.
  *
  * @param body what is the same in the same request
  */

@@ -8,9 +8,9 @@ import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
 
 /**
- * Holds the items that the body of an order of a collection names, for someone with a key for orders or a token. Throws
- * `token_refused`, `token_check_away`, `collection_items_taken`, `collection_unpaid_max`, `not_found`, `not_offered`, and the
- * faults of a request.
+ * Holds the items that the body of an order of a collection names, for someone with a key for orders or a token.
+ * Throws `token_refused`, `token_check_away`, `collection_items_taken`, `collection_unpaid_max`, `not_found`,
+ * `not_offered`, and the faults of a request.
  */
 export async function holdCollectionItems(
   network: NetworkParameters,

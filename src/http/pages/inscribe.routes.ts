@@ -23,8 +23,8 @@ const connects = ['/price', '/inscribe', '/order', '/mempool/api/v1/fees/recomme
 const lengthBytes = 3;
 
 /**
- * Bytes that surely do not fit into a reveal: pushes alone take all of its weight. The price of an order knows the exact
- * bound, which depends on all else of it.
+ * Bytes that surely do not fit into a reveal: pushes alone take all of its weight. The price of an order knows the
+ * exact bound, which depends on all else of it.
  */
 const fileBytesMax = (weightMax: number): number =>
   Math.floor((weightMax * pushBytesMax) / (pushBytesMax + lengthBytes));

@@ -7,8 +7,8 @@ import type { SaleView } from '#kernel/sales/sale-view.ts';
 import type { Party, TimelineEvent } from '#web/parts/timeline.ts';
 
 /**
- * Transfers and sales as one list, newest first. A sale is a transfer too: they are one event. Sales that are older than
- * all given transfers follow them.
+ * Transfers and sales as one list, newest first. A sale is a transfer too: they are one event. Sales that are older
+ * than all given transfers follow them.
  *
  * @param transfers newest first
  *

@@ -41,7 +41,10 @@ import { pendingInscriptionPage } from './pending-inscription.ts';
 
 const config = { errors: 'plain', guard: open } as const;
 
-/** Whether `deps.inscriptions` reads the answer to a request. Pages and inscriptions by sat have snapshots of their own. */
+/**
+ * Whether `deps.inscriptions` reads the answer to a request. Pages and inscriptions by sat have snapshots of their
+ * own.
+ */
 function isReadTogether({ headers, params }: FastifyRequest): boolean {
   const { query } = params as { readonly query: string };
   return prefersJson(headers.accept) && !isSatName(query);

@@ -31,8 +31,8 @@ const idBytes = 36;
 const hashBytes = 32;
 
 /**
- * Sends the page of an inscription that waits in the mempool. Null: it does not wait there. Throws `not_found` with what
- * became of it, where it has left the mempool without a block.
+ * Sends the page of an inscription that waits in the mempool. Null: it does not wait there. Throws `not_found` with
+ * what became of it, where it has left the mempool without a block.
  */
 export async function pendingInscriptionPage(
   deps: Pick<AppDependencies, 'network' | 'banner'>,

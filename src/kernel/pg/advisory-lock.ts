@@ -39,7 +39,10 @@ export const advisoryLocks = {
   payouts: 7_700_116,
   /** The one transaction that creates a collection without a key, and counts those that wait for the operator. */
   undecidedCollections: 7_700_117,
-  /** The one transaction that posts to the ledger of a subject: together with a hash of that. A trigger takes it, too. */
+  /**
+   * The one transaction that posts to the ledger of a subject: together with a hash of that. A trigger takes it,
+   * too.
+   */
   ledger: 7_700_120,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;

@@ -5,8 +5,8 @@ export interface TraitPair {
 }
 
 /**
- * Reads `Name:Value` pairs separated by commas. A backslash makes a comma, a colon or a backslash part of a name or value.
- * Null: it is another text.
+ * Reads `Name:Value` pairs separated by commas. A backslash makes a comma, a colon or a backslash part of a name or
+ * value. Null: it is another text.
  */
 export function parseTraitPairs(text: string): TraitPair[] | null {
   const pairs: TraitPair[] = [];

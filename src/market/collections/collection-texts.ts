@@ -36,8 +36,8 @@ function onOneLine(text: string): string {
 }
 
 /**
- * A name from the chain, where lists of others can show it as that of an import. Null: they cannot. Anyone writes such a
- * name, and no operator has chosen it: what looks like markup is not shown.
+ * A name from the chain, where lists of others can show it as that of an import. Null: they cannot. Anyone writes
+ * such a name, and no operator has chosen it: what looks like markup is not shown.
  */
 export function shownName(value: unknown): string | null {
   const { text } = nameOf(value);

@@ -27,8 +27,8 @@ export async function soldSlugProblem(db: pg.ClientBase | pg.Pool, slug: string)
 }
 
 /**
- * Makes a collection of the market, without items yet. False: another collection has its slug. Imports wait until the end
- * of the transaction.
+ * Makes a collection of the market, without items yet. False: another collection has its slug. Imports wait until
+ * the end of the transaction.
  */
 export async function openSoldCollection(tx: pg.ClientBase, given: SoldCollection): Promise<boolean> {
   const { slug } = given;

@@ -11,8 +11,8 @@ const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const takenSlug = 'of';
 
 /**
- * Begins the list slugs of collections that this service sells: no list of others may call itself so, as its import would
- * take the place of what is sold.
+ * Begins the list slugs of collections that this service sells: no list of others may call itself so, as its import
+ * would take the place of what is sold.
  */
 const soldListBegin = 'satscribe mint ';
 

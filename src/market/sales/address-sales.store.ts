@@ -42,9 +42,9 @@ export interface AddressSalesQuestion {
 const end: SalePlace = { height: 2 ** 31 - 1, txIndex: 0, input: 0, place: 0 };
 
 /**
- * Sales of an address on one side, newest first. `limit` rows are looked at: deliveries of our own orders among them are
- * left out, so a page may have fewer. Needs `salesOfAddressIndexes`, and a snapshot: planner settings of its transaction
- * change.
+ * Sales of an address on one side, newest first. `limit` rows are looked at: deliveries of our own orders among
+ * them are left out, so a page may have fewer. Needs `salesOfAddressIndexes`, and a snapshot: planner settings of
+ * its transaction change.
  */
 export async function salesOfAddress(
   client: ClientBase,

@@ -6,7 +6,10 @@ import { isNotOurs } from './sale-lists.ts';
 /** Sales of a block that are counted and listed: some 20 ms. An output may sell thousands of inscriptions at once. */
 export const blockSalesMax = 10_000;
 
-/** How many inscriptions a block sold, up to one more than `blockSalesMax`. Transactions of our own orders are left out. */
+/**
+ * How many inscriptions a block sold, up to one more than `blockSalesMax`. Transactions of our own orders are left
+ * out.
+ */
 export async function countSalesOfBlock(client: ClientBase, height: Height): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(*)::integer AS count

@@ -45,7 +45,10 @@ export interface NewestSales {
   readonly next: SalePlace | null;
 }
 
-/** Sales that are looked at for one page: some 20 ms. Filters may refuse all of them, and the next page begins there. */
+/**
+ * Sales that are looked at for one page: some 20 ms. Filters may refuse all of them, and the next page begins
+ * there.
+ */
 const lookedMax = 5_000;
 
 const placeColumns = 's.height, s.tx_index, s.input, s.place';

@@ -15,9 +15,9 @@ import { watcherOf } from '#orders/watching/watchers.ts';
 import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
 
 /**
- * Whether a paid order can be delivered. `held`: it has its items for good. `waiting`: orders that were paid for before it are
- * decided about first. `refused`: its address has no allowance left. `late`: its payment waited too long for a block. `gone`: its
- * time was over when its payment became known, and others have its items.
+ * Whether a paid order can be delivered. `held`: it has its items for good. `waiting`: orders that were paid for
+ * before it are decided about first. `refused`: its address has no allowance left. `late`: its payment waited too
+ * long for a block. `gone`: its time was over when its payment became known, and others have its items.
  */
 export type CollectionStanding = 'held' | 'waiting' | 'refused' | 'late' | 'gone';
 

@@ -17,8 +17,8 @@ export interface CollectionEarning {
 }
 
 /**
- * Reads what creators and referrers have earned with collections, paid or not, as the ledger has it: a look-up an order. Those
- * who earned most with a collection come first.
+ * Reads what creators and referrers have earned with collections, paid or not, as the ledger has it: a look-up an
+ * order. Those who earned most with a collection come first.
  *
  * @param collection null: all
  */

@@ -22,8 +22,8 @@ interface Holder {
 }
 
 /**
- * The holder of a request. A key is a shop's, which orders for all its customers: it has the bound that its operator gave it,
- * or none of its own. Half of what is left is the bound of all together.
+ * The holder of a request. A key is a shop's, which orders for all its customers: it has the bound that its
+ * operator gave it, or none of its own. Half of what is left is the bound of all together.
  *
  * @param bounds of addresses and networks without a key
  */
@@ -35,8 +35,9 @@ export function holderOf({ client, key }: Pick<Asker, 'client' | 'key'>, bounds:
 }
 
 /**
- * Holds items for an order that is being made, and reads their bytes. Who gets them must give them up where the order is not
- * made. Throws `file_unusable` where bytes that were approved are not on the disk: nothing is held then.
+ * Holds items for an order that is being made, and reads their bytes. Who gets them must give them up where the
+ * order is not made. Throws `file_unusable` where bytes that were approved are not on the disk: nothing is held
+ * then.
  */
 export async function holdForOrder(
   { pool, files }: HoldingParts,

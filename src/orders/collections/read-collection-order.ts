@@ -14,8 +14,8 @@ export interface CollectionOrder extends Pick<HoldRequest, 'collection' | 'items
 }
 
 /**
- * Reads the part of a body that says which items of which collection are ordered (client-compat 3.11), and for which address:
- * all items of an order go to one, as an allowance is that of one. Total.
+ * Reads the part of a body that says which items of which collection are ordered (client-compat 3.11), and for
+ * which address: all items of an order go to one, as an allowance is that of one. Total.
  */
 export function readCollectionOrder(
   body: unknown,

@@ -26,8 +26,8 @@ const atOnce = 8;
 const totalMax = 50_000_000;
 
 /**
- * Fetches what an order names by URL, before an address is shown: all bytes are known when it is. What is ours comes from
- * disk. Throws the reason of the signal, and fetches nothing more, where the client is gone.
+ * Fetches what an order names by URL, before an address is shown: all bytes are known when it is. What is ours
+ * comes from disk. Throws the reason of the signal, and fetches nothing more, where the client is gone.
  */
 export async function fetchContents(
   outgoing: OutgoingHttp,

@@ -8,8 +8,8 @@ import type { MadeOrder, WantedOrder } from './create-order.ts';
 import { type QuotingParts, quoteCheckedOrder } from './quote-checked-order.ts';
 
 /**
- * Offers of sats of the inventory to an order, one after the other, if others take some of them. The cheapest are offered
- * first: as many orders at once may want the same one.
+ * Offers of sats of the inventory to an order, one after the other, if others take some of them. The cheapest are
+ * offered first: as many orders at once may want the same one.
  */
 const offersMax = 10;
 
@@ -19,9 +19,9 @@ export interface PlacingParts extends QuotingParts {
 }
 
 /**
- * Quotes and creates a checked order, once the miner would take what nodes do not relay of it. If another order was faster
- * and took one of its sats of the inventory, others are offered. Throws `orders_off`, `miner_silent`, `inventory_taken` and
- * `inventory_reserved_max`.
+ * Quotes and creates a checked order, once the miner would take what nodes do not relay of it. If another order was
+ * faster and took one of its sats of the inventory, others are offered. Throws `orders_off`, `miner_silent`,
+ * `inventory_taken` and `inventory_reserved_max`.
  */
 export async function placeOrder(
   parts: PlacingParts,

@@ -38,8 +38,9 @@ const sumOf = <Item>(items: readonly Item[], bytesOf: (item: Item) => number): n
   items.reduce((sum, item) => sum + bytesOf(item), 0);
 
 /**
- * Counts the bytes that each client stores with orders that are not paid for yet, or each key with uploads: as many at once
- * as a day allows, and from then on as time passes. Each process counts by itself: several allow as much each.
+ * Counts the bytes that each client stores with orders that are not paid for yet, or each key with uploads: as many
+ * at once as a day allows, and from then on as time passes. Each process counts by itself: several allow as much
+ * each.
  */
 export class StoredBytes {
   readonly #each: number;

@@ -58,7 +58,10 @@ export class Upload {
     return this.#sha256?.toString('hex') ?? '';
   }
 
-  /** Takes the next bytes; undefined: it is ready for more. Throws `rate_limited` where they are more than announced. */
+  /**
+   * Takes the next bytes; undefined: it is ready for more. Throws `rate_limited` where they are more than
+   * announced.
+   */
   append(chunk: Uint8Array): Promise<void> | undefined {
     const more = this.#file.bytes + chunk.length + besideFile - this.#counted;
     if (more > 0) {
@@ -130,8 +133,8 @@ export class CustomerUploads {
   }
 
   /**
-   * Stores an upload under a key of its own, with its row in the transaction of `onStored`. An upload that its client does
-   * not learn of is not stored. Throws `request_invalid` for an empty one.
+   * Stores an upload under a key of its own, with its row in the transaction of `onStored`. An upload that its
+   * client does not learn of is not stored. Throws `request_invalid` for an empty one.
    */
   async store(
     upload: Upload,

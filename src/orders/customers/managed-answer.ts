@@ -13,8 +13,8 @@ const chargeDescription = 'Inscription order';
 
 /**
  * The charge of a managed order, with the fields of the payment service that its clients know (client-compat 3.5).
- * `status` stays `unpaid`, as it does there: clients read the state of the order. Lightning is not offered, so its fields
- * are absent.
+ * `status` stays `unpaid`, as it does there: clients read the state of the order. Lightning is not offered, so its
+ * fields are absent.
  *
  * @param origin where customers reach this service
  */

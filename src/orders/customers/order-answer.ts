@@ -21,8 +21,8 @@ import { type Lacking, psbtWay } from './psbt-way.ts';
 import { placeOf } from './tell-customer.ts';
 
 /**
- * The answer to a creation: all inputs, absent ones null. The charge of a direct order is without its address, that of a
- * managed one whole (client-compat 3.4, 3.5), with the way of a wallet. `warnings` where there are any.
+ * The answer to a creation: all inputs, absent ones null. The charge of a direct order is without its address, that
+ * of a managed one whole (client-compat 3.4, 3.5), with the way of a wallet. `warnings` where there are any.
  *
  * @param origin where customers reach this service
  */

@@ -96,8 +96,8 @@ export class CustomerFiles {
   }
 
   /**
-   * Deletes a content that was not stored again since a time. It is taken aside before it is looked at: what is stored at
-   * that moment stays, and a process that dies here leaves it aside.
+   * Deletes a content that was not stored again since a time. It is taken aside before it is looked at: what is
+   * stored at that moment stays, and a process that dies here leaves it aside.
    */
   remove(name: string, notSince: Date): Promise<boolean> {
     return usable(this.#remove(name, notSince));

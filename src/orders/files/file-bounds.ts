@@ -1,6 +1,6 @@
 /** Bytes of one file: no reveal can hold more, as a block has 4,000,000 weight units. */
 export const fileBytesMax = 4_000_000;
-/** Of the name of a file in its URL, with its end: a path may have 400 characters. */
+/** Characters of the name of a file in its URL, with its end: a path may have 400. */
 export const urlNameCharsMax = 200;
 /** Left on the disk of files, which often is that of the database: without room it stops, and all orders with it. */
 export const freeBytesMin = 1_000_000_000;

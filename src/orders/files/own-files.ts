@@ -14,8 +14,8 @@ const unknownFile = 'names no file of this service: PUT /files/<name> stores one
 const deletedFile = 'names a file of this service that was deleted, as nothing needed it: upload it again';
 
 /**
- * Files of this service that an order names by URL. They are read from disk: a request to ourselves could reach a private
- * network, and would wait for a place while its order holds one.
+ * Files of this service that an order names by URL. They are read from disk: a request to ourselves could reach a
+ * private network, and would wait for a place while its order holds one.
  */
 export class OwnFiles {
   readonly #pool: pg.Pool;
@@ -57,7 +57,7 @@ export class OwnFiles {
     return bytes === null ? deletedFile : { sha256: file.sha256, bytes };
   }
 
-  /** The key in a URL of ours; null: it is somebody else's. */
+  /** The key in a URL of ours; null: it is not ours. */
   #keyIn(url: string): string | null {
     if (!URL.canParse(url)) return null;
     const { origin, pathname } = new URL(url);
@@ -81,7 +81,7 @@ export class NamedFiles {
     return this.#byUrl.size === 0;
   }
 
-  /** Bytes at a URL, or why there are none; null: it is somebody else's. */
+  /** Bytes at a URL, or why there are none; null: it is not ours. */
   bytesAt(url: string): number | string | null {
     const file = this.#byUrl.get(url);
     return file === undefined || typeof file === 'string' ? (file ?? null) : file.bytes;

@@ -369,7 +369,10 @@ const isPaidInTime = (facts: OrderFacts): boolean => paidInTime(facts).isDeep &&
 const isDeliveryDue = (order: Order, known: Known): boolean =>
   order.state === 'prep' && known.reveals.length === 0 && isPaidInTime(known.facts);
 
-/** Whether a paid order has its items for good; null: nothing is planned for it now, or it is no order of a collection. */
+/**
+ * Whether a paid order has its items for good; null: nothing is planned for it now, or it is no order of a
+ * collection.
+ */
 const decideItemsOf = async (
   tx: pg.ClientBase,
   order: Order,

@@ -217,15 +217,18 @@ async function readPackage(
 
 type CommitRecords = Pick<OrderRecords, 'transactions' | 'payments' | 'mining' | 'stocked'>;
 
-/** Whether a refund may spend what a commit holds. While an order may be delivered, its commit is not stranded for good. */
+/**
+ * Whether a refund may spend what a commit holds. While an order may be delivered, its commit is not stranded for
+ * good.
+ */
 const mayRefundCommit = (order: Order, { transactions, mining, stocked }: CommitRecords): boolean =>
   mining !== null ||
   (stocked !== null && stocked.lost.length > 0) ||
   (isOver(order) && strandedCommit(transactions) !== null);
 
 /**
- * Reads the block of a commit that a refund may spend, by its output for the first reveal, which is watched from now on:
- * blocks since the first payment are searched for it.
+ * Reads the block of a commit that a refund may spend, by its output for the first reveal, which is watched from
+ * now on: blocks since the first payment are searched for it.
  */
 async function readCommitHeight(
   tx: pg.ClientBase,
@@ -252,8 +255,8 @@ const isOver = ({ state }: Pick<Order, 'state'>): boolean =>
   state === 'waiting-refund' || state === 'refunded';
 
 /**
- * Supersedes a reveal that was given up, and came back with its commit: a block has that, and not the reveal. What is in
- * its output is refunded.
+ * Supersedes a reveal that was given up, and came back with its commit: a block has that, and not the reveal. What
+ * is in its output is refunded.
  */
 async function supersedeGivenUp(
   tx: pg.ClientBase,
@@ -270,9 +273,9 @@ async function supersedeGivenUp(
 }
 
 /**
- * Gives up all reveals: a miner was to take the only one, or the sats of all are lost. The commit may have been sent, or is in
- * a block: it stays then, and what it holds is spent by key, so that only one of that and a reveal is ever mined. A commit that
- * nothing sent is given up, too.
+ * Gives up all reveals: a miner was to take the only one, or the sats of all are lost. The commit may have been
+ * sent, or is in a block: it stays then, and what it holds is spent by key, so that only one of that and a reveal
+ * is ever mined. A commit that nothing sent is given up, too.
  */
 export async function giveUpReveals(
   tx: pg.ClientBase,

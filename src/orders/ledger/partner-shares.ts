@@ -69,8 +69,8 @@ function withShare(
 }
 
 /**
- * The shares of the partners of an order, as it was quoted: later settings change no order. What customers pay partners for
- * files that are refunded goes back to them. Pure.
+ * The shares of the partners of an order, as it was quoted: later settings change no order. What customers pay
+ * partners for files that are refunded goes back to them. Pure.
  *
  * @param refunded files whose money is refunded, and not delivered
  */

@@ -10,8 +10,8 @@ export const nonStandardReveals = ({ reveals }: Pick<OrderLayout, 'reveals'>): r
   reveals.filter(({ weight }) => weight > standardWeightMax);
 
 /**
- * Asks the miner about each reveal of an order that nodes do not relay, before the order is stored or an address is shown.
- * Returns why it would not mine them; empty: it would. Throws `miner_silent`, and the reason of the signal.
+ * Asks the miner about each reveal of an order that nodes do not relay, before the order is stored or an address is
+ * shown. Returns why it would not mine them; empty: it would. Throws `miner_silent`, and the reason of the signal.
  */
 export async function offerFaults(
   miner: Miner | null,

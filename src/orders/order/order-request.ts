@@ -11,7 +11,8 @@ export interface OrderRequest {
   readonly inscriptionIdPrefix: string | null;
   readonly allowedSatributes: readonly string[] | null;
   /**
-   * The type of the inventory that its sat has; absent: it is one of the payment. Managed orders have it as it was sent.
+   * The type of the inventory that its sat has; absent: it is one of the payment. Managed orders have it as it was
+   * sent.
    */
   readonly rareSats?: string | number | null;
   /** Shown as they were sent; absent: the order is not managed. */
@@ -63,7 +64,10 @@ export interface StoredQuote {
   readonly collectionServiceFee?: number;
   /** Sats an item for the creator of a collection, and where they go; absent: none are due. */
   readonly creator?: { readonly address: string; readonly price: number };
-  /** Of a managed order, part of `serviceFee`: in all, and the least by which outputs are chosen; absent: there is none. */
+  /**
+   * Of a managed order, part of `serviceFee`: in all, and the least by which outputs are chosen; absent: there is
+   * none.
+   */
   readonly sizeFees?: { readonly least: number; readonly all: number };
   readonly additionalFeeCharged: number;
   /** Of the base fee, what the referral gets when the order is delivered; absent: nothing. */

@@ -3,8 +3,8 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 
 /**
- * Fault of the fee of an order that is burned: anybody may take an inscription from its anchor until the burn is mined, so
- * it must not wait. None without an estimate of the node.
+ * Fault of the fee of an order that is burned: anybody may take an inscription from its anchor until the burn is
+ * mined, so it must not wait. None without an estimate of the node.
  */
 export function burnFaults(
   { burn, feeRate }: Pick<OrderTerms, 'burn' | 'feeRate'>,

@@ -6,12 +6,16 @@ import { metadataCbor } from '#orders/reading/metadata-cbor.ts';
 import { type ReadFile, urlsOf } from '#orders/reading/read-files.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 
-/** Metadata that a price reads, together: a megabyte of JSON takes 20 ms, and a small request may name it for nothing. */
+/**
+ * Metadata that a price reads, together: a megabyte of JSON takes 20 ms, and a small request may name it for
+ * nothing.
+ */
 const metadataBytesMax = 1_000_000;
 
 /**
- * An order with the lengths of what it names by URLs of ours, so that its price is that of the order. Of metadata beyond what
- * a price reads it has the length that was sent, which is assumed. Throws the reason of the asker's signal.
+ * An order with the lengths of what it names by URLs of ours, so that its price is that of the order. Of metadata
+ * beyond what a price reads it has the length that was sent, which is assumed. Throws the reason of the asker's
+ * signal.
  */
 export async function withOwnLengths(
   read: ReadOrder,
@@ -54,13 +58,13 @@ class OwnLengths {
     };
   }
 
-  /** Null: it is somebody else's, or faulty. */
+  /** Null: it is not ours, or faulty. */
   #bytes(url: string, field: string): number | null {
     const bytes = this.#ours.bytesAt(url);
     return typeof bytes === 'string' ? this.values.fault(field, bytes) : bytes;
   }
 
-  /** Null: it is somebody else's, faulty, or assumed. */
+  /** Null: it is not ours, faulty, or assumed. */
   async #cborBytes(url: string, { field, terms }: ReadFile): Promise<number | null> {
     const name = `${field}.metadataUrl`;
     const bytes = this.#bytes(url, name);

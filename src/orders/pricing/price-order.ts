@@ -52,7 +52,10 @@ export interface PricePlan {
 /** Bodies that are compressed to know their price: brotli takes about a second a megabyte. */
 const compressMax = 300_000;
 
-/** Prices an order; with `isPlanned` its plan, too. Throws the reason of the asker's signal, `overloaded` and `orders_off`. */
+/**
+ * Prices an order; with `isPlanned` its plan, too. Throws the reason of the asker's signal, `overloaded` and
+ * `orders_off`.
+ */
 export async function priceOrder(
   parts: PricingParts,
   body: PriceBody,

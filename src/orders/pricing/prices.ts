@@ -48,7 +48,10 @@ export function pricesOf(
   };
 }
 
-/** Prices with those of items: the creator's, and the operator's of collections. Null: it is no order of a collection. */
+/**
+ * Prices with those of items: the creator's, and the operator's of collections. Null: it is no order of a
+ * collection.
+ */
 export const withCollection = (
   prices: OrderPrices,
   items: { readonly price: bigint } | null,

@@ -21,8 +21,8 @@ export interface Stock {
   /** Connections to the index. */
   readonly pool: pg.Pool;
   /**
-   * Sats that unpaid orders of one client may have, where its key does not say (ORDER_RESERVED_MAX). Null: no orders are
-   * taken here.
+   * Sats that unpaid orders of one client may have, where its key does not say (ORDER_RESERVED_MAX). Null: no
+   * orders are taken here.
    */
   readonly reservedMost: number | null;
 }
@@ -35,8 +35,8 @@ export interface SatPrice {
 }
 
 /**
- * Prices the sats that an order asks for, by the same offer that its creation reserves: its terms name the places of the
- * offered sats. Throws `orders_off`.
+ * Prices the sats that an order asks for, by the same offer that its creation reserves: its terms name the places
+ * of the offered sats. Throws `orders_off`.
  */
 export async function priceSats(
   stock: Stock,

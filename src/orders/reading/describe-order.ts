@@ -22,7 +22,10 @@ export type DescribeOptions = ReadOptions &
     readonly timeoutMinutes: number;
   };
 
-/** Minutes within which an order must be paid that has a sat of the inventory, or an item of a collection: it is reserved for so long. */
+/**
+ * Minutes within which an order must be paid that has a sat of the inventory, or an item of a collection: it is
+ * reserved for so long.
+ */
 const reservedMinutes = 30;
 
 /**

@@ -14,8 +14,8 @@ export interface GivenParents {
 }
 
 /**
- * Finds the parents of an order. Clients of managed orders send one as `parent`, an object; a list as `parents` is taken
- * too. Both may be there if they say the same. Total.
+ * Finds the parents of an order. Clients of managed orders send one as `parent`, an object; a list as `parents` is
+ * taken too. Both may be there if they say the same. Total.
  */
 export function givenParents(order: Item, type: OrderTerms['type']): GivenParents {
   const { parent, parents } = order;

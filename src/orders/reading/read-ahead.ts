@@ -6,7 +6,10 @@ import type { RequestText } from '#kernel/requests/request-values.ts';
 import { orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type ReadDataUrl, readDataUrl } from './data-url.ts';
 
-/** Readers of the values that take long: those of an order of 50 MB, or of 10,000 receivers, hundreds of milliseconds. */
+/**
+ * Readers of the values that take long: those of an order of 50 MB, or of 10,000 receivers, hundreds of
+ * milliseconds.
+ */
 export interface ReadAhead {
   readonly dataUrl: (url: RequestText) => ReadDataUrl;
   readonly address: (address: string) => CheckedDestination;

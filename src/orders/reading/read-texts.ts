@@ -15,8 +15,8 @@ const textBytesMax = 50_000_000;
 const otherContents = ['files', 'delegates'] as const;
 
 /**
- * The texts of an order as files, which are named by their places: `1.txt`. Files and delegates beside them are refused:
- * a customer would pay for less than was sent.
+ * The texts of an order as files, which are named by their places: `1.txt`. Files and delegates beside them are
+ * refused: a customer would pay for less than was sent.
  */
 export function readTexts(values: RequestValues, order: Item): ReadFile[] {
   for (const name of otherContents)

@@ -59,8 +59,8 @@ export interface AskedPayouts {
 }
 
 /**
- * Stores payouts of all that can be paid to partners now: the process with the seed makes their transactions. Two at the
- * same moment wait for each other, and the second finds what the first has left. Throws `payouts_nothing`.
+ * Stores payouts of all that can be paid to partners now: the process with the seed makes their transactions. Two
+ * at the same moment wait for each other, and the second finds what the first has left. Throws `payouts_nothing`.
  */
 export async function askPartnerPayouts(
   pool: pg.Pool,

@@ -33,8 +33,8 @@ export interface SettledPayout {
 }
 
 /**
- * Brings a payout to where blocks say it is: its ledger, its coin, its state. Twice does nothing more. Null: it is over,
- * or the ledger waits for entries of orders, which blocks bring as well.
+ * Brings a payout to where blocks say it is: its ledger, its coin, its state. Twice does nothing more. Null: it is
+ * over, or the ledger waits for entries of orders, which blocks bring as well.
  */
 export async function settlePayout(tx: pg.ClientBase, id: string): Promise<SettledPayout | null> {
   const payout = await lockPayout(tx, id);
@@ -76,7 +76,10 @@ async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[
   );
 }
 
-/** False: an account would have paid more than it got. A block is to bring the entries of orders that it got it with. */
+/**
+ * False: an account would have paid more than it got. A block is to bring the entries of orders that it got it
+ * with.
+ */
 async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly LedgerEntry[]): Promise<boolean> {
   const subject = { kind: 'payout', id } as const;
   const missing = correctionsTo(wanted, await readEntries(tx, subject));

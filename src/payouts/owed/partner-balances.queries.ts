@@ -17,9 +17,9 @@ export interface WantedBalances {
 }
 
 /**
- * Reads what each partner has earned and got, by one statement: a payout that is mined meanwhile is either open or paid. A
- * delivery is as deep as its last reveal. Partners of which the ledger has entries alone, those with the most first. Two
- * look-ups an order.
+ * Reads what each partner has earned and got, by one statement: a payout that is mined meanwhile is either open or
+ * paid. A delivery is as deep as its last reveal. Partners of which the ledger has entries alone, those with the
+ * most first. Two look-ups an order.
  */
 export async function readPartnerBalances(
   client: pg.Pool | pg.ClientBase,

@@ -1,12 +1,16 @@
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { PartnerAccount } from '#purse/ledger/ledger.ts';
 
-/** `referral`, `creator`: shares of partners, each of the account of that name. `revenue`: what the operator takes out. */
+/**
+ * `referral`, `creator`: shares of partners, each of the account of that name. `revenue`: what the operator takes
+ * out.
+ */
 export type PayoutKind = PartnerAccount | 'revenue';
 
 /**
- * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block has
- * it, and the ledger. `settled`: that block is so deep that nothing changes it any more. `cancelled`: nothing was signed.
+ * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block
+ * has it, and the ledger. `settled`: that block is so deep that nothing changes it any more. `cancelled`: nothing
+ * was signed.
  */
 export const payoutStates = ['asked', 'signed', 'sent', 'mined', 'settled', 'cancelled'] as const;
 export type PayoutState = (typeof payoutStates)[number];

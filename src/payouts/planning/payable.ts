@@ -43,8 +43,8 @@ export interface PartnerStanding extends PartnerBalance {
 }
 
 /**
- * Says what is owed to each partner, and what of it can be paid now. Those of one kind with one address are paid with one
- * output, so what they get together decides about dust. Pure.
+ * Says what is owed to each partner, and what of it can be paid now. Those of one kind with one address are paid
+ * with one output, so what they get together decides about dust. Pure.
  *
  * @param refused scripts that no money may go to, in hex
  */

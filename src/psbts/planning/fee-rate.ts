@@ -12,8 +12,8 @@ const satsOfBitcoin = 100_000_000;
 const { least, most } = feeRateBounds;
 
 /**
- * A fee rate of a request, a number or its text, in sats for 1,000 virtual bytes; rounded up. Null where it is absent or 0:
- * the node's estimate counts. Null also where `values` has the fault of the field. Total.
+ * A fee rate of a request, a number or its text, in sats for 1,000 virtual bytes; rounded up. Null where it is
+ * absent or 0: the node's estimate counts. Null also where `values` has the fault of the field. Total.
  */
 export function readFeeRate(
   values: RequestValues,
@@ -39,8 +39,8 @@ function satsOfEither(number: number): number {
 }
 
 /**
- * The most sats that a transaction of a weight may pay: nodes send none that pays more without being told to (Bitcoin Core,
- * DEFAULT_MAX_RAW_TX_FEE_RATE).
+ * The most sats that a transaction of a weight may pay: nodes send none that pays more without being told to
+ * (Bitcoin Core, DEFAULT_MAX_RAW_TX_FEE_RATE).
  */
 export const feeMost = (weight: number): bigint => BigInt(most) * BigInt(virtualSize(weight));
 

@@ -13,8 +13,8 @@ export const idText = ({ txid, index }: InscriptionId): string => formatInscript
 
 /**
  * How an answer is sent. `recursive`: requested by inscriptions, with their policies. `page`: the path has a page
- * too. `live`: it contains answers of the node, so our tip's entity tag does not apply. `unkept`: nobody may keep it, as
- * on ord where something is named from the end of a list that grows.
+ * too. `live`: it contains answers of the node, so our tip's entity tag does not apply. `unkept`: nobody may keep
+ * it, as on ord where something is named from the end of a list that grows.
  */
 export interface AnswerForm {
   readonly type?: 'json' | 'text';

@@ -237,8 +237,8 @@ async function nthInscription(client: ClientBase, { sat, place }: NthOnSat): Pro
 }
 
 /**
- * The answers that are read for as long as a client takes them: the list of sats that are not common, and the content of
- * an inscription on a sat, which is another one some day where it is named from the end.
+ * The answers that are read for as long as a client takes them: the list of sats that are not common, and the
+ * content of an inscription on a sat, which is another one some day where it is named from the end.
  */
 export function satReadsRoutes(app: App, { pool }: Pick<AppDependencies, 'pool'>, reads: ContentReads): void {
   apiRoute(app, {

@@ -14,7 +14,10 @@ export function feeOutlook(feeRate: number, fees: RecommendedFees): string {
   return `its fee rate is below what the node takes now (${minimumFee} sat/vB)`;
 }
 
-/** Virtual bytes that transactions fill of a block: its limit without the header and the coinbase (8,000 weight units). */
+/**
+ * Virtual bytes that transactions fill of a block: its limit without the header and the coinbase (8,000 weight
+ * units).
+ */
 const roomOfBlock = (4_000_000 - 8_000) / 4;
 
 /** Pending inscriptions, and how many of them pay the rate of the next two blocks; counted up to a bound. */

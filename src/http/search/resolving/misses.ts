@@ -8,8 +8,8 @@ import { type Notation, readNotations } from './notations.ts';
 type Found = readonly Pick<Meaning, 'kind'>[];
 
 /**
- * Sentences about what a text is written like, and is not: a list of contents alone would not say that the rune, the sat
- * or the address was looked for. Pure.
+ * Sentences about what a text is written like, and is not: a list of contents alone would not say that the rune,
+ * the sat or the address was looked for. Pure.
  *
  * @param found the meanings of the text
  */

@@ -19,10 +19,11 @@ type Chain = Pick<AppDependencies, 'pool' | 'network'>;
  */
 
 /**
- * The redirect of ord's `/search`, as far as the target exists here: blocks, known transactions, outputs, addresses,
- * inscriptions by id or number, satpoints, runes by id or, if they exist, by name, and sats by degree, decimal or
- * percentile; a name of a sat is any word, so it is searched as a text. Other 64 hex digits count as the hash of a file,
- * and anything else as a text; both become searches of the page. The id of no rune leads to an answer that says so.
+ * The redirect of ord's `/search`, as far as the target exists here: blocks, known transactions, outputs,
+ * addresses, inscriptions by id or number, satpoints, runes by id or, if they exist, by name, and sats by degree,
+ * decimal or percentile; a name of a sat is any word, so it is searched as a text. Other 64 hex digits count as the
+ * hash of a file, and anything else as a text; both become searches of the page. The id of no rune leads to an
+ * answer that says so.
  */
 export async function ordTarget({ pool, network }: Chain, given: string, { signal }: Asker): Promise<string> {
   const query = given.trim();

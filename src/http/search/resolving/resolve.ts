@@ -58,8 +58,9 @@ export async function resolve(
 }
 
 /**
- * The redirect of the search box for a text that is certainly one thing: an id, an address, a hash, a notation with marks of
- * its own. Null: it is a text too, so its results are shown. The page of an id that is unknown here says so.
+ * The redirect of the search box for a text that is certainly one thing: an id, an address, a hash, a notation with
+ * marks of its own. Null: it is a text too, so its results are shown. The page of an id that is unknown here says
+ * so.
  */
 export async function typedTarget(
   deps: Dependencies,

@@ -58,7 +58,10 @@ export interface AppDependencies {
   readonly trustedProxies?: readonly string[] | null;
   /** The node, for what the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
-  /** The definitions of satributes that are in force now. Absent: those of this version, without what the chain says. */
+  /**
+   * The definitions of satributes that are in force now. Absent: those of this version, without what the chain
+   * says.
+   */
   readonly satributes?: () => SatributeBook;
   /** Sats of outputs on demand, through the node. Absent: those answers are 404. */
   readonly satTracer?: SatTracer | null;
