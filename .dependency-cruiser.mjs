@@ -47,6 +47,7 @@ export default {
     ),
     room('fx', '^src/fx/', '^src/(fx|kernel)/'),
     room('payouts', '^src/payouts/', '^src/(payouts|orders|purse|chain|wallet|payments|kernel)/'),
+    room('tokenpay', '^src/tokenpay/', '^src/(tokenpay|purse|chain|wallet|payments|webhooks|kernel)/'),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
     room('market', '^src/market/', '^src/(market|orders|purse|outgoing|chain|kernel)/'),
     {
@@ -63,17 +64,17 @@ export default {
       from: { path: '^src/orders/inscribing/' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|assert|buffer)(/strict)?$' },
     },
-    room('config', '^src/config/', '^src/(config|accounts|inventory|orders|kernel)/'),
+    room('config', '^src/config/', '^src/(config|accounts|inventory|orders|tokenpay|kernel)/'),
     room('web', '^src/web/', '^src/(web|kernel)/'),
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|webhooks|market|fx|kernel)|search|indexer/(parse|transaction))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|tokenpay|webhooks|market|fx|kernel)|search|indexer/(parse|transaction))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',

@@ -858,6 +858,25 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION service.keep_token_balances()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO service.token_balances AS held (account, asset, amount)
+  SELECT side.owner, e.asset, sum(side.amount)
+    FROM added AS e
+    CROSS JOIN LATERAL (VALUES (e.to_account, e.to_owner, e.amount), (e.from_account, e.from_owner, -e.amount))
+      AS side (account, owner, amount)
+   WHERE side.account = 'token'
+   GROUP BY side.owner, e.asset
+  -- two postings take their rows in one order
+   ORDER BY side.owner, e.asset
+  ON CONFLICT (account, asset) DO UPDATE SET amount = held.amount + excluded.amount;
+  RETURN NULL;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION service.keep_wallet()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1098,7 +1117,7 @@ CREATE TABLE service.keys (
   CONSTRAINT keys_rare_sats_fee_off_check CHECK (((rare_sats_fee_off >= 1) AND (rare_sats_fee_off <= 100000000))),
   CONSTRAINT keys_rare_sats_fee_percent_off_check CHECK (((rare_sats_fee_percent_off > (0)::numeric) AND (rare_sats_fee_percent_off <= (100)::numeric))),
   CONSTRAINT keys_reserved_max_check CHECK (((reserved_max >= 1) AND (reserved_max <= 2000))),
-  CONSTRAINT keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['search'::text, 'orders'::text, 'tokenpay'::text, 'admin'::text])))
+  CONSTRAINT keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['search'::text, 'orders'::text, 'tokenpay'::text, 'tokenpay-withdraw'::text, 'admin'::text])))
 );
 CREATE INDEX keys_of_account ON service.keys USING btree (account);
 
@@ -1131,9 +1150,10 @@ END) STORED,
   CONSTRAINT ledger_entries_payout_check CHECK (((subject_kind <> 'payout'::text) OR ((from_account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'fee'::text]))) OR ((to_account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text])) AND (from_account = ANY (ARRAY['outside'::text, 'fee'::text]))))),
   CONSTRAINT ledger_entries_subject_asset_check CHECK (((subject_kind <> ALL (ARRAY['order'::text, 'funds'::text, 'payout'::text])) OR (asset = 0))),
   CONSTRAINT ledger_entries_subject_id_check CHECK (((subject_id IS NULL) = (subject_kind = 'funds'::text))),
-  CONSTRAINT ledger_entries_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['order'::text, 'funds'::text, 'payout'::text]))),
+  CONSTRAINT ledger_entries_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['order'::text, 'funds'::text, 'payout'::text, 'token-order'::text]))),
   CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
   CONSTRAINT ledger_entries_to_owner_check CHECK (((to_owner IS NOT NULL) = (to_account = ANY (ARRAY['referral'::text, 'creator'::text, 'token'::text])))),
+  CONSTRAINT ledger_entries_token_order_check CHECK (((subject_kind <> 'token-order'::text) OR ((from_account = ANY (ARRAY['outside'::text, 'owed'::text, 'service'::text, 'token'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'service'::text, 'token'::text]))))),
   CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32)),
   CONSTRAINT ledger_entries_vout_check CHECK (((vout >= 0) AND (vout <= '4294967295'::bigint)))
 );
@@ -1141,6 +1161,7 @@ CREATE INDEX ledger_entries_at ON service.ledger_entries USING brin (at) WITH (a
 CREATE INDEX ledger_entries_from_owner ON service.ledger_entries USING btree (from_owner, from_account) INCLUDE (amount) WHERE (from_owner IS NOT NULL);
 CREATE INDEX ledger_entries_subject ON service.ledger_entries USING btree (subject_id);
 CREATE INDEX ledger_entries_to_owner ON service.ledger_entries USING btree (to_owner, to_account) INCLUDE (amount) WHERE (to_owner IS NOT NULL);
+CREATE TRIGGER keep_token_balances AFTER INSERT ON service.ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION service.keep_token_balances();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON service.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_change();
 CREATE TRIGGER refuse_overdrawn AFTER INSERT ON service.ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_overdrawn();
 
@@ -1678,6 +1699,119 @@ CREATE TABLE service.return_costs (
 );
 CREATE INDEX return_costs_made_at ON service.return_costs USING btree (made_at);
 
+CREATE TABLE service.token_balances (
+  account text NOT NULL,
+  asset integer NOT NULL,
+  amount numeric(40,0) NOT NULL,
+  CONSTRAINT token_balances_pkey PRIMARY KEY (account, asset),
+  CONSTRAINT token_balances_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
+  CONSTRAINT token_balances_asset_fkey FOREIGN KEY (asset) REFERENCES service.assets(id)
+);
+
+CREATE TABLE service.token_charges (
+  order_id uuid NOT NULL,
+  kind text NOT NULL,
+  amount numeric(39,0) NOT NULL,
+  script bytea NOT NULL,
+  address text NOT NULL,
+  key_index integer NOT NULL,
+  state text NOT NULL,
+  txid bytea,
+  CONSTRAINT token_charges_pkey PRIMARY KEY (order_id, kind),
+  CONSTRAINT token_charges_amount_check CHECK (((amount >= (0)::numeric) AND (amount <= '340282366920938463463374607431768211455'::numeric))),
+  CONSTRAINT token_charges_key_index_check CHECK ((key_index >= 0)),
+  CONSTRAINT token_charges_kind_check CHECK ((kind = ANY (ARRAY['fee'::text, 'token'::text]))),
+  CONSTRAINT token_charges_kind_key_index_key UNIQUE (kind, key_index),
+  CONSTRAINT token_charges_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.token_orders(id),
+  CONSTRAINT token_charges_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520))),
+  CONSTRAINT token_charges_script_key UNIQUE (script),
+  CONSTRAINT token_charges_state_check CHECK ((state = ANY (ARRAY['pending_payment'::text, 'payment_seen'::text, 'completed'::text, 'expired'::text]))),
+  CONSTRAINT token_charges_txid_check CHECK ((length(txid) = 32))
+);
+
+CREATE TABLE service.token_credit_runes (
+  txid bytea NOT NULL,
+  vout integer NOT NULL,
+  asset integer NOT NULL,
+  amount numeric(39,0) NOT NULL,
+  CONSTRAINT token_credit_runes_pkey PRIMARY KEY (txid, vout, asset),
+  CONSTRAINT token_credit_runes_amount_check CHECK (((amount >= (1)::numeric) AND (amount <= '340282366920938463463374607431768211455'::numeric))),
+  CONSTRAINT token_credit_runes_asset_fkey FOREIGN KEY (asset) REFERENCES service.token_runes(asset),
+  CONSTRAINT token_credit_runes_txid_vout_fkey FOREIGN KEY (txid, vout) REFERENCES service.token_credits(txid, vout) ON DELETE CASCADE
+);
+
+CREATE TABLE service.token_credits (
+  txid bytea NOT NULL,
+  vout integer NOT NULL,
+  order_id uuid NOT NULL,
+  kind text NOT NULL,
+  height integer NOT NULL,
+  hash bytea NOT NULL,
+  first_seen timestamp with time zone NOT NULL,
+  sats bigint NOT NULL,
+  aside text,
+  CONSTRAINT token_credits_pkey PRIMARY KEY (txid, vout),
+  CONSTRAINT token_credits_aside_check CHECK ((aside = 'inscribed'::text)),
+  CONSTRAINT token_credits_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT token_credits_height_check CHECK ((height >= 0)),
+  CONSTRAINT token_credits_order_id_kind_fkey FOREIGN KEY (order_id, kind) REFERENCES service.token_charges(order_id, kind),
+  CONSTRAINT token_credits_sats_check CHECK (((sats >= 0) AND (sats <= '2100000000000000'::bigint))),
+  CONSTRAINT token_credits_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT token_credits_vout_check CHECK ((vout >= 0))
+);
+CREATE INDEX token_credits_aside ON service.token_credits USING btree (height) WHERE (aside IS NOT NULL);
+CREATE INDEX token_credits_order ON service.token_credits USING btree (order_id);
+
+CREATE TABLE service.token_orders (
+  id uuid NOT NULL,
+  account text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  look_at timestamp with time zone,
+  is_waiting boolean NOT NULL DEFAULT false,
+  state text NOT NULL DEFAULT 'pending'::text,
+  asset integer NOT NULL,
+  base_fee bigint NOT NULL,
+  additional_fee bigint NOT NULL,
+  description text,
+  webhook_url text,
+  success_url text,
+  secret_key bytea,
+  CONSTRAINT token_orders_pkey PRIMARY KEY (id),
+  CONSTRAINT token_orders_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
+  CONSTRAINT token_orders_additional_fee_check CHECK (((additional_fee >= 0) AND (additional_fee <= '2100000000000000'::bigint))),
+  CONSTRAINT token_orders_asset_fkey FOREIGN KEY (asset) REFERENCES service.token_runes(asset),
+  CONSTRAINT token_orders_base_fee_check CHECK (((base_fee >= 0) AND (base_fee <= '2100000000000000'::bigint))),
+  CONSTRAINT token_orders_check CHECK (((expires_at > created_at) AND (ends_at >= expires_at))),
+  CONSTRAINT token_orders_check1 CHECK (((secret_key IS NULL) = (webhook_url IS NULL))),
+  CONSTRAINT token_orders_description_check CHECK ((length(description) <= 1000)),
+  CONSTRAINT token_orders_secret_key_check CHECK ((length(secret_key) = 32)),
+  CONSTRAINT token_orders_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'completed'::text, 'error'::text])))
+);
+CREATE INDEX token_orders_account ON service.token_orders USING btree (account, created_at);
+CREATE INDEX token_orders_look_at ON service.token_orders USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX token_orders_waiting ON service.token_orders USING btree (id) WHERE is_waiting;
+
+CREATE TABLE service.token_orders_offset (
+  one boolean NOT NULL DEFAULT true,
+  change bigint NOT NULL DEFAULT 0,
+  CONSTRAINT token_orders_offset_pkey PRIMARY KEY (one),
+  CONSTRAINT token_orders_offset_change_check CHECK ((change >= 0)),
+  CONSTRAINT token_orders_offset_one_check CHECK (one)
+);
+
+CREATE TABLE service.token_runes (
+  asset integer NOT NULL,
+  name text NOT NULL,
+  divisibility smallint NOT NULL,
+  CONSTRAINT token_runes_pkey PRIMARY KEY (asset),
+  CONSTRAINT token_runes_asset_check CHECK ((asset <> 0)),
+  CONSTRAINT token_runes_asset_fkey FOREIGN KEY (asset) REFERENCES service.assets(id),
+  CONSTRAINT token_runes_divisibility_check CHECK (((divisibility >= 0) AND (divisibility <= 38))),
+  CONSTRAINT token_runes_name_check CHECK (((length(name) >= 1) AND (length(name) <= 80)))
+);
+
 CREATE TABLE service.uploaded_files (
   s3_key text NOT NULL,
   sha256 bytea NOT NULL,
@@ -1751,14 +1885,14 @@ CREATE TABLE service.wallet_coins (
   CONSTRAINT wallet_coins_pkey PRIMARY KEY (txid, vout),
   CONSTRAINT wallet_coins_aside_check CHECK ((aside = ANY (ARRAY['inscribed'::text, 'runic'::text]))),
   CONSTRAINT wallet_coins_branch_check CHECK ((branch >= 0)),
-  CONSTRAINT wallet_coins_check CHECK (((kind = ANY (ARRAY['order'::text, 'payout'::text])) = (subject IS NOT NULL))),
-  CONSTRAINT wallet_coins_held_check CHECK ((held = ANY (ARRAY['free'::text, 'reserved'::text, 'waiting'::text]))),
+  CONSTRAINT wallet_coins_check CHECK (((kind = ANY (ARRAY['order'::text, 'payout'::text, 'token-order'::text])) = (subject IS NOT NULL))),
+  CONSTRAINT wallet_coins_held_check CHECK ((held = ANY (ARRAY['free'::text, 'reserved'::text, 'waiting'::text, 'accounts'::text]))),
   CONSTRAINT wallet_coins_key_index_check CHECK ((key_index >= 0)),
-  CONSTRAINT wallet_coins_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'bump'::text, 'fund'::text, 'payout'::text]))),
+  CONSTRAINT wallet_coins_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'bump'::text, 'fund'::text, 'payout'::text, 'token-order'::text]))),
   CONSTRAINT wallet_coins_txid_check CHECK ((length(txid) = 32)),
   CONSTRAINT wallet_coins_value_check CHECK ((value >= 0)),
   CONSTRAINT wallet_coins_vout_check CHECK ((vout >= 0)),
-  CONSTRAINT wallet_coins_why_check CHECK ((why = ANY (ARRAY['payment'::text, 'deposit'::text, 'commit'::text, 'excess'::text, 'rest'::text, 'spending'::text, 'delivery'::text, 'revenue'::text, 'fund'::text])))
+  CONSTRAINT wallet_coins_why_check CHECK ((why = ANY (ARRAY['payment'::text, 'deposit'::text, 'commit'::text, 'excess'::text, 'rest'::text, 'spending'::text, 'delivery'::text, 'revenue'::text, 'fund'::text, 'credit'::text])))
 );
 CREATE INDEX wallet_coins_free ON service.wallet_coins USING btree (value DESC, txid, vout) WHERE ((held = 'free'::text) AND (aside IS NULL));
 CREATE INDEX wallet_coins_fund ON service.wallet_coins USING btree (txid) WHERE (kind = 'fund'::text);

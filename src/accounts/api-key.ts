@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /** The uses of a key: one or more of these. No scope includes another. */
-export const scopes = ['search', 'orders', 'tokenpay', 'admin'] as const;
+export const scopes = ['search', 'orders', 'tokenpay', 'tokenpay-withdraw', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** So that people, and scanners for leaked secrets, recognise a key. */

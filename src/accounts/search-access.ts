@@ -180,6 +180,7 @@ const requestsOf: Readonly<Record<Scope, string>> = {
   search: 'searches',
   orders: 'orders',
   tokenpay: 'token payments',
+  'tokenpay-withdraw': 'withdrawals',
   admin: 'requests of operators',
 };
 

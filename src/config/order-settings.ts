@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { parseConfirmations } from '#orders/order/order-policy.ts';
+import { parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
 
 /** Settings of orders and of what they tell others, for the schema of all settings. */
 export const orderSettings = {
@@ -215,6 +216,20 @@ export const orderSettings = {
     description:
       'sats of the inventory that orders of one address may have before they are paid for, one for each file (docs/orders.md, "Sats of the inventory")',
   }),
+  tokenpayBaseFee: Type.Integer({
+    minimum: 0,
+    maximum: 100_000_000,
+    default: 9000,
+    description: 'sats that the service takes of an order of a shop that is paid in runes (docs/tokenpay.md)',
+  }),
+  tokenpayConfirmations: Type.String({
+    pattern: '^(?:[1-9][0-9]?|100)(?:,[A-Z•.]{1,60}:(?:[1-9][0-9]?|100))*$',
+    // a block is replaced by another one some times a year, and two in a row were not for many years
+    default: '2',
+    examples: ['2,DOG•GO•TO•THE•MOON:6'],
+    description:
+      'confirmations with which payments of shops’ orders are credited, and those of outputs with certain runes (docs/tokenpay.md)',
+  }),
   collectionUnpaidMax: Type.Integer({
     minimum: 1,
     maximum: 1_000,
@@ -267,16 +282,23 @@ const schema = Type.Object(orderSettings);
 /** What is wrong with them beyond their schema. */
 export function wrongOrderSettings({
   orderConfirmations,
+  tokenpayConfirmations,
   nonstandardMinerUrl,
   payoutConfirmations,
   network,
-}: Pick<Static<typeof schema>, 'orderConfirmations' | 'nonstandardMinerUrl' | 'payoutConfirmations'> & {
+}: Pick<
+  Static<typeof schema>,
+  'orderConfirmations' | 'tokenpayConfirmations' | 'nonstandardMinerUrl' | 'payoutConfirmations'
+> & {
   readonly network?: NetworkName;
 }): string[] {
   const isUrl = nonstandardMinerUrl === undefined || URL.canParse(nonstandardMinerUrl);
   return [
     ...(parseConfirmations(orderConfirmations) === null
       ? [`ORDER_CONFIRMATIONS: the amounts of ${orderConfirmations} do not ascend`]
+      : []),
+    ...(parseTokenPolicy(tokenpayConfirmations) === null
+      ? [`TOKENPAY_CONFIRMATIONS: ${tokenpayConfirmations} has a rune twice, or a name that is no rune`]
       : []),
     ...(isUrl ? [] : ['NONSTANDARD_MINER_URL: it is not a URL']),
     ...(network === undefined ? [] : wrongPayoutConfirmations({ payoutConfirmations }, network)),

@@ -78,6 +78,7 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { watchMethods } from '#http/server/routes/methods.ts';
 import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
+import { tokenpayRoutes } from '#http/tokenpay/tokenpay.routes.ts';
 import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
 
 const corsOptions = {
@@ -257,6 +258,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     collectionPhasesRoutes(scope, deps);
     allocationRoutes(scope, deps);
     psbtRoutes(scope, deps);
+    tokenpayRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
     demoRoutes(scope, deps);
     referenceRoutes(scope);

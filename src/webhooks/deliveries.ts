@@ -17,6 +17,7 @@ import {
   takeDue,
 } from './delivery.store.ts';
 import { pauseAfter } from './schedule.ts';
+import { filledBody } from './secret-place.ts';
 import type { WebhookKeys } from './webhook-keys.ts';
 
 /** A try: name, connection and answer together. */
@@ -41,6 +42,13 @@ const leaseMs = 60_000;
 const sentWithinMs = 20_000;
 /** For the note about a try while the database is away. */
 const markBudgetMs = 20_000;
+/** The message waits: it can be sent once the process knows the old secret. */
+const unknownSecret: TryResult = {
+  outcome: 'unanswered',
+  status: null,
+  error: 'its secret comes from an earlier SERVICE_SECRET_FILE: set SERVICE_SECRET_OLD_FILE to that file',
+  isQuick: true,
+};
 /** Longest error that is kept. */
 const errorChars = 300;
 
@@ -139,13 +147,15 @@ export class Deliveries {
 
   /** Null: nothing can be said of it, and it is to be tried again. */
   async #send(
-    { id, sequence, url, body, secretOf }: TakenWebhook,
+    { id, sequence, url, body: stored, secretOf }: TakenWebhook,
     askedAt: number,
   ): Promise<TryResult | null> {
     const { clock, http, keys, signal, userAgent } = this.#parts;
     const startedAt = performance.now();
     if (startedAt - askedAt > sentWithinMs) return null;
     const timestamp = Math.floor((Date.now() + clock.aheadMs()) / 1000);
+    const body = filledBody(stored, secretOf, keys);
+    if (body === null) return unknownSecret;
     const headers = {
       'content-type': 'application/json',
       'user-agent': userAgent,

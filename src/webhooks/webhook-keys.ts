@@ -42,6 +42,22 @@ export class WebhookKeys {
   }
 
   /**
+   * The same of a name that begins with the public key of the service's secret, `<hex>:`. It stays the same after a change,
+   * while the old secret is known; null: this process does not know it.
+   */
+  lastingSecret(name: string): Buffer | null {
+    return this.#secretsOf(name)[0] ?? null;
+  }
+
+  /** The secrets of a name, that of the current set first. Of one that begins with a public key there is one at most. */
+  #secretsOf(name: string): Buffer[] {
+    const [, publicKey] = lastingForm.exec(name) ?? [];
+    return this.#sets
+      .filter((set) => publicKey === undefined || hexOf(set.publicKey) === publicKey)
+      .map((set) => sharedSecret(set, name));
+  }
+
+  /**
    * The header `webhook-signature`.
    *
    * @param secretOf the name of the shared secret; null: there is none
@@ -54,13 +70,18 @@ export class WebhookKeys {
     const symmetric =
       secretOf === null
         ? []
-        : this.#sets.map((set) => {
-            const mac = createHmac('sha256', sharedSecret(set, secretOf)).update(signed);
+        : this.#secretsOf(secretOf).map((secret) => {
+            const mac = createHmac('sha256', secret).update(signed);
             return `v1,${mac.digest('base64')}`;
           });
     return [...asymmetric, ...symmetric].join(' ');
   }
 }
+
+/** A name that begins with a public key. */
+const lastingForm = /^([0-9a-f]{64}):/u;
+
+const hexOf = (key: Uint8Array): string => Buffer.from(key).toString('hex');
 
 /** A public key as Standard Webhooks writes it. */
 export const shownPublicKey = (key: Uint8Array): string => `whpk_${Buffer.from(key).toString('base64')}`;

@@ -17,6 +17,7 @@ import type { AnsweringDatabase } from '#src/app/database/database.ts';
 import { openCreatorCollections } from '#src/app/ordering/collections.ts';
 import { openFxRates } from '#src/app/ordering/fx-rates.ts';
 import { openCustomerOrders } from '#src/app/ordering/orders.ts';
+import { openShopOrders } from '#src/app/ordering/token-payments.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openInventory } from '#src/app/sats/inventory.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
@@ -98,6 +99,7 @@ export async function serveHttp(
       config.role === 'indexer' || config.role === 'search-sync'
         ? null
         : openCustomerOrders(context, database),
+    shopOrders: answersRequests(config.role) ? openShopOrders(context, database) : null,
     collections: answersRequests(config.role) ? openCreatorCollections(context, database) : null,
     fxRates: openFxRates(context),
     prices: {

@@ -18,6 +18,7 @@ import { startUndecidedSweeps } from '#src/app/ordering/collections.ts';
 import { startAudits, startFileSweeps, startOrders } from '#src/app/ordering/orders.ts';
 import { startPayments } from '#src/app/ordering/payments.ts';
 import { requirePayoutDepth } from '#src/app/ordering/payout-depth.ts';
+import { startTokenOrders } from '#src/app/ordering/token-payments.ts';
 import { startWebhooks } from '#src/app/ordering/webhooks.ts';
 import { announceWaiting, keepEnded, statusWriter } from '#src/app/reports/announce.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
@@ -127,6 +128,7 @@ export async function serveNode(
     startProvenance(context, database, satributes, node, blocks);
     if (config.role === 'all') {
       startOrders(context, database, satributes, node.rpc, blocks, operations);
+      startTokenOrders(context, database);
       startAudits(context, database, node.rpc);
       startFileSweeps(context, database, operations);
       startUndecidedSweeps(context, database);
@@ -156,6 +158,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
   startWebhooks(context, database, parts.operations);
   startOrders(context, database, parts.satributes, link.rpc, link.blocks(parts.network), parts.operations);
+  startTokenOrders(context, database);
   startAudits(context, database, link.rpc);
   startFileSweeps(context, database, parts.operations);
   startUndecidedSweeps(context, database);

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { type Asker, ownerOf } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { parseExactly } from '#kernel/text/exact-number.ts';
 import { bodyHash } from '#orders/creating/body-hash.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 
@@ -44,7 +45,7 @@ export async function answerOnce<Answer extends object>(
   const route = `${request.method} ${request.routeOptions.url ?? ''}`;
   const keyed = { route, owner: ownerOf(asker), key, bodyHash: await bodyHash(body) };
   const state = await orders.claimKey(keyed);
-  if (state.kind === 'answered') return JSON.parse(state.answer) as Answer;
+  if (state.kind === 'answered') return parseExactly(state.answer) as Answer;
   if (state.kind === 'reused')
     throw new AppError('idempotency_key_reused', 'this Idempotency-Key was sent with another body before');
   if (state.kind === 'busy')

@@ -23,6 +23,7 @@ const tags = [
   { name: 'sats', description: 'Satributes, and the sats of outputs' },
   { name: 'orders', description: 'Prices and orders of inscriptions, and referrals' },
   { name: 'psbts', description: 'Transactions that wallets sign' },
+  { name: 'token payments', description: 'Shops that take runes' },
   { name: 'market', description: 'Sales from the chain, and collections of the market' },
   { name: 'events', description: 'Events of blocks' },
   { name: 'mempool', description: 'Unconfirmed inscriptions and transfers' },

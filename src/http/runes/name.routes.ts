@@ -24,17 +24,9 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { mintEnd, mintStart, type Terms } from '#kernel/runes/terms.ts';
 import { asU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
+import { exactNumber } from '#kernel/text/exact-number.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountSchema, amountView, runeParts, runeView, units } from './rune-views.ts';
-
-/** ECMAScript's JSON.parse source text access, which the types of ES2025 lack. */
-const { rawJSON } = JSON as unknown as { rawJSON(this: void, text: string): number };
-
-/**
- * An integer that no double holds, as ord writes it: JSON.stringify writes all of its digits, without quotes. It is a
- * number for schemas alone, and good for nothing but JSON.stringify.
- */
-const exactInteger = (value: bigint): number => rawJSON(String(value));
 
 /** A commitment in a block counts from this many blocks later on: the reveal is then its sixth confirmation. */
 const commitmentBlocks = 5;
@@ -236,7 +228,7 @@ function capView(terms: Terms | null, mints: number) {
 
 /** Heights go up to 2^64 - 1. */
 const heightView = (height: U128 | null): number | null =>
-  typeof height === 'bigint' ? exactInteger(height) : height;
+  typeof height === 'bigint' ? exactNumber(String(height)) : height;
 
 function windowView(terms: Terms | null, block: U128, height: number) {
   const start = terms === null ? null : mintStart(terms, block);

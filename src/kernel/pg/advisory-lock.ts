@@ -39,6 +39,8 @@ export const advisoryLocks = {
   payouts: 7_700_116,
   /** The one transaction that creates a collection without a key, and counts those that wait for the operator. */
   undecidedCollections: 7_700_117,
+  /** The one process that credits payments of shops' orders. */
+  tokenOrders: 7_700_118,
   /**
    * The one transaction that posts to the ledger of a subject: together with a hash of that. A trigger takes it,
    * too.

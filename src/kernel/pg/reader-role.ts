@@ -37,6 +37,18 @@ const serviceRights: readonly ServiceRight[] = [
   // and what orders have of it; who reserved it is counted
   { table: 'reserved_outputs', privilege: 'SELECT' },
   { table: 'reserved_outputs', privilege: 'INSERT' },
+  // orders of shops: new ones, the runes that they ask for, and what came for them; no state, no credit
+  { table: 'assets', privilege: 'SELECT' },
+  { table: 'assets', privilege: 'INSERT', columns: ['etching', 'rune'] },
+  { table: 'token_runes', privilege: 'SELECT' },
+  { table: 'token_runes', privilege: 'INSERT' },
+  { table: 'token_orders', privilege: 'SELECT' },
+  { table: 'token_orders', privilege: 'INSERT' },
+  { table: 'token_charges', privilege: 'SELECT' },
+  { table: 'token_charges', privilege: 'INSERT' },
+  { table: 'token_credits', privilege: 'SELECT' },
+  { table: 'token_credit_runes', privilege: 'SELECT' },
+  { table: 'token_balances', privilege: 'SELECT' },
   // collections for sale: an order that is made takes items that are free, and is counted
   { table: 'mint_collections', privilege: 'SELECT' },
   { table: 'mint_collections', privilege: 'UPDATE', columns: ['taken', 'unpaid'] },

@@ -99,6 +99,15 @@ export const payoutFailpoints = [
   'payout-marked',
   'payout-mined',
 ] as const;
+/**
+ * Points of token payments (docs/tokenpay.md): an order is made, not committed; credits, charges and entries of orders are
+ * written, not committed; they are committed, and the payments that were looked at are not noted.
+ */
+export const tokenFailpoints = [
+  'token-order-making',
+  'token-orders-stored',
+  'token-orders-committed',
+] as const;
 export const allFailpoints = [
   ...new Set([
     ...failpoints,
@@ -113,6 +122,7 @@ export const allFailpoints = [
     ...minerFailpoints,
     ...indexFailpoints,
     ...payoutFailpoints,
+    ...tokenFailpoints,
   ]),
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];

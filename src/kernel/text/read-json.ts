@@ -18,8 +18,11 @@ export type ReadJson =
   | { readonly kind: 'faulty'; readonly faults: readonly [JsonFault, ...JsonFault[]] };
 
 export interface JsonOptions {
-  /** `exact`: from -2^63 to 2^64 - 1, as bigints where no number keeps them, and no others. */
-  readonly wholeNumbers: 'numbers' | 'exact';
+  /**
+   * `exact`: from -2^63 to 2^64 - 1, as bigints where no number keeps them, and no others. `texts`: each number, whole or
+   * not, is the text that was sent, so amounts with 38 decimals keep them all.
+   */
+  readonly wholeNumbers: 'numbers' | 'exact' | 'texts';
   /** Levels of lists and objects; null: they are bounded already. Many overflow the stacks of readers. */
   readonly depthMax: number | null;
 }
@@ -32,12 +35,12 @@ const faultsMax = 50;
  * pair or a NUL, and no number loses digits. Total. Costs little more than `JSON.parse` where nothing looks suspicious.
  */
 export function readJson(text: string, options: JsonOptions): ReadJson {
-  const { depthMax } = options;
+  const { depthMax, wholeNumbers } = options;
   if (depthMax !== null && depthOf(text) > depthMax) {
     const reason = `is nested deeper than ${depthMax} levels`;
     return { kind: 'faulty', faults: [{ path: '', isName: false, reason }] };
   }
-  const isLong = hasLongNumbers(text);
+  const isLong = wholeNumbers === 'texts' || hasLongNumbers(text);
   let value: unknown;
   try {
     value = isLong ? JSON.parse(text, keeping(options)) : JSON.parse(text);
@@ -58,16 +61,20 @@ const lostNumber = Symbol('a number that loses digits');
 const leastInteger = -(2n ** 63n);
 const mostInteger = 2n ** 64n - 1n;
 
-/** A reviver that puts bigints and `lostNumber` in place of numbers that lose digits. */
+/** A reviver that puts bigints, texts and `lostNumber` in place of numbers, as the options say. */
 function keeping({ wholeNumbers }: JsonOptions) {
   return (_name: string, value: unknown, { source }: { source?: string } = {}): unknown => {
     if (typeof value !== 'number' || source === undefined) return value;
-    if (wholeNumbers === 'exact' && !Number.isSafeInteger(value) && integer.test(source)) {
-      const whole = source.length > integerCharsMax ? null : BigInt(source);
-      return whole !== null && whole >= leastInteger && whole <= mostInteger ? whole : lostNumber;
-    }
+    if (wholeNumbers === 'texts') return source;
+    if (wholeNumbers === 'exact' && !Number.isSafeInteger(value) && integer.test(source))
+      return wholeNumber(source);
     return isKept(source, value) ? value : lostNumber;
   };
+}
+
+function wholeNumber(source: string): bigint | typeof lostNumber {
+  const whole = source.length > integerCharsMax ? null : BigInt(source);
+  return whole !== null && whole >= leastInteger && whole <= mostInteger ? whole : lostNumber;
 }
 
 const integer = /^-?\d+$/u;

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { DepositAddress } from '#orders/parents/deposits.store.ts';
+import { areKnown } from '#purse/destinations/known-scripts.queries.ts';
 import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
-import { areKnown } from './known-scripts.queries.ts';
 import type { Charge, OrderKeys, PlannedOrder } from './order-keys.ts';
 
 /** Keys of a new order, and the addresses that its customer is shown. */

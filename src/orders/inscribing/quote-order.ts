@@ -1,5 +1,6 @@
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import type { Discount, DiscountedFee } from '#kernel/contracts/asking-key.ts';
+import { discountedFee } from '#kernel/discounted-fee.ts';
 import { layoutOrder, type OrderLayout } from './order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './order-terms.ts';
 import { pushBytesMax } from './reveal-script.ts';
@@ -58,7 +59,11 @@ export interface OrderQuote extends Record<DiscountedFee, bigint> {
 export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote | OrderRefusal {
   const { baseFee, rareSatsFee, collectionServiceFee } = prices;
   const { price, discounts } = prices;
-  const fees = discounted({ baseFee, rareSatsFee, collectionServiceFee }, discounts);
+  const fees = {
+    baseFee: discountedFee(baseFee, 'baseFee', discounts),
+    rareSatsFee: discountedFee(rareSatsFee, 'rareSatsFee', discounts),
+    collectionServiceFee: discountedFee(collectionServiceFee, 'collectionServiceFee', discounts),
+  };
   const count = terms.files.length;
   const files = BigInt(count);
   const additionalFeeCharged = terms.additionalFee * files;
@@ -87,24 +92,6 @@ export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote |
     transactions: transactionsOf(layout, count),
     layout,
   };
-}
-
-/** The fees after all discounts on them, each rounded down in the customer's favour to whole sats, none below 0. */
-function discounted(
-  fees: Record<DiscountedFee, bigint>,
-  discounts: readonly Discount[],
-): Record<DiscountedFee, bigint> {
-  const left = { ...fees };
-  for (const { discount, parameter, type } of discounts) {
-    const fee = left[parameter];
-    // percentages have two decimals
-    const rest =
-      type === 'fixed'
-        ? fee - BigInt(Math.ceil(discount))
-        : (fee * BigInt(10_000 - Math.round(discount * 100))) / 10_000n;
-    left[parameter] = rest > 0n ? rest : 0n;
-  }
-  return left;
 }
 
 function transactionsOf({ commit, reveals }: OrderLayout, count: number): QuotedTransaction[] {

@@ -4,7 +4,7 @@ import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 import { readStoredCoins, type StoredCoin } from '#purse/coins/shown-coins.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
-export const coinHolders = ['free', 'reserved', 'waiting', 'aside', 'spent'] as const;
+export const coinHolders = ['free', 'reserved', 'waiting', 'accounts', 'aside', 'spent'] as const;
 export type CoinHolder = (typeof coinHolders)[number];
 
 /** A coin of the wallet, for people. */

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { areKnown } from '#orders/creating/known-scripts.queries.ts';
 import { allFreeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
 import { insertFundAddress, unusedFundAddress } from '#orders/funds/fund-addresses.store.ts';
 import { type FundCoin, readFundCoins } from '#orders/funds/fund-coins.queries.ts';
+import { areKnown } from '#purse/destinations/known-scripts.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { leaseIndices } from '#wallet/indices/release.store.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';

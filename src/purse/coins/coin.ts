@@ -2,15 +2,15 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
  * Who may spend a coin. `free`: the service, for its own costs. `reserved`: its subject alone. `waiting`: the service,
- * once its subject is delivered.
+ * once its subject is delivered. `accounts`: withdrawals of accounts, which hold what is in it.
  */
-type Held = 'free' | 'reserved' | 'waiting';
+type Held = 'free' | 'reserved' | 'waiting' | 'accounts';
 
 /**
  * The rule that says who holds a coin (docs/wallet.md, "Coins"). `payment`, `deposit`: a customer sent it. `commit`: a
  * reveal spends it. `excess`: a customer's money is in it. `rest`: a return, a bump or a payout left it. `spending`: a stored
  * transaction of its order spends it. `delivery`: revenue of an order that is not delivered. `revenue`: of one that is.
- * `fund`: the operator added it.
+ * `fund`: the operator added it. `credit`: accounts were credited with what is in it.
  */
 type HeldBecause =
   | 'payment'
@@ -21,10 +21,11 @@ type HeldBecause =
   | 'spending'
   | 'delivery'
   | 'revenue'
-  | 'fund';
+  | 'fund'
+  | 'credit';
 
-/** An order, a bump, the operator, or a payout. */
-export type CoinKind = 'order' | 'bump' | 'fund' | 'payout';
+/** An order, a bump, the operator, a payout, or an order of a shop. */
+export type CoinKind = 'order' | 'bump' | 'fund' | 'payout' | 'token-order';
 
 /** An output that the wallet can spend, with who holds it. */
 export interface HeldCoin {
@@ -40,6 +41,6 @@ export interface HeldCoin {
 /** A coin with what it comes from. */
 export interface OwnedCoin extends HeldCoin {
   readonly kind: CoinKind;
-  /** The order or the payout; null: it comes from a bump, or is a fund. */
+  /** The order, the payout or the order of a shop; null: it comes from a bump, or is a fund. */
   readonly subject: string | null;
 }

@@ -6,20 +6,21 @@ import type { HeldCoin, OwnedCoin } from './coin.ts';
 
 /** The coins that a computation covers: all others stay as they are. */
 export type CoinScope =
-  | { readonly kind: 'order' | 'payout'; readonly subjects: readonly string[] }
+  | { readonly kind: 'order' | 'payout' | 'token-order'; readonly subjects: readonly string[] }
   | { readonly kind: 'bump'; readonly txids: readonly Txid[] }
   | { readonly kind: 'fund' };
 
 const inScope: Readonly<Record<CoinScope['kind'], string>> = {
   order: 'c.subject = ANY($1::uuid[])',
   payout: 'c.subject = ANY($1::uuid[])',
+  'token-order': 'c.subject = ANY($1::uuid[])',
   bump: `c.kind = 'bump' AND c.txid = ANY($1::bytea[])`,
   fund: `c.kind = 'fund' AND $1::text IS NULL`,
 };
 
 const given = (scope: CoinScope): readonly (string | Buffer)[] | null => {
-  if (scope.kind === 'order' || scope.kind === 'payout') return scope.subjects;
-  return scope.kind === 'bump' ? scope.txids.map((txid) => Buffer.from(txid)) : null;
+  if (scope.kind === 'bump') return scope.txids.map((txid) => Buffer.from(txid));
+  return scope.kind === 'fund' ? null : scope.subjects;
 };
 
 type KeptCoin = HeldCoin & Pick<OwnedCoin, 'subject'>;

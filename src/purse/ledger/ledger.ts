@@ -40,9 +40,12 @@ const overdrawable: ReadonlySet<LedgerAccount> = new Set(['outside', 'operator',
 export const satsAsset = 0;
 
 /**
- * The things that entries are of. `order`, `payout`: one of them, by its id. `funds`: the funds of the operator.
+ * The things that entries are of. `order`, `payout`, `token-order`: one of them, by its id. `funds`: the funds of the
+ * operator.
  */
-export type Subject = { readonly kind: 'order' | 'payout'; readonly id: string } | { readonly kind: 'funds' };
+export type Subject =
+  | { readonly kind: 'order' | 'payout' | 'token-order'; readonly id: string }
+  | { readonly kind: 'funds' };
 
 /** An amount of one asset that a transaction moved from one account to another. */
 export interface LedgerEntry {

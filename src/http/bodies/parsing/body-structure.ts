@@ -20,7 +20,7 @@ export function structureFault(
   bytes: Uint8Array,
   bounds: StructureBounds,
 ): StructureFault | null {
-  return kind === 'json' ? jsonFault(bytes, bounds) : formFault(bytes, bounds);
+  return kind === 'form' ? formFault(bytes, bounds) : jsonFault(bytes, bounds);
 }
 
 const quote = 0x22;

@@ -13,6 +13,7 @@ declare module 'fastify' {
 
 export const mediaTypes = {
   json: 'application/json',
+  exactJson: 'application/json',
   texts: 'application/json',
   form: 'application/x-www-form-urlencoded',
 } as const satisfies Readonly<Record<BodyKind, string>>;

@@ -2,8 +2,11 @@ import qs from 'qs';
 import { faultsIn, type JsonFault, readJson } from '#kernel/text/read-json.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 
-/** The format of a body: any JSON, a JSON list of texts (`TextList`), or a form. */
-export type BodyKind = 'json' | 'texts' | 'form';
+/**
+ * The format of a body: any JSON, JSON whose numbers are kept as texts (`exactJson`), a JSON list of texts (`TextList`),
+ * or a form.
+ */
+export type BodyKind = 'json' | 'exactJson' | 'texts' | 'form';
 
 /** The formats that are parsed when the whole body is there. */
 export type WholeBodyKind = Exclude<BodyKind, 'texts'>;
@@ -40,7 +43,9 @@ export function parseBody(kind: WholeBodyKind, bytes: Uint8Array): ParsedBody {
   }
   switch (kind) {
     case 'json':
-      return parseJson(text);
+      return parseJson(text, 'numbers');
+    case 'exactJson':
+      return parseJson(text, 'texts');
     case 'form':
       return parseForm(text);
     default:
@@ -50,8 +55,8 @@ export function parseBody(kind: WholeBodyKind, bytes: Uint8Array): ParsedBody {
 
 const notJson: ParsedBody = { ok: false, message: 'the body is not JSON' };
 
-function parseJson(text: string): ParsedBody {
-  const read = readJson(text, { wholeNumbers: 'numbers', depthMax: null });
+function parseJson(text: string, wholeNumbers: 'numbers' | 'texts'): ParsedBody {
+  const read = readJson(text, { wholeNumbers, depthMax: null });
   if (read.kind === 'broken') return notJson;
   if (read.kind === 'faulty') return faulty(read.faults.map(bodyFault));
   return mayPoison(text) && poisons(read.value) ? notJson : { ok: true, value: read.value };

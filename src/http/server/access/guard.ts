@@ -61,6 +61,14 @@ export const marketReads: Guard = { kind: 'open', endpoints: 'market', bucket: '
 /** What the operator sells: each read asks the database what orders have. It shares the limit of the market. */
 export const inventoryReads: Guard = { kind: 'open', endpoints: 'inventory', bucket: 'market' };
 
+/** Orders of shops and balances of accounts: the limit is the key's own. */
+export const shopRequests: Guard = {
+  kind: 'scope',
+  scope: 'tokenpay',
+  endpoints: 'tokenpay',
+  bucket: 'orders',
+};
+
 /** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page', endpoints: 'page', bucket: 'search' };
 

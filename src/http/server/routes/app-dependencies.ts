@@ -24,6 +24,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import type { PriceSettings } from '#orders/pricing/prices.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import type { ShopOrders } from '#tokenpay/shop-orders.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
 /** For routes whose answers are read in pieces, or together with those of other clients. */
@@ -73,6 +74,8 @@ export interface AppDependencies {
   readonly orders?: CustomerOrders | null;
   /** Collections of creators. Absent: none are created, and none change. */
   readonly collections?: CreatorCollections | null;
+  /** Orders of shops, paid in runes. Absent: none are taken, and none are known. */
+  readonly shopOrders?: ShopOrders | null;
   /** Payments of a demo. Absent: this is no demo, or one without a node of its own. */
   readonly demo?: DemoPayments | null;
   /** The origin of this service's public address. Absent: links name the host that the request names. */

@@ -1,0 +1,85 @@
+import { strict as assert } from 'node:assert';
+import { join } from 'node:path';
+import type { Config } from '#config/config.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { urlProblem } from '#outgoing/stranger-url.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
+import type { ChargeKeys } from '#tokenpay/creating/create-token-order.ts';
+import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
+import { parseTokenPolicy, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
+import { ShopOrders } from '#tokenpay/shop-orders.ts';
+import { IndexLeases } from '#wallet/indices/index-leases.ts';
+import { openPublicWallet } from '#wallet/public-wallet.ts';
+import { readServiceSecret } from '#webhooks/service-secret.ts';
+import { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { openWebhookKeys } from './webhooks.ts';
+
+/** Connections for creations and reads of shops, which must not wait for searches. */
+const connectionsMax = 4;
+const statementTimeoutMs = 15_000;
+
+/** Orders of shops in a process that answers requests: it needs no seed. */
+export function openShopOrders(
+  { config, lifecycle, logger }: CommandContext,
+  database: AnsweringDatabase,
+): ShopOrders {
+  const log = logger.child({ part: 'token payments' });
+  const pool = createPool(database.readerUrl, {
+    applicationName: 'satscribe shop orders',
+    max: connectionsMax,
+    statementTimeoutMs,
+    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('token payments connections', () => pool.end());
+  // it never changes once it is there
+  let keys: ChargeKeys | null = null;
+  let secrets: WebhookKeys | null = null;
+  return new ShopOrders({
+    pool,
+    keys: async () => {
+      if (keys !== null) return keys;
+      const wallet = await openPublicWallet(pool);
+      // another request may have been faster
+      keys ??= wallet === null ? null : { wallet, leases: new IndexLeases(pool) };
+      return keys;
+    },
+    isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
+    secrets: async () => {
+      secrets ??= await secretsOf(config);
+      return secrets;
+    },
+    baseFee: config.tokenpayBaseFee,
+    timeoutMinutes: config.orderTimeoutMinutes,
+    urlProblem: (url) => urlProblem(url, { allowPrivate: config.allowPrivateUrls }),
+  });
+}
+
+/** A process that only answers makes no secret: it would be another one than that of those that send webhooks. */
+async function secretsOf(config: Config): Promise<WebhookKeys> {
+  if (config.role !== 'api') return openWebhookKeys(config);
+  const { dataDir, serviceSecretFile = join(dataDir, 'service-secret'), serviceSecretOldFile } = config;
+  const old = serviceSecretOldFile === undefined ? null : await readServiceSecret(serviceSecretOldFile);
+  return new WebhookKeys(await readServiceSecret(serviceSecretFile), old);
+}
+
+/** Credits payments of shops' orders for the life of the process, where it has the seed of the wallet. */
+export function startTokenOrders({ config, lifecycle, logger }: CommandContext, { url }: Database): void {
+  if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
+  const log = logger.child({ part: 'token payments' });
+  const policy = tokenPolicyOf(config);
+  lifecycle
+    .run('token payments', (signal) => followTokenOrders({ url, policy, signal, log }))
+    .catch((error: unknown) => {
+      if (!(error instanceof AppError)) lifecycle.fail(error);
+      else log.error({ code: error.code, err: error }, 'token payments are no longer credited');
+    });
+}
+
+function tokenPolicyOf({ tokenpayConfirmations }: Config): TokenPolicy {
+  const policy = parseTokenPolicy(tokenpayConfirmations);
+  assert(policy !== null, 'the settings were checked where they were read');
+  return policy;
+}

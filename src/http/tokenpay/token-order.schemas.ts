@@ -1,0 +1,114 @@
+import { Type } from 'typebox';
+import { accepted, creationBody, type Examples } from '#http/orders/order-body.schemas.ts';
+import { chargeStates, tokenOrderStates } from '#tokenpay/order/charge-state.ts';
+import { chargeKinds } from '#tokenpay/order/token-order.ts';
+
+const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const milliseconds = (description: string) => Type.Integer({ description: `${description}, ms since 1970` });
+
+const chargeFields = {
+  address: Type.String({ description: 'the address that is paid' }),
+  state: Type.Union(chargeStates.map((state) => Type.Literal(state))),
+  txid: nullable('the first payment of it that was seen'),
+  createdAt: milliseconds('its creation'),
+};
+
+const receivedToken = Type.Object({
+  token: Type.String({ description: 'the rune, with spacers' }),
+  protocol: Type.Literal('rune'),
+  amount: Type.Number({ description: 'display units, all digits' }),
+  amountBase: Type.String({ description: 'base units' }),
+});
+
+const received = Type.Object({
+  txid: Type.String(),
+  vout: Type.Integer(),
+  charge: Type.Union(
+    chargeKinds.map((kind) => Type.Literal(kind)),
+    { description: 'the address that it paid' },
+  ),
+  height: Type.Integer({ description: 'its block' }),
+  sats: Type.Integer(),
+  tokens: Type.Array(receivedToken),
+  isAside: Type.Boolean({
+    description: 'an inscription is in it: nothing of it is credited, and the operator can send it back',
+  }),
+});
+
+/** An order of a shop (interface 2.6). */
+export const tokenOrder = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  createdAt: milliseconds('its creation'),
+  accountId: Type.String({ description: 'the account that made it, and that is credited' }),
+  feeCharge: Type.Object({
+    amount: Type.Integer({ description: 'sats' }),
+    token: Type.Literal('BTC'),
+    ...chargeFields,
+    protocol: Type.Literal('bitcoin'),
+    additionalFee: Type.Integer({ description: 'sats of it that are the account’s' }),
+  }),
+  tokenCharge: Type.Object({
+    amount: Type.Number({ description: 'display units, all digits' }),
+    amountBase: Type.String({ description: 'base units' }),
+    token: Type.String({ description: 'the rune, with spacers' }),
+    ...chargeFields,
+    protocol: Type.Literal('rune'),
+    additionalFee: Type.Literal(0),
+  }),
+  webhookUrl: nullable('gets each change'),
+  successUrl: nullable('where the checkout leads once it is completed'),
+  state: Type.Union(tokenOrderStates.map((state) => Type.Literal(state))),
+  description: nullable('as the shop sent it'),
+  expiresAt: milliseconds('payments that are first seen later count towards no charge'),
+  received: Type.Array(received, { description: 'confirmed payments, in the order of the chain' }),
+});
+
+export const createdTokenOrder = Type.Object({
+  ...tokenOrder.properties,
+  webhookSecretToken: Type.Optional(
+    Type.String({ description: 'with webhookUrl alone: the field of the same name in each webhook' }),
+  ),
+});
+
+const amountBody = accepted('display units, as a number or in digits: nothing is rounded', {
+  anyOf: [{ type: 'number', exclusiveMinimum: 0 }, { type: 'string' }],
+});
+
+const examples: Examples = {
+  rune: {
+    summary: 'An order that is paid with half of a rune',
+    value: {
+      token: 'UNCOMMON•GOODS',
+      amount: 1,
+      additionalFee: 100,
+      description: 'A pair of socks',
+      webhookUrl: 'https://shop.example/hooks/runes?token=1',
+    },
+  },
+};
+
+export const tokenOrderBody = creationBody(
+  {
+    token: accepted('the name of a rune, with or without spacers', { type: 'string' }),
+    amount: amountBody,
+    additionalFee: accepted('sats that the customer pays beside, for the account', {
+      anyOf: [
+        { type: 'integer', minimum: 0 },
+        { type: 'string', pattern: '^[0-9]{1,15}$' },
+      ],
+    }),
+    description: accepted('at most 1,000 characters', { type: 'string' }),
+    webhookUrl: accepted('gets each change', { type: 'string' }),
+    successUrl: accepted('an http or https URL to which the checkout leads', { type: 'string' }),
+  },
+  'what a shop asks for (docs/tokenpay.md); other fields are ignored',
+  examples,
+);
+
+const balance = (description: string) =>
+  Type.Record(Type.String(), Type.Number({ description: 'display units, all digits' }), { description });
+
+export const accountBalance = Type.Object({
+  bitcoin: balance('BTC in coins; below 0 after a reorganisation took back what had left the account'),
+  rune: balance('runes by their names with spacers'),
+});

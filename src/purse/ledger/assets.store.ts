@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+
+/**
+ * A rune as the ledger names it: by its etching and its name, as ids by block change with a reorganisation, and after
+ * one a name can be etched again.
+ */
+export interface RuneAsset {
+  readonly etching: Txid;
+  readonly rune: Rune;
+}
+
+/** The numbers of runes in service.assets, in their order. Those that are new get one. */
+export async function assetsOf(tx: pg.Pool | pg.ClientBase, runes: readonly RuneAsset[]): Promise<number[]> {
+  if (runes.length === 0) return [];
+  const known = await numbersOf(tx, runes);
+  if (!known.includes(null)) return known as number[];
+  // two transactions may add the same: the one that waits finds it by the second look
+  await tx.query(
+    `INSERT INTO service.assets (etching, rune)
+     SELECT DISTINCT etching, rune FROM unnest($1::bytea[], $2::numeric[]) AS given (etching, rune)
+      ORDER BY etching, rune ON CONFLICT DO NOTHING`,
+    valuesOf(runes),
+  );
+  return (await numbersOf(tx, runes)) as number[];
+}
+
+const valuesOf = (runes: readonly RuneAsset[]): unknown[] => [
+  runes.map(({ etching }) => Buffer.from(etching)),
+  runes.map(({ rune }) => String(rune)),
+];
+
+async function numbersOf(
+  tx: pg.Pool | pg.ClientBase,
+  runes: readonly RuneAsset[],
+): Promise<(number | null)[]> {
+  const { rows } = await tx.query<{ id: number | null }>(
+    `SELECT a.id FROM unnest($1::bytea[], $2::numeric[]) WITH ORDINALITY AS given (etching, rune, place)
+       LEFT JOIN service.assets AS a ON a.etching = given.etching AND a.rune = given.rune
+      ORDER BY place`,
+    valuesOf(runes),
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
+import { areKnown } from '#purse/destinations/known-scripts.queries.ts';
+import { chargeState } from '#tokenpay/order/charge-state.ts';
+import { insertTokenOrder } from '#tokenpay/order/token-order.store.ts';
+import type { Charge, TokenOrder } from '#tokenpay/order/token-order.ts';
+import { type IndexedRune, storedRunes } from '#tokenpay/order/token-runes.store.ts';
+import { tokenWatcherOf } from '#tokenpay/order/watchers.ts';
+import type { SentTokenOrder } from '#tokenpay/reading/read-token-order.ts';
+import type { IndexLeases } from '#wallet/indices/index-leases.ts';
+import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
+
+/** Keys of the wallet for charges. */
+export interface ChargeKeys {
+  readonly wallet: PublicWallet;
+  readonly leases: Pick<IndexLeases, 'take' | 'confirm'>;
+}
+
+/** An order that was checked and priced. */
+export interface WantedTokenOrder
+  extends Pick<SentTokenOrder, 'additionalFee' | 'description' | 'webhookUrl' | 'successUrl'> {
+  readonly account: string;
+  readonly rune: IndexedRune;
+  /** In base units. */
+  readonly amount: bigint;
+  readonly baseFee: bigint;
+  readonly timeoutMinutes: number;
+  /** The public key of the service's secret; null: the order has no webhook. */
+  readonly secretKey: Uint8Array | null;
+}
+
+/** These keys cannot be used. Thrown so that the transaction of the order is rolled back. */
+class UnusableKeys extends Error {}
+
+/** Above every block: scripts are watched from the next one on. */
+const nextBlock = asHeight(0x7fff_ffff);
+
+/**
+ * Stores an order with two addresses that no one was shown before, and that are watched from the next block on, in one
+ * transaction. It runs again with later keys where an address is known already, as after a restore, or where the release
+ * ended that they are of. Throws `wallet_indices_unreleased`.
+ *
+ * @param onMade stores more in the same transaction
+ */
+export async function createTokenOrder(
+  pool: pg.Pool,
+  { wallet, leases }: ChargeKeys,
+  wanted: WantedTokenOrder,
+  now: Date,
+  onMade: (tx: pg.ClientBase, order: TokenOrder) => Promise<void>,
+): Promise<TokenOrder> {
+  for (;;) {
+    const taken = await leases.take({ orders: 1, fees: 1 });
+    const fee = wallet.feesAddress(taken.first.fees);
+    const token = wallet.orderAddress(taken.first.orders, null);
+    try {
+      return await withTransaction(pool, async (tx) => {
+        if (!(await leases.confirm(tx, taken))) throw new UnusableKeys('their release has ended');
+        if (await areKnown(tx, [fee, token]))
+          throw new UnusableKeys('an address of the wallet was shown before');
+        const order = await newOrder(tx, wanted, { fee, token }, now);
+        await insertTokenOrder(tx, order);
+        const scripts = [fee, token].map(({ script }) => ({ script, sinceHeight: nextBlock }));
+        await watchScripts(tx, tokenWatcherOf(order.id), scripts);
+        await onMade(tx, order);
+        failpoint('token-order-making');
+        return order;
+      });
+    } catch (error) {
+      if (!(error instanceof UnusableKeys)) throw error;
+    }
+  }
+}
+
+async function newOrder(
+  tx: pg.ClientBase,
+  wanted: WantedTokenOrder,
+  keys: { readonly fee: WalletAddress; readonly token: WalletAddress },
+  now: Date,
+): Promise<TokenOrder> {
+  const { account, additionalFee, amount, baseFee, description, secretKey, successUrl, webhookUrl } = wanted;
+  const [rune] = await storedRunes(tx, [wanted.rune]);
+  if (rune === undefined) throw new Error('a stored rune has a number');
+  const expiresAt = new Date(now.getTime() + wanted.timeoutMinutes * 60_000);
+  return {
+    id: randomUUID(),
+    account,
+    createdAt: now,
+    expiresAt,
+    endsAt: expiresAt,
+    state: 'pending',
+    rune,
+    baseFee,
+    additionalFee,
+    description,
+    webhookUrl,
+    successUrl,
+    secretKey,
+    charges: {
+      fee: newCharge('fee', baseFee + additionalFee, keys.fee),
+      token: newCharge('token', amount, keys.token),
+    },
+  };
+}
+
+/** A charge of nothing is completed at once. */
+const newCharge = (
+  kind: Charge['kind'],
+  amount: bigint,
+  { address, script, key }: WalletAddress,
+): Charge => ({
+  kind,
+  amount,
+  address,
+  script,
+  keyIndex: key.index,
+  state: chargeState({ amount, credited: 0n, isWaiting: false }, false),
+  txid: null,
+});

@@ -1,0 +1,33 @@
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { ChargeKind } from '#tokenpay/order/token-order.ts';
+
+/** Units of a rune in an output. */
+export interface CreditedRune {
+  /** Its number in service.assets. */
+  readonly asset: number;
+  readonly amount: bigint;
+}
+
+/**
+ * A confirmed output at the address of a charge, with what the index said of it in its block. It stays as it is until a
+ * reorganisation takes that block back, whatever is spent, indexed again or forgotten later.
+ */
+export interface Credit {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly charge: ChargeKind;
+  readonly block: BlockRef;
+  readonly firstSeen: Date;
+  readonly sats: bigint;
+  readonly runes: readonly CreditedRune[];
+  /** More than money is in it: nothing of it is credited. Null: it is money alone. */
+  readonly aside: 'inscribed' | null;
+}
+
+/** Credits sorted by block, and in it by txid and output: in this order payments fill a charge. */
+export function inChainOrder(credits: readonly Credit[]): readonly Credit[] {
+  return credits.toSorted(
+    (a, b) => a.block.height - b.block.height || Buffer.compare(a.txid, b.txid) || a.vout - b.vout,
+  );
+}

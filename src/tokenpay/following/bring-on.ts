@@ -1,0 +1,165 @@
+import type pg from 'pg';
+import { type ReceivedRune, receivedContents } from '#chain/outputs/credited-output.queries.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import type { HeldCoin } from '#purse/coins/coin.ts';
+import { keepCoins, setAside } from '#purse/coins/coins.store.ts';
+import { postAllEntries } from '#purse/ledger/ledger.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { Credit } from '#tokenpay/crediting/credit.ts';
+import { addCredits, readCredits, removeCredits } from '#tokenpay/crediting/credits.store.ts';
+import { tokenEntries } from '#tokenpay/crediting/token-entries.ts';
+import { lockTokenOrders, putStandings, type TokenOrderStanding } from '#tokenpay/order/token-order.store.ts';
+import { chargeKinds, type TokenOrder, type TokenRune } from '#tokenpay/order/token-order.ts';
+import type { TokenPolicy } from '#tokenpay/order/token-policy.ts';
+import { storedRunes, tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
+import { tokenWatcherOf } from '#tokenpay/order/watchers.ts';
+import { shopMessage } from '#tokenpay/telling/tell-shop.ts';
+import { tokenOrderAnswer } from '#tokenpay/telling/token-order-answer.ts';
+import { putWebhooksOf } from '#webhooks/outbox.ts';
+import { chargeOf, judgeOrder, keptCredits, type NewCredit, newCredits, uncredited } from './judge-order.ts';
+
+/** An order, and what is to be stored of it. */
+interface Judged {
+  readonly before: TokenOrder;
+  readonly standing: TokenOrderStanding;
+  readonly payments: readonly WatchedPayment[];
+  readonly credits: readonly Credit[];
+  readonly added: readonly Credit[];
+  readonly removed: readonly Credit[];
+}
+
+/**
+ * Brings orders to where payments, blocks and time say they are, in one transaction: credits, charges, ledger, coins,
+ * and what the shops are told. Twice does nothing more. The statements are as many for one order as for hundreds.
+ */
+export async function bringOn(
+  tx: pg.ClientBase,
+  ids: readonly string[],
+  policy: TokenPolicy,
+  now: Date,
+): Promise<void> {
+  const judged = await judge(tx, await lockTokenOrders(tx, ids), policy, now);
+  await removeCredits(
+    tx,
+    judged.flatMap(({ removed }) => removed),
+  );
+  await addCredits(
+    tx,
+    judged.flatMap(({ before, added }) => added.map((credit) => ({ orderId: before.id, credit }))),
+  );
+  await postAllEntries(
+    tx,
+    'token-order',
+    new Map(
+      judged.map(({ standing, credits }) => [standing.order.id, tokenEntries(standing.order, credits)]),
+    ),
+  );
+  await putStandings(
+    tx,
+    judged.map(({ standing }) => standing),
+  );
+  await keepOrderCoins(tx, judged);
+  failpoint('token-orders-stored');
+  await tellShops(tx, judged.filter(isNews));
+}
+
+async function judge(
+  tx: pg.ClientBase,
+  orders: readonly TokenOrder[],
+  policy: TokenPolicy,
+  now: Date,
+): Promise<Judged[]> {
+  const payments = await readPaymentsOf(
+    tx,
+    orders.map(({ id }) => tokenWatcherOf(id)),
+  );
+  const credits = await readCredits(
+    tx,
+    orders.map(({ id }) => id),
+  );
+  const tip = (await readPaymentsOffset(tx))?.height ?? -1;
+  const seen = orders.map((order) => ({
+    order,
+    payments: payments.get(tokenWatcherOf(order.id)) ?? [],
+    credits: credits.get(order.id) ?? [],
+  }));
+  const asked = seen.flatMap(uncredited);
+  const found = await receivedContents(tx, asked);
+  const contents = new Map(asked.map((payment, place) => [outpointOf(payment), found[place] ?? null]));
+  const fresh = seen.map((facts) => newCredits(facts.order, { ...facts, contents, tip, now }, policy));
+  const numbers = await numbered(tx, fresh.flat());
+  return seen.map((facts, place): Judged => {
+    const { kept, removed } = keptCredits(facts);
+    const added = (fresh[place] ?? []).map((credit) => ({ ...credit, runes: numbers(credit.runes) }));
+    const all = [...kept, ...added];
+    const standing = judgeOrder(facts.order, { payments: facts.payments, now }, all);
+    return { before: facts.order, standing, payments: facts.payments, credits: all, added, removed };
+  });
+}
+
+/** Numbers of the runes of new credits. */
+async function numbered(
+  tx: pg.ClientBase,
+  credits: readonly NewCredit[],
+): Promise<(runes: readonly ReceivedRune[]) => Credit['runes']> {
+  const byName = new Map(credits.flatMap(({ runes }) => runes.map((rune) => [nameOf(rune), rune] as const)));
+  const stored = await storedRunes(tx, [...byName.values()]);
+  const assets = new Map([...byName.keys()].map((name, place) => [name, stored[place]?.asset ?? 0]));
+  return (runes) => runes.map((rune) => ({ asset: assets.get(nameOf(rune)) ?? 0, amount: rune.amount }));
+}
+
+const nameOf = ({ etching, rune }: Pick<ReceivedRune, 'etching' | 'rune'>): string =>
+  `${Buffer.from(etching).toString('hex')} ${rune}`;
+
+/** Branches of the keys of charges. */
+const branches = { fee: 3, token: 0 } as const;
+
+async function keepOrderCoins(tx: pg.ClientBase, judged: readonly Judged[]): Promise<void> {
+  const coins = judged.flatMap(({ standing: { order }, payments, credits }) => {
+    const credited = new Set(credits.map(outpointOf));
+    return payments.flatMap((payment): (HeldCoin & { subject: string })[] => {
+      const kind = chargeOf(order, payment);
+      if (payment.goneAt !== null || kind === null) return [];
+      const { txid, vout, value } = payment;
+      const key = { branch: branches[kind], index: order.charges[kind].keyIndex };
+      const holder = credited.has(outpointOf(payment))
+        ? ({ held: 'accounts', why: 'credit' } as const)
+        : ({ held: 'reserved', why: 'payment' } as const);
+      return [{ txid, vout, value, key, subject: order.id, ...holder }];
+    });
+  });
+  await keepCoins(tx, { kind: 'token-order', subjects: judged.map(({ before }) => before.id) }, coins);
+  const found = judged
+    .flatMap(({ added }) => added)
+    .flatMap((coin) => (coin.aside === null ? [] : [{ coin, found: coin.aside }]));
+  await setAside(tx, found);
+}
+
+/** Whether something changed that the shop sees. */
+const isNews = ({ before, standing: { order }, added, removed }: Judged): boolean =>
+  added.length > 0 ||
+  removed.length > 0 ||
+  order.state !== before.state ||
+  chargeKinds.some(
+    (kind) =>
+      order.charges[kind].state !== before.charges[kind].state ||
+      nullable(order.charges[kind].txid) !== nullable(before.charges[kind].txid),
+  );
+
+const nullable = (txid: Uint8Array | null): string =>
+  txid === null ? '' : Buffer.from(txid).toString('hex');
+
+async function tellShops(tx: pg.ClientBase, judged: readonly Judged[]): Promise<void> {
+  const assets = judged.flatMap(({ credits }) =>
+    credits.flatMap(({ runes }) => runes.map(({ asset }) => asset)),
+  );
+  const runes: ReadonlyMap<number, TokenRune> = await tokenRunesOf(tx, [...new Set(assets)]);
+  await putWebhooksOf(
+    tx,
+    judged.map(({ standing: { order }, credits }) =>
+      shopMessage(order, tokenOrderAnswer(order, credits, runes)),
+    ),
+  );
+}

@@ -1,0 +1,142 @@
+import type pg from 'pg';
+import { indexTipHash } from '#chain/blocks/index-tip.queries.ts';
+import { Waker } from '#kernel/concurrency/waker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
+import { listenForPayments } from '#payments/listen-for-payments.ts';
+import { readPaymentChanges } from '#payments/payments.queries.ts';
+import { paymentsTipHash } from '#payments/store/offset.store.ts';
+import {
+  dueTokenOrders,
+  moveTokenOffset,
+  readTokenOffset,
+  waitingTokenOrders,
+} from '#tokenpay/order/token-order.store.ts';
+import type { TokenPolicy } from '#tokenpay/order/token-policy.ts';
+import { orderOfTokenWatcher } from '#tokenpay/order/watchers.ts';
+import { bringOn } from './bring-on.ts';
+
+export interface FollowTokenOrdersOptions {
+  /** The database, as the role that owns its tables. */
+  readonly url: string;
+  readonly policy: TokenPolicy;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** Changes of payments that are read at once: those of a block with this many customers. */
+const changesMax = 1000;
+/** Orders of one transaction: a tenth of a second. */
+const ordersAtOnce = 200;
+/** News may be lost, and the index has a block after the payments have it: tips are compared this often. */
+const pollMs = 500;
+
+/**
+ * Credits payments of shops' orders, and brings the orders to where payments, blocks and time say they are, until the
+ * signal is aborted: one process per database does so. It has no keys, and asks no node. All is decided from tables, so a
+ * process that is killed anywhere loses nothing.
+ */
+export async function followTokenOrders({
+  url,
+  policy,
+  signal,
+  log,
+}: FollowTokenOrdersOptions): Promise<void> {
+  const place = {
+    url,
+    applicationName: 'satscribe token payments',
+    lock: 'tokenOrders',
+    signal,
+    log,
+  } as const;
+  await workUnderLock({ ...place, what: 'token payments' }, async (client) => {
+    const waker = new Waker();
+    await listenForPayments(client, () => waker.wake());
+    const rounds = new TokenRounds({ client, policy, signal, log });
+    while (!signal.aborted) {
+      if (await rounds.next()) continue;
+      await waker.wait(pollMs, signal);
+    }
+  });
+}
+
+interface TokenRoundsParts extends Pick<FollowTokenOrdersOptions, 'policy' | 'signal' | 'log'> {
+  readonly client: pg.ClientBase;
+}
+
+/** Looks at what is new. */
+export class TokenRounds {
+  readonly #parts: TokenRoundsParts;
+  readonly #repeats = new Repeats();
+  /** The last blocks of index and payments; null: nothing was looked at yet. */
+  #tips: string | null = null;
+  /** Orders that failed: they are looked at again with the next block. */
+  readonly #failed = new Set<string>();
+
+  constructor(parts: TokenRoundsParts) {
+    this.#parts = parts;
+  }
+
+  /** One look. True: there may be more at once. */
+  async next(now: Date = new Date()): Promise<boolean> {
+    const { client, signal } = this.#parts;
+    const tips = await tipsOf(client);
+    const after = await readTokenOffset(client);
+    const changes = await readPaymentChanges(client, after, changesMax);
+    const due = await dueTokenOrders(client, now, ordersAtOnce);
+    const touched = new Set(
+      changes.flatMap(({ watchers }) => watchers.flatMap((watcher) => orderOfTokenWatcher(watcher) ?? [])),
+    );
+    for (const id of due) if (!this.#failed.has(id)) touched.add(id);
+    if (tips !== this.#tips) {
+      for (const id of [...(await waitingTokenOrders(client)), ...this.#failed]) touched.add(id);
+      this.#failed.clear();
+    }
+    const ids = [...touched].toSorted();
+    for (let from = 0; from < ids.length; from += ordersAtOnce) {
+      if (signal.aborted) return false;
+      await this.#bringOn(ids.slice(from, from + ordersAtOnce), now);
+    }
+    const last = changes.at(-1);
+    if (last !== undefined) await moveTokenOffset(client, last.payment.change);
+    this.#tips = tips;
+    return changes.length === changesMax || (due.length === ordersAtOnce && this.#failed.size === 0);
+  }
+
+  /** Together; where that fails, each alone: whatever is wrong with one order must not stop the others. */
+  async #bringOn(ids: readonly string[], now: Date): Promise<void> {
+    const { client, policy, log } = this.#parts;
+    try {
+      await withTransaction(client, (tx) => bringOn(tx, ids, policy, now));
+      failpoint('token-orders-committed');
+    } catch (thrown) {
+      const error = postgresFailure(thrown);
+      // without the database nothing can be done
+      if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
+      const [only] = ids;
+      if (ids.length > 1) {
+        for (const id of ids) await this.#bringOn([id], now);
+      } else if (only !== undefined) {
+        this.#failed.add(only);
+        if (this.#repeats.isDue(`${only} ${String(error)}`))
+          log.error(
+            { err: error, order: only },
+            'payments of an order of a shop could not be credited: it is looked at again with the next block',
+          );
+      }
+    }
+  }
+}
+
+/** The last blocks of the index and of payments. */
+async function tipsOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ tips: string }>(
+    `SELECT concat(encode(${indexTipHash}, 'hex'), ' ', encode(${paymentsTipHash}, 'hex')) AS tips`,
+  );
+  return rows[0]?.tips ?? '';
+}

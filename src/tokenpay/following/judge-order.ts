@@ -1,0 +1,154 @@
+import type { ReceivedContents, ReceivedRune } from '#chain/outputs/credited-output.queries.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { Credit } from '#tokenpay/crediting/credit.ts';
+import { creditedUnits } from '#tokenpay/crediting/credited-units.ts';
+import { chargeState, tokenOrderState } from '#tokenpay/order/charge-state.ts';
+import type { TokenOrderStanding } from '#tokenpay/order/token-order.store.ts';
+import { type Charge, type ChargeKind, chargeKinds, type TokenOrder } from '#tokenpay/order/token-order.ts';
+import { confirmationsOf, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
+
+/** A payment in a block. */
+export type MinedPayment = WatchedPayment & { readonly block: BlockRef };
+
+/** The facts that decide about an order. */
+export interface OrderFacts {
+  /** All outputs to its addresses that were seen. */
+  readonly payments: readonly WatchedPayment[];
+  /** The credits that are stored. */
+  readonly credits: readonly Credit[];
+  /** Contents of outputs in blocks that are not credited, by outpoint. Null: the index does not know them yet. */
+  readonly contents: ReadonlyMap<string, ReceivedContents | null>;
+  /** The height up to which payments are known. */
+  readonly tip: number;
+  readonly now: Date;
+}
+
+/** A credit whose runes have no numbers of ours yet. */
+export interface NewCredit extends Omit<Credit, 'runes'> {
+  readonly runes: readonly ReceivedRune[];
+}
+
+/** Payments in blocks for which no credit of the same block is stored: the index is asked about them. Pure. */
+export function uncredited({ payments, credits }: Pick<OrderFacts, 'payments' | 'credits'>): MinedPayment[] {
+  const credited = new Set(credits.map(placeOf));
+  return payments.filter(
+    (payment): payment is MinedPayment =>
+      payment.block !== null && !credited.has(placeOf({ ...payment, block: payment.block })),
+  );
+}
+
+const placeOf = ({ txid, vout, block }: Pick<Credit, 'txid' | 'vout' | 'block'>): string =>
+  `${outpointOf({ txid, vout })} ${Buffer.from(block.hash).toString('hex')}`;
+
+/** Credits whose payments are no longer in their blocks. Pure. */
+function takenBack({ payments, credits }: Pick<OrderFacts, 'payments' | 'credits'>): Credit[] {
+  const mined = new Set(payments.flatMap((payment) => (isMined(payment) ? [placeOf(payment)] : [])));
+  return credits.filter((credit) => !mined.has(placeOf(credit)));
+}
+
+const isMined = (payment: WatchedPayment): payment is MinedPayment => payment.block !== null;
+
+/** Credits of payments that are deep enough, and whose contents the index knows. Pure. */
+export function newCredits(order: TokenOrder, facts: OrderFacts, policy: TokenPolicy): NewCredit[] {
+  return uncredited(facts).flatMap((payment) => {
+    const contents = facts.contents.get(outpointOf(payment)) ?? null;
+    const charge = chargeOf(order, payment);
+    if (contents === null || charge === null) return [];
+    const asked = confirmationsOf(
+      policy,
+      contents.runes.map(({ rune }) => rune),
+    );
+    if (facts.tip - payment.block.height + 1 < asked) return [];
+    const { txid, vout, value: sats, block, firstSeen } = payment;
+    const aside = contents.isInscribed ? 'inscribed' : null;
+    return [{ txid, vout, charge, block, firstSeen, sats, runes: contents.runes, aside }];
+  });
+}
+
+/** The charge whose address a payment pays; null: neither. */
+export function chargeOf(
+  { charges }: Pick<TokenOrder, 'charges'>,
+  { script }: WatchedPayment,
+): ChargeKind | null {
+  return chargeKinds.find((kind) => Buffer.compare(charges[kind].script, script) === 0) ?? null;
+}
+
+/**
+ * The order as its facts have it. An order that ended in error keeps its charges: what comes later is credited, and
+ * changes nothing else. Pure.
+ *
+ * @param credits those that are stored and stay, and the new ones with numbers of their runes
+ */
+export function judgeOrder(
+  order: TokenOrder,
+  { payments, now }: Pick<OrderFacts, 'payments' | 'now'>,
+  credits: readonly Credit[],
+): TokenOrderStanding {
+  const waiting = uncreditedAndThere(payments, credits);
+  const isWaiting = waiting.some(isMined);
+  if (order.state === 'error') return { order, lookAt: null, isWaiting };
+  const endsAt = endOf(order, waiting, now);
+  const sight = { payments, credits, waiting, isTimeOver: now >= endsAt };
+  const charges = { fee: judgeCharge(order, 'fee', sight), token: judgeCharge(order, 'token', sight) };
+  const state = tokenOrderState(
+    order.state,
+    chargeKinds.map((kind) => charges[kind].state),
+  );
+  const isDue = state === 'pending' && !waiting.some((payment) => isInTime(order, payment));
+  return { order: { ...order, state, charges, endsAt }, lookAt: isDue ? endsAt : null, isWaiting };
+}
+
+/** How long an order waits for a payment that was there, and that a node may have lost sight of. */
+const graceMs = 3_600_000;
+
+/** The end of an order: it is moved on while it is completed, or something waits that came in time. */
+function endOf(order: TokenOrder, waiting: readonly WatchedPayment[], now: Date): Date {
+  const { endsAt, state } = order;
+  const isHeld = state === 'completed' || waiting.some((payment) => isInTime(order, payment));
+  return isHeld && now.getTime() + graceMs > endsAt.getTime() ? new Date(now.getTime() + graceMs) : endsAt;
+}
+
+const isInTime = ({ expiresAt }: TokenOrder, { firstSeen }: WatchedPayment): boolean =>
+  firstSeen <= expiresAt;
+
+function uncreditedAndThere(
+  payments: readonly WatchedPayment[],
+  credits: readonly Credit[],
+): WatchedPayment[] {
+  const credited = new Set(credits.map(placeOf));
+  return payments.filter(
+    (payment) => payment.goneAt === null && !(isMined(payment) && credited.has(placeOf(payment))),
+  );
+}
+
+interface ChargeSight {
+  readonly payments: readonly WatchedPayment[];
+  readonly credits: readonly Credit[];
+  readonly waiting: readonly WatchedPayment[];
+  readonly isTimeOver: boolean;
+}
+
+function judgeCharge(
+  order: TokenOrder,
+  kind: ChargeKind,
+  { payments, credits, waiting, isTimeOver }: ChargeSight,
+): Charge {
+  const charge = order.charges[kind];
+  const isOurs = (payment: WatchedPayment): boolean =>
+    chargeOf(order, payment) === kind && isInTime(order, payment);
+  const credited = creditedUnits(order, kind, credits);
+  const facts = { amount: charge.amount, credited, isWaiting: waiting.some(isOurs) };
+  const first = payments.find((payment) => payment.goneAt === null && isOurs(payment));
+  return { ...charge, state: chargeState(facts, isTimeOver), txid: first?.txid ?? null };
+}
+
+/** The credits that are stored and stay. Pure. */
+export function keptCredits(facts: Pick<OrderFacts, 'payments' | 'credits'>): {
+  readonly kept: readonly Credit[];
+  readonly removed: readonly Credit[];
+} {
+  const removed = new Set(takenBack(facts));
+  return { kept: facts.credits.filter((credit) => !removed.has(credit)), removed: [...removed] };
+}

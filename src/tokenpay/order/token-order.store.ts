@@ -1,0 +1,195 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { ChargeState, TokenOrderState } from './charge-state.ts';
+import { type Charge, type ChargeKind, chargeKinds, type TokenOrder } from './token-order.ts';
+
+/** Stores a new order with its charges. */
+export async function insertTokenOrder(tx: pg.ClientBase, order: TokenOrder): Promise<void> {
+  const charges = chargeKinds.map((kind) => order.charges[kind]);
+  await tx.query({
+    name: 'insert token order',
+    text: `WITH made AS (
+      INSERT INTO service.token_orders (id, account, created_at, expires_at, ends_at, look_at, state, asset, base_fee,
+        additional_fee, description, webhook_url, success_url, secret_key)
+      VALUES ($1, $2, $3, $4, $4, CASE $5 WHEN 'pending' THEN $4::timestamptz END, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id)
+    INSERT INTO service.token_charges (order_id, kind, amount, script, address, key_index, state)
+    SELECT made.id, c.* FROM made, unnest($13::text[], $14::numeric[], $15::bytea[], $16::text[], $17::integer[],
+                                          $18::text[]) AS c`,
+    values: [
+      order.id,
+      order.account,
+      order.createdAt,
+      order.expiresAt,
+      order.state,
+      order.rune.asset,
+      order.baseFee,
+      order.additionalFee,
+      order.description,
+      order.webhookUrl,
+      order.successUrl,
+      order.secretKey === null ? null : Buffer.from(order.secretKey),
+      charges.map(({ kind }) => kind),
+      charges.map(({ amount }) => amount),
+      charges.map(({ script }) => Buffer.from(script)),
+      charges.map(({ address }) => address),
+      charges.map(({ keyIndex }) => keyIndex),
+      charges.map(({ state }) => state),
+    ],
+  });
+}
+
+interface ChargeRow {
+  id: string;
+  account: string;
+  created_at: Date;
+  expires_at: Date;
+  ends_at: Date;
+  state: TokenOrderState;
+  asset: number;
+  name: string;
+  divisibility: number;
+  base_fee: string;
+  additional_fee: string;
+  description: string | null;
+  webhook_url: string | null;
+  success_url: string | null;
+  secret_key: Buffer | null;
+  kind: ChargeKind;
+  amount: string;
+  address: string;
+  script: Buffer;
+  key_index: number;
+  charge_state: ChargeState;
+  txid: Txid | null;
+}
+
+const selectOrders = `SELECT o.id, o.account, o.created_at, o.expires_at, o.ends_at, o.state, o.asset, r.name, r.divisibility,
+    o.base_fee::text, o.additional_fee::text, o.description, o.webhook_url, o.success_url, o.secret_key,
+    c.kind, c.amount::text, c.address, c.script, c.key_index, c.state AS charge_state, c.txid
+  FROM service.token_orders AS o JOIN service.token_charges AS c ON c.order_id = o.id
+  JOIN service.token_runes AS r ON r.asset = o.asset`;
+
+/** Null: there is none with this id. */
+export async function readTokenOrder(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+): Promise<TokenOrder | null> {
+  const { rows } = await client.query<ChargeRow>(`${selectOrders} WHERE o.id = $1`, [id]);
+  return ordersOf(rows)[0] ?? null;
+}
+
+/** Reads orders by their ids, and locks them until the transaction ends. */
+export async function lockTokenOrders(tx: pg.ClientBase, ids: readonly string[]): Promise<TokenOrder[]> {
+  await tx.query('SELECT FROM service.token_orders WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE', [ids]);
+  const { rows } = await tx.query<ChargeRow>(`${selectOrders} WHERE o.id = ANY($1::uuid[])`, [ids]);
+  return ordersOf(rows);
+}
+
+function ordersOf(rows: readonly ChargeRow[]): TokenOrder[] {
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map((of) => {
+    const [row] = of;
+    const charges = new Map(of.map((charge) => [charge.kind, chargeOf(charge)]));
+    const [fee, token] = chargeKinds.map((kind) => charges.get(kind));
+    assert(row !== undefined && fee !== undefined && token !== undefined, 'an order has both charges');
+    return {
+      id: row.id,
+      account: row.account,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      endsAt: row.ends_at,
+      state: row.state,
+      rune: { asset: row.asset, name: row.name, divisibility: row.divisibility },
+      baseFee: BigInt(row.base_fee),
+      additionalFee: BigInt(row.additional_fee),
+      description: row.description,
+      webhookUrl: row.webhook_url,
+      successUrl: row.success_url,
+      secretKey: row.secret_key,
+      charges: { fee, token },
+    };
+  });
+}
+
+const chargeOf = (row: ChargeRow): Charge => ({
+  kind: row.kind,
+  amount: BigInt(row.amount),
+  address: row.address,
+  script: row.script,
+  keyIndex: row.key_index,
+  state: row.charge_state,
+  txid: row.txid,
+});
+
+/** The standing of an order now. */
+export interface TokenOrderStanding {
+  readonly order: TokenOrder;
+  /** The time at which it is looked at without news; null: news alone can change it. */
+  readonly lookAt: Date | null;
+  /** Payments of it wait for a block, for depth or for the index. */
+  readonly isWaiting: boolean;
+}
+
+/** Stores where orders are now. */
+export async function putStandings(
+  tx: pg.ClientBase,
+  standings: readonly TokenOrderStanding[],
+): Promise<void> {
+  if (standings.length === 0) return;
+  await tx.query(
+    `UPDATE service.token_orders AS o
+        SET state = n.state, look_at = n.look_at, is_waiting = n.is_waiting, ends_at = n.ends_at
+       FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::boolean[], $5::timestamptz[])
+            AS n (id, state, look_at, is_waiting, ends_at)
+      WHERE o.id = n.id AND (o.state, o.look_at, o.is_waiting, o.ends_at)
+            IS DISTINCT FROM (n.state, n.look_at, n.is_waiting, n.ends_at)`,
+    [
+      standings.map(({ order }) => order.id),
+      standings.map(({ order }) => order.state),
+      standings.map(({ lookAt }) => lookAt),
+      standings.map(({ isWaiting }) => isWaiting),
+      standings.map(({ order }) => order.endsAt),
+    ],
+  );
+  const charges = standings.flatMap(({ order }) =>
+    chargeKinds.map((kind) => ({ id: order.id, ...order.charges[kind] })),
+  );
+  await tx.query(
+    `UPDATE service.token_charges AS c SET state = n.state, txid = n.txid
+       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[]) AS n (id, kind, state, txid)
+      WHERE c.order_id = n.id AND c.kind = n.kind AND (c.state, c.txid) IS DISTINCT FROM (n.state, n.txid)`,
+    [
+      charges.map(({ id }) => id),
+      charges.map(({ kind }) => kind),
+      charges.map(({ state }) => state),
+      charges.map(({ txid }) => (txid === null ? null : Buffer.from(txid))),
+    ],
+  );
+}
+
+/** Orders whose time is over, the first ones first. */
+export async function dueTokenOrders(client: pg.ClientBase, now: Date, limit: number): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id FROM service.token_orders WHERE look_at <= $1 ORDER BY look_at LIMIT $2',
+    [now, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Orders with payments that a block may change. */
+export async function waitingTokenOrders(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id FROM service.token_orders WHERE is_waiting ORDER BY id',
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The last change of payments that was looked at. */
+export async function readTokenOffset(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ change: number }>('SELECT change FROM service.token_orders_offset');
+  return rows[0]?.change ?? 0;
+}
+
+export async function moveTokenOffset(tx: pg.ClientBase, change: number): Promise<void> {
+  await tx.query('UPDATE service.token_orders_offset SET change = greatest(change, $1)', [change]);
+}

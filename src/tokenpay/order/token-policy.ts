@@ -1,0 +1,32 @@
+import type { Rune } from '#kernel/runes/rune.ts';
+import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+
+/** The depths at which payments are credited. */
+export interface TokenPolicy {
+  readonly confirmations: number;
+  /** Confirmations of outputs with these runes. */
+  readonly byRune: ReadonlyMap<Rune, number>;
+}
+
+/** Reads `2` or `2,DOG•GO•TO•THE•MOON:6`; null: it is not of this form, or has a rune twice. */
+export function parseTokenPolicy(text: string): TokenPolicy | null {
+  const [first = '', ...others] = text.split(',');
+  if (!isCount(first)) return null;
+  const byRune = new Map<Rune, number>();
+  for (const part of others) {
+    const [name = '', count = '', ...rest] = part.split(':');
+    const rune = parseSpacedRune(name.trim())?.rune ?? null;
+    if (rune === null || !isCount(count) || rest.length > 0 || byRune.has(rune)) return null;
+    byRune.set(rune, Number(count));
+  }
+  return { confirmations: Number(first), byRune };
+}
+
+/** From 1: unconfirmed money is never credited. To 100: a coinbase takes no longer. */
+const isCount = (text: string): boolean => /^[1-9]\d?$|^100$/u.test(text);
+
+/** Confirmations of an output that holds these runes: the most that any of them asks for. */
+export function confirmationsOf({ confirmations, byRune }: TokenPolicy, runes: readonly Rune[]): number {
+  const asked = runes.flatMap((rune) => byRune.get(rune) ?? []);
+  return asked.length === 0 ? confirmations : Math.max(...asked);
+}

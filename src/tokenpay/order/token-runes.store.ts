@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import { assetsOf, type RuneAsset } from '#purse/ledger/assets.store.ts';
+import type { TokenRune } from './token-order.ts';
+
+/** A rune as the index has it. */
+export interface IndexedRune extends RuneAsset {
+  /** Its name with spacers. */
+  readonly name: string;
+  readonly divisibility: number;
+}
+
+/** Runes with their numbers, in their order, stored as they are shown. */
+export async function storedRunes(
+  tx: pg.Pool | pg.ClientBase,
+  runes: readonly IndexedRune[],
+): Promise<TokenRune[]> {
+  if (runes.length === 0) return [];
+  const assets = await assetsOf(tx, runes);
+  await tx.query(
+    `INSERT INTO service.token_runes (asset, name, divisibility)
+     SELECT DISTINCT ON (asset) * FROM unnest($1::integer[], $2::text[], $3::smallint[]) AS r (asset, name, divisibility)
+      ORDER BY asset ON CONFLICT DO NOTHING`,
+    [assets, runes.map(({ name }) => name), runes.map(({ divisibility }) => divisibility)],
+  );
+  return runes.map(({ name, divisibility }, place) => ({ asset: assets[place] ?? 0, name, divisibility }));
+}
+
+/** Runes by their numbers. */
+export async function tokenRunesOf(
+  client: pg.Pool | pg.ClientBase,
+  assets: readonly number[],
+): Promise<ReadonlyMap<number, TokenRune>> {
+  if (assets.length === 0) return new Map();
+  const { rows } = await client.query<TokenRune>(
+    'SELECT asset, name, divisibility FROM service.token_runes WHERE asset = ANY($1::integer[])',
+    [assets],
+  );
+  return new Map(rows.map((rune) => [rune.asset, rune]));
+}

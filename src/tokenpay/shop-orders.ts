@@ -1,0 +1,165 @@
+import type pg from 'pg';
+import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
+import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
+import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { KnownKey } from '#kernel/contracts/asking-key.ts';
+import { discountedFee } from '#kernel/discounted-fee.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
+import { readAmount } from '#kernel/runes/read-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+import { readTokenBalances } from '#purse/ledger/token-balances.queries.ts';
+import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { type ChargeKeys, createTokenOrder } from './creating/create-token-order.ts';
+import { readCredits } from './crediting/credits.store.ts';
+import { readTokenOrder } from './order/token-order.store.ts';
+import type { TokenOrder } from './order/token-order.ts';
+import { tokenRunesOf } from './order/token-runes.store.ts';
+import type { SentTokenOrder } from './reading/read-token-order.ts';
+import { tokenSecretName } from './telling/tell-shop.ts';
+import { balanceAnswer, tokenOrderAnswer } from './telling/token-order-answer.ts';
+
+export interface ShopOrdersParts {
+  /** Connections of the role that answers requests. */
+  readonly pool: pg.Pool;
+  /** Keys of the wallet; null: there is no wallet yet. */
+  readonly keys: () => Promise<ChargeKeys | null>;
+  /** Whether a process with the seed releases addresses. */
+  readonly isSignerThere: () => Promise<boolean>;
+  /** Keys of the service's secret. Throws `service_secret_missing`, `service_secret_invalid`. */
+  readonly secrets: () => Promise<WebhookKeys>;
+  /** Sats of an order. */
+  readonly baseFee: number;
+  readonly timeoutMinutes: number;
+  /** Why nothing may be sent to a URL; null: it may be. */
+  readonly urlProblem: (url: string) => string | null;
+}
+
+/** Stores more in the transaction of a creation. */
+export type OnMade = (tx: pg.ClientBase, answer: object) => Promise<void>;
+
+/** Orders that shops make, and what their accounts hold. It signs nothing, and needs no seed. */
+export class ShopOrders {
+  readonly #parts: ShopOrdersParts;
+  readonly urlProblem: ShopOrdersParts['urlProblem'];
+
+  constructor(parts: ShopOrdersParts) {
+    this.#parts = parts;
+    this.urlProblem = parts.urlProblem;
+  }
+
+  /**
+   * Makes an order for the account of a key. Throws `orders_off`, `runes_not_indexed`, `derived_table_behind` and
+   * `wallet_indices_unreleased`.
+   *
+   * @returns the answer, with a place for the secret (`secretOf` gives it); faulty: the rune or the amount is
+   */
+  async create(
+    key: KnownKey,
+    sent: SentTokenOrder,
+    onMade: OnMade,
+    signal: AbortSignal,
+  ): Promise<{ readonly kind: 'made'; readonly order: TokenOrder; readonly answer: object } | Faulty> {
+    const keys = await this.#requireOpen();
+    const { rune, amount } = sent;
+    const found = await withSnapshot(
+      this.#parts.pool,
+      async ({ client }) => {
+        await requireRunes(client);
+        return runeDetail(client, { kind: 'rune', rune });
+      },
+      signal,
+    );
+    if (found === null) return faulty('token', `no rune ${sent.token} is etched in a block.`);
+    const read = readAmount(amount, found.divisibility);
+    if (read.kind === 'refused') return faulty('amount', `amount ${read.reason}.`);
+    const secretKey = sent.webhookUrl === null ? null : await this.#secretKey();
+    signal.throwIfAborted();
+    const { baseFee, timeoutMinutes, pool } = this.#parts;
+    const wanted = {
+      ...sent,
+      account: key.account,
+      rune: indexedRune(found),
+      amount: read.amount,
+      baseFee: discountedFee(BigInt(key.terms.baseFee ?? baseFee), 'baseFee', key.terms.discounts),
+      timeoutMinutes,
+      secretKey,
+    };
+    const answerOf = (order: TokenOrder): object => tokenOrderAnswer(order, [], new Map());
+    const order = await createTokenOrder(pool, keys, wanted, new Date(), (tx, made) =>
+      onMade(tx, answerOf(made)),
+    );
+    return { kind: 'made', order, answer: answerOf(order) };
+  }
+
+  /** An order as it is answered; null: there is none with this id. */
+  async read(id: string): Promise<object | null> {
+    const { pool } = this.#parts;
+    const order = await readTokenOrder(pool, id);
+    if (order === null) return null;
+    const credits = (await readCredits(pool, [id])).get(id) ?? [];
+    const assets = credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
+    return tokenOrderAnswer(order, credits, await tokenRunesOf(pool, assets));
+  }
+
+  /** The balances of an account, by protocol and token. */
+  async balances(account: string): Promise<object> {
+    const { pool } = this.#parts;
+    const held = await readTokenBalances(pool, account);
+    const runes = await tokenRunesOf(
+      pool,
+      held.map(({ asset }) => asset).filter((asset) => asset !== satsAsset),
+    );
+    return balanceAnswer(held, runes);
+  }
+
+  /** The webhook secret of an order, in hex; null: it has no webhook, or comes from a secret that is not known here. */
+  async secretOf(id: string): Promise<string | null> {
+    const { pool, secrets } = this.#parts;
+    const secretKey = (await readTokenOrder(pool, id))?.secretKey ?? null;
+    if (secretKey === null) return null;
+    const secret = (await secrets()).lastingSecret(tokenSecretName(id, secretKey));
+    return secret === null ? null : secret.toString('hex');
+  }
+
+  async #requireOpen(): Promise<ChargeKeys> {
+    const keys = await this.#parts.keys();
+    if (keys === null)
+      throw new AppError('orders_off', 'this service takes no token payments: it has no wallet');
+    if (!(await this.#parts.isSignerThere()))
+      throw new AppError(
+        'orders_off',
+        'this service takes no token payments now: no process with the seed of the wallet (WALLET_SEED_FILE) follows orders',
+      );
+    if ((await indexedTip(this.#parts.pool)) === null)
+      throw new AppError('orders_off', 'this service takes no token payments yet: no block is indexed');
+    return keys;
+  }
+
+  /** The public key of the service's secret. */
+  async #secretKey(): Promise<Uint8Array | null> {
+    try {
+      return (await this.#parts.secrets()).publicKeys[0] ?? null;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      throw new AppError(
+        'orders_off',
+        `this service takes no orders with webhookUrl now: ${error.message} Leave webhookUrl out, or ask the operator.`,
+      );
+    }
+  }
+}
+
+const faulty = (parameter: string, message: string): Faulty => ({
+  kind: 'faulty',
+  faults: [{ message, parameter }],
+});
+
+const indexedRune = ({ etching, rune, spacers, divisibility }: RuneDetail) => ({
+  etching,
+  rune,
+  name: formatSpacedRune({ rune, spacers }),
+  divisibility,
+});

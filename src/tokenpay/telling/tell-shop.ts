@@ -1,0 +1,24 @@
+import type { TokenOrder } from '#tokenpay/order/token-order.ts';
+import type { WebhookMessage } from '#webhooks/outbox.ts';
+import { secretPlace } from '#webhooks/secret-place.ts';
+
+/** The subject of the messages of an order (docs/webhooks.md). */
+export const tokenWebhookSubjectOf = (orderId: string): string => `token ${orderId}`;
+
+/**
+ * The name of the webhook secret of an order. It has the key of the service's secret at the time, so a change of that
+ * breaks no open order.
+ */
+export const tokenSecretName = (orderId: string, secretKey: Uint8Array): string =>
+  `${Buffer.from(secretKey).toString('hex')}:token order ${orderId}`;
+
+/** The message that tells a shop of its order: the order as `GET` answers it, and at its end a place for the secret. */
+export function shopMessage(order: TokenOrder, answer: object): WebhookMessage {
+  const { id, webhookUrl: url, secretKey } = order;
+  return {
+    subject: tokenWebhookSubjectOf(id),
+    url,
+    secretOf: secretKey === null ? undefined : tokenSecretName(id, secretKey),
+    body: { ...answer, ...(secretKey === null ? {} : secretPlace) },
+  };
+}

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
+
+const isCompleted = ({ state }: ShopOrder): boolean => state === 'completed';
+
+describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
+  let shop: ShopWorld;
+  let rune: EtchedRune;
+  let other: EtchedRune;
+  beforeAll(async () => {
+    shop = await ShopWorld.start();
+    rune = await shop.etch(10n ** 30n, 8);
+    other = await shop.etch(1_000_000n, 0);
+  }, 180_000);
+  afterAll(() => shop?.close());
+
+  async function ordered(amount: number | string = 2.5, more: object = {}): Promise<ShopOrder> {
+    const { status, body } = await shop.post({ token: rune.name, amount, additionalFee: 1_000, ...more });
+    expect([status, body]).toEqual([200, expect.objectContaining({ state: 'pending' })]);
+    return body;
+  }
+
+  const base = (units: number): bigint => BigInt(Math.round(units * 1e8));
+
+  async function outputs(order: ShopOrder) {
+    return {
+      fee: await shop.scriptOf(order.feeCharge.address),
+      token: await shop.scriptOf(order.tokenCharge.address),
+    };
+  }
+
+  /** Balances in base units, before and after: their differences. */
+  async function changes(work: () => Promise<void>): Promise<Record<string, bigint>> {
+    const before = await held();
+    await work();
+    const after = await held();
+    return Object.fromEntries(
+      [...after].flatMap(([name, amount]) => {
+        const change = amount - (before.get(name) ?? 0n);
+        return change === 0n ? [] : [[name, change]];
+      }),
+    );
+  }
+
+  async function held(): Promise<Map<string, bigint>> {
+    const { rows } = await shop.world.database.pool.query<{ name: string; amount: string }>(
+      `SELECT coalesce(r.name, 'BTC') AS name, b.amount::text FROM service.token_balances AS b
+         LEFT JOIN service.token_runes AS r USING (asset) WHERE b.account = $1`,
+      [shop.account],
+    );
+    return new Map(rows.map(({ name, amount }) => [name, BigInt(amount)]));
+  }
+
+  test('is completed by its token and its fee, and its shop hears of each step', async () => {
+    const order = await ordered(2.5, {
+      webhookUrl: 'https://shop.example/hook?token=1',
+      description: 'socks',
+    });
+    expect(order).toMatchObject({
+      accountId: shop.account,
+      feeCharge: {
+        amount: 10_000,
+        token: 'BTC',
+        protocol: 'bitcoin',
+        state: 'pending_payment',
+        additionalFee: 1_000,
+      },
+      tokenCharge: { amount: 2.5, amountBase: '250000000', token: rune.name, protocol: 'rune', txid: null },
+      description: 'socks',
+      webhookUrl: 'https://shop.example/hook?token=1',
+      successUrl: null,
+    });
+    expect(order.webhookSecretToken).toMatch(/^[0-9a-f]{64}$/u);
+    const { fee, token } = await outputs(order);
+    const gained = await changes(async () => {
+      const paid = await shop.send([{ value: 546, outputScript: token, units: [[rune, base(2.5)]] }]);
+      const seen = await shop.until(order.id, ({ tokenCharge }) => tokenCharge.state === 'payment_seen');
+      expect([seen.state, seen.tokenCharge.txid, seen.webhookSecretToken]).toEqual([
+        'pending',
+        paid.txid,
+        undefined,
+      ]);
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, ({ tokenCharge }) => tokenCharge.state === 'completed');
+      await shop.send([{ value: 10_000, outputScript: fee }]);
+      await shop.until(order.id, ({ feeCharge }) => feeCharge.state === 'payment_seen');
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, isCompleted);
+    });
+    expect(gained).toEqual({ BTC: 1_546n, [rune.name]: base(2.5) });
+    const { rows: told } = await shop.world.database.pool.query<{ body: Buffer }>(
+      `SELECT body FROM service.webhooks WHERE subject = $1 ORDER BY sequence`,
+      [`token ${order.id}`],
+    );
+    const bodies = told.map(({ body }) => JSON.parse(body.toString()) as ShopOrder);
+    expect(
+      bodies.map(({ state, tokenCharge, feeCharge }) => [state, tokenCharge.state, feeCharge.state]),
+    ).toEqual([
+      ['pending', 'payment_seen', 'pending_payment'],
+      ['pending', 'completed', 'pending_payment'],
+      ['pending', 'completed', 'payment_seen'],
+      ['completed', 'completed', 'completed'],
+    ]);
+    // the secret is in no table
+    expect(told.some(({ body }) => body.includes(order.webhookSecretToken!))).toBe(false);
+    const { received, ...answered } = await shop.read(order.id);
+    expect(received.map(({ charge, sats, tokens }) => [charge, sats, tokens.length])).toEqual([
+      ['token', 546, 1],
+      ['fee', 10_000, 0],
+    ]);
+    expect(answered.webhookSecretToken).toBeUndefined();
+  });
+
+  test.each([
+    ['token and fee in one transaction', [[2.5, true]]],
+    [
+      'in three parts',
+      [
+        [1, false],
+        [1, false],
+        [0.5, true],
+      ],
+    ],
+    ['with one unit too much', [[2.500_000_01, true]]],
+  ] as const)('is completed %s', async (_name, parts) => {
+    const order = await ordered();
+    const { fee, token } = await outputs(order);
+    const sent = parts.reduce((sum, [units]) => sum + base(units), 0n);
+    const gained = await changes(async () => {
+      for (const [units, hasFee] of parts) {
+        await shop.send([
+          { value: 1_000, outputScript: token, units: [[rune, base(units)]] },
+          ...(hasFee ? [{ value: 10_000, outputScript: fee }] : []),
+        ]);
+        await shop.world.chain.mineMempool();
+      }
+      await shop.until(order.id, isCompleted);
+    });
+    expect(gained).toEqual({ BTC: 1_000n + 1_000n * BigInt(parts.length), [rune.name]: sent });
+  });
+
+  test('is not completed by what does not fit, which its account gets', async () => {
+    const order = await ordered();
+    const { fee, token } = await outputs(order);
+    const gained = await changes(async () => {
+      await shop.send([
+        // one unit less than asked, beside another rune
+        {
+          value: 700,
+          outputScript: token,
+          units: [
+            [rune, base(2.5) - 1n],
+            [other, 5n],
+          ],
+        },
+        // bitcoin at the address of the token
+        { value: 20_000, outputScript: token },
+        // the right rune at the address of the fee
+        { value: 600, outputScript: fee, units: [[rune, base(2.5)]] },
+      ]);
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, ({ received }) => received.length === 3);
+    });
+    const { state, feeCharge, tokenCharge } = await shop.read(order.id);
+    expect([state, feeCharge.state, tokenCharge.state]).toEqual(['pending', 'payment_seen', 'payment_seen']);
+    // 600 sats of the fee are not decided about yet
+    expect(gained).toEqual({ BTC: 20_700n, [rune.name]: base(5) - 1n, [other.name]: 5n });
+    expect(JSON.parse(await shop.balance())).toMatchObject({ rune: { [other.name]: 5 } });
+    // the last unit and the rest of the fee
+    const last = await changes(async () => {
+      await shop.send([
+        { value: 546, outputScript: token, units: [[rune, 1n]] },
+        { value: 9_400, outputScript: fee },
+      ]);
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, isCompleted);
+    });
+    expect(last).toEqual({ BTC: 546n + 1_000n, [rune.name]: 1n });
+    // whatever comes later is the account's too
+    const late = await changes(async () => {
+      await shop.send([
+        { value: 3_000, outputScript: fee },
+        { value: 546, outputScript: token, units: [[rune, 7n]] },
+      ]);
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, ({ received }) => received.length === 7);
+    });
+    expect(late).toEqual({ BTC: 3_546n, [rune.name]: 7n });
+  });
+
+  test('ends in error when its time is over, and what comes late is credited', async () => {
+    const order = await ordered();
+    const { fee, token } = await outputs(order);
+    const gained = await changes(async () => {
+      await shop.send([{ value: 10_000, outputScript: fee }]);
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, ({ feeCharge }) => feeCharge.state === 'completed');
+    });
+    // the base fee is held until the order ends
+    expect(gained).toEqual({ BTC: 1_000n });
+    const { pool } = shop.world.database;
+    const ended = await changes(async () => {
+      await pool.query(
+        `UPDATE service.token_orders SET created_at = $2::timestamptz - interval '1 hour', expires_at = $2, ends_at = $2, look_at = $2
+          WHERE id = $1`,
+        [order.id, new Date(Date.now() - 1_000)],
+      );
+      await shop.until(order.id, ({ state }) => state === 'error');
+    });
+    expect(ended).toEqual({ BTC: 9_000n });
+    expect((await shop.read(order.id)).tokenCharge.state).toBe('expired');
+    const late = await changes(async () => {
+      await shop.send([{ value: 546, outputScript: token, units: [[rune, base(2.5)]] }]);
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, ({ received }) => received.length === 2);
+    });
+    expect(late).toEqual({ BTC: 546n, [rune.name]: base(2.5) });
+    expect((await shop.read(order.id)).state).toBe('error');
+  });
+
+  test('is pending again after a reorganisation, and completed with its new block', async () => {
+    const order = await ordered();
+    const { fee, token } = await outputs(order);
+    const before = await held();
+    const pay = async (): Promise<void> => {
+      await shop.send([
+        { value: 546, outputScript: token, units: [[rune, base(2.5)]] },
+        { value: 10_000, outputScript: fee },
+      ]);
+      await shop.world.chain.mineMempool();
+    };
+    await pay();
+    await shop.until(order.id, isCompleted);
+    const after = await held();
+    await shop.world.chain.takeBack(1);
+    // an empty block of another branch, and one more so that the node has more work there
+    await shop.world.chain.mineEmpty(2);
+    await shop.until(order.id, ({ state, received }) => state === 'pending' && received.length === 0);
+    expect(await held()).toEqual(
+      before.has('BTC')
+        ? before
+        : new Map([
+            ['BTC', 0n],
+            [rune.name, 0n],
+          ]),
+    );
+    await shop.world.chain.mineMempool();
+    await shop.until(order.id, isCompleted);
+    expect(await held()).toEqual(after);
+  });
+});

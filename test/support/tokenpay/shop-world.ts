@@ -1,0 +1,205 @@
+import type { App } from '#http/server/routes/app-dependencies.ts';
+import { loggerInto } from '#kernel/reports/logger.ts';
+import { asRune } from '#kernel/runes/rune.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
+import { plainEtching } from '#test/builders/regtest/etching.ts';
+import {
+  type Coin,
+  type NewOutput,
+  type RegtestTransaction,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
+import { giveKey, testAccess } from '#test/support/http/search-access.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
+import { ShopOrders } from '#tokenpay/shop-orders.ts';
+import { IndexLeases } from '#wallet/indices/index-leases.ts';
+import { WebhookKeys } from '#webhooks/webhook-keys.ts';
+
+/** A rune that a test etched. */
+export interface EtchedRune {
+  readonly name: string;
+  readonly id: { readonly block: number; readonly tx: number };
+  readonly divisibility: number;
+}
+
+/** An output of a payment, with units of runes. */
+export type PaidOutput = NewOutput & { readonly units?: readonly (readonly [EtchedRune, bigint])[] };
+
+/** An order as `GET` answers it. Amounts lose digits as numbers: compare `amountBase`. */
+export interface ShopOrder {
+  readonly id: string;
+  readonly state: string;
+  readonly feeCharge: ShopCharge;
+  readonly tokenCharge: ShopCharge & { readonly amountBase: string };
+  readonly received: readonly {
+    readonly sats: number;
+    readonly charge: string;
+    readonly isAside: boolean;
+    readonly tokens: readonly { readonly token: string; readonly amountBase: string }[];
+  }[];
+  readonly webhookSecretToken?: string;
+}
+
+interface ShopCharge {
+  readonly amount: number;
+  readonly address: string;
+  readonly state: string;
+  readonly txid: string | null;
+}
+
+/** A node whose runes are indexed, the orders of shops, and the credits of their payments as in a service. */
+export class ShopWorld {
+  readonly world: OrderWorld;
+  readonly app: App;
+  /** A key with the scope tokenpay, and its account. */
+  readonly key: string;
+  readonly account: string;
+  /** An output of the customer with all runes that are left, and sats for fees. */
+  #purse: Coin;
+  readonly shops: ShopOrders;
+  readonly secrets = new WebhookKeys(Buffer.alloc(32, 7));
+  readonly #controller = new AbortController();
+  readonly #followed: Promise<void>;
+  readonly #closeAccess: () => Promise<void>;
+
+  private constructor(parts: { world: OrderWorld; key: string; account: string; purse: Coin }) {
+    const { world, key, account, purse } = parts;
+    this.world = world;
+    this.key = key;
+    this.account = account;
+    this.#purse = purse;
+    const { accessPool, url } = world.database;
+    const keys = { wallet: world.wallet, leases: new IndexLeases(accessPool) };
+    this.shops = new ShopOrders({
+      pool: accessPool,
+      keys: async () => keys,
+      isSignerThere: async () => true,
+      secrets: async () => this.secrets,
+      baseFee: 9_000,
+      timeoutMinutes: 60,
+      urlProblem: () => null,
+    });
+    const access = testAccess(accessPool, { mode: 'open' });
+    this.#closeAccess = () => access.close();
+    this.app = buildCheckedApp({
+      ...readerParts(world.database.readers),
+      node: world.bitcoind.rpc,
+      orders: world.customerOrders,
+      shopOrders: this.shops,
+      access: access.access,
+    });
+    const { signal } = this.#controller;
+    const log = loggerInto({ write: (line: string) => void world.logged.push(line) }, 'warn');
+    const policy = { confirmations: 1, byRune: new Map() };
+    this.#followed = followTokenOrders({ url, policy, signal, log });
+    this.#followed.catch(() => undefined);
+  }
+
+  static async start(): Promise<ShopWorld> {
+    const world = await OrderWorld.start({}, 150);
+    const { key, account } = await giveKey(world.database.pool, { scopes: ['tokenpay'], rate: '0' });
+    return new ShopWorld({ world, key, account, purse: await world.chain.coin() });
+  }
+
+  async close(): Promise<void> {
+    this.#controller.abort();
+    await this.#followed;
+    await this.app.close();
+    await this.#closeAccess();
+    await this.world.close();
+  }
+
+  /** Etches a rune with a name that the protocol gives it, all of it premined. */
+  async etch(supply: bigint, divisibility: number): Promise<EtchedRune> {
+    const etching = encipher({
+      kind: 'runestone',
+      edicts: [],
+      etching: { ...plainEtching, divisibility, premine: asU128(supply) },
+      mint: null,
+      pointer: 0,
+    });
+    const { height } = await this.world.chain.mine([this.#spendPurse([], etching)]);
+    await this.world.indexed();
+    const { rows } = await this.world.database.pool.query<{
+      rune: string;
+      spacers: number;
+      tx_index: number;
+    }>('SELECT rune::text, spacers, tx_index FROM chain.runes WHERE height = $1', [height]);
+    const [{ rune, spacers, tx_index: tx }] = rows as [(typeof rows)[number]];
+    const name = formatSpacedRune({ rune: asRune(BigInt(rune)), spacers });
+    return { name, id: { block: height, tx }, divisibility };
+  }
+
+  /** Sends units of runes, and sats, in one transaction that is in the mempool. */
+  async send(outputs: readonly PaidOutput[]): Promise<RegtestTransaction> {
+    const edicts = outputs.flatMap(({ units = [] }, place) =>
+      units.map(([{ id }, amount]) => ({
+        id: { block: asU128(id.block), tx: id.tx },
+        amount: asU128(amount),
+        output: place + 1,
+      })),
+    );
+    const made = this.#spendPurse(
+      outputs,
+      encipher({ kind: 'runestone', edicts, etching: null, mint: null, pointer: 0 }),
+    );
+    await this.world.chain.broadcast(made);
+    return made;
+  }
+
+  /** A transaction that leaves what it does not send in the purse, with a runestone. */
+  #spendPurse(outputs: readonly NewOutput[], outputScript: Uint8Array): RegtestTransaction {
+    const rest = outputs.reduce((left, { value }) => left - value, this.#purse.value - 20_000);
+    const made = transaction([this.#purse], [{ value: rest }, ...outputs, { value: 0, outputScript }]);
+    this.#purse = made.coin(0);
+    return made;
+  }
+
+  async scriptOf(address: string): Promise<Uint8Array> {
+    const { scriptPubKey } = await this.world.chain.rpc.call<{ scriptPubKey: string }>('validateaddress', [
+      address,
+    ]);
+    return Buffer.from(scriptPubKey, 'hex');
+  }
+
+  async post(
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: ShopOrder }> {
+    const answer = await this.app.inject({
+      method: 'POST',
+      url: '/tokenpay/user/order/rune',
+      headers: { 'x-api-key': this.key, 'content-type': 'application/json', ...headers },
+      payload: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: answer.statusCode, body: answer.json() };
+  }
+
+  async read(id: string): Promise<ShopOrder> {
+    const answer = await this.app.inject({ url: `/tokenpay/order/${id}` });
+    return answer.json();
+  }
+
+  /** The text of what an account holds: numbers may have more digits than a double. */
+  async balance(): Promise<string> {
+    const answer = await this.app.inject({
+      url: '/tokenpay/user/account/balance',
+      headers: { 'x-api-key': this.key },
+    });
+    return answer.body;
+  }
+
+  /** Settles when an order is as expected. */
+  async until(id: string, isSo: (order: ShopOrder) => boolean): Promise<ShopOrder> {
+    return this.world.eventually(async () => {
+      const order = await this.read(id);
+      if (isSo(order)) return order;
+      throw new Error(`${JSON.stringify(order, null, 1)}\n${this.world.logged.join('')}`);
+    });
+  }
+}
