@@ -7,8 +7,7 @@ import { type Credit, inChainOrder } from '#tokenpay/crediting/credit.ts';
 import type { Charge, TokenOrder, TokenRune } from '#tokenpay/order/token-order.ts';
 
 /** The protocols of tokens: bitcoin has one, BTC. */
-export const tokenProtocols = ['bitcoin', 'rune'] as const;
-export type TokenProtocol = (typeof tokenProtocols)[number];
+const tokenProtocols = ['bitcoin', 'rune'] as const;
 
 /** The name of sats as a token. Amounts of it are coins in balances, and sats in charges (capability-notes 6.2). */
 export const bitcoinToken = 'BTC';

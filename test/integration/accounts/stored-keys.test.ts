@@ -19,7 +19,9 @@ test('keys of before keep their scope and their rate', async () => {
   const { pool } = database;
   await pool.query('DROP FUNCTION service.keys_by_hash');
   await pool.query(
-    'DROP TABLE service.uploaded_files, service.key_usage, service.keys, service.accounts, service.rate_limits',
+    `DROP TABLE service.token_credit_runes, service.token_credits, service.token_charges, service.token_orders,
+       service.token_balances, service.uploaded_files, service.key_usage, service.keys, service.accounts,
+       service.rate_limits`,
   );
   await pool.query(await migration('0002_access'));
   const { prefix, hash } = newApiKey();
