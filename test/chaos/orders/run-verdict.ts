@@ -5,7 +5,8 @@ import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
-import { leastRefund, type OrderVerdict, verdictOfOrder } from '#test/support/orders/order-verdict.ts';
+import { openOrders } from '#test/support/orders/open-orders.ts';
+import { type OrderVerdict, verdictOfOrder } from '#test/support/orders/order-verdict.ts';
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
 import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
@@ -128,21 +129,7 @@ async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
     await pool.query(
       `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE state IN ('waiting-payment', 'waiting-parent') AND expires_at > now()`,
     );
-    const { rows } = await pool.query<{ id: string; state: string; owed: string; error: string | null }>(
-      `SELECT o.id, o.state, o.error, coalesce(sum(CASE WHEN l.to_account = 'owed' THEN l.amount
-                                                        WHEN l.from_account = 'owed' THEN -l.amount END), 0)::text AS owed
-         FROM service.orders AS o LEFT JOIN service.ledger_entries AS l ON l.order_id = o.id
-        GROUP BY o.id`,
-    );
-    const ended = new Set(['completed', 'refunded', 'expired', 'cancelled']);
-    open = rows
-      .filter(({ id, state, owed }) => {
-        const isOwed = Number(owed) >= leastRefund + (customers.dustOf.get(id) ?? 0);
-        return isOwed || !(ended.has(state) || state === 'waiting-refund');
-      })
-      .map(
-        ({ id, state, owed, error }) => `${id} is still ${state}, ${owed} sats owed, ${error ?? 'no error'}`,
-      );
+    open = await openOrders(pool, customers.dustOf);
     const { rows: payouts } = await pool.query<{ id: string; state: string; stuck: string | null }>(
       `SELECT id, state, stuck FROM service.payouts WHERE state IN ('asked', 'signed', 'sent')`,
     );

@@ -8,6 +8,7 @@ import {
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { home, lentParents, owner, p2pkhHome, refunded } from '#test/support/orders/lent-parents.ts';
+import { openOrders } from '#test/support/orders/open-orders.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 
 describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', () => {
@@ -122,6 +123,23 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(await shown(id)).not.toHaveProperty('error');
     expect(await audited(id)).not.toHaveProperty('deposit');
     world.returns.dayMaxSats = 50_000n;
+  });
+
+  test('are on their way, in a state that shows nothing, until a block has their return', async () => {
+    const [parent] = await inscribed(['on its way']);
+    const { id, deposits } = await ordered(['x'], [termsOf(parent!)], { timeoutMinutes: -1 });
+    await send([parent!], [to(deposits[0], parent!)]);
+    await world.chain.mineMempool();
+    await world.sent(id, ['return']);
+    const open = async () => (await openOrders(world.database.pool)).filter((words) => words.startsWith(id));
+    expect(await shown(id)).not.toHaveProperty('error');
+    expect(await open()).toEqual([
+      `${id} is still waiting-refund, 0 sats owed, 10000 sats with parents, no error`,
+    ]);
+    await refundedAfterReturn(id);
+    expect(await open()).toEqual([]);
+    await expectAt(parent!, scriptOf(home));
+    await audited(id);
   });
 
   test('that come again to a delivered order go home, and the service pays', async () => {
