@@ -8,6 +8,7 @@ import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { addSoldItems, removeSoldItems } from '#market/collections/sold-collection.store.ts';
+import { auditCollections, mayBeMeant } from '#orders/audit/audit-collections.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
 import { type PersonCheck, turnstile } from '#orders/collections/turnstile.ts';
 import { type OrderKeys, orderKeys } from '#orders/creating/order-keys.ts';
@@ -284,7 +285,7 @@ export function startAudits(
   };
   lifecycle
     .run('audit', (signal) =>
-      keepAuditing({ url: database.url, node, signal, log, onAudit, beside: auditPayouts }),
+      keepAuditing({ url: database.url, node, signal, log, onAudit, beside: auditBeside }),
     )
     .catch((error: unknown) => {
       // orders are brought on without it; its age tells
@@ -292,3 +293,9 @@ export function startAudits(
       else log.error({ code: error.code, err: error }, 'orders are no longer audited');
     });
 }
+
+/** Payouts, and collections without what their creators may mean. */
+const auditBeside: KeepAuditingOptions['beside'] = async (parts) => [
+  ...(await auditPayouts(parts)),
+  ...(await auditCollections(parts)).filter((difference) => !mayBeMeant(difference)),
+];

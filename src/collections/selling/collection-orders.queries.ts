@@ -1,2 +1,6 @@
-/** SQL: the orders that buy of collections, a row each: `order_id`, its `collection` and its `items`. */
-export const collectionOrders = 'SELECT order_id, collection, items FROM service.mint_orders';
+/**
+ * SQL: the orders that buy of collections, a row each: `order_id`, its `collection`, its `items`, the `price` of each
+ * for the creator, and the `standing` of the items.
+ */
+export const collectionOrders =
+  'SELECT order_id, collection, items, price, standing FROM service.mint_orders';

@@ -1,4 +1,5 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { CollectionDifference } from '#orders/audit/audit-collections.ts';
 import type { Audit } from '#orders/audit/audit-orders.ts';
 import type { OrderDifference } from '#orders/audit/audited-order.ts';
 import type { PayoutDifference } from '#payouts/audit/audit-payouts.ts';
@@ -12,8 +13,9 @@ export const auditCommand: Command = {
   object: null,
   summary: 'prove the ledger of the orders against the chain and the index',
   details: `Compares each order with what blocks have: payments, the outputs that must lie unspent at scripts of the
-wallet, transactions, fees, refunds, and where the index has what was delivered; and each payout with what it
-paid. Needs the node, and an index
+wallet, transactions, fees, refunds, and where the index has what was delivered; each payout with what it
+paid; and the counters of collections for sale with their items and orders, these with the states of orders, and
+what creators earned with the ledger. Needs the node, and an index
 at its tip. Changes nothing, and may run beside a service. On a difference the exit code is 1; each is named
 with its order and what to do (docs/orders.md, "Audit"). An order id is as good as a key to the order.
 
@@ -32,10 +34,17 @@ with its order and what to do (docs/orders.md, "Audit"). An order id is as good 
 
 async function runAudit(context: CommandContext): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
-  const [{ withNodeOf }, { auditOrders }, { auditPayouts }, { servedNetwork }] = await Promise.all([
+  const [
+    { withNodeOf },
+    { auditOrders },
+    { auditPayouts },
+    { auditCollections, mayBeMeant },
+    { servedNetwork },
+  ] = await Promise.all([
     import('#src/app/sources/node.ts'),
     import('#orders/audit/audit-orders.ts'),
     import('#payouts/audit/audit-payouts.ts'),
+    import('#orders/audit/audit-collections.ts'),
     import('#kernel/pg/served-network.ts'),
   ]);
   await withService(context, async (pool) => {
@@ -44,87 +53,123 @@ async function runAudit(context: CommandContext): Promise<void> {
       throw new AppError('audit_impossible', 'The database serves no network yet: it has no orders.');
     await withNodeOf(context, network, async (node, signal) => {
       const parts = { database: pool, node, signal };
-      await tell(context, await auditOrders(parts), await auditPayouts(parts));
+      const audit = await auditOrders(parts);
+      const payouts = await auditPayouts(parts);
+      const collections = await auditCollections(parts);
+      await tell(context, { audit, payouts, collections });
+      const unmeant = collections.filter((difference) => !mayBeMeant(difference));
+      requireSame({ audit, payouts, collections: unmeant });
     });
   });
 }
 
-async function tell(
-  { flags, print }: CommandContext,
-  audit: Audit,
-  payouts: readonly PayoutDifference[],
-): Promise<void> {
-  const { differences, fundDifferences, payoutDifferences } = await import('#orders/audit/differences.ts');
-  const ofFunds = { ...differences, ...fundDifferences };
-  const ofPayouts = { ...differences, ...payoutDifferences };
-  const { orders, differing, balances, funds } = audit;
-  const byOrder = Map.groupBy(audit.differences, ({ order }) => order.id);
-  if (flags['json'] === undefined) {
-    const lines = balances.map(
-      ({ account, sats }) => `${account.padEnd(10)} ${String(sats).padStart(18)} sats\n`,
-    );
-    for (const [first, ...others] of byOrder.values()) {
-      if (first === undefined) continue;
-      lines.push(orderLine({ ...first.order, amount: Number(first.order.amount), error: null, stuck: null }));
-      for (const difference of [first, ...others])
-        lines.push(differenceLines(`${first.order.kind} order, `, difference, differences));
-    }
-    if (funds.length > 0) lines.push('funds of the operator\n');
-    for (const difference of funds) lines.push(differenceLines('', difference, ofFunds));
-    for (const [id, of] of Map.groupBy(payouts, ({ payout }) => payout)) {
-      lines.push(`payout ${id}\n`);
-      for (const difference of of) lines.push(differenceLines('', difference, ofPayouts));
-    }
-    await print(`${lines.join('')}${orders} ${orders === 1 ? 'order' : 'orders'}, ${differing} differ\n`);
-  } else {
-    const shown = {
-      orders,
-      differing,
-      balances: Object.fromEntries(balances.map(({ account, sats }) => [account, Number(sats)])),
-      differences: audit.differences.map(({ order, kind, where, ledger, chain }) => ({
-        order: { ...order, amount: Number(order.amount) },
-        kind,
-        where,
-        ledger: Number(ledger),
-        chain: Number(chain),
-        ...differences[kind],
-      })),
-      funds: funds.map(({ kind, where, ledger, chain }) => ({
-        kind,
-        where,
-        ledger: Number(ledger),
-        chain: Number(chain),
-        ...ofFunds[kind],
-      })),
-      payouts: payouts.map(({ payout, kind, where, ledger, chain }) => ({
-        payout,
-        kind,
-        where,
-        ledger: Number(ledger),
-        chain: Number(chain),
-        ...ofPayouts[kind],
-      })),
-    };
-    await print(`${JSON.stringify(shown)}\n`);
-  }
-  requireSame(audit, payouts);
+/** Findings of the parts of an audit found. */
+interface Found {
+  readonly audit: Audit;
+  readonly payouts: readonly PayoutDifference[];
+  readonly collections: readonly CollectionDifference[];
 }
 
+async function tell({ flags, print }: CommandContext, found: Found): Promise<void> {
+  const texts = await import('#orders/audit/differences.ts');
+  await print(
+    flags['json'] === undefined ? textOf(found, texts) : `${JSON.stringify(shownOf(found, texts))}\n`,
+  );
+}
+
+type AllTexts = typeof import('#orders/audit/differences.ts');
+
+function textOf({ audit, payouts, collections }: Found, all: AllTexts): string {
+  const { differences } = all;
+  const { orders, differing, balances, funds } = audit;
+  const lines = balances.map(
+    ({ account, sats }) => `${account.padEnd(10)} ${String(sats).padStart(18)} sats\n`,
+  );
+  for (const [first, ...others] of Map.groupBy(audit.differences, ({ order }) => order.id).values()) {
+    if (first === undefined) continue;
+    lines.push(orderLine({ ...first.order, amount: Number(first.order.amount), error: null, stuck: null }));
+    for (const difference of [first, ...others])
+      lines.push(differenceLines(`${first.order.kind} order, `, difference, differences));
+  }
+  if (funds.length > 0) lines.push('funds of the operator\n');
+  for (const difference of funds)
+    lines.push(differenceLines('', difference, { ...differences, ...all.fundDifferences }));
+  for (const [id, of] of Map.groupBy(payouts, ({ payout }) => payout)) {
+    lines.push(`payout ${id}\n`);
+    for (const difference of of)
+      lines.push(differenceLines('', difference, { ...differences, ...all.payoutDifferences }));
+  }
+  for (const [id, of] of Map.groupBy(collections, ({ collection }) => collection)) {
+    lines.push(`collection ${id}\n`);
+    for (const difference of of) lines.push(collectionLines(difference, all.collectionDifferences));
+  }
+  return `${lines.join('')}${orders} ${orders === 1 ? 'order' : 'orders'}, ${differing} differ\n`;
+}
+
+function shownOf({ audit, payouts, collections }: Found, all: AllTexts): object {
+  const ofFunds = { ...all.differences, ...all.fundDifferences };
+  const ofPayouts = { ...all.differences, ...all.payoutDifferences };
+  return {
+    orders: audit.orders,
+    differing: audit.differing,
+    balances: Object.fromEntries(audit.balances.map(({ account, sats }) => [account, Number(sats)])),
+    differences: audit.differences.map(({ order, ...difference }) => ({
+      order: { ...order, amount: Number(order.amount) },
+      ...shownDifference(difference, all.differences),
+    })),
+    funds: audit.funds.map((difference) => shownDifference(difference, ofFunds)),
+    payouts: payouts.map(({ payout, ...difference }) => ({
+      payout,
+      ...shownDifference(difference, ofPayouts),
+    })),
+    collections: collections.map(({ noted, found, ...difference }) => ({
+      ...difference,
+      noted: Number(noted),
+      found: Number(found),
+      ...all.collectionDifferences[difference.kind],
+    })),
+  };
+}
+
+const shownDifference = ({ kind, where, ledger, chain }: OrderDifference, texts: Texts) => ({
+  kind,
+  where,
+  ledger: Number(ledger),
+  chain: Number(chain),
+  ...texts[kind],
+});
+
 /** Throws `audit_differs`, with what differs. */
-function requireSame({ orders, differing, funds }: Audit, payouts: readonly PayoutDifference[]): void {
+function requireSame({ audit: { orders, differing, funds }, payouts, collections }: Found): void {
   if (differing > 0)
     throw new AppError('audit_differs', `${differing} of ${orders} orders differ from the chain.`);
   if (funds.length > 0)
     throw new AppError('audit_differs', 'The funds of the operator differ from the chain.');
   if (payouts.length > 0) throw new AppError('audit_differs', 'Payouts differ from the chain.');
+  if (collections.length > 0)
+    throw new AppError('audit_differs', 'Collections differ from their items and orders.');
 }
 
-type Texts = Readonly<Record<OrderDifference['kind'], { readonly what: string; readonly action: string }>>;
+type TextsOf<Kind extends string> = Readonly<
+  Record<Kind, { readonly what: string; readonly action: string }>
+>;
+type Texts = TextsOf<OrderDifference['kind']>;
 
 function differenceLines(of: string, { kind, where, ledger, chain }: OrderDifference, texts: Texts): string {
   const { what, action } = texts[kind];
   const place = where === null ? '' : ` ${where}`;
   return `  ${of}${kind}${place}: ledger ${ledger}, chain ${chain} (${what})
+    do: ${action}
+`;
+}
+
+function collectionLines(
+  { kind, where, noted, found }: CollectionDifference,
+  texts: TextsOf<CollectionDifference['kind']>,
+): string {
+  const { what, action } = texts[kind];
+  const place = where === null ? '' : ` ${where}`;
+  return `  ${kind}${place}: noted ${noted}, found ${found} (${what})
     do: ${action}
 `;
 }

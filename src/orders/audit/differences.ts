@@ -98,3 +98,41 @@ export const payoutDifferences = {
 } as const satisfies Partial<Record<DifferenceKind, { readonly what: string; readonly action: string }>>;
 
 export type DifferenceKind = keyof typeof differences;
+
+/** Kinds of differences of collections for sale. */
+export const collectionDifferences = {
+  taken: {
+    what: 'the counter of its items that orders have, and the items that have an order',
+    action:
+      'close its sale (satscribe mint close) and report it: orders may be refused, or promised too much',
+  },
+  unpaid: {
+    what: 'the counter of its items that are not paid for, and those of its unpaid orders',
+    action: 'report it: nothing is sold twice, but orders may be refused too soon',
+  },
+  phase: {
+    what: 'the counter of a phase, and the items of its orders',
+    action:
+      'report it: the phase may sell more or fewer items than it has; satscribe mint close ends its sale',
+  },
+  items: {
+    what: 'the items of an order, and those that have this order',
+    action:
+      'close the sale, and compare the order with what it inscribes (satscribe orders show) before it is paid',
+  },
+  allowance: {
+    what: 'the items that the list allows an address, and those of its paid orders',
+    action: 'nothing, if its creator lowered the list since (POST /updatecollectionphases); else report it',
+  },
+  standing: {
+    what: 'the items that an order in this state has, and those that it has',
+    action:
+      'let the process with the seed run: it gives them back, or takes them, when it looks at the order; if it stays on an order that is queued or completed, another one may sell the same items: close the sale, and report it',
+  },
+  earned: {
+    what: 'sats of the creator: the price of what was delivered, and the ledger',
+    action:
+      'ask for no payout of this creator; report it with satscribe mint earnings and satscribe orders show',
+  },
+} as const;
+export type CollectionDifferenceKind = keyof typeof collectionDifferences;

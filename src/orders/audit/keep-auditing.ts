@@ -6,7 +6,6 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { pause } from '#kernel/retry.ts';
 import { type LastAudit, readLastAudit, writeLastAudit } from './audit.store.ts';
 import { type AuditParts, auditOrders } from './audit-orders.ts';
-import type { OrderDifference } from './audited-order.ts';
 
 export interface KeepAuditingOptions {
   /** Of the database, of the role that owns its tables. */
@@ -14,8 +13,8 @@ export interface KeepAuditingOptions {
   readonly node: BatchRpc;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Audits what another room keeps in the ledger, after the orders. */
-  readonly beside: (parts: AuditParts) => Promise<readonly OrderDifference[]>;
+  /** Audits what another room keeps in the ledger, and collections, after the orders. */
+  readonly beside: (parts: AuditParts) => Promise<readonly { readonly kind: string }[]>;
   /** Called with how the last audit ended, at the start too. Null: another process may audit from now on. */
   readonly onAudit: (audit: Pick<LastAudit, 'orders' | 'differing'> | null) => void;
   /** For tests: from the end of one audit to the next, and how often an order that differs is looked at. */
@@ -84,15 +83,15 @@ async function auditOnce(
     };
     const { orders, differences, funds, ...audit } = await auditOrders(parts);
     const others = await beside(parts);
-    // the funds of the operator count as one more, and so do payouts
+    // the funds of the operator count as one more, and so does what is beside the orders
     const differing = audit.differing + (funds.length === 0 ? 0 : 1) + (others.length === 0 ? 0 : 1);
     const seconds = (performance.now() - startedAt) / 1000;
     await writeLastAudit(client, { seconds, orders, differing });
     onAudit({ orders, differing });
     if (differing === 0) return;
     // no ids: an order id is as good as a key
-    const kinds = Object.groupBy([...differences, ...funds, ...others], ({ kind }) => kind);
-    const counts = Object.fromEntries(Object.entries(kinds).map(([kind, all]) => [kind, all.length]));
+    const kinds = Map.groupBy([...differences, ...funds, ...others], ({ kind }) => kind);
+    const counts = Object.fromEntries([...kinds].map(([kind, all]) => [kind, all.length]));
     log.error({ orders, differing, counts }, 'orders differ from the chain: satscribe audit names them');
   } catch (error) {
     // the age of the last one tells of it

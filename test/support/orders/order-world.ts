@@ -11,6 +11,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
 import { addSoldItems, removeSoldItems } from '#market/collections/sold-collection.store.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
+import { auditCollections, type CollectionDifference } from '#orders/audit/audit-collections.ts';
 import { type Audit, auditOrders } from '#orders/audit/audit-orders.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import { orderKeys } from '#orders/creating/order-keys.ts';
@@ -334,13 +335,22 @@ export class OrderWorld {
   }
 
   /** Differences, once the orders are where the chain is. If there are none, coins are free as plans say. */
-  async audit(looks?: number): Promise<Audit & { readonly payouts: readonly PayoutDifference[] }> {
+  async audit(looks?: number): Promise<
+    Audit & {
+      readonly payouts: readonly PayoutDifference[];
+      readonly collections: readonly CollectionDifference[];
+    }
+  > {
     const parts = {
       database: this.database.pool,
       node: this.bitcoind.rpc,
       ...(looks === undefined ? {} : { looks }),
     };
-    const audit = { ...(await auditOrders(parts)), payouts: await auditPayouts(parts) };
+    const audit = {
+      ...(await auditOrders(parts)),
+      payouts: await auditPayouts(parts),
+      collections: await auditCollections(parts),
+    };
     if (audit.differing === 0 && audit.funds.length === 0 && audit.payouts.length === 0)
       await expectSameFreeCoins(this.database.pool);
     return audit;

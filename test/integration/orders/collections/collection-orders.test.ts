@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '#http/server/routes/app-dependencies.ts';
+import { auditCollections } from '#orders/audit/audit-collections.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
@@ -15,6 +16,7 @@ import { readerParts } from '#test/support/http/reader-parts.ts';
 import { testAccess } from '#test/support/http/search-access.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { runCli } from '#test/support/run-cli.ts';
 
 const receiver = 60_000;
 const refund = 60_001;
@@ -139,7 +141,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     );
     expect(sold).toEqual([{ name: '4.txt' }, { name: '1.txt' }]);
     await requireExactCounts(world.database.pool, 'moths');
-    expect((await world.audit()).differences).toEqual([]);
+    expect(await world.audit()).toMatchObject({ differences: [], collections: [] });
   });
 
   test('gives its items back when its time is over, and refunds what comes later', async () => {
@@ -158,6 +160,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await world.deliver(next.id);
     await world.until(order.id, 'refunded');
     await requireExactCounts(world.database.pool, 'one-off');
+    expect((await world.audit()).collections).toEqual([]);
   });
 
   test('takes the allowance of its address when it is paid, the first in the chain first', async () => {
@@ -190,7 +193,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await world.sent(orders[1].id);
     await world.chain.mineMempool();
     await world.until(orders[1].id, 'completed');
-    expect((await world.audit()).differences).toEqual([]);
+    expect(await world.audit()).toMatchObject({ differences: [], collections: [] });
   });
 
   test('says what is wrong before anything is held', async () => {
@@ -213,5 +216,87 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect(keyless.statusCode).toBe(401);
     await requireExactCounts(world.database.pool, 'picky');
     expect((await ordered({ id: 'picky', count: 1 })).collection.items).toHaveLength(1);
+  });
+
+  describe('is audited, which', () => {
+    beforeAll(async () => {
+      await approved({ id: 'audited', items: 6, price: 5_000, creatorAddress });
+      const { pool } = world.database;
+      await pool.query(`UPDATE service.mint_phases SET is_public = false WHERE collection = 'audited'`);
+      await pool.query(
+        `INSERT INTO service.mint_allowances (collection, phase, script, items) VALUES ('audited', 'public', $1, 2)`,
+        [Buffer.from(scriptOf(listed))],
+      );
+      const order = await ordered(
+        { id: 'audited', requestedIds: [5, 2] },
+        { receiveAddress: addressOf(listed) },
+      );
+      await world.chain.pay(order.script, order.charge.amount);
+      await world.deliver(order.id);
+      await world.eventually(async () => (await world.audit(1)).differing === 0);
+    }, 60_000);
+
+    /** Faults of the database, each with what takes it back, and what the audit says of it. */
+    const broken: readonly (readonly [sql: string, back: string, found: readonly string[]])[] = [
+      ['mint_collections SET taken = taken + 1', 'mint_collections SET taken = taken - 1', ['taken 3 2']],
+      ['mint_collections SET unpaid = 1', 'mint_collections SET unpaid = 0', ['unpaid 1 0']],
+      ['mint_phases SET taken = taken - 1', 'mint_phases SET taken = taken + 1', ['phase 1 2']],
+      [`mint_orders SET numbers = '{5,3}'`, `mint_orders SET numbers = '{5,2}'`, ['items 2 1']],
+      [
+        `mint_items SET order_id = NULL, order_place = NULL`,
+        `mint_items AS i SET order_id = o.order_id, order_place = array_position(o.numbers, i.item) - 1
+         FROM service.mint_orders AS o WHERE i.item = ANY(o.numbers) AND o.collection = i.collection AND i`,
+        ['items 2 0', 'taken 2 0'],
+      ],
+      [
+        `mint_orders SET standing = 'released'`,
+        `mint_orders SET standing = 'allowed'`,
+        ['items 0 2', 'phase 2 0', 'standing 2 0'],
+      ],
+      ['mint_orders SET price = 4000', 'mint_orders SET price = 5000', ['earned 8000 10000']],
+      ['mint_orders SET price = 6000', 'mint_orders SET price = 5000', ['earned 12000 10000']],
+      ['mint_allowances SET items = 1', 'mint_allowances SET items = 2', ['allowance 1 2']],
+    ];
+    const changing = (sql: string): Promise<unknown> => {
+      const last = sql.endsWith(' AND i') ? `${sql}.collection` : `${sql} WHERE collection`;
+      const named = sql.startsWith('mint_collections') ? `${sql} WHERE id` : last;
+      return world.database.pool.query(`UPDATE service.${named} = 'audited'`);
+    };
+
+    test.for(broken)('finds %s', async ([sql, back, found]) => {
+      const audited = async () =>
+        (await auditCollections({ database: world.database.pool, looks: 1 })).map(
+          ({ kind, noted, found: rows, ...of }) => `${of.collection} ${kind} ${noted} ${rows}`,
+        );
+      await changing(sql);
+      try {
+        expect((await audited()).toSorted()).toEqual(found.map((words) => `audited ${words}`));
+      } finally {
+        await changing(back);
+      }
+      expect(await audited()).toEqual([]);
+    });
+
+    test('fails the audit of an operator, who reads what to do; a list that was lowered does not', async () => {
+      const { rpcUrl, cookieFile } = world.bitcoind;
+      const words = ['audit', '--node', rpcUrl, '--cookie-file', cookieFile];
+      await changing('mint_collections SET taken = taken + 1');
+      const failed = await runCli(words, world.database.settings);
+      await changing('mint_collections SET taken = taken - 1');
+      expect(failed).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('audit_differs') as string,
+      });
+      expect(failed.stdout).toMatch(
+        /^collection audited\n {2}taken: noted 3, found 2 .*\n {4}do: close its sale/mu,
+      );
+      await changing('mint_allowances SET items = 1');
+      const told = await runCli([...words, '--json'], world.database.settings);
+      await changing('mint_allowances SET items = 2');
+      expect(told.exitCode).toBe(0);
+      expect(JSON.parse(told.stdout)).toMatchObject({
+        collections: [{ collection: 'audited', kind: 'allowance', noted: 1, found: 2 }],
+      });
+    });
   });
 });

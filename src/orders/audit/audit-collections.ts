@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { differingRows, soldCollections } from '#collections/selling/sold-rows.queries.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { snapshot } from './at-one-block.ts';
+import { type AuditParts, lookAgainMs, looksUsual } from './audit-orders.ts';
+import { type AuditedCollectionOrder, faultsOfCollectionOrder } from './collection-order-faults.ts';
+import { nextCollectionOrders } from './collection-orders.queries.ts';
+import type { CollectionDifferenceKind } from './differences.ts';
+
+/** A difference between what is noted of a collection and what its rows, its orders and their ledger come to. */
+export interface CollectionDifference {
+  readonly collection: string;
+  readonly kind: CollectionDifferenceKind;
+  /** A phase or an order, for people; null: the collection as a whole. */
+  readonly where: string | null;
+  /** Items; of `earned` sats. */
+  readonly noted: bigint;
+  readonly found: bigint;
+}
+
+type CollectionAuditParts = Pick<AuditParts, 'database' | 'signal' | 'rest' | 'looks'>;
+
+/**
+ * Proves the counters of collections against their items and orders, the items against the states of orders, and what
+ * creators earned against prices and the ledger. A collection that differs is looked at again: its orders may just be
+ * processed. Asks no node, and changes nothing.
+ */
+export async function auditCollections(parts: CollectionAuditParts): Promise<CollectionDifference[]> {
+  const { database, signal, looks = looksUsual } = parts;
+  let differing = await withTransaction(database, soldCollections, snapshot);
+  let differences: CollectionDifference[] = [];
+  for (let look = 0; look < Math.max(1, Math.min(looks, looksUsual)) && differing.length > 0; look++) {
+    if (look > 0) await sleep(lookAgainMs, undefined, signal === undefined ? {} : { signal });
+    differences = [];
+    for (const collection of differing) differences.push(...(await auditCollection(parts, collection)));
+    differing = [...new Set(differences.map(({ collection }) => collection))];
+  }
+  return differences;
+}
+
+/**
+ * Whether a difference may be meant: a creator may list fewer items for an address than it has paid for. It is told,
+ * and is no reason to call a service unsound.
+ */
+export const mayBeMeant = ({ kind }: Pick<CollectionDifference, 'kind'>): boolean => kind === 'allowance';
+
+async function auditCollection(
+  { database, signal, rest }: CollectionAuditParts,
+  collection: string,
+): Promise<CollectionDifference[]> {
+  const startedAt = performance.now();
+  const rows = await withTransaction(database, (tx) => differingRows(tx, collection), snapshot);
+  const differences = rows.map(({ noted, found, ...row }): CollectionDifference => {
+    return { collection, ...row, noted: BigInt(noted), found: BigInt(found) };
+  });
+  await rest?.(performance.now() - startedAt);
+  for (let after: string | null = null; ; ) {
+    signal?.throwIfAborted();
+    const pageAt = performance.now();
+    const from: string | null = after;
+    const page: AuditedCollectionOrder[] = await withTransaction(
+      database,
+      (tx) => nextCollectionOrders(tx, collection, from),
+      snapshot,
+    );
+    after = page.at(-1)?.id ?? null;
+    if (after === null) return differences;
+    for (const fault of page.flatMap(faultsOfCollectionOrder)) differences.push({ collection, ...fault });
+    await rest?.(performance.now() - pageAt);
+  }
+}
