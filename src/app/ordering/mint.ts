@@ -88,6 +88,6 @@ const market: MarketListing = {
   slugProblem: soldSlugProblem,
   open: (tx, { id, name, shown }) => {
     const { description, website, twitter, discord } = shown;
-    return openSoldCollection(tx, { slug: id, name, description, website, twitter, discord, icon: null });
+    return openSoldCollection(tx, { slug: id, name, description, website, twitter, discord });
   },
 };

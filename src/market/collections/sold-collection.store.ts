@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { isImportSlug, soldListSlug } from '#market/imports/import-slug.ts';
 import { descriptionOf, linkOf, nameOf } from './collection-texts.ts';
 
@@ -14,8 +14,6 @@ export interface SoldCollection {
   /** A URL, or the name of an account. */
   readonly twitter: unknown;
   readonly discord: unknown;
-  /** The id of an inscription. */
-  readonly icon: unknown;
 }
 
 /** Why no collection with this slug can be sold, after "the slug". Null: it is free. */
@@ -35,18 +33,15 @@ export async function openSoldCollection(tx: pg.ClientBase, given: SoldCollectio
   // the lock of imports: two collections never take one slug
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('market collections', 0))`);
   if ((await soldSlugProblem(tx, slug)) !== null) return false;
-  const icon = typeof given.icon === 'string' ? parseInscriptionId(given.icon) : null;
   await tx.query(
     `INSERT INTO service.market_collections
-       (slug, list_slug, name, description, icon_txid, icon_index, website, twitter, discord, items, digest)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10)`,
+       (slug, list_slug, name, description, website, twitter, discord, items, digest)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8)`,
     [
       slug,
       soldListSlug(slug),
       nameOf(given.name).text ?? slug,
       descriptionOf(given.description).text,
-      icon?.txid,
-      icon?.index,
       linkOf(given.website).text,
       linkOf(accountUrl(given.twitter)).text,
       linkOf(given.discord).text,
@@ -173,7 +168,10 @@ async function readFollowing(
   }
 }
 
-/** Puts items in the place of those from a place on, counts them, and gives the collection another revision. */
+/**
+ * Puts items in the place of those from a place on, counts them, and gives the collection another revision. Its icon is
+ * the first item: creators send pictures by URL, and the market shows inscriptions.
+ */
 async function replaceFrom(
   tx: pg.ClientBase,
   slug: string,
@@ -193,8 +191,10 @@ async function replaceFrom(
       items.map(({ name }) => name),
     ],
   );
-  await tx.query(`UPDATE service.market_collections SET items = $2, revision = DEFAULT WHERE slug = $1`, [
-    slug,
-    place + items.length,
-  ]);
+  await tx.query(
+    `UPDATE service.market_collections SET items = $2, revision = DEFAULT,
+            (icon_txid, icon_index) = (SELECT txid, index FROM service.market_items WHERE slug = $1 AND place = 0)
+      WHERE slug = $1`,
+    [slug, place + items.length],
+  );
 }

@@ -8,6 +8,7 @@ import { previewApproval } from '#collections/approving/preview-approval.ts';
 import { holdItems } from '#collections/selling/holds.store.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { replaceCollection } from '#market/collections/collection.store.ts';
 import { openSoldCollection, soldSlugProblem } from '#market/collections/sold-collection.store.ts';
 import { CustomerFiles, fileFolders } from '#orders/files/customer-files.ts';
 import { fileBytesMax } from '#orders/files/file-bounds.ts';
@@ -52,7 +53,6 @@ const market = {
       website: null,
       twitter: null,
       discord: null,
-      icon: null,
     }),
 };
 
@@ -232,6 +232,34 @@ describe('all faults are told together, and nothing is approved', () => {
     ]);
     expect(await stateOf('market-has-it')).toEqual([{ state: 'pending', open: true }]);
   });
+});
+
+test('an import and an approval at once never take one slug', async () => {
+  const slugs = ['race-1', 'race-2', 'race-3', 'race-4', 'race-5', 'race-6'];
+  const digest = Buffer.alloc(32);
+  const texts = { description: null, icon: null, website: null, twitter: null, discord: null };
+  for (const slug of slugs) await pending(slug, 1);
+  const raced = slugs.map(async (slug) => {
+    const [imported, approved] = await Promise.all([
+      withTransaction(database.pool, (tx) =>
+        replaceCollection(tx, { slug, name: slug, ...texts }, [], digest),
+      ),
+      approve(slug).then(
+        () => true,
+        (error: unknown) => {
+          expect(error).toMatchObject({ code: 'mint_files_wrong' });
+          return false;
+        },
+      ),
+    ]);
+    const [{ state }] = (await stateOf(slug)) as [{ state: string }];
+    // who came first has the slug, and the other one has not
+    return [imported.slug, approved, state].join();
+  });
+  for (const [nth, outcome] of (await Promise.all(raced)).entries()) {
+    const slug = slugs[nth]!;
+    expect([`${slug},false,pending`, `${slug}-2,true,approved`]).toContain(outcome);
+  }
 });
 
 test('another size than told is a warning', async () => {

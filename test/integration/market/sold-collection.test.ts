@@ -27,7 +27,6 @@ const open = (slug: string, given: object = {}): Promise<boolean> =>
       website: null,
       twitter: null,
       discord: null,
-      icon: null,
       ...given,
     }),
   );
@@ -94,6 +93,26 @@ test('items are in the order of their inscriptions, each once, however they come
   expect(await shown('ordered')).toEqual(ponds());
 });
 
+test('its icon is the first item that was delivered', async () => {
+  const icon = async (): Promise<unknown> => {
+    const { rows } = await database.pool.query<{ icon: number | null }>(
+      `SELECT get_byte(icon_txid, 0) AS icon FROM service.market_collections WHERE slug = 'icons'`,
+    );
+    return rows[0]!.icon;
+  };
+  await open('icons');
+  expect(await icon()).toBeNull();
+  await index({ 61: 610, 62: 620 });
+  await add('icons', 62);
+  expect(await icon()).toBe(62);
+  await add('icons', 61);
+  expect(await icon()).toBe(61);
+  await remove('icons', 61);
+  expect(await icon()).toBe(62);
+  await remove('icons', 62);
+  expect(await icon()).toBeNull();
+});
+
 test('each change gives another revision, and what changes nothing does not', async () => {
   await open('revised');
   const revision = async (): Promise<string> =>
@@ -118,10 +137,9 @@ test('texts that the market cannot show are left out', async () => {
     website: 'javascript:alert(1)',
     twitter: '@pond_frogs',
     discord: 'https://discord.gg/ponds',
-    icon: 'no id',
   });
   const { rows } = await database.pool.query(
-    `SELECT name, description, website, twitter, discord, icon_txid FROM service.market_collections WHERE slug = 'texts'`,
+    `SELECT name, description, website, twitter, discord FROM service.market_collections WHERE slug = 'texts'`,
   );
   expect(rows).toEqual([
     {
@@ -130,7 +148,6 @@ test('texts that the market cannot show are left out', async () => {
       website: null,
       twitter: 'https://x.com/pond_frogs',
       discord: 'https://discord.gg/ponds',
-      icon_txid: null,
     },
   ]);
 });

@@ -42,7 +42,6 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
       website: null,
       twitter: null,
       discord: null,
-      icon: null,
     }),
   );
   await pool.query(

@@ -233,7 +233,6 @@ describe('a collection that this service sells', () => {
         website: null,
         twitter: null,
         discord: null,
-        icon: null,
       }),
     );
     expect(await get('sold-here/items')).toMatchObject({ items: [] });
