@@ -5,3 +5,12 @@
 export const collectionContents = `SELECT f.sha256, c.state = 'refused' AS is_over
     FROM service.mint_files AS f JOIN service.mint_collections AS c ON c.id = f.collection
    WHERE f.sha256 IS NOT NULL`;
+
+/**
+ * SQL: keys of uploads that URLs of pending collections name, whose files are not fetched yet: `s3_key`. The origin does
+ * not count, as this service may have several, and a key is the name of one upload.
+ */
+export const keysOfPendingFiles = `SELECT found.s3_key
+    FROM service.mint_collections AS c JOIN service.mint_files AS f ON f.collection = c.id
+    CROSS JOIN LATERAL substring(f.url FROM '/files/([^/?#]+)') AS found(s3_key)
+   WHERE c.state = 'pending' AND f.sha256 IS NULL AND found.s3_key IS NOT NULL`;

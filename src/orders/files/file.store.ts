@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { collectionContents } from '#collections/collection/content-names.queries.ts';
+import { collectionContents, keysOfPendingFiles } from '#collections/collection/content-names.queries.ts';
 
 /** Retries and customers may need a content as long; nobody does later (docs/orders.md, "Contents"). */
 export const keptAfterExpiry = '7 days';
@@ -16,8 +16,12 @@ const isOver = `CASE WHEN o.leaves_deleted_at IS NOT NULL THEN true
   WHEN o.state IN ('completed', 'refunded') THEN o.completed_at < now() - interval '${keptAfterEnd}'
   ELSE false END`;
 
-/** SQL: whether the time of the upload `u` is over. What names its content keeps it for longer. */
-const isUploadOver = `u.uploaded_at < now() - interval '${keptAfterUpload}'`;
+/**
+ * SQL: whether the time of the upload `u` is over. What names its content keeps it for longer, and so does a collection
+ * that waits for its approval, which names it by URL. NOT IN reads those URLs once a statement.
+ */
+const isUploadOver = `(u.uploaded_at < now() - interval '${keptAfterUpload}'
+    AND u.s3_key NOT IN (${keysOfPendingFiles}))`;
 
 /**
  * SQL: all that names a content, a row each: its `sha256`, and whether the name needs it no more (`is_over`). Contents

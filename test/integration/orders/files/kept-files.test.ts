@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { refuseCollection } from '#collections/approving/decide-collection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { sweepFolder, sweepUploads } from '#orders/files/sweep-files.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { insertPending } from '#test/support/collections/pending-rows.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 
@@ -226,6 +228,33 @@ describe('an upload', () => {
       `UPDATE service.orders SET state = 'expired', expires_at = now() - interval '8 days' WHERE id = $1`,
       [body.id],
     );
+    await sweepAll(made);
+    expect((await read(made)).statusCode).toBe(404);
+    expect(await isThere(made.sha256)).toBe(false);
+  });
+
+  test('keeps what a collection names by URL until an operator decides about it', async () => {
+    const made = await upload('art.txt', 'art of a pending collection');
+    const { pool } = http.database;
+    await insertPending(pool, {
+      id: 'waits',
+      totalCount: 2,
+      files: [
+        { name: 'art.txt', url: `https://ours.example/files/${made.s3Key}?v=1` },
+        { name: 'other.txt', url: 'https://example.com/other.txt' },
+      ],
+    });
+    await uploadedBefore(made, 40);
+    await sweepAll(made);
+    expect((await read(made)).body).toBe('art of a pending collection');
+    // an approval that found a fault has fetched it: its bytes have a name of their own
+    await pool.query(
+      `UPDATE service.mint_files SET sha256 = $1, bytes = 27, media_type = 'text/plain' WHERE collection = 'waits' AND place = 0`,
+      [Buffer.from(made.sha256, 'hex')],
+    );
+    await sweepAll(made);
+    expect(await isThere(made.sha256)).toBe(true);
+    await refuseCollection(pool, 'waits', 'Not yours.');
     await sweepAll(made);
     expect((await read(made)).statusCode).toBe(404);
     expect(await isThere(made.sha256)).toBe(false);
