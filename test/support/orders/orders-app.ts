@@ -37,13 +37,13 @@ export interface OrdersApp extends HttpApp {
 /**
  * @param bytesADay that a client may store; null: no bound
  * @param miner takes reveals above the standard weight; null: there is none
- * @param rates prices of coins in dollars; absent: there are none
+ * @param prices beside or instead of the usual ones, and prices of coins in dollars; absent: there are none
  * @param persons checks tokens of orders of collections; null: any token is taken
  */
 export async function createOrdersApp(
   bytesADay: number | null = null,
   miner: Miner | null = null,
-  rates: Pick<NonNullable<HttpAppOptions['prices']>, 'fxRates'> = {},
+  prices: Partial<NonNullable<HttpAppOptions['prices']>> = {},
   persons: PersonCheck | null = null,
 ): Promise<OrdersApp> {
   const folder = await makeDataDir();
@@ -51,7 +51,7 @@ export async function createOrdersApp(
   let access: TestAccess | null = null;
   let endReleases = async (): Promise<void> => undefined;
   const http = await createHttpApp([], {
-    prices: { prices: { ...defaultPriceSettings, nonStandard: miner !== null }, ...rates },
+    prices: { prices: { ...defaultPriceSettings, nonStandard: miner !== null }, ...prices },
     access: ({ pool }) => (access = testAccess(pool, { mode: 'open' })).access,
     orders: async ({ pool, accessPool, url }) => {
       // orders are taken once a block is indexed

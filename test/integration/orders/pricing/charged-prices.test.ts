@@ -4,9 +4,14 @@ import { bech32, bech32m } from '@scure/base';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keepItems } from '#collections/selling/sold-items.store.ts';
 import { exampleId } from '#http/parameters/list-parameters.ts';
 import type { Discount, DiscountedFee, KeyTerms } from '#kernel/contracts/asking-key.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { insertCollection } from '#test/support/collections/collection-rows.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
@@ -17,7 +22,10 @@ const idOf = (byte: string): string => `${byte.repeat(32)}i0`;
 const known = ['a1', 'a2', 'a3'];
 
 beforeAll(async () => {
-  http = await createOrdersApp();
+  // a fee an item of a collection, which no other order has
+  http = await createOrdersApp(null, null, {
+    prices: { ...defaultPriceSettings, collectionServiceFee: 2_500 },
+  });
   const { pool } = http.database;
   for (const [key, txid] of [...known.map((byte) => byte.repeat(32)), exampleId.slice(0, 64)].entries()) {
     await pool.query(
@@ -394,5 +402,118 @@ describe('the examples of the document', () => {
       const priced = await http.post<Answer>('/price', { type, order: sent });
       expect([name, answer.body.charge?.amount]).toEqual([name, priced.body['amount']]);
     }
+  });
+});
+
+describe('POST /price of items of a collection', () => {
+  /** Lengths at which a push gets another opcode, and types that may make a shorter content the dearer one. */
+  const art = fc.tuple(
+    fc.oneof(fc.constantFrom(1, 75, 76, 255, 256, 519, 520, 521, 1040), fc.integer({ min: 1, max: 1_300 })),
+    fc.constantFrom('text/plain;charset=utf-8', 'image/png', `text/html;a=${'x'.repeat(80)}`),
+  );
+  const wanted = fc.record({
+    items: fc.array(art, { minLength: 2, maxLength: 12 }),
+    price: fc.integer({ min: 0, max: 9_000 }),
+    count: fc.integer({ min: 1, max: 3 }),
+    isNamed: fc.boolean(),
+    more: fc.record(
+      {
+        fee: fc.oneof(numeric(1, 200), fc.constantFrom('2.5')),
+        postage: numeric(546, 10_000),
+        rareSats: fc.constant('random'),
+        timeout: fc.constantFrom(10, '30'),
+      },
+      { requiredKeys: [] },
+    ),
+    charity: maybe(fc.record({ referral: fc.constant('shop'), additionalFee: maybe(numeric(0, 5_000)) })),
+    keyTerms: terms,
+  });
+  let collections = 0;
+
+  async function selling(items: readonly (readonly [number, string])[], price: number): Promise<string> {
+    const id = `priced-${++collections}`;
+    const { pool } = http.database;
+    await insertCollection(pool, { id, items: items.length * 2, price, creatorAddress: addressOf(730) });
+    const files = new CustomerFiles(http.filesDir);
+    for (const [place, [bytes, mediaType]] of [...items, ...items].entries()) {
+      const sha256 = await files.put(Buffer.alloc(bytes, `${place} of ${bytes} `));
+      await pool.query(
+        `UPDATE service.mint_files SET sha256 = $3, bytes = $4, media_type = $5 WHERE collection = $1 AND place = $2`,
+        [id, place, sha256, bytes, mediaType],
+      );
+    }
+    return id;
+  }
+
+  test('is what /collectionorder charges for named ones, and at least that for drawn ones', async () => {
+    const seen = { exact: 0, dearer: 0 };
+    await fc.assert(
+      fc.asyncProperty(wanted, async ({ items, price, count: most, isNamed, more, charity, keyTerms }) => {
+        const id = await selling(items, price);
+        const { key } = await giveKey(http.database.pool, {
+          scopes: ['orders'],
+          terms: keyTerms ?? {},
+          rate: '0',
+        });
+        // half of what is left, while nothing is paid for
+        const count = Math.min(most, items.length);
+        const named = Array.from({ length: count }, (_, nth) => nth + 1).toReversed();
+        const collection = { id, ...(isNamed ? { requestedIds: named } : { count: String(count) }) };
+        const body = { collection, receiveAddress: addresses[0], ...more, ...charity };
+        const headers = { 'x-api-key': key };
+        const priced = await http.post<Answer>('/price', { order: body }, headers);
+        const made = await http.post<Answer>('/collectionorder', body, headers);
+        expect([priced.status, made.status, made.body]).toEqual([200, 200, expect.anything()]);
+        const [asked, charged] = [priced.body['amount'] as number, made.body.charge!.amount];
+        const { price: creators, collectionServiceFee } = made.body;
+        expect(priced.body).toMatchObject({ price: creators, collectionServiceFee });
+        expect(creators).toBe(price);
+        expect(collectionServiceFee).toBeLessThanOrEqual(2_500);
+        if (isNamed) {
+          expect({ ...partsOf(made.body), amount: charged }).toEqual({
+            ...partsOf(priced.body),
+            amount: asked,
+          });
+          expect(priced.body).not.toHaveProperty('warnings');
+          seen.exact++;
+        } else {
+          expect(asked).toBeGreaterThanOrEqual(charged);
+          expect(priced.body['warnings']).toEqual([expect.objectContaining({ code: 'drawn' })]);
+          if (asked > charged) seen.dearer++;
+        }
+        const { body: read } = await http.get<Answer>(`/order/${String(made.body['id'])}`);
+        expect(read.charge?.amount).toBe(charged);
+        await withTransaction(http.database.pool, (tx) => keepItems(tx, String(made.body['id']), false));
+      }),
+      propertyBounds(40),
+    );
+    expect(Math.min(seen.exact, seen.dearer)).toBeGreaterThan(0);
+  });
+
+  test('counts the discounts of a key, and no one else pays less', async () => {
+    const id = await selling(
+      [
+        [100, 'image/png'],
+        [100, 'image/png'],
+      ],
+      1_000,
+    );
+    const ask = async (keyDiscounts: Discount[] | null): Promise<Answer> => {
+      const headers = await headersOf(keyDiscounts === null ? null : { discounts: keyDiscounts });
+      const order = { collection: { id, requestedIds: [1, 2] }, receiveAddress: addresses[0], fee: 3 };
+      return (await http.post<Answer>('/price', { order }, headers)).body;
+    };
+    const full = await ask(null);
+    const less = await ask([
+      { parameter: 'collectionServiceFee', discount: 50, type: 'percentage' },
+      { parameter: 'baseFee', discount: 100, type: 'percentage' },
+    ]);
+    expect([full, less].map(({ collectionServiceFee, price }) => [collectionServiceFee, price])).toEqual([
+      [2_500, 1_000],
+      [1_250, 1_000],
+    ]);
+    expect(less['baseFee']).toBe(0);
+    const saved = 2 * (1_250 + Number(full['baseFee']));
+    expect(Number(full['amount']) - Number(less['amount'])).toBe(saved);
   });
 });
