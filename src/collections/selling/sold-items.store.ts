@@ -40,6 +40,22 @@ export async function keepItems(
   return without;
 }
 
+/**
+ * Gives back what a paid order took of an allowance, as a reorganisation took its payment: it keeps its items, and is
+ * decided about again. Its client was forgotten, so that it counts for no one else.
+ */
+export async function undecideItems(tx: pg.ClientBase, orderId: string): Promise<void> {
+  await lockCollectionOf(tx, orderId);
+  await tx.query(
+    `WITH undecided AS (
+       UPDATE service.mint_orders SET standing = 'unpaid', client = 'order ' || order_id
+        WHERE order_id = $1 AND standing = 'allowed' RETURNING collection, items
+     )
+     UPDATE service.mint_collections AS c SET unpaid = unpaid + u.items FROM undecided AS u WHERE c.id = u.collection`,
+    [orderId],
+  );
+}
+
 /** False: another order has one of the items, or the phase has no room any more. */
 async function takeAgain(tx: pg.ClientBase, orderId: string): Promise<boolean> {
   const { rowCount } = await tx.query(

@@ -6,10 +6,12 @@ import {
   keepItems,
   lockContenders,
   type SoldStanding,
+  undecideItems,
 } from '#collections/selling/sold-items.store.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { amountsOf } from '#orders/order/order-amounts.queries.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
 import { isReserving } from '#orders/stock/reserved-until.ts';
 import { watcherOf } from '#orders/watching/watchers.ts';
 import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
@@ -29,16 +31,29 @@ export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'he
   gone: 'The payment became known after the time of the order was over, and others have its items. All of it is refunded.',
 };
 
-/** Keeps the items of an order as long as it needs them. Null: it is no order of a collection. */
+/** States of an order whose payment is not deep enough, or not there. */
+const unpaidStates: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
+
+/**
+ * Keeps the items of an order as long as it needs them. Null: it is no order of a collection.
+ *
+ * @param isMade transactions of its delivery are stored that a block may have
+ */
 export async function keepCollectionItems(
   tx: pg.ClientBase,
   order: Order,
+  isMade: boolean,
   now: Date,
 ): Promise<SoldStanding | null> {
   if (order.request.collection === undefined) return null;
   // what was paid for stays with the order where that fails: its operator tries it again, or refunds it
   const isNeeding = isReserving({ ...order, failedAt: null }, now);
-  return keepItems(tx, order.id, isNeeding, order.state === 'waiting-confirmation' ? 'late' : 'released');
+  const without = order.state === 'waiting-confirmation' ? 'late' : 'released';
+  const standing = await keepItems(tx, order.id, isNeeding, without);
+  // its delivery takes of the allowance as long as it may be mined, with the payment that is in no block now
+  if (standing !== 'allowed' || isMade || !unpaidStates.includes(order.state)) return standing;
+  await undecideItems(tx, order.id);
+  return 'unpaid';
 }
 
 /** Decides about an order whose payments are as deep as is asked. */

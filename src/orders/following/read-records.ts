@@ -99,13 +99,14 @@ export async function readRecords(
   const made = await readTransactions(tx, order.id);
   const bumpsBefore = await readBumps(tx, order.id);
   const stocked = await readStocked(tx, order, made, now);
-  const items = await keepCollectionItems(tx, order, now);
   const there = new Set([
     ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumpsBefore),
     ...(stocked?.spendable ?? []),
     ...(await readCoins(tx, made)),
   ]);
   const live = await supersedeOrphans(tx, made, there);
+  const isMade = live.some(({ kind }) => kind === 'commit' || kind === 'reveal');
+  const items = await keepCollectionItems(tx, order, isMade, now);
   const mining = await readPackage(tx, order, live);
   const transactions = await supersedeGivenUp(tx, order, live, mining);
   // those that pay for orphans end with them

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confirmHold, giveUpHold, holdItems } from '#collections/selling/holds.store.ts';
-import { decideItems, keepItems, lockContenders } from '#collections/selling/sold-items.store.ts';
+import {
+  decideItems,
+  keepItems,
+  lockContenders,
+  undecideItems,
+} from '#collections/selling/sold-items.store.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import {
   holdRequest,
@@ -10,6 +16,7 @@ import {
   scriptOf,
 } from '#test/support/collections/collection-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -114,6 +121,74 @@ describe('items', () => {
   });
 });
 
+describe('of addresses that never pay', () => {
+  test.each([
+    [200, 10, 500],
+    [1_000, 1_000, 300],
+  ])('%i in %i networks hold half of what is left at most', async (addresses, networks, items) => {
+    const id = `hostile-${networks}`;
+    await insertCollection(database.pool, { id, items });
+    const half = Math.floor(items / 2);
+    const attempts = Array.from({ length: addresses }, (_of, nth) =>
+      hold(id, {
+        client: `10.${(nth % networks) >> 8}.${(nth % networks) & 255}.${Math.floor(nth / networks) + 1}`,
+        items: { kind: 'drawn', count: 2 },
+        bounds: { client: 2, network: 20 },
+      }),
+    );
+    const held = (await Promise.all(attempts)).filter(({ kind }) => kind === 'held').length * 2;
+    expect(held).toBe(Math.min(half, networks * 20, addresses * 2));
+    await requireExactCounts(database.pool, id);
+  });
+
+  type Step =
+    | { readonly kind: 'hold'; readonly count: number }
+    | { readonly kind: 'end' | 'pay'; readonly nth: number };
+  const steps: fc.Arbitrary<Step[]> = fc.array(
+    fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.record({ kind: fc.constant('hold' as const), count: fc.integer({ min: 1, max: 6 }) }),
+      },
+      fc.record({ kind: fc.constantFrom('end' as const, 'pay' as const), nth: fc.nat(50) }),
+    ),
+    { maxLength: 30 },
+  );
+
+  test('items are half of what is left at most after each hold, whatever ends and is paid for between', async () => {
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 24 }), steps, async (items, taken) => {
+        const id = `law-${++runs}`;
+        await insertCollection(database.pool, { id, items });
+        const unpaid = new Map<string, number>();
+        let paid = 0;
+        for (const step of taken) {
+          const orderId = step.kind === 'hold' ? randomUUID() : [...unpaid.keys()][step.nth % unpaid.size];
+          if (orderId === undefined) continue;
+          if (step.kind === 'hold') {
+            const found = await hold(id, { orderId, items: { kind: 'drawn', count: step.count } });
+            if (found.kind !== 'held') continue;
+            unpaid.set(orderId, step.count);
+            const waiting = [...unpaid.values()].reduce((sum, count) => sum + count, 0);
+            expect(waiting).toBeLessThanOrEqual(Math.max(1, Math.floor((items - paid) / 2)));
+            await withTransaction(database.pool, (tx) => confirmHold(tx, orderId));
+            continue;
+          }
+          if (step.kind === 'pay') paid += unpaid.get(orderId)!;
+          unpaid.delete(orderId);
+          await withTransaction(database.pool, async (tx) => {
+            if (step.kind === 'pay') await decideItems(tx, orderId, 'allowed');
+            else await keepItems(tx, orderId, false);
+          });
+        }
+        await requireExactCounts(database.pool, id);
+      }),
+      propertyBounds(25),
+    );
+  });
+});
+
 describe('an order that is over', () => {
   test('gives its items back, and gets them again where they are still free', async () => {
     await insertCollection(database.pool, { id: 'late', items: 4 });
@@ -179,6 +254,31 @@ describe('an allowance', () => {
       await decideItems(tx, orders[1], 'refused');
     });
     await requireExactCounts(database.pool, 'contended');
+  });
+
+  test('is back once a paid order is over, or its payment is undone', async () => {
+    await insertCollection(database.pool, {
+      id: 'back',
+      items: 20,
+      phases: [{ phase: 'friends', allowances: { fred: 2 } }],
+    });
+    const script = scriptOf('fred');
+    const want = (count: number) => hold('back', { script, items: { kind: 'drawn', count } });
+    const first = await sell('back', { script, items: { kind: 'drawn', count: 2 } });
+    expect((await want(1)).kind).toBe('closed');
+    await withTransaction(database.pool, (tx) => undecideItems(tx, first));
+    await requireExactCounts(database.pool, 'back');
+    const second = await sell('back', { script, items: { kind: 'drawn', count: 1 } });
+    // the first one keeps its items, and is decided about again
+    await withTransaction(database.pool, async (tx) => {
+      expect(await lockContenders(tx, first)).toEqual({ left: 1, items: 2, others: [] });
+      await decideItems(tx, first, 'refused');
+      await undecideItems(tx, first);
+      expect(await lockContenders(tx, first)).toBeNull();
+      expect(await keepItems(tx, second, false)).toBe('released');
+    });
+    expect((await want(2)).kind).toBe('held');
+    await requireExactCounts(database.pool, 'back');
   });
 
   test('opens with its phase, to the millisecond, and the cheaper phase sells', async () => {

@@ -5,7 +5,7 @@ import { auditCollections } from '#orders/audit/audit-collections.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
-import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import {
   type CollectionSpec,
   insertCollection,
@@ -31,6 +31,7 @@ interface Created {
   readonly collection: { readonly items: readonly number[] };
   readonly files: readonly { readonly name: string; readonly url: string; readonly size: number }[];
 }
+let buyers = 0;
 interface Refusal {
   readonly error: readonly { readonly msg: string }[];
 }
@@ -72,7 +73,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       token: 'solved',
       ...more,
     };
-    const answer = await app.inject({ method: 'POST', url: '/collectionorder', payload });
+    // each buyer from a network of its own: what it has unpaid counts for no other one
+    const remoteAddress = `10.${++buyers >> 8}.${buyers & 255}.1`;
+    const answer = await app.inject({ method: 'POST', url: '/collectionorder', payload, remoteAddress });
     return { status: answer.statusCode, body: answer.json() };
   }
 
@@ -161,6 +164,186 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await world.until(order.id, 'refunded');
     await requireExactCounts(world.database.pool, 'one-off');
     expect((await world.audit()).collections).toEqual([]);
+  });
+
+  /** The time to pay of an order was over some time ago. */
+  async function over(id: string, ago: string): Promise<void> {
+    await world.database.pool.query(
+      `UPDATE service.orders SET expires_at = now() - $2::interval WHERE id = $1`,
+      [id, ago],
+    );
+    await world.wake(id);
+  }
+
+  const standingOf = async (id: string): Promise<unknown> =>
+    (
+      await world.database.pool.query<{ standing: string }>(
+        'SELECT standing FROM service.mint_orders WHERE order_id = $1',
+        [id],
+      )
+    ).rows[0]?.standing;
+
+  test('keeps its items for a day while its payment waits, and is refunded once that is mined', async () => {
+    await approved({ id: 'patient', items: 1 });
+    const order = await ordered({ id: 'patient', count: 1 });
+    await world.chain.pay(order.script, order.charge.amount);
+    await world.until(order.id, 'waiting-confirmation');
+    // it came in time
+    await world.database.pool.query(
+      `UPDATE service.payments_seen SET first_seen = now() - interval '3 days' WHERE script = $1`,
+      [order.script],
+    );
+    await over(order.id, '23 hours');
+    await world.eventually(async () => {
+      const { rows } = await world.database.pool.query<{ hours: number }>(
+        'SELECT round(extract(epoch FROM look_at - now()) / 3600)::integer AS hours FROM service.orders WHERE id = $1',
+        [order.id],
+      );
+      return rows[0]!.hours === 1;
+    });
+    expect((await post({ id: 'patient', count: 1 })).status).toBe(400);
+    await over(order.id, '24 hours');
+    await world.eventually(async () => (await standingOf(order.id)) === 'late');
+    expect((await stateOf(order.id))?.state).toBe('waiting-confirmation');
+    // somebody else has it, who pays in the same block
+    const next = await ordered({ id: 'patient', count: 1 });
+    await world.chain.pay(next.script, next.charge.amount);
+    await world.deliver(next.id);
+    await world.until(order.id, 'refunded');
+    expect((await stateOf(order.id))?.error).toContain('more than 24 hours');
+    await requireExactCounts(world.database.pool, 'patient');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('is made by ten of fifty buyers at once for the last ten items, and no one pays for nothing', async () => {
+    await approved({ id: 'rush', items: 10 });
+    const sold: number[] = [];
+    let late: (Created & { script: Buffer }) | null = null;
+    while (sold.length < 10) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => post<Created & Refusal>({ id: 'rush', count: 1 })),
+      );
+      const others = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error[0]!.msg);
+      for (const why of others) expect(why).toMatch(/half of what is left|sold out/u);
+      const made = answers.flatMap(({ status, body }) => (status === 200 ? [body] : []));
+      // half of what is left, while nothing is paid for
+      expect(made).toHaveLength(Math.max(1, Math.floor((10 - sold.length) / 2)));
+      const held = await Promise.all(
+        made.map(async (body) => ({ ...body, script: (await stateOf(body.id))!.script })),
+      );
+      if (late === null) {
+        late = held.pop()!;
+        await over(late.id, '10 minutes');
+        await world.until(late.id, 'expired');
+      }
+      for (const { script, charge } of held) await world.chain.pay(script, charge.amount);
+      await world.chain.mineMempool();
+      for (const { id, collection } of held) {
+        await world.until(id, 'queued');
+        sold.push(...collection.items);
+      }
+    }
+    expect(new Set(sold)).toEqual(new Set(Array.from({ length: 10 }, (_, item) => item + 1)));
+    expect((await post<Refusal>({ id: 'rush', count: 1 })).status).toBe(400);
+    await world.chain.pay(late!.script, late!.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(late!.id, 'waiting-refund');
+    await world.sent(late!.id, ['refund']);
+    await world.chain.mineMempool();
+    await world.until(late!.id, 'refunded');
+    await requireExactCounts(world.database.pool, 'rush');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  /** A collection whose only phase lists an address for some items. */
+  async function approvedFor(id: string, owner: number, allowed: number): Promise<void> {
+    await approved({ id, items: 20 });
+    const { pool } = world.database;
+    await pool.query(`UPDATE service.mint_phases SET is_public = false WHERE collection = $1`, [id]);
+    await pool.query(
+      `INSERT INTO service.mint_allowances (collection, phase, script, items) VALUES ($1, 'public', $2, $3)`,
+      [id, Buffer.from(scriptOf(owner)), allowed],
+    );
+  }
+
+  test('of one address is one of many that take its allowance by block, then by txid', async () => {
+    await approvedFor('ranked', listed + 1, 3);
+    const receiveAddress = addressOf(listed + 1);
+    const orders = [];
+    for (let nth = 0; nth < 6; nth++)
+      orders.push(await ordered({ id: 'ranked', count: 1 }, { receiveAddress }));
+    const [second, early, ...together] = orders as [(typeof orders)[0], (typeof orders)[0], ...typeof orders];
+    await world.chain.pay(early.script, early.charge.amount);
+    await world.chain.mineMempool();
+    const paid: { id: string; txid: string }[] = [];
+    for (const { id, script, charge } of together)
+      paid.push({ id, txid: (await world.chain.pay(script, charge.amount)).payment.txid });
+    await world.chain.mineMempool();
+    await world.chain.pay(second.script, second.charge.amount);
+    await world.chain.mineMempool();
+    const ranked = paid.toSorted((a, b) => (a.txid < b.txid ? -1 : 1)).map(({ id }) => id);
+    // one that waits for another one is looked at again within a minute
+    const decided = async (id: string, state: string): Promise<void> => {
+      await world.wake(id);
+      await world.until(id, state);
+    };
+    for (const id of [early.id, ...ranked.slice(0, 2)]) await decided(id, 'queued');
+    const refused = [...ranked.slice(2), second.id];
+    expect(refused).toHaveLength(3);
+    for (const id of refused) await decided(id, 'waiting-refund');
+    await Promise.all([early.id, ...ranked.slice(0, 2)].map((id) => world.sent(id)));
+    await Promise.all(refused.map((id) => world.sent(id, ['refund'])));
+    await world.chain.mineMempool();
+    for (const id of refused) {
+      await world.until(id, 'refunded');
+      // all of it but the fee of the refund
+      expect(Object.keys(await balances(id)).toSorted()).toEqual(['fee', 'outside']);
+    }
+    await requireExactCounts(world.database.pool, 'ranked');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('gives the allowance back where a reorganisation takes its payment, and the chain decides again', async () => {
+    await approvedFor('undone', listed + 2, 2);
+    const receiveAddress = addressOf(listed + 2);
+    const first = await ordered({ id: 'undone', count: 2 }, { receiveAddress });
+    const { coin } = await world.chain.pay(first.script, first.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(first.id, 'queued');
+    await world.sent(first.id);
+    expect((await post({ id: 'undone', count: 1 }, { receiveAddress })).status).toBe(400);
+    await world.chain.takeBack(1);
+    await world.chain.mine([transaction([coin], [{ value: coin.value - 5_000, to: coin.owner }])]);
+    await world.chain.mineEmpty(1);
+    await world.until(first.id, 'waiting-payment');
+    expect(await standingOf(first.id)).toBe('unpaid');
+    await requireExactCounts(world.database.pool, 'undone');
+    const second = await ordered({ id: 'undone', count: 1 }, { receiveAddress });
+    expect(second.collection.items).not.toEqual(expect.arrayContaining([...first.collection.items]));
+    await world.chain.pay(second.script, second.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(second.id, 'queued');
+    await world.chain.pay(first.script, first.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(first.id, 'waiting-refund');
+    expect([await standingOf(first.id), await standingOf(second.id)]).toEqual(['refused', 'allowed']);
+    await world.sent(first.id, ['refund']);
+    await world.sent(second.id);
+    await world.chain.mineMempool();
+    await world.until(second.id, 'completed');
+    await world.until(first.id, 'refunded');
+    await requireExactCounts(world.database.pool, 'undone');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('frees its items at once where its customer cancels it', async () => {
+    await approved({ id: 'regretted', items: 1 });
+    const { id } = await ordered({ id: 'regretted', count: 1 });
+    expect(await world.customerOrders.cancel(id)).toBe(true);
+    await world.until(id, 'cancelled');
+    await world.eventually(async () => (await standingOf(id)) === 'released');
+    expect((await ordered({ id: 'regretted', count: 1 })).collection.items).toEqual([1]);
+    await requireExactCounts(world.database.pool, 'regretted');
   });
 
   test('takes the allowance of its address when it is paid, the first in the chain first', async () => {
