@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { insertCollection, requireExactCounts } from '#test/support/collections/collection-rows.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { type ClientAnswer, callClient } from '#test/support/orders/call-client.ts';
@@ -406,6 +407,50 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     );
     expect(keyed.value).toMatchObject({ id: 'client-pixels', phases: [{ id: '1', inscriptionsCount: 5 }] });
     expect((await call('getAllocation', asked)).value).toMatchObject({ phases: [{ allocation: -1 }] });
+  });
+
+  test('createCollectionOrder draws items, or takes those that are named, with a token', async () => {
+    const { key } = await giveKey(service.database.pool, { scopes: ['orders'] });
+    for (let item = 0; item < 6; item++) {
+      const headers = { 'x-api-key': key };
+      const stored = await fetch(new URL(`/files/${item}.txt`, service.origin), {
+        method: 'PUT',
+        body: String(item),
+        headers,
+      });
+      expect(stored.status).toBe(200);
+    }
+    await insertCollection(service.database.pool, {
+      id: 'client-texts',
+      items: 6,
+      price: 3_000,
+      creatorAddress: addressOf(receiver),
+    });
+    const wanted = {
+      collection: { id: 'client-texts', count: 1, requestedIds: [4] },
+      receiveAddress: addressOf(receiver),
+      fee: 4,
+      token: 'solved',
+    };
+    const made = await call<OrderAnswer>('createCollectionOrder', wanted);
+    expect(made.error).toBeUndefined();
+    expect(made.value).toMatchObject({
+      status: 'ok',
+      state: 'waiting-payment',
+      orderType: 'bulk',
+      collection: { id: 'client-texts', count: 1, items: [4] },
+      price: 3_000,
+      fileCount: 1,
+      charge: { address: expect.any(String) as string, amount: expect.any(Number) as number },
+    });
+    const drawn = { ...wanted, collection: { id: 'client-texts', count: 2 } };
+    expect((await call('createCollectionOrder', drawn)).value).toMatchObject({ fileCount: 2 });
+    expect((await call('createCollectionOrder', wanted)).error?.status).toBe(409);
+    const unpaid = await call('createCollectionOrder', { ...drawn, token: undefined });
+    expect(unpaid.error?.status).toBe(401);
+    const unknown = { ...wanted, collection: { id: 'nowhere', count: 1 } };
+    expect((await call('createCollectionOrder', unknown)).error?.status).toBe(404);
+    await requireExactCounts(service.database.pool, 'client-texts');
   });
 
   test('getInventory gives each type with its fee', async () => {
