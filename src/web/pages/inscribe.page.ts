@@ -1,6 +1,7 @@
 import { grouped, sizeWords } from '#web/format.ts';
-import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
+import { check, feeField, field, input } from '#web/parts/order-fields.ts';
 
 /** Bounds of an order, which the page tells before anything is sent. */
 export interface InscribeLimits {
@@ -112,8 +113,7 @@ function receiverPart(demoAddress: string | null): Markup {
 function feePart(): Markup {
   return html`<section aria-labelledby="fee-title">
   <h2 id="fee-title">How fast, and by whom</h2>
-  ${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'Transactions with a higher rate are mined sooner.')}
-  <div id="fees" class="choices" role="group" aria-label="Fee rates of now" hidden></div>
+  ${feeField()}
   <fieldset class="field choices"><legend>Who makes the transactions</legend>
     <label class="choice-box"><input type="radio" name="type" value="direct" checked> <span><b>Direct</b><br><small>Costs least. The address that you pay to is made from these inscriptions, so the payment can become nothing else.</small></span></label>
     <label class="choice-box"><input type="radio" name="type" value="bulk"> <span><b>Managed</b><br><small>You pay the service, and it makes all transactions.</small></span></label>
@@ -151,21 +151,3 @@ function optionsPart({ satributes, rareSats }: InscribeView): Markup {
   ${field('timeout', 'Minutes to pay', input('timeout', 'text', 'numeric'), 'A multiple of 10.')}
 </details>`;
 }
-
-function field(name: string, label: string, control: HtmlValue, hint: string): Markup {
-  return html`<div class="field"><label for="${name}">${label}</label>
-    ${control}
-    <p class="hint small" id="${name}-hint">${hint}</p>
-    <p class="problem" id="${name}-problem" role="alert" hidden></p></div>`;
-}
-
-const input = (
-  name: string,
-  type: 'text',
-  mode: 'text' | 'decimal' | 'numeric' = 'text',
-  value = '',
-): Markup =>
-  html`<input id="${name}" name="${name}" type="${type}" inputmode="${mode}" value="${value}" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="${name}-hint ${name}-problem">`;
-
-const check = (name: string, words: string): Markup =>
-  html`<label class="check"><input type="checkbox" id="${name}" name="${name}"> ${words}</label>`;

@@ -1,7 +1,7 @@
 // Parts of a page that change without a reload: the elements with `data-live`, by its value.
 
-/** @param {Record<string, string>} parts */
-function show(parts) {
+/** @param {Readonly<Record<string, string>>} parts the new HTML of each, by name */
+export function showParts(parts) {
   for (const place of document.querySelectorAll('[data-live]')) {
     const markup = parts[place.getAttribute('data-live') ?? ''];
     // who reads or tabs through a part keeps it as it is
@@ -25,7 +25,7 @@ export function listenToNews() {
     } else if (source === null) {
       source = new EventSource('/live');
       source.addEventListener('parts', (event) =>
-        show(/** @type {Record<string, string>} */ (JSON.parse(event.data))),
+        showParts(/** @type {Record<string, string>} */ (JSON.parse(event.data))),
       );
     }
   };

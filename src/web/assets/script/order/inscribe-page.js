@@ -1,14 +1,22 @@
 // The page that makes orders: what is filled in, its price, and the order.
 import { takeHandedFile } from '../handed-file.js';
 import { plural } from './amounts.js';
-import { getJson, postJson } from './ask-service.js';
+import { getJson } from './ask-service.js';
 import { byId, element } from './elements.js';
 import { ItemList } from './item-list.js';
 import { fieldProblems, isInscriptionId } from './order-body.js';
-import { browserStorage, rememberOrder } from './own-orders.js';
+import {
+  againWords,
+  inWords,
+  newOnceKey,
+  offerFees,
+  sendOrder,
+  setBusy,
+  showProblems,
+  showRefusals,
+} from './order-form.js';
 import { showPrice } from './price-view.js';
-import { Pricing, unreadable, wholeBody } from './pricing.js';
-import { hexOf } from './psbt-bytes.js';
+import { Pricing, questionOf, unreadable, wholeBody } from './pricing.js';
 
 /** @import { Fields } from './order-body.js' */
 /** @import { FileLimits } from './file-checks.js' */
@@ -64,52 +72,16 @@ const pricing = new Pricing((priced) => shown(priced));
 /** A creation that is sent again after a failure makes no second order. */
 let onceKey = newOnceKey();
 let isOrdering = false;
+const refuse = (/** @type {readonly string[]} */ messages) => showRefusals(priceParts.refusals, messages);
 
 /** Fields whose content is in the order only once it is added. */
 const contentFields = ['text', 'delegates'];
-
-/** Random, as who knows it and the body is given the order. Browsers offer UUIDs on https alone. */
-function newOnceKey() {
-  return hexOf(crypto.getRandomValues(new Uint8Array(16)));
-}
-
-/** @param {readonly string[]} messages */
-function refuse(messages) {
-  const { refusals } = priceParts;
-  refusals.replaceChildren(...messages.slice(0, 8).map((message) => element('li', {}, message)));
-  refusals.hidden = messages.length === 0;
-}
-
-/**
- * A refusal of the service in the words of the form, where it begins with the name of a field.
- *
- * @param {string} message
- */
-const inWords = (message) =>
-  message.replace(/^[a-z]+(?= )/iu, (name) => {
-    const label = form.querySelector(`#${name}-problem`) && form.querySelector(`label[for="${name}"]`);
-    return label === null ? name : `“${label.textContent}”`;
-  });
-
-/** Shows which fields are not right, below each. Null: all may be. */
-function showProblems() {
-  const problems = fieldProblems(fieldsNow(), network);
-  for (const part of form.querySelectorAll('.problem')) {
-    if (!(part instanceof HTMLElement)) continue;
-    const name = part.id.replace(/-problem$/u, '');
-    const problem = problems.get(name) ?? '';
-    if (part.textContent !== problem) part.textContent = problem;
-    part.hidden = problem === '';
-    document.getElementById(name)?.setAttribute('aria-invalid', String(problem !== ''));
-  }
-  return problems;
-}
 
 function changed() {
   // another body needs another key
   onceKey = newOnceKey();
   button.disabled = true;
-  const problems = showProblems();
+  const problems = showProblems(form, fieldProblems(fieldsNow(), network));
   pricing.stop();
   if (list.items.length === 0) {
     priceParts.price.replaceChildren(
@@ -124,14 +96,14 @@ function changed() {
     refuse(['Correct the marked fields to see the price.']);
     return;
   }
-  pricing.ask(list.items, fieldsNow());
+  pricing.ask(questionOf(list.items, fieldsNow()));
 }
 
 /** @param {Priced} priced */
 function shown(priced) {
   if (priced.kind === 'refused') {
     priceParts.price.replaceChildren();
-    refuse(priced.messages.map(inWords));
+    refuse(priced.messages.map((message) => inWords(form, message)));
     return;
   }
   refuse([]);
@@ -161,19 +133,10 @@ async function order() {
   const path = fields.type === 'direct' ? '/inscribe' : '/order';
   try {
     const body = await wholeBody(list.items, fields);
-    const outcome = await postJson(path, body, { onceKey });
-    if (outcome.kind !== 'answered') {
-      const isAgain = outcome.kind === 'unreachable' || outcome.status === 429 || outcome.status >= 500;
-      refuse([
-        ...outcome.messages.map(inWords),
-        ...(isAgain ? ['Press Order again: nothing is ordered twice.'] : []),
-      ]);
-      return;
-    }
-    const { id } = /** @type {{ id: string }} */ (outcome.body);
     const words = plural(list.items.length, 'inscription');
-    rememberOrder(browserStorage(), { id, at: Date.now(), words });
-    location.assign(`/order#${id}`);
+    const refused = await sendOrder({ path, body, onceKey, words });
+    if (refused !== null)
+      refuse([...refused.messages.map((message) => inWords(form, message)), ...againWords(refused)]);
   } catch {
     refuse([unreadable]);
   } finally {
@@ -184,46 +147,7 @@ async function order() {
 /** @param {boolean} isNow */
 function setOrdering(isNow) {
   isOrdering = isNow;
-  button.disabled = isNow;
-  button.setAttribute('aria-busy', String(isNow));
-}
-
-/** Fee rates of now, as buttons; none where the service has no node. */
-async function offerFees() {
-  const outcome = await getJson('/mempool/api/v1/fees/recommended');
-  if (outcome.kind !== 'answered') return;
-  const { fastestFee, halfHourFee, economyFee } = /** @type {Readonly<Record<string, number>>} */ (
-    outcome.body
-  );
-  const field = byId('fee', HTMLInputElement);
-  const choices = /** @type {const} */ ([
-    ['next block', fastestFee],
-    ['half an hour', halfHourFee],
-    ['no hurry', economyFee],
-  ]);
-  const part = byId('fees', HTMLElement);
-  part.replaceChildren(
-    ...choices.map(([name, rate]) =>
-      element(
-        'button',
-        {
-          type: 'button',
-          class: 'button',
-          click: () => {
-            field.value = String(rate);
-            changed();
-          },
-        },
-        `${name}: ${rate ?? '?'}`,
-      ),
-    ),
-  );
-  part.hidden = false;
-  // the order is made soon: what is asked for now is a fair beginning
-  if (field.value === field.defaultValue && halfHourFee !== undefined) {
-    field.value = String(halfHourFee);
-    changed();
-  }
+  setBusy(button, isNow);
 }
 
 /** Fills in what this service knows of a parent. */
@@ -254,7 +178,7 @@ form.addEventListener('submit', (event) => {
 addEventListener('pageshow', (event) => {
   if (event.persisted) changed();
 });
-void offerFees();
+void offerFees(changed);
 void takeHandedFile().then((file) => {
   if (file !== null) list.addFiles([file]);
 });

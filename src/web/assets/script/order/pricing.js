@@ -18,6 +18,14 @@ export const unreadable =
   'A file cannot be read any more: it was moved or changed. Remove it, and add it again.';
 
 /**
+ * An order whose price is asked for.
+ *
+ * @typedef {{
+ *   readonly type: string,
+ *   readonly order: () => Promise<Readonly<Record<string, unknown>> | null>,
+ *   readonly canUncurse: boolean,
+ * }} Question `order`: null where a file of it cannot be read any more; `canUncurse`: one reveal each can be offered
+ *
  * @typedef {{ readonly kind: 'price', readonly price: Price, readonly uncursed: Price | null }
  *   | { readonly kind: 'refused', readonly messages: readonly string[] }} Priced
  */
@@ -41,42 +49,37 @@ export class Pricing {
   }
 
   /**
-   * @param {readonly Item[]} items
-   * @param {Fields} fields
+   * @param {Question} question
    * @param {number} [afterMs]
    */
-  ask(items, fields, afterMs = quietMs) {
+  ask(question, afterMs = quietMs) {
     this.stop();
     const asked = new AbortController();
     this.#asked = asked;
     this.#timer = setTimeout(() => {
-      this.#price(items, fields, asked.signal).catch(() => undefined);
+      this.#price(question, asked.signal).catch(() => undefined);
     }, afterMs);
   }
 
   /**
-   * @param {readonly Item[]} items
-   * @param {Fields} fields
+   * @param {Question} question
    * @param {AbortSignal} signal
    */
-  async #price(items, fields, signal) {
-    const order = await pricedBody(items, fields).catch(() => null);
+  async #price(question, signal) {
+    const { type, canUncurse } = question;
+    const order = await question.order().catch(() => null);
     if (signal.aborted) return;
     if (order === null) {
       this.#onPrice({ kind: 'refused', messages: [unreadable] });
       return;
     }
-    const outcome = await postJson('/price?plan=1', { type: fields.type, order }, { signal });
+    const outcome = await postJson('/price?plan=1', { type, order }, { signal });
     if (signal.aborted) return;
     if (outcome.kind === 'answered') {
       const price = /** @type {Price} */ (outcome.body);
       this.#onPrice({ kind: 'price', price, uncursed: null });
-      if (vindicatedCount(price) === 0 || fields.uncurse || price.count > revealsMax) return;
-      const other = await postJson(
-        '/price',
-        { type: fields.type, order: { ...order, uncurseIt: true } },
-        { signal },
-      );
+      if (vindicatedCount(price) === 0 || !canUncurse || price.count > revealsMax) return;
+      const other = await postJson('/price', { type, order: { ...order, uncurseIt: true } }, { signal });
       if (!signal.aborted && other.kind === 'answered')
         this.#onPrice({ kind: 'price', price, uncursed: /** @type {Price} */ (other.body) });
       return;
@@ -84,9 +87,22 @@ export class Pricing {
     const isBusy = outcome.kind === 'unreachable' || outcome.status === 429 || outcome.status >= 500;
     const again = isBusy ? ['The price is asked for again by itself.'] : [];
     this.#onPrice({ kind: 'refused', messages: [...outcome.messages, ...again] });
-    if (isBusy) this.ask(items, fields, outcome.retryAfterMs ?? 5_000);
+    if (isBusy) this.ask(question, outcome.retryAfterMs ?? 5_000);
   }
 }
+
+/**
+ * The question for the price of contents.
+ *
+ * @param {readonly Item[]} items
+ * @param {Fields} fields
+ * @returns {Question}
+ */
+export const questionOf = (items, fields) => ({
+  type: fields.type,
+  order: () => pricedBody(items, fields),
+  canUncurse: !fields.uncurse,
+});
 
 /**
  * @param {readonly Item[]} items

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Fields } from '#web/assets/script/order/order-body.js';
-import { type Priced, Pricing, unreadable } from '#web/assets/script/order/pricing.js';
+import { type Priced, Pricing, questionOf, unreadable } from '#web/assets/script/order/pricing.js';
 
 const fields = {
   type: 'direct',
@@ -64,7 +64,7 @@ test('the newest question alone is asked, after a pause of typing', async () => 
   const { pricing, told, until } = asking();
   answers = [priceOf(5)];
   for (let typed = 1; typed < 5; typed++) {
-    pricing.ask([itemOf(typed)], fields);
+    pricing.ask(questionOf([itemOf(typed)], fields));
     await vi.advanceTimersByTimeAsync(100);
   }
   expect(sent).toEqual([]);
@@ -80,7 +80,7 @@ test('after a refusal for too many requests it is asked again, no sooner than it
     () => Response.json({ error: [{ msg: 'too many' }] }, { status: 429, headers: { 'retry-after': '7' } }),
     priceOf(5),
   ];
-  pricing.ask([itemOf(1)], fields);
+  pricing.ask(questionOf([itemOf(1)], fields));
   await vi.advanceTimersByTimeAsync(500);
   await until(1);
   expect(told[0]).toMatchObject({
@@ -104,7 +104,7 @@ test('where some would be vindicated, the price of one reveal each is asked for,
     priceOf(5, [{ code: 'vindicated', message: '1 inscription would have been cursed' }]),
     priceOf(9),
   ];
-  pricing.ask([itemOf(1), itemOf(2)], fields);
+  pricing.ask(questionOf([itemOf(1), itemOf(2)], fields));
   await vi.advanceTimersByTimeAsync(500);
   await until(2);
   expect(sent.map(({ path, order }) => [path, order.uncurseIt])).toEqual([
@@ -117,7 +117,7 @@ test('where some would be vindicated, the price of one reveal each is asked for,
 test('a file that cannot be read any more is told, and nothing is asked', async () => {
   const { pricing, told, until } = asking();
   const blob = { type: '', arrayBuffer: () => Promise.reject(new Error('gone')) } as unknown as Blob;
-  pricing.ask([{ kind: 'file', name: 'a.txt', size: 5, blob }], fields);
+  pricing.ask(questionOf([{ kind: 'file', name: 'a.txt', size: 5, blob }], fields));
   await vi.advanceTimersByTimeAsync(500);
   await until(1);
   expect([told[0], sent]).toEqual([{ kind: 'refused', messages: [unreadable] }, []]);
@@ -126,10 +126,10 @@ test('a file that cannot be read any more is told, and nothing is asked', async 
 test('contents are sent for their price while they are small, sizes after that', async () => {
   const { pricing, until } = asking();
   answers = [priceOf(5), priceOf(6)];
-  pricing.ask([itemOf(10)], fields);
+  pricing.ask(questionOf([itemOf(10)], fields));
   await vi.advanceTimersByTimeAsync(500);
   await until(1);
-  pricing.ask([itemOf(60_001)], fields);
+  pricing.ask(questionOf([itemOf(60_001)], fields));
   await vi.advanceTimersByTimeAsync(500);
   await until(2);
   expect(sent.map(({ order }) => order.files[0]!.dataURL !== undefined)).toEqual([true, false]);

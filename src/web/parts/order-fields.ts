@@ -1,0 +1,25 @@
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+
+/** A field of a form of orders, with its hint and the room for what is wrong with it. */
+export function field(name: string, label: string, control: HtmlValue, hint: string): Markup {
+  return html`<div class="field"><label for="${name}">${label}</label>
+    ${control}
+    <p class="hint small" id="${name}-hint">${hint}</p>
+    <p class="problem" id="${name}-problem" role="alert" hidden></p></div>`;
+}
+
+export const input = (
+  name: string,
+  type: 'text',
+  mode: 'text' | 'decimal' | 'numeric' = 'text',
+  value = '',
+): Markup =>
+  html`<input id="${name}" name="${name}" type="${type}" inputmode="${mode}" value="${value}" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="${name}-hint ${name}-problem">`;
+
+export const check = (name: string, words: string): Markup =>
+  html`<label class="check"><input type="checkbox" id="${name}" name="${name}"> ${words}</label>`;
+
+/** The fee rate, and the room for those of now (order-form.js). */
+export const feeField =
+  (): Markup => html`${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'Transactions with a higher rate are mined sooner.')}
+  <div id="fees" class="choices" role="group" aria-label="Fee rates of now" hidden></div>`;
