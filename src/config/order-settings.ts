@@ -253,6 +253,15 @@ export const orderSettings = {
         'secret of Turnstile, which checks the tokens of orders of collections without a key; absent: any token is taken',
     }),
   ),
+  turnstileSiteKey: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[A-Za-z0-9_-]+$',
+      description:
+        'site key of Turnstile for that secret: the pages /mint/<slug> show its challenge; absent: no one can order on them while TURNSTILE_SECRET is set',
+    }),
+  ),
   turnstileUrl: Type.Optional(
     Type.String({
       minLength: 1,

@@ -6,6 +6,7 @@ import { readBodies } from '#http/bodies/read-bodies.ts';
 import { allocationRoutes } from '#http/collections/allocation.routes.ts';
 import { collectionRoutes } from '#http/collections/collection.routes.ts';
 import { collectionCreationRoutes } from '#http/collections/creation.routes.ts';
+import { mintPageRoutes } from '#http/collections/mint-page.routes.ts';
 import { collectionPhasesRoutes } from '#http/collections/phases.routes.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
@@ -257,6 +258,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     collectionRoutes(scope, deps);
     collectionPhasesRoutes(scope, deps);
     allocationRoutes(scope, deps);
+    mintPageRoutes(scope, deps);
     psbtRoutes(scope, deps);
     tokenpayRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);

@@ -24,6 +24,7 @@ const styles = [
   'tables',
   'inscription',
   'order',
+  'mint',
   'runes',
   'status',
   'states',

@@ -96,14 +96,14 @@ const bytesOf = (megabytes: number): number | null => (megabytes === 0 ? null : 
 
 /** Null: no tokens are checked. */
 function openPersonCheck({
-  config: { turnstileSecret, turnstileUrl },
+  config: { turnstileSecret, turnstileUrl, turnstileSiteKey },
   lifecycle,
 }: Pick<CommandContext, 'config' | 'lifecycle'>): PersonCheck | null {
   if (turnstileSecret === undefined) return null;
   // the operator's own setting, like that of a miner: it may be a private address
   const http = new OutgoingHttp(turnstileUrl === undefined ? {} : { own: [turnstileUrl] });
   lifecycle.add('checks of tokens', () => http.close());
-  return turnstile(http, turnstileSecret, turnstileUrl);
+  return turnstile(http, turnstileSecret, { url: turnstileUrl, siteKey: turnstileSiteKey ?? null });
 }
 
 /** Deletes files that no order needs any more for the life of the process, where it brings orders on. */

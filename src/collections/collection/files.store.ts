@@ -42,6 +42,23 @@ export async function readFiles(
   }));
 }
 
+/** An approved file, by its place; null: there is none that anybody may see. */
+export async function approvedFile(
+  client: pg.Pool | pg.ClientBase,
+  collection: string,
+  place: number,
+): Promise<{ readonly sha256: Buffer; readonly mediaType: string } | null> {
+  const { rows } = await client.query<{ sha256: Buffer; media_type: string }>({
+    name: 'read approved mint file',
+    text: `SELECT f.sha256, f.media_type
+             FROM service.mint_files AS f JOIN service.mint_collections AS c ON c.id = f.collection
+            WHERE f.collection = $1 AND f.place = $2 AND c.state IN ('approved', 'closed')
+              AND f.sha256 IS NOT NULL AND f.media_type IS NOT NULL`,
+    values: [collection, place],
+  });
+  return rows[0] === undefined ? null : { sha256: rows[0].sha256, mediaType: rows[0].media_type };
+}
+
 /** Inserts the files of a new collection, in their order. */
 export async function insertFiles(
   tx: pg.ClientBase,

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { findContent, type StoredContent } from '#chain/inscriptions/content.queries.ts';
+import { approvedFile } from '#collections/collection/files.store.ts';
+import { isCollectionSlug } from '#collections/reading/read-collection.ts';
 import { immutable } from '#http/content/content-headers.ts';
+import { decodedBytesMax } from '#http/content/content-measures.ts';
 import { undoneEncoding } from '#http/content/preview.routes.ts';
 import { exampleId } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -15,6 +18,7 @@ import type { App, PieceDependencies } from '#http/server/routes/app-dependencie
 import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import {
   formatInscriptionId,
   type InscriptionId,
@@ -26,6 +30,7 @@ import { type PictureForm, pictureForms } from './drawing.ts';
 import { ThumbnailDrawer } from './thumbnail-drawer.ts';
 import { ThumbnailFiles } from './thumbnail-files.ts';
 import { type Art, givenUpMs, nameOf, Thumbnails, type Undrawn } from './thumbnails.ts';
+import { wholeBody } from './whole-body.ts';
 
 const placeholderOf = (name: string): Buffer =>
   readFileSync(new URL(`./placeholders/${name}`, import.meta.url));
@@ -99,15 +104,62 @@ export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailRe
       const { id, form } = askedOf(request.params.file);
       const content = await shownContent(reads, asker, id);
       if (content === null) return send(request, reply, form, nonePicture(form, 'none', untilItComes));
-      return send(request, reply, form, await pictureOf(thumbnails, asker, content, form));
+      return send(
+        request,
+        reply,
+        form,
+        await pictureOf(thumbnails, asker, artOf(reads, content, form), form),
+      );
     },
   });
+  mintThumbnailRoute(app, deps, thumbnails);
   return async (asker, id) => {
     const content = await shownContent(reads, asker, id);
-    const art = content === null ? null : artOf(content, 'jpeg');
+    const art = content === null ? null : artOf(reads, content, 'jpeg');
     const thumbnail = art === null ? null : await thumbnails.of(asker, art);
     return thumbnail?.kind === 'picture' ? thumbnail.picture : null;
   };
+}
+
+/** `/thumbnails/mint/<slug>/<place>.webp`: a small picture of an approved file, before it is inscribed. */
+function mintThumbnailRoute(
+  app: App,
+  { pool, orders = null }: PieceDependencies,
+  thumbnails: Thumbnails,
+): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/thumbnails/mint/:slug/:file',
+    schema: {
+      operationId: 'mintThumbnail',
+      summary: 'A small picture of a file of a collection for sale',
+      description: 'As those of inscriptions, as WebP. Only what an operator approved is shown.',
+      tags: ['collections'],
+      params: Type.Object({
+        slug: Type.String({ description: 'slug of the collection', examples: ['moths'] }),
+        file: Type.String({ description: 'place of the file, from 0, and `.webp`', examples: ['0.webp'] }),
+      }),
+      response: { 200: anyBytes('a WebP'), 304: unchanged },
+    },
+    config: { errors: 'own', guard: open, compression: 'none' },
+    handler: async (request, reply) => {
+      const { slug, file } = request.params;
+      const asker = askerOf(reply);
+      const [, place] = /^(0|[1-9][0-9]{0,5})\.webp$/u.exec(file) ?? [];
+      const stored =
+        place === undefined || !isCollectionSlug(slug)
+          ? null
+          : await withCutConnection(pool, asker.signal, (client) =>
+              approvedFile(client, slug, Number(place)),
+            );
+      if (stored === null || orders === null) throw new AppError('not_found', 'there is no such file');
+      const { sha256, mediaType } = stored;
+      const kind = kindOf(mediaType);
+      const image = () => orders.approvedContent(sha256);
+      const art = kind === null ? null : ({ sha256, encoding: null, image, kind, form: 'webp' } as const);
+      return send(request, reply, 'webp', await pictureOf(thumbnails, asker, art, 'webp'));
+    },
+  });
 }
 
 /** The id and the form that a path names. Throws `request_invalid`. */
@@ -149,19 +201,24 @@ async function shownContent(
 }
 
 /** The drawable part of a content. Null: there is nothing to draw. */
-function artOf({ contentType, contentEncoding, body }: StoredContent, form: PictureForm): Art | null {
+function artOf(
+  reads: ContentReads,
+  { contentType, contentEncoding, body }: StoredContent,
+  form: PictureForm,
+): Art | null {
   const encoding = undoneEncoding(contentEncoding);
   const kind = kindOf(utf8OrNull(contentType));
-  return body === null || encoding === 'unknown' || kind === null ? null : { body, encoding, kind, form };
+  if (body === null || encoding === 'unknown' || kind === null) return null;
+  const image = (asker: Asker) => wholeBody(reads, asker, { body, encoding }, decodedBytesMax);
+  return { sha256: body.sha256, encoding, image, kind, form };
 }
 
 async function pictureOf(
   thumbnails: Thumbnails,
   asker: Asker,
-  content: StoredContent,
+  art: Art | null,
   form: PictureForm,
 ): Promise<Picture> {
-  const art = artOf(content, form);
   if (art === null) return nonePicture(form, 'none', immutable);
   const thumbnail = await thumbnails.of(asker, art);
   if (thumbnail.kind === 'picture') return { tag: nameOf(art), cache: immutable, picture: thumbnail.picture };

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { StoredBody } from '#chain/inscriptions/content.queries.ts';
 import { decodedBytesMax } from '#http/content/content-measures.ts';
 import { imageSize } from '#http/content/image-size.ts';
 import { type ContentReads, contentsBusy } from '#http/server/budgets/content-reads.ts';
@@ -14,7 +13,6 @@ import { referencedImages } from './referenced-images.ts';
 import { referencesMax, svgNeeds, withReferences } from './svg-art.ts';
 import type { ThumbnailDrawer } from './thumbnail-drawer.ts';
 import type { ThumbnailFiles } from './thumbnail-files.ts';
-import { wholeBody } from './whole-body.ts';
 
 /** Increase it when the same image is drawn differently: part of each name and tag. */
 export const drawingVersion = 2;
@@ -31,8 +29,11 @@ export type Thumbnail =
 
 /** A content to draw. */
 export interface Art {
-  readonly body: StoredBody;
+  /** Hash of the bytes as they are stored. */
+  readonly sha256: Uint8Array;
   readonly encoding: EncodingName | null;
+  /** All bytes without their encoding; null: there are none to draw. */
+  readonly image: (asker: Asker) => Promise<Buffer | null>;
   readonly kind: ImageOrder['kind'];
   readonly form: PictureForm;
 }
@@ -135,11 +136,10 @@ export class Thumbnails {
   }
 
   /** The bytes of an image within the bounds, or why there is none. */
-  async #imageOf(asker: Asker, { body, encoding, kind }: Art): Promise<Buffer | Undrawn> {
-    const { reads } = this.#parts;
-    const image = await wholeBody(reads, asker, { body, encoding }, decodedBytesMax);
+  async #imageOf(asker: Asker, art: Art): Promise<Buffer | Undrawn> {
+    const image = await art.image(asker);
     if (image === null) return 'none';
-    if (kind === 'svg') return svgOf(reads, asker, image);
+    if (art.kind === 'svg') return svgOf(this.#parts.reads, asker, image);
     // what no browser would show is not given to a decoder
     const size = imageSize(image, true);
     if (size === null || size === 'more' || size.width * size.height > drawnPixelsMax) return 'none';
@@ -158,7 +158,7 @@ export class Thumbnails {
 }
 
 /** What a thumbnail shows, in hexadecimal digits. */
-export function nameOf({ body: { sha256 }, encoding, kind, form }: Art): string {
+export function nameOf({ sha256, encoding, kind, form }: Art): string {
   const encodingDigit = encoding === null ? 0 : { br: 1, gzip: 2, zstd: 3 }[encoding];
   const kindDigit = kind === 'svg' ? 1 : 0;
   const hash = Buffer.from(sha256).toString('hex');

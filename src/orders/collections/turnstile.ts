@@ -3,6 +3,8 @@ import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 
 /** Says whether a person sent a request. */
 export interface PersonCheck {
+  /** Public name of this site at Turnstile, for the challenge on pages; null: pages cannot show one. */
+  readonly siteKey: string | null;
   /**
    * Null: a person did. Otherwise why the token is refused. Throws `token_check_away`.
    *
@@ -33,9 +35,10 @@ const refusals: Readonly<Record<string, string>> = {
 export function turnstile(
   http: Pick<OutgoingHttp, 'post'>,
   secret: string,
-  url: string = turnstileUrl,
+  { url = turnstileUrl, siteKey = null }: TurnstilePlace = {},
 ): PersonCheck {
   return {
+    siteKey,
     problemOf: async (token, client, signal) => {
       if (token.length > tokenCharsMax) return refusals['invalid-input-response'] ?? null;
       const body = new URLSearchParams({ secret, response: token, remoteip: client });
@@ -47,6 +50,12 @@ export function turnstile(
       throw away(`Turnstile refuses the check: ${codes.map(String).join(', ').slice(0, 200)}`);
     },
   };
+}
+
+interface TurnstilePlace {
+  /** URL that checks tokens. */
+  readonly url?: string | undefined;
+  readonly siteKey?: string | null;
 }
 
 interface TurnstileAnswer {

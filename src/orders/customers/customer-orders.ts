@@ -323,6 +323,11 @@ export class CustomerOrders {
     return content === null ? null : { content, mediaType };
   }
 
+  /** The bytes of an approved file of a collection; null: the disk has lost them. */
+  approvedContent(sha256: Uint8Array): Promise<Buffer | null> {
+    return this.#parts.files.get(sha256);
+  }
+
   /** Counts all that an order is about to store. */
   #takeRoom(client: string, wanted: WantedOrder): void {
     if (!this.#stored.isBounded) return;

@@ -63,6 +63,8 @@ export type ItemsPlace =
 export interface CollectionPageView {
   readonly head: CollectionHead;
   readonly description: string | null;
+  /** Its items are sold here now, before they are inscribed. */
+  readonly isMinting: boolean;
   /** http and https URLs of somebody else. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
   /** Items that it names. */
@@ -80,12 +82,13 @@ export interface CollectionPageView {
 
 /** A collection of the market: what it sold, and its items. */
 export function collectionPage(view: CollectionPageView): Markup {
-  const { head, description, links, counted, listed } = view;
+  const { head, description, isMinting, links, counted, listed } = view;
   return collectionFrame(head, {
     tab: 'items',
     description: `${head.name}: ${plural(listed, 'item')}, with sales, volume, lowest price and holders as the Bitcoin chain shows them.`,
     intro: [
       description !== null && html`<p class="wrap lines">${strangersName(description)}</p>`,
+      isMinting && html`<p><a class="button primary" href="/mint/${head.slug}">Mint</a></p>`,
       links.length > 0 &&
         html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`,
       counted !== null && facts(head.slug, listed, counted),

@@ -2,7 +2,7 @@ import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { grouped, plural, shortHash, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
-import { coins, price } from '#web/parts/amounts.ts';
+import { dollars, price, priceWords } from '#web/parts/amounts.ts';
 import { heightLink, inscriptionLink, transactionLink } from '#web/parts/identifiers.ts';
 import { evidenceSentences, sighashNames } from '#web/parts/sale-evidence.ts';
 import { buyer, party, type SaleLine, saleRows, washChip } from '#web/parts/sale-rows.ts';
@@ -93,19 +93,6 @@ ${others !== null && others.length > 0 && [heading(level, 'Other sales of it'), 
 
 const heading = (level: 'h2' | 'h3', words: string): Markup =>
   level === 'h2' ? html`<h2>${words}</h2>` : html`<h3>${words}</h3>`;
-
-/** Both units, as clients and people name prices. */
-const priceWords = (sats: number): string =>
-  sats >= 1_000 ? `${coins(sats)} BTC (${plural(sats, 'sat')})` : plural(sats, 'sat');
-
-function dollars(sats: number, perCoin: number | null): HtmlValue {
-  if (perCoin === null) return null;
-  const words = ((sats / 100_000_000) * perCoin).toLocaleString('en-US', {
-    style: 'currency',
-    currency: 'USD',
-  });
-  return html` <span class="faint">about ${words} by the rate of now</span>`;
-}
 
 /** The stored evidence, in the terms of docs/marketplace.md. */
 function record(sale: SoldItem['sale'], hasJson: boolean): Markup {

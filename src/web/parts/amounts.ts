@@ -1,5 +1,5 @@
 import { grouped, plural } from '#web/format.ts';
-import { html, type Markup } from '#web/html.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
 const satsPerCoin = 100_000_000;
 /** From 0.01 BTC on, people name prices in coins. */
@@ -31,4 +31,22 @@ const shortened = (digits: string): string =>
 function coinsGrouped(text: string): string {
   const [whole = '0', decimals] = text.split('.');
   return decimals === undefined ? grouped(Number(whole)) : `${grouped(Number(whole))}.${decimals}`;
+}
+
+/** Both units, as clients and people name prices. */
+export const priceWords = (sats: number): string =>
+  sats >= 1_000 ? `${coins(sats)} BTC (${plural(sats, 'sat')})` : plural(sats, 'sat');
+
+/**
+ * The same in dollars, after an amount.
+ *
+ * @param perCoin null: the operator gives no rates
+ */
+export function dollars(sats: number, perCoin: number | null): HtmlValue {
+  if (perCoin === null) return null;
+  const words = ((sats / 100_000_000) * perCoin).toLocaleString('en-US', {
+    style: 'currency',
+    currency: 'USD',
+  });
+  return html` <span class="faint">about ${words} by the rate of now</span>`;
 }

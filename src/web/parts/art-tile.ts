@@ -49,12 +49,16 @@ const badges = {
   other: ['◇', ''],
 } as const;
 
-/** The kind of a content that is not shown in a list. */
-export function badge(contentType: string | null, runs: boolean | null): Markup {
+/**
+ * The kind of a content that is not shown in a list.
+ *
+ * @param isLinked false: there is no page on which it is opened
+ */
+export function badge(contentType: string | null, runs: boolean | null, isLinked = true): Markup {
   const media = mediaOf(contentType);
   const [sign, invitation] = badges[media === 'text' || media === 'image' ? 'other' : media];
   const kind = media === 'frame' ? documentWords(contentType, runs) : mediaWords(contentType);
-  return html`<span class="badge"><b aria-hidden="true">${sign}</b><span>${isolated(kind)}</span>${invitation !== '' && html`<small>${invitation}</small>`}</span>`;
+  return html`<span class="badge"><b aria-hidden="true">${sign}</b><span>${isolated(kind)}</span>${isLinked && invitation !== '' && html`<small>${invitation}</small>`}</span>`;
 }
 
 const documentWords = (contentType: string | null, runs: boolean | null): string =>

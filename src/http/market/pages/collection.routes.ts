@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { blockAt } from '#chain/blocks/block.queries.ts';
+import { isSelling } from '#collections/selling/open-sale.queries.ts';
 import {
   type CollectionNow,
   collectionPath,
@@ -101,6 +102,7 @@ async function collectionView(
   return {
     head,
     description: isFirst ? description : null,
+    isMinting: isFirst && collection.kind === 'import' && (await isSelling(client, collection.slug)),
     links: links.flatMap(({ words, href }) => (href === null ? [] : [{ words, href }])),
     listed: listedItems(collection),
     counted: stats === 'left out' ? null : await countedView(client, question, stats),

@@ -4,6 +4,7 @@ import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import { keyOfInscription } from '#chain/snapshot/inscription-keys.ts';
 import { idText } from '#http/market/collection-views.ts';
 import { saleLine } from '#http/market/pages/market-page-parts.ts';
+import { coinInDollars } from '#http/server/answers/coin-in-dollars.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { ownerText } from '#kernel/bitcoin/stored-owner.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
@@ -37,7 +38,7 @@ export async function salePageView(
   asked: AskedSale,
 ): Promise<SalePageView | null> {
   const [first] = asked.sales;
-  const dollarsPerCoin = await dollarsOf(deps);
+  const dollarsPerCoin = await coinInDollars(deps);
   if (first === undefined) return pendingView(client, deps, asked, dollarsPerCoin);
   const ids = asked.sales.map(({ revealTxid, index }) => ({ txid: revealTxid, index }));
   const shown = asked.sales.map((sale) => saleView(sale, deps.network));
@@ -130,10 +131,4 @@ async function otherSales(
   return sales
     .filter((sale) => !isOwn(sale))
     .map((sale) => saleLine(sale, { ...item, collection: null }, network));
-}
-
-/** The price of a coin now. Null: the operator gives no rates. */
-async function dollarsOf({ fxRates }: AppDependencies): Promise<number | null> {
-  const rate = (await fxRates?.())?.usd.get('bitcoin');
-  return rate === undefined ? null : Number(rate.digits) / 10 ** rate.decimals;
 }

@@ -15,15 +15,17 @@ import { publicOriginOfApp } from './site.ts';
  * on this server too (`/content/…`), `'self'` cannot name paths, and a server behind a proxy does not know its own
  * name. So the second policy lists the allowed paths, of any server.
  */
-const policiesOf = (pictures: readonly string[], connects: readonly string[]): string[] =>
-  [
+const policiesOf = ({ thumbnails = false, connects = [], challenge = false }: PageOptions): string[] => {
+  const pictures = thumbnails ? [thumbnailPath] : [];
+  const others = challenge ? ` ${challengeOrigin}` : '';
+  return [
     [
       "default-src 'none'",
-      "script-src 'self'",
+      `script-src 'self'${others}`,
       "style-src 'self'",
       "font-src 'self'",
       "img-src 'self'",
-      "frame-src 'self'",
+      `frame-src 'self'${others}`,
       "connect-src 'self'",
       "manifest-src 'self'",
       "object-src 'none'",
@@ -33,41 +35,43 @@ const policiesOf = (pictures: readonly string[], connects: readonly string[]): s
     ],
     [
       "default-src 'none'",
-      'script-src *:*/assets/',
+      `script-src *:*/assets/${others}`,
       'style-src *:*/assets/',
       'font-src *:*/assets/',
       `img-src ${paths(['/assets/', ...pictures])}`,
-      'frame-src *:*/preview/',
+      `frame-src *:*/preview/${others}`,
       `connect-src ${paths(['/search/suggest', ...connects])}`,
       'manifest-src *:*/manifest.webmanifest',
     ],
   ].map((directives) => directives.join('; '));
+};
 
 const paths = (names: readonly string[]): string => names.map((name) => `*:*${name}`).join(' ');
 
-const plainPolicies = policiesOf([], []);
-
 /** Thumbnails are pictures that we draw ourselves, pixel by pixel: nothing that was inscribed is in them as it was. */
 const thumbnailPath = '/thumbnails/';
+
+/** Origin at which Turnstile has its script, and the frame of its challenge (developers.cloudflare.com/turnstile, "CSP"). */
+const challengeOrigin = 'https://challenges.cloudflare.com';
 
 export interface PageOptions {
   /** The page shows thumbnails. */
   readonly thumbnails?: boolean;
   /** Paths that the page's scripts may ask, beside suggestions. One that ends with `/` names all below it. */
   readonly connects?: readonly string[];
+  /** The page shows a challenge of Turnstile: the one thing of another server that a page of ours may load. */
+  readonly challenge?: boolean;
 }
 
+const noOptions: PageOptions = {};
+const plainPolicies = policiesOf(noOptions);
+
 /** Sends a page, or 304 where the client already has these bytes. */
-export function sendPage(
-  reply: FastifyReply,
-  made: Markup,
-  { thumbnails = false, connects = [] }: PageOptions = {},
-): FastifyReply {
+export function sendPage(reply: FastifyReply, made: Markup, options: PageOptions = noOptions): FastifyReply {
   varyBy(reply, 'Accept');
   const isError = reply.statusCode >= 400;
   const page = withSharing(made, sharingOfRequest(reply.request, isError, publicOriginOfApp(reply)));
-  const isPlain = !thumbnails && connects.length === 0;
-  const policies = isPlain ? plainPolicies : policiesOf(thumbnails ? [thumbnailPath] : [], connects);
+  const policies = options === noOptions ? plainPolicies : policiesOf(options);
   reply
     .header('content-security-policy', policies)
     .header('cross-origin-opener-policy', 'same-origin')

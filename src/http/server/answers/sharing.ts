@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { FeedLink, Sharing } from '#web/parts/sharing-tags.ts';
 
 /** Pages with a picture of their own. */
-const withPicture = /^\/(?<kind>block|inscription|rune|collection)\/(?<name>[^/]+)$/u;
+const withPicture = /^\/(?<kind>block|inscription|rune|collection|mint)\/(?<name>[^/]+)$/u;
 
 /** Names of parameters that only say which part of the matches a page shows. */
 const notOfFeeds = ['q', 'hash', 'page', 'sort', 'order'];
@@ -19,8 +19,10 @@ const notOfFeeds = ['q', 'hash', 'page', 'sort', 'order'];
 function sharingOf(url: string, origin: string | null): Sharing {
   const [path = '', query = ''] = url.split('?', 2);
   const { kind, name } = withPicture.exec(path)?.groups ?? {};
-  const picture = kind === undefined || name === undefined ? '/og/site.png' : `/og/${kind}/${name}.png`;
-  return { origin: origin ?? '', picture, feed: feedOf(path, new URLSearchParams(query), kind, name) };
+  // a collection for sale is one of the market
+  const subject = kind === 'mint' ? 'collection' : kind;
+  const picture = subject === undefined || name === undefined ? '/og/site.png' : `/og/${subject}/${name}.png`;
+  return { origin: origin ?? '', picture, feed: feedOf(path, new URLSearchParams(query), subject, name) };
 }
 
 function feedOf(

@@ -15,7 +15,7 @@ function checking(answer: { status?: number; body: string } | AppError) {
     if (answer instanceof AppError) throw answer;
     return { status: answer.status ?? 200, bytes: Buffer.from(answer.body) };
   };
-  return { asked, check: turnstile({ post }, 'the secret', url) };
+  return { asked, check: turnstile({ post }, 'the secret', { url }) };
 }
 
 const refused = (code: string) => ({ body: JSON.stringify({ success: false, 'error-codes': [code] }) });

@@ -61,12 +61,16 @@ export function fieldProblems(fields, network) {
   const parent = trimmed(fields.parentId);
   if (parent !== '' && !isInscriptionId(parent))
     add('parentId', 'This is no id of an inscription: 64 hex digits, an i, and a number.');
-  const fee = trimmed(fields.fee);
-  if (fee !== '' && !/^\d{1,5}(?:\.\d{1,3})?$/u.test(fee))
-    add('fee', 'A fee rate is a number from 0.1 to 10000, with at most three decimals.');
+  add('fee', feeProblem(trimmed(fields.fee)));
   add('metadata', metadataProblem(trimmed(fields.metadata)));
   return problems;
 }
+
+/** @param {string} fee */
+export const feeProblem = (fee) =>
+  fee === '' || /^\d{1,5}(?:\.\d{1,3})?$/u.test(fee)
+    ? null
+    : 'A fee rate is a number from 0.1 to 10000, with at most three decimals.';
 
 /** @param {string} text */
 function metadataProblem(text) {

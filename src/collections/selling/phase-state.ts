@@ -1,0 +1,65 @@
+import type { Phase } from './choose-phase.ts';
+
+/**
+ * The state of a phase at a moment. `full`: it is open, and orders have all of its items: those that are not paid for
+ * may come back.
+ */
+export type PhaseState = 'later' | 'open' | 'full' | 'over';
+
+type TimedPhase = Pick<Phase, 'startsAt' | 'endsAt' | 'items' | 'taken'>;
+
+/** Items that a phase can still sell. Pure. */
+export const leftInPhase = ({ items, taken }: Pick<Phase, 'items' | 'taken'>, free: number): number =>
+  items === null ? free : Math.min(free, items - taken);
+
+/**
+ * Tells the state of a phase. Pure.
+ *
+ * @param free items of the collection that no order has
+ */
+export function phaseStateAt(phase: TimedPhase, free: number, now: Date): PhaseState {
+  const { startsAt, endsAt } = phase;
+  if (endsAt !== null && endsAt <= now) return 'over';
+  if (startsAt !== null && startsAt > now) return 'later';
+  return leftInPhase(phase, free) === 0 ? 'full' : 'open';
+}
+
+/** A collection that is for sale, or was. */
+export interface SoldSupply {
+  readonly isClosed: boolean;
+  /** Its prices are in runes. */
+  readonly isInRunes: boolean;
+  readonly total: number;
+  /** Items that orders have. */
+  readonly taken: number;
+  /** Items of orders that are not paid for. */
+  readonly unpaid: number;
+}
+
+/**
+ * The state of a sale at a moment. `sold out`: everything is paid for. `reserved`: what is left is in orders that are
+ * not paid for. `between`: no phase is open, and one follows. `over`: no phase follows.
+ */
+export type SaleState = 'closed' | 'runes' | 'sold out' | 'reserved' | 'open' | 'later' | 'between' | 'over';
+
+/** Tells the state of a sale. Pure. */
+export function saleStateAt(supply: SoldSupply, phases: readonly TimedPhase[], now: Date): SaleState {
+  const { isClosed, isInRunes, total, taken, unpaid } = supply;
+  if (total === taken && unpaid === 0) return 'sold out';
+  if (isClosed) return 'closed';
+  if (isInRunes) return 'runes';
+  const states = phases.map((phase) => phaseStateAt(phase, total - taken, now));
+  if (states.includes('open')) return 'open';
+  if (states.includes('full')) return 'reserved';
+  if (!states.includes('later')) return 'over';
+  return states.every((state) => state === 'later') ? 'later' : 'between';
+}
+
+/** The next moment at which a phase opens or ends; null: there is no such moment. Pure. */
+export function nextChange(phases: readonly TimedPhase[], now: Date): Date | null {
+  const moments = phases
+    .flatMap(({ startsAt, endsAt }) => [startsAt, endsAt])
+    .filter((moment) => moment !== null)
+    .filter((moment) => moment > now);
+  return moments.toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null;
+}

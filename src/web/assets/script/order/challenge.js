@@ -1,0 +1,81 @@
+// The challenge before an order: Turnstile's, where the service asks for one.
+
+const scriptUrl = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit';
+/** For services that take any token. */
+const anyToken = 'satscribe page';
+
+/**
+ * The part of Turnstile's script that is used (developers.cloudflare.com/turnstile, "Explicit rendering").
+ *
+ * @typedef {{
+ *   readonly render: (place: HTMLElement, options: Readonly<Record<string, unknown>>) => string,
+ *   readonly reset: (id: string) => void,
+ * }} Turnstile
+ */
+
+export class Challenge {
+  /** @type {string | null} */
+  #token;
+  /** @type {string | null} */
+  #widget = null;
+  #isFailed = false;
+
+  /**
+   * @param {HTMLElement} place
+   * @param {string | undefined} siteKey undefined: there is no challenge
+   */
+  constructor(place, siteKey) {
+    this.#token = siteKey === undefined ? anyToken : null;
+    if (siteKey === undefined) return;
+    const script = document.createElement('script');
+    script.src = scriptUrl;
+    script.async = true;
+    script.addEventListener('load', () => this.#show(place, siteKey));
+    script.addEventListener('error', () => {
+      this.#isFailed = true;
+    });
+    document.head.append(script);
+  }
+
+  /** The token of a solved challenge; null: it is not solved. */
+  get token() {
+    return this.#token;
+  }
+
+  /** The advice while there is no token. */
+  get words() {
+    return this.#isFailed
+      ? 'The challenge of Cloudflare cannot be loaded: allow challenges.cloudflare.com, and reload the page.'
+      : 'Solve the challenge above the button first.';
+  }
+
+  /** A token is good for one order: the next one needs another. */
+  reset() {
+    if (this.#widget === null) return;
+    this.#token = null;
+    turnstile()?.reset(this.#widget);
+  }
+
+  /**
+   * @param {HTMLElement} place
+   * @param {string} siteKey
+   */
+  #show(place, siteKey) {
+    const forget = () => {
+      this.#token = null;
+    };
+    this.#widget =
+      turnstile()?.render(place, {
+        sitekey: siteKey,
+        size: 'flexible',
+        callback: (/** @type {string} */ token) => {
+          this.#token = token;
+        },
+        'expired-callback': forget,
+        'error-callback': forget,
+      }) ?? null;
+  }
+}
+
+/** @returns {Turnstile | undefined} */
+const turnstile = () => /** @type {{ turnstile?: Turnstile }} */ (/** @type {unknown} */ (window)).turnstile;

@@ -1,0 +1,23 @@
+// How long it is until a moment. Pure.
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/**
+ * A span in its two largest units, as `2 days 4 h`; empty: the moment is past.
+ *
+ * @param {number} ms
+ */
+export function countdownWords(ms) {
+  if (ms <= 0) return '';
+  // up to the second that ends it: at 0.4 s one second is left
+  const seconds = Math.ceil(ms / 1000);
+  const whole = seconds * 1000;
+  const [days, hours] = [Math.floor(whole / dayMs), Math.floor((whole % dayMs) / hourMs)];
+  if (days > 0) return `in ${days} ${days === 1 ? 'day' : 'days'}${hours === 0 ? '' : ` ${hours} h`}`;
+  const minutes = Math.floor((whole % hourMs) / minuteMs);
+  if (hours > 0) return `in ${hours} h ${minutes} min`;
+  const rest = seconds % 60;
+  return minutes > 0 ? `in ${minutes} min ${rest} s` : `in ${rest} s`;
+}

@@ -1,0 +1,82 @@
+// The state of a sale on its page: its countdowns, and the parts that the server replaces.
+import { showParts } from '../live.js';
+import { countdownWords } from './countdown.js';
+
+/** Items come back after half an hour at most, and phases open by the clock: this often it is new enough. */
+const lookMs = 15_000;
+/** Pages that wait for the same second ask one after the other. */
+const spreadMs = 1_500;
+const tickMs = 1_000;
+
+/** @typedef {{ readonly isOpen: boolean, readonly terms: string }} Sale */
+
+/** The parts of the page that the server replaces. */
+const parts = () => document.querySelectorAll('[data-live]');
+
+/** @returns {Sale} */
+function saleNow() {
+  const part = document.querySelector('[data-live="supply"]');
+  const { sale = '', terms = '' } = part instanceof HTMLElement ? part.dataset : {};
+  return { isOpen: sale === 'open', terms };
+}
+
+/** Writes how long it is until each moment of the page. */
+function showCountdowns() {
+  for (const part of document.querySelectorAll('[data-until]')) {
+    const words = countdownWords(Date.parse(part.getAttribute('data-until') ?? '') - Date.now());
+    part.textContent = words === '' ? '' : `(${words})`;
+  }
+}
+
+/** Reads the page again, and shows its parts as they are now. */
+async function readAgain() {
+  const answer = await fetch(location.pathname, { headers: { accept: 'text/html' }, cache: 'no-cache' });
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const found = [...page.querySelectorAll('[data-live]')];
+  showParts(Object.fromEntries(found.map((part) => [part.getAttribute('data-live') ?? '', part.outerHTML])));
+}
+
+/** Milliseconds until a phase opens or ends; null: there is no such moment. */
+function untilChange() {
+  const part = document.querySelector('[data-live="supply"]');
+  const next = part instanceof HTMLElement ? part.dataset['next'] : undefined;
+  if (next === undefined) return null;
+  return Math.max(0, Date.parse(next) - Date.now()) + Math.random() * spreadMs;
+}
+
+/**
+ * Follows the sale while the page is shown. Tells what it is at once, and each time that it is another one.
+ *
+ * @param {(sale: Sale) => void} onSale
+ */
+export function followSale(onSale) {
+  let told = '';
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const tell = () => {
+    showCountdowns();
+    const sale = saleNow();
+    if (JSON.stringify(sale) === told) return;
+    told = JSON.stringify(sale);
+    onSale(sale);
+  };
+  const later = () => {
+    clearTimeout(timer);
+    if (!document.hidden && parts().length > 0)
+      timer = setTimeout(look, Math.min(lookMs, untilChange() ?? lookMs));
+  };
+  const look = () => {
+    readAgain()
+      // the page stays as it is, and asks again
+      .catch(() => undefined)
+      .finally(() => {
+        tell();
+        later();
+      });
+  };
+  document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : look()));
+  setInterval(showCountdowns, tickMs);
+  tell();
+  later();
+}

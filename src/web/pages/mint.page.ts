@@ -1,0 +1,57 @@
+import { grouped, plural } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type MintForm, mintForm } from '#web/parts/mint-form.ts';
+import { type MintPhase, phaseList } from '#web/parts/mint-phases.ts';
+import { type MintSupply, supplyPart } from '#web/parts/mint-supply.ts';
+import { type MintTile, mintArt } from '#web/parts/mint-tiles.ts';
+import { isVisible, strangersName } from '#web/parts/strangers-text.ts';
+
+export interface MintPageView {
+  readonly site: Site | null;
+  readonly slug: string;
+  /** Texts of a stranger, as are the name of the creator and the description. */
+  readonly name: string;
+  readonly creator: string;
+  readonly description: string;
+  /** http and https URLs of somebody else. */
+  readonly links: readonly { readonly words: string; readonly href: string }[];
+  readonly tiles: readonly MintTile[];
+  /** Each item is the same file. */
+  readonly isEdition: boolean;
+  readonly supply: MintSupply;
+  readonly phases: readonly MintPhase[];
+  /** Sats an item for the service. */
+  readonly serviceFee: number;
+  /** Null: the operator gives no rates. */
+  readonly dollarsPerCoin: number | null;
+  readonly form: MintForm;
+}
+
+/** The page on which people buy items of a collection, before these are inscribed. */
+export function mintPage(view: MintPageView): Markup {
+  const { site, slug, name, creator, description, tiles, isEdition, supply, form } = view;
+  return layout({
+    title: `Mint ${name} · Satscribe`,
+    description: `${name} by ${creator}: ${plural(supply.total, 'inscription')} to mint on Bitcoin, with what is left and what it costs.`,
+    site,
+    scripts: ['order/mint-page.js'],
+    main: html`<div class="mint">
+<div class="mint-show">${mintArt(tiles, isEdition, supply.total)}</div>
+<div class="mint-side">
+<h1 class="wrap">${strangersName(name)}</h1>
+<p class="faint wrap">by ${strangersName(creator)} · <span class="nowrap">${isEdition ? `edition of ${grouped(supply.total)}` : plural(supply.total, 'item')}</span> · <a href="/collection/${slug}">On the market</a></p>
+${isVisible(description) && html`<p class="wrap lines">${strangersName(description)}</p>`}
+${linksPart(view)}
+${supplyPart(supply)}
+${phaseList(view.phases, view)}
+${mintForm(form, supply.sale)}
+</div>
+</div>`,
+  });
+}
+
+/** Links of strangers tell their pages nothing of the visitor, and search engines nothing of them. */
+const linksPart = ({ links }: Pick<MintPageView, 'links'>): HtmlValue =>
+  links.length > 0 &&
+  html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`;

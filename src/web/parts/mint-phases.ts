@@ -1,0 +1,60 @@
+import { grouped, plural } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { coins, dollars } from './amounts.ts';
+import { moment } from './moment.ts';
+
+export interface MintPhase {
+  readonly name: string;
+  readonly isPublic: boolean;
+  /** Sats an item for the creator. */
+  readonly price: number;
+  readonly state: 'later' | 'open' | 'full' | 'over';
+  readonly startsAt: Date | null;
+  readonly endsAt: Date | null;
+  /** Items that it sells; null: all that are left. */
+  readonly items: number | null;
+  /** Items that it can sell now. */
+  readonly left: number;
+}
+
+interface PhasePrices {
+  readonly serviceFee: number;
+  readonly dollarsPerCoin: number | null;
+}
+
+const stateWords = { later: 'not open yet', open: 'open', full: 'sold out', over: 'ended' } as const;
+
+/** Phases of a sale, in the order of its creator. The script of the page replaces them (`data-live`). */
+export function phaseList(phases: readonly MintPhase[], prices: PhasePrices): Markup {
+  const { serviceFee } = prices;
+  const more =
+    serviceFee > 0
+      ? `Beside these prices the service takes ${plural(serviceFee, 'sat')} an item, and miners take their fees.`
+      : 'The fees of the service and of miners come on top of these prices.';
+  return html`<section data-live="phases"><h2>${phases.length === 1 ? 'The phase' : 'Phases'}</h2>
+<ol class="phases">${phases.map((phase) => phaseItem(phase, prices))}</ol>
+<p class="faint small">${more} The form tells the exact sum before you order.</p>
+</section>`;
+}
+
+function phaseItem(phase: MintPhase, { dollarsPerCoin }: PhasePrices): Markup {
+  const { name, isPublic, price, state } = phase;
+  return html`<li class="phase ${state} card-box">
+<h3><span class="wrap">${name}</span> <span class="phase-state">${stateWords[state]}</span></h3>
+<p class="phase-price"><b class="nowrap">${price === 0 ? 'free' : plural(price, 'sat')}</b>${price > 0 && html` <span class="faint nowrap">${coins(price)} BTC</span>${dollars(price, dollarsPerCoin)}`}</p>
+<p class="phase-facts">${isPublic ? 'Everybody may mint' : 'Addresses of its list alone'}${leftWords(phase)}${timeWords(phase)}</p>
+</li>
+`;
+}
+
+function leftWords({ state, items, left }: MintPhase): HtmlValue {
+  if (state === 'over' || items === null) return null;
+  if (state === 'full') return html` · <span class="nowrap">none of ${grouped(items)} left</span>`;
+  return html` · <span class="nowrap">${grouped(left)} of ${grouped(items)} left</span>`;
+}
+
+function timeWords({ state, startsAt, endsAt }: MintPhase): HtmlValue {
+  if (state === 'later' && startsAt !== null) return html` · opens ${moment(startsAt)}`;
+  if (endsAt === null) return null;
+  return html` · ${state === 'over' ? 'ended' : 'ends'} ${moment(endsAt)}`;
+}

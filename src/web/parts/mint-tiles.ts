@@ -1,0 +1,43 @@
+import { grouped } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { isSvg, mediaOf } from '#web/media.ts';
+import { badge } from './art-tile.ts';
+import { snippet } from './snippet.ts';
+import { isolated, strangersName } from './strangers-text.ts';
+
+/** An approved file of a collection for sale. */
+export interface MintTile {
+  /** Path of its thumbnail; null: no operator's disk is here. */
+  readonly thumbnail: string | null;
+  /** A stranger's name of the file. */
+  readonly name: string;
+  readonly mediaType: string;
+  /** The beginning of a text. Null: it is no text, or not read. */
+  readonly text: string | null;
+}
+
+/**
+ * Some of what is sold. Pictures are thumbnails that this server draws of the approved files; cover and banner are
+ * URLs of strangers, and are not loaded. Nothing runs, plays or moves.
+ */
+export function mintArt(tiles: readonly MintTile[], isEdition: boolean, total: number): HtmlValue {
+  if (tiles.length === 0) return null;
+  const words = isEdition
+    ? `Each of the ${grouped(total)} items is this file.`
+    : tiles.length < total
+      ? `Some of ${grouped(total)} items.`
+      : null;
+  return html`<ul class="mint-tiles${tiles.length === 1 && ' alone'}" aria-label="What is sold">${tiles.map(tileItem)}</ul>
+${words !== null && html`<p class="faint small">${words}</p>`}`;
+}
+
+const tileItem = (tile: MintTile): Markup =>
+  html`<li><span class="art">${shown(tile)}</span><span class="unseen">${strangersName(tile.name)}</span></li>
+`;
+
+function shown({ thumbnail, mediaType, text }: MintTile): HtmlValue {
+  if (thumbnail !== null && (mediaOf(mediaType) === 'image' || isSvg(mediaType)))
+    return html`<img class="thumbnail" src="${thumbnail}" alt="" width="400" height="400" loading="lazy" decoding="async">`;
+  if (text !== null) return html`<span class="snippet">${isolated(snippet(text))}</span>`;
+  return badge(mediaType, null, false);
+}
