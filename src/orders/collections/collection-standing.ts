@@ -50,6 +50,12 @@ export async function keepCollectionItems(
   const isNeeding = isReserving({ ...order, failedAt: null }, now);
   const without = order.state === 'waiting-confirmation' ? 'late' : 'released';
   const standing = await keepItems(tx, order.id, isNeeding, without);
+  if (standing === 'unpaid' && isMade && order.state === 'queued') {
+    // the branch with its delivery is back: what was decided there counts
+    await lockContenders(tx, order.id);
+    await decideItems(tx, order.id, 'allowed');
+    return 'allowed';
+  }
   // its delivery takes of the allowance as long as it may be mined, with the payment that is in no block now
   if (standing !== 'allowed' || isMade || !unpaidStates.includes(order.state)) return standing;
   await undecideItems(tx, order.id);

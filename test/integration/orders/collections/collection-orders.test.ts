@@ -336,6 +336,21 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect((await world.audit()).differences).toEqual([]);
   });
 
+  test('has its items for good again once the branch with its delivery is back', async () => {
+    await approvedFor('returned', listed + 3, 1);
+    const order = await ordered({ id: 'returned', count: 1 }, { receiveAddress: addressOf(listed + 3) });
+    const { coin } = await world.chain.pay(order.script, order.charge.amount);
+    await world.deliver(order.id);
+    const branch = await world.chain.takeBack(2);
+    await world.chain.mine([transaction([coin], [{ value: coin.value - 5_000, to: coin.owner }])]);
+    await world.eventually(async () => (await standingOf(order.id)) === 'unpaid');
+    await world.chain.reconsider(branch);
+    await world.until(order.id, 'completed');
+    expect(await standingOf(order.id)).toBe('allowed');
+    await requireExactCounts(world.database.pool, 'returned');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
   test('frees its items at once where its customer cancels it', async () => {
     await approved({ id: 'regretted', items: 1 });
     const { id } = await ordered({ id: 'regretted', count: 1 });
