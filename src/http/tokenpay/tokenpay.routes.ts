@@ -13,6 +13,7 @@ import { isOrderId } from '#orders/order/order-machine.ts';
 import { hurryPayments } from '#payments/store/watches.store.ts';
 import { readTokenOrder } from '#tokenpay/reading/read-token-order.ts';
 import type { ShopOrders } from '#tokenpay/shop-orders.ts';
+import { fxRateRoutes } from './fxrate.routes.ts';
 import { accountBalance, createdTokenOrder, tokenOrder, tokenOrderBody } from './token-order.schemas.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
@@ -57,6 +58,7 @@ export function tokenpayRoutes(app: App, deps: AppDependencies): void {
     },
   });
   checkRoute(app, deps);
+  fxRateRoutes(app, deps);
 }
 
 function createRoute(app: App, deps: AppDependencies): void {

@@ -9,6 +9,13 @@ export const orderErrors = {
       'The message says what is missing: `satscribe wallet init` makes a wallet, WALLET_SEED_FILE names its seed (docs/wallet.md), and Bitcoin Core relays reveals by default.',
     retry: 'minute',
   },
+  fx_rates_missing: {
+    meaning:
+      'Prices of coins in dollars are not known: FX_RATES_FILE is not set, or its rates are more than an hour old.',
+    action:
+      'Ask again later, or take prices from elsewhere. The operator sets FX_RATES_FILE and looks why the program that writes it does not (docs/orders.md, "Amounts in dollars").',
+    retry: 'minute',
+  },
   miner_silent: {
     meaning:
       'An order has a transaction above the standard size, and the miner that is to take it (NONSTANDARD_MINER_URL) does not answer.',

@@ -23,8 +23,6 @@ export type ReadTokenOrder =
 
 /** Longer ones are no descriptions of a purchase; the database has the same bound. */
 const descriptionMax = 1000;
-/** All sats that there will be, in sats. */
-const satsMost = 2_100_000_000_000_000n;
 
 /**
  * Reads the body of `POST /tokenpay/user/order/rune`, whose numbers are texts (`exactJson`). All faults are told.
@@ -37,7 +35,7 @@ export function readTokenOrder(body: unknown, urlProblem: (url: string) => strin
   const fields = values.object(body, 'the body') ?? {};
   const rune = readRune(values, fields['token']);
   const amount = readAmountText(values, fields['amount']);
-  const additionalFee = readAdditionalFee(values, fields['additionalFee']);
+  const additionalFee = values.whole(fields['additionalFee'], 'additionalFee') ?? 0n;
   const description = values.text(fields['description'], 'description');
   if (description !== null && description.length > descriptionMax)
     values.fault('description', `has more than ${descriptionMax} characters`);
@@ -63,11 +61,4 @@ function readRune(values: RequestValues, given: unknown): Pick<SentTokenOrder, '
 function readAmountText(values: RequestValues, given: unknown): string | null {
   if (!isGiven(given)) return values.required(given, 'amount');
   return typeof given === 'string' ? given : values.fault('amount', 'must be a number');
-}
-
-function readAdditionalFee(values: RequestValues, given: unknown): bigint {
-  const fee = values.whole(given, 'additionalFee') ?? 0n;
-  if (fee <= satsMost) return fee;
-  values.fault('additionalFee', 'is more sats than there will be');
-  return 0n;
 }

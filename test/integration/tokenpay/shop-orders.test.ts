@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { testShopClients } from '#test/support/tokenpay/shop-clients.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 
 const isCompleted = ({ state }: ShopOrder): boolean => state === 'completed';
 
 describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   let shop: ShopWorld;
+  testShopClients(() => shop);
   let rune: EtchedRune;
   let other: EtchedRune;
   beforeAll(async () => {

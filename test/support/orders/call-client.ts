@@ -6,7 +6,7 @@ const execute = promisify(execFile);
 const clientFile = new URL('./ordinalsbot-client.ts', import.meta.url).pathname;
 
 /** The classes of the public client that our service answers. */
-export type ClientClass = 'Inscription' | 'Satscanner' | 'Satextractor' | 'Mempool';
+export type ClientClass = 'Inscription' | 'Satscanner' | 'Satextractor' | 'Mempool' | 'TokenPay';
 
 export interface ClientAnswer<Value> {
   readonly value?: Value;

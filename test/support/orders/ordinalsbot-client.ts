@@ -8,7 +8,8 @@ const print = (answer: object): boolean => process.stdout.write(JSON.stringify(a
 // the client writes its settings there
 Object.assign(console, { log: () => undefined });
 const [name = '', method = '', json = '[]'] = process.argv.slice(2);
-const client = new Ordinalsbot(process.env['CLIENT_KEY'] ?? '', 'testnet')[
+const key = process.env['CLIENT_KEY'] ?? '';
+const client = new Ordinalsbot(key, 'testnet', key === '' ? undefined : key)[
   name as ClientClass
 ]() as unknown as Readonly<Record<string, (...parameters: unknown[]) => Promise<unknown>>>;
 try {

@@ -92,6 +92,10 @@ export class ShopWorld {
       orders: world.customerOrders,
       shopOrders: this.shops,
       access: access.access,
+      fxRates: async () => ({
+        usd: new Map([['bitcoin', { digits: 9_123_450n, decimals: 2 }]]),
+        updatedAt: new Date(1_764_000_000_000),
+      }),
     });
     const { signal } = this.#controller;
     const log = loggerInto({ write: (line: string) => void world.logged.push(line) }, 'warn');

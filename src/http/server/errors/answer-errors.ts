@@ -101,6 +101,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   idempotency_key_busy: 409,
   orders_off: 503,
   miner_silent: 503,
+  fx_rates_missing: 503,
   wallet_indices_unreleased: 503,
   inscription_not_indexed: 503,
   not_offered: 501,
@@ -128,6 +129,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   // how the service was started, not what happens to it
   'mempool_not_followed',
   'orders_off',
+  'fx_rates_missing',
   'wallet_indices_unreleased',
   'inscription_not_indexed',
 ]);

@@ -1,0 +1,44 @@
+import { Type } from 'typebox';
+import type { Decimal } from '#fx/fx-rates.ts';
+import { priceReads } from '#http/server/access/guard.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { exactNumber } from '#kernel/text/exact-number.ts';
+
+const rates = Type.Object(
+  {
+    bitcoin: Type.Optional(Type.Object({ usd: Type.Number({ description: 'US dollars, all digits' }) })),
+    updatedAt: Type.Integer({ description: 'when they were noted, ms since 1970' }),
+  },
+  { additionalProperties: true, description: 'prices of coins by their names, as the operator has them' },
+);
+
+/** `GET /fxrate`: prices of coins in dollars, with which shops turn prices into runes (client-compat 3.14). */
+export function fxRateRoutes(app: App, { fxRates = null }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/fxrate',
+    schema: {
+      operationId: 'fxRate',
+      summary: 'Prices of coins in US dollars',
+      tags: ['token payments'],
+      response: { 200: rates },
+    },
+    config: { errors: 'serviceRead', guard: priceReads, failures: [503] },
+    handler: async (_request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const found = (await fxRates?.()) ?? null;
+      if (found === null)
+        throw new AppError('fx_rates_missing', 'prices in dollars are not known here, or are too old');
+      const coins = [...found.usd].map(([coin, usd]) => [coin, { usd: exactNumber(digitsOf(usd)) }] as const);
+      return { ...Object.fromEntries(coins), updatedAt: found.updatedAt.getTime() } as never;
+    },
+  });
+}
+
+/** A decimal as JSON writes numbers. */
+function digitsOf({ digits, decimals }: Decimal): string {
+  const text = String(digits).padStart(decimals + 1, '0');
+  return decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
+}
