@@ -79,7 +79,7 @@ export default {
     room(
       'commands',
       '^src/(commands/|main|command-line|cli)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|collections/|purse/|orders/|payouts/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|collections/|purse/|orders/|payouts/|tokenpay/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('search-text', '^search/text/', '^(search/text|src/kernel)/'),

@@ -210,6 +210,21 @@ export const sharedTables: readonly SharedTables[] = [
     why: 'what orders of collections earned, joined with these orders: 100,000 of them would be a parameter of 4 MB',
   },
   {
+    room: 'src/tokenpay',
+    files: {
+      'audit/token-faults.queries.ts': [
+        'chain.hash32',
+        'chain.rune_balances',
+        'chain.runes',
+        'service.assets',
+        'service.ledger_entries',
+        'service.payments_seen',
+        'service.token_balances',
+      ],
+    },
+    why: 'an audit compares tables of several rooms in one statement: all credits would be a parameter of 100 MB',
+  },
+  {
     room: 'src/purse',
     files: {
       'coins/coins.store.ts': ['service.inventory_outputs', 'service.payments_seen'],

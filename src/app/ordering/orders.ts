@@ -32,6 +32,7 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
+import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { followReleases, type ReleaseOptions, releaseIndices } from '#wallet/indices/release-indices.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
@@ -298,4 +299,5 @@ export function startAudits(
 const auditBeside: KeepAuditingOptions['beside'] = async (parts) => [
   ...(await auditPayouts(parts)),
   ...(await auditCollections(parts)).filter((difference) => !mayBeMeant(difference)),
+  ...(await auditTokens(parts)),
 ];

@@ -6,6 +6,7 @@ import type { PayoutDifference } from '#payouts/audit/audit-payouts.ts';
 import type { Command, CommandContext } from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, withService } from '#src/commands/service-database.ts';
+import type { TokenDifference } from '#tokenpay/audit/token-differences.ts';
 import { orderLine } from './orders.ts';
 
 export const auditCommand: Command = {
@@ -15,7 +16,7 @@ export const auditCommand: Command = {
   details: `Compares each order with what blocks have: payments, the outputs that must lie unspent at scripts of the
 wallet, transactions, fees, refunds, and where the index has what was delivered; each payout with what it
 paid; and the counters of collections for sale with their items and orders, these with the states of orders, and
-what creators earned with the ledger. Needs the node, and an index
+what creators earned with the ledger; and accounts of shops with what came for them. Needs the node, and an index
 at its tip. Changes nothing, and may run beside a service. On a difference the exit code is 1; each is named
 with its order and what to do (docs/orders.md, "Audit"). An order id is as good as a key to the order.
 
@@ -39,12 +40,14 @@ async function runAudit(context: CommandContext): Promise<void> {
     { auditOrders },
     { auditPayouts },
     { auditCollections, mayBeMeant },
+    { auditTokens },
     { servedNetwork },
   ] = await Promise.all([
     import('#src/app/sources/node.ts'),
     import('#orders/audit/audit-orders.ts'),
     import('#payouts/audit/audit-payouts.ts'),
     import('#orders/audit/audit-collections.ts'),
+    import('#tokenpay/audit/audit-tokens.ts'),
     import('#kernel/pg/served-network.ts'),
   ]);
   await withService(context, async (pool) => {
@@ -56,30 +59,36 @@ async function runAudit(context: CommandContext): Promise<void> {
       const audit = await auditOrders(parts);
       const payouts = await auditPayouts(parts);
       const collections = await auditCollections(parts);
-      await tell(context, { audit, payouts, collections });
+      const tokens = await auditTokens(parts);
+      await tell(context, { audit, payouts, collections, tokens });
       const unmeant = collections.filter((difference) => !mayBeMeant(difference));
-      requireSame({ audit, payouts, collections: unmeant });
+      requireSame({ audit, payouts, collections: unmeant, tokens });
     });
   });
 }
 
-/** Findings of the parts of an audit found. */
+/** Findings of the parts of an audit. */
 interface Found {
   readonly audit: Audit;
   readonly payouts: readonly PayoutDifference[];
   readonly collections: readonly CollectionDifference[];
+  readonly tokens: readonly TokenDifference[];
 }
 
 async function tell({ flags, print }: CommandContext, found: Found): Promise<void> {
-  const texts = await import('#orders/audit/differences.ts');
+  const texts = {
+    ...(await import('#orders/audit/differences.ts')),
+    ...(await import('#tokenpay/audit/token-differences.ts')),
+  };
   await print(
     flags['json'] === undefined ? textOf(found, texts) : `${JSON.stringify(shownOf(found, texts))}\n`,
   );
 }
 
-type AllTexts = typeof import('#orders/audit/differences.ts');
+type AllTexts = typeof import('#orders/audit/differences.ts') &
+  typeof import('#tokenpay/audit/token-differences.ts');
 
-function textOf({ audit, payouts, collections }: Found, all: AllTexts): string {
+function textOf({ audit, payouts, collections, tokens }: Found, all: AllTexts): string {
   const { differences } = all;
   const { orders, differing, balances, funds } = audit;
   const lines = balances.map(
@@ -94,19 +103,28 @@ function textOf({ audit, payouts, collections }: Found, all: AllTexts): string {
   if (funds.length > 0) lines.push('funds of the operator\n');
   for (const difference of funds)
     lines.push(differenceLines('', difference, { ...differences, ...all.fundDifferences }));
-  for (const [id, of] of Map.groupBy(payouts, ({ payout }) => payout)) {
-    lines.push(`payout ${id}\n`);
-    for (const difference of of)
-      lines.push(differenceLines('', difference, { ...differences, ...all.payoutDifferences }));
-  }
-  for (const [id, of] of Map.groupBy(collections, ({ collection }) => collection)) {
-    lines.push(`collection ${id}\n`);
-    for (const difference of of) lines.push(collectionLines(difference, all.collectionDifferences));
-  }
+  lines.push(...besideLines({ payouts, collections, tokens }, all));
   return `${lines.join('')}${orders} ${orders === 1 ? 'order' : 'orders'}, ${differing} differ\n`;
 }
 
-function shownOf({ audit, payouts, collections }: Found, all: AllTexts): object {
+/** Lines of what is kept beside orders. */
+function besideLines({ payouts, collections, tokens }: Omit<Found, 'audit'>, all: AllTexts): string[] {
+  const lines: string[] = [];
+  for (const [id, of] of Map.groupBy(payouts, ({ payout }) => payout)) {
+    lines.push(`payout ${id}\n`);
+    for (const difference of of)
+      lines.push(differenceLines('', difference, { ...all.differences, ...all.payoutDifferences }));
+  }
+  for (const [id, of] of Map.groupBy(collections, ({ collection }) => collection)) {
+    lines.push(`collection ${id}\n`);
+    for (const difference of of) lines.push(notedLines(difference, all.collectionDifferences));
+  }
+  if (tokens.length > 0) lines.push('accounts of shops\n');
+  for (const difference of tokens) lines.push(notedLines(difference, all.tokenDifferences));
+  return lines;
+}
+
+function shownOf({ audit, payouts, collections, tokens }: Found, all: AllTexts): object {
   const ofFunds = { ...all.differences, ...all.fundDifferences };
   const ofPayouts = { ...all.differences, ...all.payoutDifferences };
   return {
@@ -128,6 +146,13 @@ function shownOf({ audit, payouts, collections }: Found, all: AllTexts): object 
       found: Number(found),
       ...all.collectionDifferences[difference.kind],
     })),
+    // amounts of runes may have more digits than a number
+    tokens: tokens.map(({ noted, found, ...difference }) => ({
+      ...difference,
+      noted: String(noted),
+      found: String(found),
+      ...all.tokenDifferences[difference.kind],
+    })),
   };
 }
 
@@ -140,7 +165,7 @@ const shownDifference = ({ kind, where, ledger, chain }: OrderDifference, texts:
 });
 
 /** Throws `audit_differs`, with what differs. */
-function requireSame({ audit: { orders, differing, funds }, payouts, collections }: Found): void {
+function requireSame({ audit: { orders, differing, funds }, payouts, collections, tokens }: Found): void {
   if (differing > 0)
     throw new AppError('audit_differs', `${differing} of ${orders} orders differ from the chain.`);
   if (funds.length > 0)
@@ -148,6 +173,8 @@ function requireSame({ audit: { orders, differing, funds }, payouts, collections
   if (payouts.length > 0) throw new AppError('audit_differs', 'Payouts differ from the chain.');
   if (collections.length > 0)
     throw new AppError('audit_differs', 'Collections differ from their items and orders.');
+  if (tokens.length > 0)
+    throw new AppError('audit_differs', 'Accounts of shops differ from what came for them.');
 }
 
 type TextsOf<Kind extends string> = Readonly<
@@ -163,9 +190,19 @@ function differenceLines(of: string, { kind, where, ledger, chain }: OrderDiffer
 `;
 }
 
-function collectionLines(
-  { kind, where, noted, found }: CollectionDifference,
-  texts: TextsOf<CollectionDifference['kind']>,
+function notedLines<Kind extends string>(
+  {
+    kind,
+    where,
+    noted,
+    found,
+  }: {
+    readonly kind: Kind;
+    readonly where: string | null;
+    readonly noted: bigint;
+    readonly found: bigint;
+  },
+  texts: TextsOf<Kind>,
 ): string {
   const { what, action } = texts[kind];
   const place = where === null ? '' : ` ${where}`;

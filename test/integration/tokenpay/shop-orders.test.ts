@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { testShopClients } from '#test/support/tokenpay/shop-clients.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
+import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 
 const isCompleted = ({ state }: ShopOrder): boolean => state === 'completed';
 
@@ -219,6 +220,39 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     });
     expect(late).toEqual({ BTC: 546n, [rune.name]: base(2.5) });
     expect((await shop.read(order.id)).state).toBe('error');
+  });
+
+  test('is proven by an audit, which names what is wrong', async () => {
+    const { pool } = shop.world.database;
+    const order = await ordered();
+    const { token } = await outputs(order);
+    await shop.send([{ value: 546, outputScript: token, units: [[rune, 5n]] }]);
+    await shop.world.chain.mineMempool();
+    await shop.until(order.id, ({ received }) => received.length === 1);
+    await shop.world.indexed();
+    expect(await auditTokens({ database: pool })).toEqual([]);
+    const found = async (sql: string, values: unknown[] = []) => {
+      await pool.query(sql, values);
+      return (await auditTokens({ database: pool, looks: 1 })).map(({ kind, noted, found: is }) => [
+        kind,
+        noted - is,
+      ]);
+    };
+    const asset = `(SELECT asset FROM service.token_runes WHERE name = '${rune.name}')`;
+    const add = 'UPDATE service.token_balances SET amount = amount + $1 WHERE asset = ' + asset;
+    // the balance is not the sum of the entries, and the ledger has more than the chain
+    expect(await found(add, [3])).toEqual([
+      ['balance', 3n],
+      ['supply', 3n],
+    ]);
+    expect(await found(add, [-3])).toEqual([]);
+    const change = `UPDATE service.token_credits SET sats = sats + $1 WHERE (txid, vout) = (SELECT txid, vout
+      FROM service.token_credits WHERE aside IS NULL ORDER BY txid, vout LIMIT 1)`;
+    expect(await found(change, [1])).toEqual([['entries', -1n]]);
+    expect(await found(change, [-1])).toEqual([]);
+    const move = change.replace('sats = sats', 'height = height');
+    expect(await found(move, [1])).toEqual([['credit', 1n]]);
+    expect(await found(move, [-1])).toEqual([]);
   });
 
   test('is pending again after a reorganisation, and completed with its new block', async () => {

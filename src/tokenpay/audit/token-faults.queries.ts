@@ -1,0 +1,105 @@
+import type pg from 'pg';
+import { indexTipHash } from '#chain/blocks/index-tip.queries.ts';
+import { asRune } from '#kernel/runes/rune.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { paymentsTipHash } from '#payments/store/offset.store.ts';
+import type { TokenDifference } from './token-differences.ts';
+
+/** Whether index and payments have the same last block. */
+export async function areAtOneBlock(client: pg.ClientBase): Promise<boolean> {
+  const { rowCount } = await client.query(`SELECT WHERE ${indexTipHash} = ${paymentsTipHash}`);
+  return rowCount === 1;
+}
+
+interface Row {
+  readonly place: string;
+  readonly noted: string;
+  readonly found: string;
+}
+
+const faultsOf = (kind: TokenDifference['kind'], rows: readonly Row[]): TokenDifference[] =>
+  rows.map(({ place, noted, found }) => ({ kind, where: place, noted: BigInt(noted), found: BigInt(found) }));
+
+/** Balances that are not the sums of the ledger entries. */
+export async function balanceFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
+  const { rows } = await client.query<Row>(
+    `WITH entries AS (
+       SELECT owner, asset, sum(moved) AS amount
+         FROM (SELECT to_owner AS owner, asset, amount AS moved FROM service.ledger_entries WHERE to_account = 'token'
+               UNION ALL
+               SELECT from_owner, asset, -amount FROM service.ledger_entries WHERE from_account = 'token') AS sides
+        GROUP BY owner, asset)
+     SELECT concat(coalesce(b.account, e.owner), ' asset ', coalesce(b.asset, e.asset)) AS place,
+            coalesce(b.amount, 0)::text AS noted, coalesce(e.amount, 0)::text AS found
+       FROM service.token_balances AS b
+       FULL JOIN entries AS e ON e.owner = b.account AND e.asset = b.asset
+      WHERE coalesce(b.amount, 0) <> coalesce(e.amount, 0) ORDER BY place`,
+  );
+  return faultsOf('balance', rows);
+}
+
+/** Orders whose ledger entries do not bring in what their credits have, by asset. */
+export async function entryFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
+  const { rows } = await client.query<Row>(
+    `WITH entries AS (
+       SELECT subject_id AS id, asset, sum(CASE WHEN from_account = 'outside' THEN amount ELSE -amount END) AS amount
+         FROM service.ledger_entries
+        WHERE subject_kind = 'token-order' AND 'outside' IN (from_account, to_account) GROUP BY subject_id, asset
+     ), credits AS (
+       SELECT id, asset, sum(amount) AS amount
+         FROM (SELECT order_id AS id, 0 AS asset, sats AS amount FROM service.token_credits
+                WHERE aside IS NULL AND sats > 0
+               UNION ALL
+               SELECT c.order_id, r.asset, r.amount FROM service.token_credits AS c
+                 JOIN service.token_credit_runes AS r USING (txid, vout) WHERE c.aside IS NULL) AS parts
+        GROUP BY id, asset)
+     SELECT concat('order ', coalesce(e.id, c.id), ' asset ', coalesce(e.asset, c.asset)) AS place,
+            coalesce(e.amount, 0)::text AS noted, coalesce(c.amount, 0)::text AS found
+       FROM entries AS e FULL JOIN credits AS c USING (id, asset)
+      WHERE coalesce(e.amount, 0) <> coalesce(c.amount, 0) ORDER BY place`,
+  );
+  return faultsOf('entries', rows);
+}
+
+/** Credits whose payment is in another block, or in none; their heights, -1: none. */
+export async function creditFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT concat(encode(c.txid, 'hex'), ':', c.vout, ' (txid in internal order)') AS place, c.height::text AS noted,
+            coalesce(p.height, -1)::text AS found
+       FROM service.token_credits AS c LEFT JOIN service.payments_seen AS p ON p.txid = c.txid AND p.vout = c.vout
+      WHERE p.hash IS DISTINCT FROM c.hash OR p.height IS DISTINCT FROM c.height ORDER BY place`,
+  );
+  return faultsOf('credit', rows);
+}
+
+/**
+ * Runes of which the ledger, what is set aside and what is not credited yet do not come to what addresses of charges
+ * hold. A probe of the index for each charge: 10,000 orders take a tenth of a second.
+ */
+export async function supplyFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
+  const { rows } = await client.query<Row & { spacers: number | null; rune: string }>(
+    `WITH held AS (
+       SELECT r.txid AS etching, r.rune, r.spacers, sum(b.amount) AS amount,
+              coalesce(sum(b.amount) FILTER (WHERE c.txid IS NULL OR c.aside IS NOT NULL), 0) AS uncredited
+         FROM service.token_charges AS t
+         JOIN chain.rune_balances AS b ON chain.hash32(b.script) = chain.hash32(t.script) AND b.script = t.script
+          AND b.spent_height IS NULL
+         JOIN chain.runes AS r ON r.key = b.rune_key
+         LEFT JOIN service.token_credits AS c ON c.txid = b.txid AND c.vout = b.vout
+        GROUP BY r.txid, r.rune, r.spacers
+     ), ledger AS (
+       SELECT a.etching, a.rune, sum(b.amount) AS amount
+         FROM service.token_balances AS b JOIN service.assets AS a ON a.id = b.asset
+        WHERE a.id <> 0 GROUP BY a.etching, a.rune)
+     SELECT rune::text, held.spacers, '' AS place,
+            (coalesce(ledger.amount, 0) + coalesce(held.uncredited, 0))::text AS noted, coalesce(held.amount, 0)::text AS found
+       FROM held FULL JOIN ledger USING (etching, rune)
+      WHERE coalesce(ledger.amount, 0) + coalesce(held.uncredited, 0) <> coalesce(held.amount, 0) ORDER BY rune`,
+  );
+  return faultsOf(
+    'supply',
+    rows.map(({ rune, spacers, ...row }) => {
+      return { ...row, place: formatSpacedRune({ rune: asRune(BigInt(rune)), spacers: spacers ?? 0 }) };
+    }),
+  );
+}
