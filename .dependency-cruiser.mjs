@@ -43,7 +43,7 @@ export default {
     room(
       'psbts',
       '^src/psbts/',
-      '^(src/(psbts|utxos|chain|orders|payments|inventory|sat-ranges|purse|kernel)|indexer/(parse|transaction))/',
+      '^(src/(psbts|utxos|chain|orders|payments|inventory|sat-ranges|purse|tokenpay|kernel)|indexer/(parse|transaction))/',
     ),
     room('fx', '^src/fx/', '^src/(fx|kernel)/'),
     room('payouts', '^src/payouts/', '^src/(payouts|orders|purse|chain|wallet|payments|kernel)/'),

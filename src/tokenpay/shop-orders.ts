@@ -14,6 +14,7 @@ import { readTokenBalances } from '#purse/ledger/token-balances.queries.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { type ChargeKeys, createTokenOrder } from './creating/create-token-order.ts';
 import { readCredits } from './crediting/credits.store.ts';
+import { type OpenTokenOrder, readOpenTokenOrder } from './open-token-order.ts';
 import { readTokenOrder } from './order/token-order.store.ts';
 import type { TokenOrder } from './order/token-order.ts';
 import { tokenRunesOf } from './order/token-runes.store.ts';
@@ -102,6 +103,11 @@ export class ShopOrders {
     const credits = (await readCredits(pool, [id])).get(id) ?? [];
     const assets = credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
     return tokenOrderAnswer(order, credits, await tokenRunesOf(pool, assets));
+  }
+
+  /** An order with what its charges lack; null: there is none with this id. */
+  open(id: string): Promise<OpenTokenOrder | null> {
+    return readOpenTokenOrder(this.#parts.pool, id);
   }
 
   /** The balances of an account, by protocol and token. */

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { accepted, creationBody, type Examples } from '#http/orders/order-body.schemas.ts';
 import { exampleId } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -10,8 +9,7 @@ import { buildBurn } from '#psbts/burning/build-burn.ts';
 import { buildInscriptionBurn } from '#psbts/burning/build-inscription-burn.ts';
 import { burnTypes, metadataBytesMax } from '#psbts/burning/burn-script.ts';
 import { burnBounds, readBurn, readInscriptionBurn } from '#psbts/burning/read-burns.ts';
-import { inputsOf } from '#psbts/planning/psbt-plan.ts';
-import { builtFields, builtView, psbtAnswer, psbtView } from './psbt-answer.ts';
+import { psbtAnswer, psbtView, tokenPsbtAnswer, tokenPsbtView } from './psbt-answer.ts';
 import { faultsError, feeRateSchema, outpointSchema, refusalError, signerSchemas } from './psbt-body.ts';
 import { exampleSigners } from './psbt-examples.ts';
 import { coinPartsOf } from './psbt-parts.ts';
@@ -90,20 +88,6 @@ const inscriptionBurnBody = creationBody(
   },
 );
 
-const signedInputs = (by: string) =>
-  Type.Object({
-    indices: Type.Array(Type.Integer({ minimum: 0 }), { description: `inputs that ${by} signs` }),
-    address: Type.String(),
-  });
-
-const inscriptionBurnAnswer = Type.Object({
-  psbtBase64: Type.String(),
-  psbtHex: Type.String(),
-  runeInputs: signedInputs('the ordinals address'),
-  paymentInputs: signedInputs('the payment address'),
-  ...builtFields,
-});
-
 /** PSBTs that burn inscriptions (docs/psbts.md, "Burning"). */
 export function burnRoutes(app: App, deps: AppDependencies): void {
   const { network } = deps;
@@ -135,7 +119,7 @@ export function burnRoutes(app: App, deps: AppDependencies): void {
       summary: 'A PSBT that burns an inscription as ord does, with metadata',
       tags,
       body: inscriptionBurnBody,
-      response: { 200: inscriptionBurnAnswer },
+      response: { 200: tokenPsbtAnswer },
     },
     config: { errors: 'psbt', guard: builds, failures: [422], isDear: true },
     handler: async (request, reply) => {
@@ -144,14 +128,7 @@ export function burnRoutes(app: App, deps: AppDependencies): void {
       if (wanted.kind === 'faulty') throw faultsError(wanted.faults);
       const built = await buildInscriptionBurn(coinPartsOf(deps), wanted, askerOf(reply));
       if (built.kind === 'refused') throw refusalError(built);
-      const { ordinals, payment } = wanted.signers;
-      return {
-        psbtBase64: built.psbt.base64,
-        psbtHex: built.psbt.hex,
-        runeInputs: { indices: inputsOf(built.plan, 'ordinals'), address: ordinals.address },
-        paymentInputs: { indices: inputsOf(built.plan, 'payment'), address: payment.address },
-        ...builtView(built, network),
-      };
+      return tokenPsbtView(built, wanted.signers, network);
     },
   });
 }

@@ -4,6 +4,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { BuiltPsbt } from '#psbts/bytes/build-psbt.ts';
 import { shownFeeRate } from '#psbts/planning/fee-rate.ts';
 import { inputsOf, type OutputPurpose } from '#psbts/planning/psbt-plan.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
 
 const purposes: Readonly<Record<OutputPurpose, string>> = {
   deposit: 'a parent, to its deposit address',
@@ -12,6 +13,7 @@ const purposes: Readonly<Record<OutputPurpose, string>> = {
   ordinals: 'returns to the ordinals address',
   change: 'returns to the payment address',
   burn: 'no one can spend it',
+  runestone: 'says where runes go',
 };
 
 /** Fields of ours beside those of the interface. */
@@ -73,5 +75,32 @@ export const psbtView = (built: BuiltPsbt, network: NetworkParameters): Static<t
   psbtHex: built.psbt.hex,
   ordinalInputIndices: inputsOf(built.plan, 'ordinals'),
   paymentInputIndices: inputsOf(built.plan, 'payment'),
+  ...builtView(built, network),
+});
+
+const signedInputs = (by: string) =>
+  Type.Object({
+    indices: Type.Array(Type.Integer({ minimum: 0 }), { description: `inputs that ${by} signs` }),
+    address: Type.String(),
+  });
+
+/** The answer of the builders of token payments (interface 2.11). */
+export const tokenPsbtAnswer = Type.Object({
+  psbtBase64: Type.String(),
+  psbtHex: Type.String(),
+  runeInputs: signedInputs('the ordinals address'),
+  paymentInputs: signedInputs('the payment address'),
+  ...builtFields,
+});
+
+export const tokenPsbtView = (
+  built: BuiltPsbt,
+  { ordinals, payment }: Signers,
+  network: NetworkParameters,
+): Static<typeof tokenPsbtAnswer> => ({
+  psbtBase64: built.psbt.base64,
+  psbtHex: built.psbt.hex,
+  runeInputs: { indices: inputsOf(built.plan, 'ordinals'), address: ordinals.address },
+  paymentInputs: { indices: inputsOf(built.plan, 'payment'), address: payment.address },
   ...builtView(built, network),
 });

@@ -4,6 +4,7 @@ import { cpfpRoutes } from './cpfp.routes.ts';
 import { finalizeRoutes } from './finalize.routes.ts';
 import { paymentRoutes } from './payment.routes.ts';
 import { submitRoutes } from './submit.routes.ts';
+import { tokenPaymentRoutes } from './token-payment.routes.ts';
 
 /** All that is made, finalized and sent for wallets (docs/psbts.md). */
 export function psbtRoutes(app: App, deps: AppDependencies): void {
@@ -12,4 +13,5 @@ export function psbtRoutes(app: App, deps: AppDependencies): void {
   finalizeRoutes(app, deps);
   submitRoutes(app, deps);
   paymentRoutes(app, deps);
+  tokenPaymentRoutes(app, deps);
 }

@@ -5,6 +5,7 @@ import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
 import type { CoinParts } from '#psbts/coins/coin-parts.ts';
 import { freeCoins } from '#psbts/coins/free-coins.ts';
 import { feeRateFor, feeRateWarnings, nodeFeesOf } from '#psbts/coins/node-fees.ts';
+import { whyOwn } from '#psbts/coins/why-own.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 import { lentParents } from './lent-parents.ts';
@@ -104,14 +105,4 @@ function whyNotPayable({ order, charge, special, sendsParents }: PaymentRequest)
       'specialSatsOutput',
     );
   return null;
-}
-
-/** Money of the service is not a customer's. */
-async function whyOwn({ ownAmong }: CoinParts, { payment, ordinals }: Signers): Promise<PsbtRefusal | null> {
-  if (ownAmong === null) return null;
-  const own = await ownAmong([payment.script, ordinals.script]);
-  const [signer] = [payment, ordinals].filter(({ script }) =>
-    own.some((each) => Buffer.compare(each, script) === 0),
-  );
-  return signer === undefined ? null : refusedPsbt(`${signer.address} is an address of this service.`);
 }

@@ -20,9 +20,9 @@ export interface PsbtInput {
 
 /**
  * Purpose of an output. `ordinals`: returns to the ordinals address; `change`: to the payment address; `deposit`: a parent;
- * `postage` and `charge`: the funding address; `burn`: no one.
+ * `postage` and `charge`: the funding address; `burn`: no one; `runestone`: says where runes go.
  */
-export type OutputPurpose = 'deposit' | 'postage' | 'charge' | 'ordinals' | 'change' | 'burn';
+export type OutputPurpose = 'deposit' | 'postage' | 'charge' | 'ordinals' | 'change' | 'burn' | 'runestone';
 
 export interface PsbtOutput {
   readonly script: Uint8Array;

@@ -12,6 +12,9 @@ import { broadcast } from '#orders/sending/broadcast.ts';
 import { orderOfWatcher } from '#orders/watching/watchers.ts';
 import { seenPayments, watchersOfScripts } from '#payments/payments.queries.ts';
 import { hurryPayments } from '#payments/store/watches.store.ts';
+import type { TokenOrderState } from '#tokenpay/order/charge-state.ts';
+import { readTokenOrder } from '#tokenpay/order/token-order.store.ts';
+import { orderOfTokenWatcher } from '#tokenpay/order/watchers.ts';
 import { paymentWarnings } from './payment-warnings.ts';
 import { refusalWords } from './refusal-words.ts';
 
@@ -50,7 +53,13 @@ export async function submitPayment(
   if (refusal !== null) return { kind: 'refused', reason: refusal };
   if (looked === 'seen') return { kind: 'taken', warnings: [] };
   await hurryPayments(pool);
-  return { kind: 'taken', warnings: paymentWarnings(looked, transaction, parts.satributes) };
+  return { kind: 'taken', warnings: paymentWarnings(looked.orders, transaction, parts.satributes) };
+}
+
+/** Orders of inscriptions that a transaction pays, and the states of the orders of shops that it does. */
+interface PaidOrders {
+  readonly orders: readonly FoundOrder[];
+  readonly shopStates: readonly TokenOrderState[];
 }
 
 /**
@@ -61,18 +70,24 @@ async function look(
   client: pg.ClientBase,
   network: NetworkParameters,
   { txid, outputs }: RawTransaction,
-): Promise<readonly FoundOrder[] | 'mined' | 'seen'> {
+): Promise<PaidOrders | 'mined' | 'seen'> {
   const watchers = await watchersOfScripts(
     client,
     outputs.map(({ script }) => script),
   );
   const ids = new Set(watchers.flatMap((watcher) => orderOfWatcher(watcher) ?? []));
-  const found: FoundOrder[] = [];
-  for (const id of [...ids].slice(0, ordersMax)) found.push(await findOpenOrder(client, network, { id }));
+  const orders: FoundOrder[] = [];
+  for (const id of [...ids].slice(0, ordersMax)) orders.push(await findOpenOrder(client, network, { id }));
+  const ofShops = new Set(watchers.flatMap((watcher) => orderOfTokenWatcher(watcher) ?? []));
+  const shopStates: TokenOrderState[] = [];
+  for (const id of [...ofShops].slice(0, ordersMax)) {
+    const order = await readTokenOrder(client, id);
+    if (order !== null) shopStates.push(order.state);
+  }
   // last: wallets send it themselves just before, and an order that has it by now would seem to be paid by another one
   const known = await seenPayments(client, txid);
   if (known.length > 0) return known.some(({ isMined }) => isMined) ? 'mined' : 'seen';
-  return found;
+  return { orders, shopStates };
 }
 
 /** States of orders whose payment may have no block yet: another one may replace it. */
@@ -84,9 +99,13 @@ const replaceable: ReadonlySet<OrderState> = new Set([
 const isReplaceable = (found: FoundOrder): boolean => found.kind === 'paid' && replaceable.has(found.state);
 
 /** Null: an order among these takes money. */
-function whyNotOpen(found: readonly FoundOrder[]): string | null {
-  if (found.some((each) => each.kind === 'open' || isReplaceable(each))) return null;
-  const states = found.flatMap((each) => (each.kind === 'over' || each.kind === 'paid' ? [each.state] : []));
+function whyNotOpen({ orders, shopStates }: PaidOrders): string | null {
+  if (shopStates.includes('pending')) return null;
+  if (orders.some((each) => each.kind === 'open' || isReplaceable(each))) return null;
+  const [shopState] = shopStates;
+  if (shopState !== undefined)
+    return `The order of a shop that it pays is over: its state is ${shopState}. What came now would be credited to the shop all the same.`;
+  const states = orders.flatMap((each) => (each.kind === 'over' || each.kind === 'paid' ? [each.state] : []));
   const [state] = states;
   if (state === undefined)
     return 'hex pays no open order of this service: none of its outputs goes to the address of a charge, or of a deposit. Any other node sends it.';

@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
+import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
 import { testShopClients } from '#test/support/tokenpay/shop-clients.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
+
+interface PaymentPsbt {
+  readonly psbt: string;
+  readonly psbtBase64: string;
+  readonly runeInputs: { readonly indices: number[]; readonly address: string };
+  readonly paymentInputs: { readonly indices: number[]; readonly address: string };
+}
 
 const isCompleted = ({ state }: ShopOrder): boolean => state === 'completed';
 
@@ -221,6 +230,80 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     expect(late).toEqual({ BTC: 546n, [rune.name]: base(2.5) });
     expect((await shop.read(order.id)).state).toBe('error');
   });
+
+  test.each(signingLibraries.map((library, place) => ({ ...library, place })))(
+    'is paid from a wallet with $name, and all else returns',
+    async ({ sign, finalize, place }) => {
+      const type = place === 0 ? 'p2wpkh' : 'p2tr';
+      const owner = type === 'p2tr' ? 71_000 : 72_000;
+      const payment = customerAddress(owner, type);
+      const ordinals = customerAddress(owner + 1);
+      const order = await ordered();
+      const build = async (body: object) => {
+        const answer = await shop.app.inject({
+          method: 'POST',
+          url: '/tokenpay/create-payment-psbt',
+          headers: { 'content-type': 'application/json' },
+          payload: JSON.stringify({ ...signerBody(payment, ordinals), orderId: order.id, ...body }),
+        });
+        return { status: answer.statusCode, body: answer.json<PaymentPsbt>() };
+      };
+      expect(await build({})).toMatchObject({
+        status: 400,
+        body: { success: false, message: expect.stringContaining(`has 0 ${rune.name}`) as string },
+      });
+      await shop.send([
+        {
+          value: 700,
+          to: ordinals.owner,
+          units: [
+            [rune, base(2)],
+            [other, 9n],
+          ],
+        },
+        { value: 800, to: ordinals.owner, units: [[rune, base(1)]] },
+        { value: 60_000, to: payment.owner, type },
+      ]);
+      await shop.world.chain.mineMempool();
+      await shop.world.indexed();
+      const { status, body } = await build({ feeRate: 0.0001 });
+      expect([status, body.psbt, body.runeInputs, body.paymentInputs]).toEqual([
+        200,
+        body.psbtBase64,
+        { indices: [0, 1], address: ordinals.address },
+        { indices: [2], address: payment.address },
+      ]);
+      const signed = sign(body.psbtBase64, [
+        { by: ordinals, indices: body.runeInputs.indices },
+        { by: payment, indices: body.paymentInputs.indices },
+      ]);
+      const gained = await changes(async () => {
+        const sent = await shop.app.inject({
+          method: 'POST',
+          url: '/tokenpay/utils/submittx',
+          payload: { hex: finalize(signed) },
+        });
+        expect([sent.statusCode, sent.json()]).toEqual([200, { txid: expect.any(String) as string }]);
+        await shop.until(order.id, ({ tokenCharge }) => tokenCharge.state === 'payment_seen');
+        // what is seen is not asked for again
+        expect((await build({})).body).toMatchObject({
+          message: expect.stringContaining('seen already') as string,
+        });
+        await shop.world.chain.mineMempool();
+        await shop.until(order.id, isCompleted);
+      });
+      expect(gained).toEqual({ BTC: 1_330n, [rune.name]: base(2.5) });
+      expect((await build({})).body).toMatchObject({
+        message: expect.stringContaining('completed') as string,
+      });
+      const { rows } = await shop.world.database.pool.query<{ rune_key: number; amount: string }>(
+        `SELECT rune_key, amount::text FROM chain.rune_balances WHERE script = $1 AND spent_height IS NULL ORDER BY rune_key`,
+        [Buffer.from(ordinals.script)],
+      );
+      // all in the one output at the ordinals address, with its 1,500 sats
+      expect(rows.map(({ amount }) => amount)).toEqual([String(base(0.5)), '9']);
+    },
+  );
 
   test('is proven by an audit, which names what is wrong', async () => {
     const { pool } = shop.world.database;

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { callClient } from '#test/support/orders/call-client.ts';
+import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
 import type { EtchedRune, ShopOrder, ShopWorld } from './shop-world.ts';
 
 interface Answer {
@@ -62,6 +63,10 @@ export function testShopClients(started: () => ShopWorld): void {
       const { id, webhookSecretToken, ...shown } = made.value!;
       expect(webhookSecretToken).toHaveLength(64);
       expect((await call('getOrder', { orderId: id })).value).toEqual({ id, ...shown });
+      // nothing is at these addresses
+      const owner = customerAddress(73_000);
+      const lacking = await call('createPaymentPSBT', { orderId: id, ...signerBody(owner, owner) });
+      expect(lacking.error).toMatchObject({ status: 400 });
       const txid = 'ab'.repeat(32);
       expect((await call('checkTransactionAsTxid', { txid })).value).toEqual({ txid });
       expect((await call('getAccountBalance')).value).toMatchObject({ bitcoin: {}, rune: {} });

@@ -1,9 +1,13 @@
 import type { App } from '#http/server/routes/app-dependencies.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
 import { loggerInto } from '#kernel/reports/logger.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { plainEtching } from '#test/builders/regtest/etching.ts';
 import {
   type Coin,
@@ -15,6 +19,8 @@ import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 import { giveKey, testAccess } from '#test/support/http/search-access.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { shortChainSatributes } from '#test/support/psbts/coin-parts.ts';
+import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
@@ -67,7 +73,13 @@ export class ShopWorld {
   readonly #followed: Promise<void>;
   readonly #closeAccess: () => Promise<void>;
 
-  private constructor(parts: { world: OrderWorld; key: string; account: string; purse: Coin }) {
+  private constructor(parts: {
+    world: OrderWorld;
+    key: string;
+    account: string;
+    purse: Coin;
+    tracer: SatTracer;
+  }) {
     const { world, key, account, purse } = parts;
     this.world = world;
     this.key = key;
@@ -89,6 +101,8 @@ export class ShopWorld {
     this.app = buildCheckedApp({
       ...readerParts(world.database.readers),
       node: world.bitcoind.rpc,
+      utxos: utxosOfIndex(world.database.readers, world.bitcoind.rpc, parts.tracer),
+      satributes: shortChainSatributes,
       orders: world.customerOrders,
       shopOrders: this.shops,
       access: access.access,
@@ -105,9 +119,11 @@ export class ShopWorld {
   }
 
   static async start(): Promise<ShopWorld> {
-    const world = await OrderWorld.start({}, 150);
+    const world = await OrderWorld.start({}, 150, { indexAddresses: true, indexRunes: true });
     const { key, account } = await giveKey(world.database.pool, { scopes: ['tokenpay'], rate: '0' });
-    return new ShopWorld({ world, key, account, purse: await world.chain.coin() });
+    const node = await connectNode(world.bitcoind.settings);
+    const tracer = new SatTracer(new NodeTraceSource(node.rpc, openNodeSource(node)));
+    return new ShopWorld({ world, key, account, purse: await world.chain.coin(), tracer });
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,80 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { askDataCarrier, whyNotCarried } from '#psbts/burning/data-carrier.ts';
+import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { freeCoins } from '#psbts/coins/free-coins.ts';
+import { feeRateFor, feeRateWarnings, nodeFeesOf } from '#psbts/coins/node-fees.ts';
+import { payingCoins } from '#psbts/coins/paying-coins.ts';
+import { whyOwn } from '#psbts/coins/why-own.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
+import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
+import { planTokenPayment, type TokenPayment, tokenPaymentFrame } from './plan-token-payment.ts';
+import { runeIdOf, runeInputs } from './rune-inputs.ts';
+
+export interface TokenPaymentRequest {
+  readonly open: OpenTokenOrder;
+  readonly signers: Signers;
+  /** Sats for 1,000 virtual bytes; null: the node's estimate. */
+  readonly feeRate: bigint | null;
+}
+
+/**
+ * A PSBT that pays what an order of a shop lacks: its rune from the ordinals address, its fee from the payment address, in
+ * one transaction. All else that the inputs hold returns. Refused: it cannot be made, with the reason. Throws
+ * `coins_unproven`, and the codes of what it asks.
+ */
+export async function payTokenOrder(
+  parts: CoinParts,
+  { open, signers, feeRate: asked }: TokenPaymentRequest,
+  asker: Asker,
+): Promise<BuiltPsbt | PsbtRefusal> {
+  const standing = await nodeFeesOf(parts.node).standing();
+  const feeRate = feeRateFor(asked, standing);
+  if (typeof feeRate !== 'bigint') return feeRate;
+  const wrong = whyNotPayable(open) ?? (await whyOwn(parts, signers));
+  if (wrong !== null) return wrong;
+  const payment = await paymentOf(parts, { open, signers }, feeRate, asker);
+  if ('kind' in payment) return payment;
+  const coins = await freeCoins(parts, signers.payment, asker, payment.inputs);
+  const chosen = payingCoins(await coins.supply.choose(tokenPaymentFrame(payment)));
+  if (chosen.kind === 'refused') return chosen;
+  const plan = planTokenPayment(payment, chosen);
+  const notCarried = whyNotCarried(plan.outputs, await askDataCarrier(parts.node));
+  if (notCarried !== null) return refusedPsbt(notCarried);
+  const warnings = feeRateWarnings(feeRate, standing);
+  return buildPsbt(parts.node, plan, { feeRate, warnings, unproven: [...coins.unproven] });
+}
+
+/** Mistakes that need no look at coins. */
+function whyNotPayable({ order, missing }: OpenTokenOrder): PsbtRefusal | null {
+  if (order.state !== 'pending')
+    return refusedPsbt(`orderId: the order is over (${order.state}): it takes no more money.`, 'orderId');
+  const { fee, token } = missing;
+  if (fee.isSeen || token.isSeen)
+    return refusedPsbt(
+      'orderId: a payment of the order is seen already. Wait until it is confirmed: what it leaves open is known then.',
+      'orderId',
+    );
+  if (order.expiresAt.getTime() <= Date.now())
+    return refusedPsbt('orderId: the time of the order is over.', 'orderId');
+  return null;
+}
+
+async function paymentOf(
+  parts: CoinParts,
+  { open: { order, missing }, signers }: Omit<TokenPaymentRequest, 'feeRate'>,
+  feeRate: bigint,
+  asker: Asker,
+): Promise<TokenPayment | PsbtRefusal> {
+  const { fee, token } = missing;
+  const sats = fee.amount === 0n ? null : fee;
+  if (token.amount === 0n) return { signers, inputs: [], runes: [], units: null, sats, feeRate };
+  const name = parseSpacedRune(order.rune.name);
+  if (name === null) throw new Error('the name of a stored rune is one');
+  const found = await runeInputs(parts, signers.ordinals, { rune: name.rune, amount: token.amount }, asker);
+  if (found.kind === 'refused') return found;
+  const units = { id: runeIdOf(found.rune), amount: token.amount, script: token.script };
+  return { signers, inputs: found.inputs, runes: found.runes, units, sats, feeRate };
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
+import type { ChosenCoins, CoinFrame } from '#psbts/planning/choose-coins.ts';
+import { type PsbtInput, type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts/planning/psbt-plan.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
+
+/** Units of a rune for an address. */
+export interface SentUnits {
+  readonly id: RuneId;
+  /** Base units, above 0: an edict of 0 would send all. */
+  readonly amount: bigint;
+  readonly script: Uint8Array;
+}
+
+/** A payment in runes and sats. */
+export interface TokenPayment {
+  readonly signers: Signers;
+  /** Outputs of the ordinals address with the rune; empty where no units are sent. */
+  readonly inputs: readonly PsbtInput[];
+  /** All runes in them. */
+  readonly runes: readonly RuneAmount[];
+  /** Null: none are sent. */
+  readonly units: SentUnits | null;
+  /** Null: no sats are sent. */
+  readonly sats: { readonly amount: bigint; readonly script: Uint8Array } | null;
+  /** Sats for 1,000 virtual bytes. */
+  readonly feeRate: bigint;
+}
+
+/**
+ * Outputs before the change. All sats of the runes' inputs return to the ordinals address first, so none that is special
+ * gets lost, and with them by the pointer all units that are not sent. Nodes relay one OP_RETURN output.
+ */
+function outputsOf({ signers: { ordinals }, inputs, units, sats }: TokenPayment): PsbtOutput[] {
+  const paid: PsbtOutput[] =
+    sats === null
+      ? []
+      : [{ script: sats.script, value: atLeastDust(sats.amount, sats.script), purpose: 'charge' }];
+  if (units === null) return paid;
+  const runestone = encipher({
+    kind: 'runestone',
+    edicts: [{ id: units.id, amount: asU128(units.amount), output: 1 }],
+    etching: null,
+    mint: null,
+    pointer: 0,
+  });
+  return [
+    { script: ordinals.script, value: valueOf(inputs), purpose: 'ordinals' },
+    { script: units.script, value: BigInt(dustOf(units.script)), purpose: 'charge' },
+    ...paid,
+    { script: runestone, value: 0n, purpose: 'runestone' },
+  ];
+}
+
+const atLeastDust = (amount: bigint, script: Uint8Array): bigint => {
+  const dust = BigInt(dustOf(script));
+  return amount < dust ? dust : amount;
+};
+
+/** Coins of the payment address are chosen for this. */
+export const tokenPaymentFrame = (payment: TokenPayment): CoinFrame => ({
+  inputs: payment.inputs,
+  outputs: outputsOf(payment),
+  payer: payment.signers.payment,
+  feeRate: payment.feeRate,
+});
+
+/** The transaction of a payment. Asserts by the rules of blocks that each unit goes where it should. Pure. */
+export function planTokenPayment(payment: TokenPayment, chosen: ChosenCoins<PsbtInput>): PsbtPlan {
+  const { script } = payment.signers.payment;
+  const change: PsbtOutput[] =
+    chosen.change === 0n ? [] : [{ script, value: chosen.change, purpose: 'change' }];
+  const plan = psbtPlan({
+    inputs: [...payment.inputs, ...chosen.coins],
+    outputs: [...outputsOf(payment), ...change],
+  });
+  assert(plan.fee === chosen.fee, 'a plan pays the fee that its coins were chosen for');
+  requireUnits(plan, payment);
+  return plan;
+}
+
+function requireUnits({ outputs }: PsbtPlan, { runes, units }: TokenPayment): void {
+  const { given, burned } = runeFlow(outputs, runes);
+  assert(burned.length === 0, 'a payment burns no runes');
+  const sent = given.filter(({ output }) => output !== 0);
+  assert(
+    units === null ? given.length === 0 : sent.length === 1,
+    'a payment sends units of one rune to one output',
+  );
+  if (units === null) return;
+  const [only] = sent;
+  assert(
+    only?.output === 1 &&
+      BigInt(only.amount) === units.amount &&
+      only.id.tx === units.id.tx &&
+      only.id.block === units.id.block,
+    'a payment sends the units that were asked for to the address that was asked for',
+  );
+}

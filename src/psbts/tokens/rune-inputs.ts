@@ -1,0 +1,97 @@
+import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
+import { outputsWithRune } from '#chain/runes/rune-outputs.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { asU128, trustedU128 } from '#kernel/runes/u128.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { namedOutput } from '#psbts/coins/named-output.ts';
+import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signer } from '#psbts/signers/signer.ts';
+
+/** Outputs of an address that bring units of a rune. */
+export interface RuneInputs {
+  readonly kind: 'found';
+  readonly rune: RuneDetail;
+  readonly inputs: readonly PsbtInput[];
+  /** All runes in them, each output's by itself. */
+  readonly runes: readonly RuneAmount[];
+}
+
+/** Inputs of one payment: a wallet shows each of them, and most payments need one. */
+const inputsMax = 50;
+/** Outputs that are looked at, as some may be spent or inscribed. */
+const lookedAtMax = 100;
+
+/**
+ * Outputs of the ordinals address with at least the wanted units of a rune: those with most units first, confirmed,
+ * unspent in the mempool, and without inscriptions. Refused: there are too few. Throws `coins_unproven`, `not_found`,
+ * `index_missing`, and the codes of UtxoReader and NodeRpc.
+ */
+export async function runeInputs(
+  parts: CoinParts,
+  ordinals: Signer,
+  wanted: { readonly rune: Rune; readonly amount: bigint },
+  asker: Asker,
+): Promise<RuneInputs | PsbtRefusal> {
+  const listed = await withSnapshot(
+    parts.pool,
+    async ({ client }) => {
+      const rune = await runeDetail(client, { kind: 'rune', rune: wanted.rune });
+      if (rune === null) return null;
+      return { rune, outputs: await outputsWithRune(client, ordinals.script, rune.key, lookedAtMax) };
+    },
+    asker.signal,
+  );
+  if (listed === null) return refusedPsbt('The rune of the order is not etched in a block any more.');
+  const { rune, outputs } = listed;
+  const inputs: PsbtInput[] = [];
+  const runes: RuneAmount[] = [];
+  const leftOut: string[] = [];
+  let units = 0n;
+  for (const output of outputs) {
+    if (units >= wanted.amount || inputs.length === inputsMax) break;
+    const found = await namedOutput(parts, output, 'ordinalAddress', asker);
+    if (found.kind === 'refused') leftOut.push(found.reason);
+    else if (found.inscriptions.length > 0) leftOut.push(`The output ${found.name} holds an inscription.`);
+    else {
+      const { txid, vout, value, blockHash } = found.utxo;
+      inputs.push({ txid, vout, value: BigInt(value), signer: ordinals, blockHash });
+      runes.push(...found.runes);
+      units += output.amount;
+    }
+  }
+  if (units >= wanted.amount) return { kind: 'found', rune, inputs, runes };
+  return refusedPsbt(tooFew({ rune, ordinals, units, amount: wanted.amount, leftOut }), 'ordinalAddress');
+}
+
+/** Reasons of outputs that are left out are told up to this number. */
+const toldMax = 5;
+
+function tooFew({
+  rune,
+  ordinals,
+  units,
+  amount,
+  leftOut,
+}: {
+  readonly rune: RuneDetail;
+  readonly ordinals: Signer;
+  readonly units: bigint;
+  readonly amount: bigint;
+  readonly leftOut: readonly string[];
+}): string {
+  const shown = (of: bigint): string => shownAmount(trustedU128(of), rune.divisibility);
+  const name = formatSpacedRune(rune);
+  return [
+    `ordinalAddress: ${ordinals.address} has ${shown(units)} ${name} in ${inputsMax} confirmed outputs at most, and the order needs ${shown(amount)}.`,
+    ...leftOut.slice(0, toldMax),
+  ].join('\n');
+}
+
+/** The id of a rune, as edicts name it. */
+export const runeIdOf = ({ height, txIndex }: RuneDetail) => ({ block: asU128(height), tx: txIndex });
