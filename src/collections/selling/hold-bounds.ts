@@ -25,6 +25,10 @@ export function holdProblem(
   unsold: number,
   bounds: HoldBounds,
 ): string | null {
+  const most = unpaidMost(unsold);
+  const ever = Math.min(bounds.client, most);
+  if (count > ever)
+    return `An order of this collection can have ${ever} items now: half of what is left at most, and not more than one client may have unpaid. Order fewer.`;
   const again = 'Pay for one, cancel one, or try again within 30 minutes.';
   if (unpaid.ofClient + count > bounds.client)
     return `Your orders have ${unpaid.ofClient} items that are not paid for, and may have ${bounds.client}. ${again}`;
@@ -32,8 +36,13 @@ export function holdProblem(
   const network = Math.max(bounds.network, bounds.client);
   if (unpaid.ofNetwork + count > network)
     return `Orders of your network have ${unpaid.ofNetwork} items that are not paid for, and may have ${network}. Try again within 30 minutes.`;
-  const most = Math.max(1, Math.floor(unsold / 2));
   if (unpaid.ofCollection + count > most)
     return `Orders that are not paid yet may have half of what is left, ${most} items, and have ${unpaid.ofCollection}: try again in a few minutes.`;
   return null;
 }
+
+/**
+ * Items that orders may have before they are paid for, of those that are not paid for: half of them, and one where
+ * only one is left. Pure.
+ */
+const unpaidMost = (unsold: number): number => Math.max(1, Math.floor(unsold / 2));

@@ -19,23 +19,28 @@ async function readStanding(client: pg.ClientBase, orderId: string): Promise<Sol
   return rows[0].standing;
 }
 
+interface KeepTerms {
+  /** Standing of an order that gives its items back. */
+  readonly without?: 'late' | 'released';
+  /** It takes items again only if unpaid orders then have half of what is left at most. */
+  readonly isBounded?: boolean;
+}
+
 /**
  * Gives the items of an order back once it needs them no more. Takes them again where it needs them, and no other
  * order has one: a payment in time may become known late. Returns how it has them now.
- *
- * @param without its standing where it gives them back
  */
 export async function keepItems(
   tx: pg.ClientBase,
   orderId: string,
   isNeeding: boolean,
-  without: 'late' | 'released' = 'released',
+  { without = 'released', isBounded = true }: KeepTerms = {},
 ): Promise<SoldStanding> {
   const standing = await readStanding(tx, orderId);
   if (standing === 'refused' || standing === 'late') return standing;
   if ((standing !== 'released') === isNeeding) return standing;
   await lockCollectionOf(tx, orderId);
-  if (isNeeding) return (await takeAgain(tx, orderId)) ? 'unpaid' : 'released';
+  if (isNeeding) return (await takeAgain(tx, orderId, isBounded)) ? 'unpaid' : 'released';
   await releaseItems(tx, orderId, without);
   return without;
 }
@@ -56,13 +61,16 @@ export async function undecideItems(tx: pg.ClientBase, orderId: string): Promise
   );
 }
 
-/** False: another order has one of the items, or the phase has no room any more. */
-async function takeAgain(tx: pg.ClientBase, orderId: string): Promise<boolean> {
+/** False: another order has one of the items, the phase has no room any more, or unpaid orders would have too many. */
+async function takeAgain(tx: pg.ClientBase, orderId: string, isBounded: boolean): Promise<boolean> {
   const { rowCount } = await tx.query(
     `WITH wanted AS (
        SELECT o.order_id, o.collection, o.phase, o.items, o.numbers
          FROM service.mint_orders AS o JOIN service.mint_phases AS p USING (collection, phase)
-        WHERE o.order_id = $1 AND o.standing = 'released' AND (p.items IS NULL OR p.taken + o.items <= p.items)
+         JOIN service.mint_collections AS c ON c.id = o.collection
+        WHERE o.order_id = $1 AND o.standing = 'released'
+          -- as unpaidMost
+          AND (NOT $2 OR c.unpaid + o.items <= greatest(1, (c.total_count - c.taken + c.unpaid) / 2)) AND (p.items IS NULL OR p.taken + o.items <= p.items)
           AND o.items = (SELECT count(*) FROM service.mint_items AS m
                           WHERE m.collection = o.collection AND m.item = ANY(o.numbers) AND m.order_id IS NULL)
      ), taken AS (
@@ -78,7 +86,7 @@ async function takeAgain(tx: pg.ClientBase, orderId: string): Promise<boolean> {
      -- its client was forgotten: it counts for no one else
      UPDATE service.mint_orders AS o SET standing = 'unpaid', client = 'order ' || o.order_id
        FROM wanted AS w WHERE o.order_id = w.order_id`,
-    [orderId],
+    [orderId, isBounded],
   );
   return rowCount === 1;
 }

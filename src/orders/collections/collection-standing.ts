@@ -49,7 +49,9 @@ export async function keepCollectionItems(
   // what was paid for stays with the order where that fails: its operator tries it again, or refunds it
   const isNeeding = isReserving({ ...order, failedAt: null }, now);
   const without = order.state === 'waiting-confirmation' ? 'late' : 'released';
-  const standing = await keepItems(tx, order.id, isNeeding, without);
+  // until its payment is deep, an order takes no items again that others could not reserve
+  const isBounded = unpaidStates.includes(order.state) && order.paidAt === null;
+  const standing = await keepItems(tx, order.id, isNeeding, { without, isBounded });
   if (standing === 'unpaid' && isMade && order.state === 'queued') {
     // the branch with its delivery is back: what was decided there counts
     await lockContenders(tx, order.id);

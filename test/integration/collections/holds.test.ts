@@ -119,19 +119,26 @@ describe('items', () => {
     expect(await from('10.1.2.5')).toSatisfy(refuses('bounds', 'network'));
     expect((await from('10.1.20.5')).kind).toBe('held');
   });
+
+  test('are refused as one order that is too large, without advice to wait', async () => {
+    await insertCollection(database.pool, { id: 'greedy', items: 10 });
+    const found = await hold('greedy', { items: { kind: 'drawn', count: 6 } });
+    expect(found).toSatisfy(refuses('bounds', 'can have 5 items now'));
+    expect(found).not.toSatisfy(refuses('bounds', 'try again'));
+  });
 });
 
 describe('of addresses that never pay', () => {
   test.each([
-    [200, 10, 500],
-    [1_000, 1_000, 300],
-  ])('%i in %i networks hold half of what is left at most', async (addresses, networks, items) => {
+    [200, 10, 500, 11],
+    [1_000, 1_000, 300, 12],
+  ])('%i in %i networks hold half of what is left at most', async (addresses, networks, items, octet) => {
     const id = `hostile-${networks}`;
     await insertCollection(database.pool, { id, items });
     const half = Math.floor(items / 2);
     const attempts = Array.from({ length: addresses }, (_of, nth) =>
       hold(id, {
-        client: `10.${(nth % networks) >> 8}.${(nth % networks) & 255}.${Math.floor(nth / networks) + 1}`,
+        client: `${octet}.${(nth % networks) >> 8}.${(nth % networks) & 255}.${Math.floor(nth / networks) + 1}`,
         items: { kind: 'drawn', count: 2 },
         bounds: { client: 2, network: 20 },
       }),
@@ -143,39 +150,57 @@ describe('of addresses that never pay', () => {
 
   type Step =
     | { readonly kind: 'hold'; readonly count: number }
-    | { readonly kind: 'end' | 'pay'; readonly nth: number };
+    | { readonly kind: 'end' | 'return' | 'pay'; readonly nth: number };
   const steps: fc.Arbitrary<Step[]> = fc.array(
     fc.oneof(
       {
         weight: 3,
         arbitrary: fc.record({ kind: fc.constant('hold' as const), count: fc.integer({ min: 1, max: 6 }) }),
       },
-      fc.record({ kind: fc.constantFrom('end' as const, 'pay' as const), nth: fc.nat(50) }),
+      fc.record({
+        kind: fc.constantFrom('end' as const, 'return' as const, 'pay' as const),
+        nth: fc.nat(50),
+      }),
     ),
     { maxLength: 30 },
   );
 
-  test('items are half of what is left at most after each hold, whatever ends and is paid for between', async () => {
+  test('items are half of what is left at most after each hold, whatever ends, returns and is paid for between', async () => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 24 }), steps, async (items, taken) => {
         const id = `law-${++runs}`;
         await insertCollection(database.pool, { id, items });
         const unpaid = new Map<string, number>();
+        const over = new Map<string, number>();
         let paid = 0;
+        const requireBound = () => {
+          const waiting = [...unpaid.values()].reduce((sum, count) => sum + count, 0);
+          expect(waiting).toBeLessThanOrEqual(Math.max(1, Math.floor((items - paid) / 2)));
+        };
         for (const step of taken) {
+          if (step.kind === 'return') {
+            const returning = [...over.keys()][step.nth % over.size];
+            if (returning === undefined) continue;
+            const standing = await withTransaction(database.pool, (tx) => keepItems(tx, returning, true));
+            if (standing !== 'unpaid') continue;
+            unpaid.set(returning, over.get(returning)!);
+            over.delete(returning);
+            requireBound();
+            continue;
+          }
           const orderId = step.kind === 'hold' ? randomUUID() : [...unpaid.keys()][step.nth % unpaid.size];
           if (orderId === undefined) continue;
           if (step.kind === 'hold') {
             const found = await hold(id, { orderId, items: { kind: 'drawn', count: step.count } });
             if (found.kind !== 'held') continue;
             unpaid.set(orderId, step.count);
-            const waiting = [...unpaid.values()].reduce((sum, count) => sum + count, 0);
-            expect(waiting).toBeLessThanOrEqual(Math.max(1, Math.floor((items - paid) / 2)));
+            requireBound();
             await withTransaction(database.pool, (tx) => confirmHold(tx, orderId));
             continue;
           }
           if (step.kind === 'pay') paid += unpaid.get(orderId)!;
+          else over.set(orderId, unpaid.get(orderId)!);
           unpaid.delete(orderId);
           await withTransaction(database.pool, async (tx) => {
             if (step.kind === 'pay') await decideItems(tx, orderId, 'allowed');
@@ -206,6 +231,23 @@ describe('an order that is over', () => {
       expect(await keepItems(tx, orderId, true)).toBe('released');
     });
     await requireExactCounts(database.pool, 'late');
+  });
+
+  test('gets no items again beyond half of what is left, until its payment is deep', async () => {
+    await insertCollection(database.pool, { id: 'turns', items: 4 });
+    const [first, second] = [randomUUID(), randomUUID()];
+    const reserve = async (orderId: string, numbers: readonly number[]): Promise<void> => {
+      expect((await hold('turns', { orderId, items: { kind: 'named', numbers } })).kind).toBe('held');
+      await withTransaction(database.pool, (tx) => confirmHold(tx, orderId));
+    };
+    await reserve(first, [1, 2]);
+    await withTransaction(database.pool, (tx) => keepItems(tx, first, false));
+    await reserve(second, [3, 4]);
+    await withTransaction(database.pool, async (tx) => {
+      expect(await keepItems(tx, first, true)).toBe('released');
+      expect(await keepItems(tx, first, true, { isBounded: false })).toBe('unpaid');
+    });
+    await requireExactCounts(database.pool, 'turns');
   });
 });
 
