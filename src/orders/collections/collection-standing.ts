@@ -9,7 +9,7 @@ import {
   undecideItems,
 } from '#collections/selling/sold-items.store.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { Order } from '#orders/order/order.store.ts';
+import { lookSoon, type Order } from '#orders/order/order.store.ts';
 import { amountsOf } from '#orders/order/order-amounts.queries.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { isReserving } from '#orders/stock/reserved-until.ts';
@@ -81,6 +81,9 @@ export async function decideCollectionOrder(
   const decided = decide(contenders, await itemsAhead(tx, order, contenders, payments));
   if (decided === 'waiting') return decided;
   await decideItems(tx, order.id, decided);
+  // one of them may have waited for this decision
+  const others = contenders.others.map(({ orderId }) => orderId);
+  await lookSoon(tx, others);
   return decided === 'allowed' ? 'held' : decided;
 }
 

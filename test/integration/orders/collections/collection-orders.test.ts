@@ -282,15 +282,11 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await world.chain.pay(second.script, second.charge.amount);
     await world.chain.mineMempool();
     const ranked = paid.toSorted((a, b) => (a.txid < b.txid ? -1 : 1)).map(({ id }) => id);
-    // one that waits for another one is looked at again within a minute
-    const decided = async (id: string, state: string): Promise<void> => {
-      await world.wake(id);
-      await world.until(id, state);
-    };
-    for (const id of [early.id, ...ranked.slice(0, 2)]) await decided(id, 'queued');
+    // those that wait for a decision are looked at again with it
+    for (const id of [early.id, ...ranked.slice(0, 2)]) await world.until(id, 'queued');
     const refused = [...ranked.slice(2), second.id];
     expect(refused).toHaveLength(3);
-    for (const id of refused) await decided(id, 'waiting-refund');
+    for (const id of refused) await world.until(id, 'waiting-refund');
     await Promise.all([early.id, ...ranked.slice(0, 2)].map((id) => world.sent(id)));
     await Promise.all(refused.map((id) => world.sent(id, ['refund'])));
     await world.chain.mineMempool();
