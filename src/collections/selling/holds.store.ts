@@ -54,6 +54,10 @@ export const unknownCollection = (id: string) =>
   ({ kind: 'unknown', reason: `no such collection ${id}` }) as const satisfies RefusedHold;
 
 export const saleClosed = 'The sale of this collection is closed.';
+export const paidInRunes = {
+  kind: 'runes',
+  reason: 'This collection is paid for in runes, which this service does not take yet.',
+} as const satisfies RefusedHold;
 export const itemsTaken =
   'Another order has one of these items, or the collection has no item with this number.';
 
@@ -169,11 +173,7 @@ const phaseOf = ({ price, startsAt, endsAt, ...phase }: StoredPhase): Phase => (
 
 function refusalOf(state: SaleState, request: HoldRequest): RefusedHold | null {
   if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
-  if (state.isInRunes)
-    return {
-      kind: 'runes',
-      reason: 'This collection is paid for in runes, which this service does not take yet.',
-    };
+  if (state.isInRunes) return paidInRunes;
   const unpaid = {
     ofClient: state.ofClient,
     ofNetwork: state.ofNetwork,

@@ -6,6 +6,7 @@ import {
   type HoldRequest,
   heldFile,
   itemsTaken,
+  paidInRunes,
   readSale,
   saleClosed,
   unknownCollection,
@@ -31,12 +32,13 @@ export interface PricedRequest extends Pick<HoldRequest, 'collection' | 'items' 
 export async function pricedItems(
   client: pg.ClientBase,
   request: PricedRequest,
-): Promise<PricedItems | { readonly kind: 'unknown' | 'closed'; readonly reason: string }> {
+): Promise<PricedItems | { readonly kind: 'unknown' | 'closed' | 'runes'; readonly reason: string }> {
   const { collection, items, now } = request;
   const script = request.script ?? Buffer.alloc(0);
   const state = await readSale(client, { collection, script, client: '' });
   if (state === null) return unknownCollection(collection);
   if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
+  if (state.isInRunes) return paidInRunes;
   const count = countOf(items);
   const { price, phases, allowances } = state;
   const free = state.totalCount - state.taken;

@@ -68,6 +68,8 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     config: {
       errors: 'orderWrite',
       guard: priceReads,
+      // collections that are unknown, or paid for in runes
+      failures: [404, 501],
       longTexts: [...textFields, ...contentFields],
       within: 'order',
       answersLarge: true,

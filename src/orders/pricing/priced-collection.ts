@@ -9,7 +9,10 @@ import type { QuotedItems } from '#orders/collections/ordered-items.ts';
 import { readCollectionOrder } from '#orders/collections/read-collection-order.ts';
 import type { PriceBody } from '#orders/reading/read-price.ts';
 
-/** The items of a collection that the order of a price names; null: it names none. Throws `not_found`. */
+/**
+ * The items of a collection that the order of a price names; null: it names none. Throws `not_found`
+ * and `not_offered`.
+ */
 export async function itemsOfPrice(
   { pool, network }: { readonly pool: pg.Pool; readonly network: NetworkParameters },
   { type, order }: PriceBody,
@@ -26,6 +29,7 @@ export async function itemsOfPrice(
     pricedItems(client, { collection, items, script: isKnown ? script : null, now: new Date() }),
   );
   if (found.kind === 'unknown') throw new AppError('not_found', found.reason);
+  if (found.kind === 'runes') throw new AppError('not_offered', found.reason);
   if (found.kind !== 'priced') return faulty('order.collection', found.reason);
   return {
     isRequested: items.kind === 'named',

@@ -180,6 +180,13 @@ describe('an order', () => {
       ]);
       expect(JSON.stringify(answer.body.error)).toMatch(words);
     }
+    const priceOf = async (id: string): Promise<readonly unknown[]> => {
+      const payload = { order: { collection: { id, count: 1 }, fee: 2 } };
+      const answer = await http.app.inject({ method: 'POST', url: '/price', payload });
+      return [answer.statusCode, JSON.stringify(answer.json<Faults>().error)];
+    };
+    expect(await priceOf('in-runes')).toEqual([501, expect.stringContaining('paid for in runes')]);
+    expect(await priceOf('nowhere')).toEqual([404, expect.stringContaining('no such collection nowhere')]);
     const { rows } = await pool.query(
       `SELECT order_id FROM service.mint_orders WHERE collection = ANY($1) AND standing <> 'released'`,
       [ids],
