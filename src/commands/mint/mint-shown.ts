@@ -6,6 +6,8 @@ import {
   type CollectionState,
   collectionStates,
   listCollections,
+  type MeasuredCollection,
+  readAverageBytes,
   readCollection,
 } from '#collections/collection/collection.store.ts';
 import { type CollectionFile, readFiles } from '#collections/collection/files.store.ts';
@@ -75,7 +77,7 @@ const collectionLine = ({ id, state, totalCount, taken, unpaid, price, createdAt
     createdAt.toISOString().slice(0, 10),
   ]);
 
-const collectionJson = ({ keyHash, price, taken, unpaid, averageBytes, ...shown }: Collection) => ({
+const collectionJson = ({ keyHash, price, taken, unpaid, averageBytes, ...shown }: MeasuredCollection) => ({
   ...shown,
   price: Number(price),
   keyHash: keyHash?.toString('hex') ?? null,
@@ -92,7 +94,7 @@ export async function show(context: CommandContext, id: string): Promise<void> {
     const collection = await readCollection(pool, id);
     if (collection === null) throw unknownMint(id);
     const shown = {
-      collection,
+      collection: { ...collection, averageBytes: await readAverageBytes(pool, id) },
       phases: await readPhases(pool, id),
       counts: await countFiles(pool, id),
       files: await readFiles(pool, id, { after: null, limit }),
@@ -103,7 +105,7 @@ export async function show(context: CommandContext, id: string): Promise<void> {
 }
 
 interface Shown {
-  readonly collection: Collection;
+  readonly collection: MeasuredCollection;
   readonly phases: readonly ListedPhase[];
   readonly counts: FileCounts;
   readonly files: readonly CollectionFile[];

@@ -63,12 +63,15 @@ export interface CollectionFacts {
   readonly phases: readonly ListedPhase[];
   /** Items that were delivered. */
   readonly inscribed: number;
+  /** Bytes of an item on average; null: not known. */
+  readonly averageBytes: number | null;
   /** Sats that the service takes for each item beside its base fee. */
   readonly serviceFee: number;
 }
 
 /** A collection as everybody may see it. */
-export function collectionAnswer(collection: Collection, { phases, inscribed, serviceFee }: CollectionFacts) {
+export function collectionAnswer(collection: Collection, facts: CollectionFacts) {
+  const { phases, inscribed, averageBytes, serviceFee } = facts;
   const { id, name, shown, totalCount, price, creatorAddress, altPrices, state, taken, unpaid } = collection;
   return {
     status: 'ok' as const,
@@ -80,7 +83,7 @@ export function collectionAnswer(collection: Collection, { phases, inscribed, se
     serviceFee,
     ...(creatorAddress === null ? {} : { 'creator-address': creatorAddress }),
     ...(altPrices === null ? {} : { altPrices }),
-    averageSize: collection.averageBytes ?? 0,
+    averageSize: averageBytes ?? 0,
     inscribedCount: inscribed,
     soldCount: taken - unpaid,
     reservedCount: unpaid,

@@ -1,6 +1,10 @@
 import { Type } from 'typebox';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { type Collection, readCollection } from '#collections/collection/collection.store.ts';
+import {
+  type Collection,
+  readAverageBytes,
+  readCollection,
+} from '#collections/collection/collection.store.ts';
 import { readPhases } from '#collections/collection/phases.store.ts';
 import { isCollectionSlug } from '#collections/reading/read-collection.ts';
 import { refuseFaults } from '#http/orders/refuse-faults.ts';
@@ -39,7 +43,8 @@ export function collectionRoutes(app: App, deps: AppDependencies): void {
           const collection = await soldCollection(client, givenId(request.query.id));
           const phases = await readPhases(client, collection.id);
           const inscribed = await countDeliveredItems(client, collection.id);
-          return collectionAnswer(collection, { phases, inscribed, serviceFee });
+          const averageBytes = await readAverageBytes(client, collection.id);
+          return collectionAnswer(collection, { phases, inscribed, averageBytes, serviceFee });
         },
         askerOf(reply).signal,
       );

@@ -1,5 +1,5 @@
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { Collection } from '#collections/collection/collection.store.ts';
+import { type Collection, readAverageBytes } from '#collections/collection/collection.store.ts';
 import type { UpdatedPhases } from '#collections/collection/update-phases.ts';
 import { readPhasesRequest } from '#collections/reading/read-phases-request.ts';
 import { unlessFaulty } from '#http/orders/refuse-faults.ts';
@@ -41,12 +41,15 @@ export function collectionPhasesRoutes(app: App, deps: AppDependencies): void {
       );
       const mayChange = (collection: Collection): boolean => isItsCreator(asker.key, collection);
       const updated = unlessRefused(await collections.updatePhases({ id, phases, mayChange }), id);
-      const inscribed = await withSnapshot(
+      const counted = await withSnapshot(
         pool,
-        ({ client }) => countDeliveredItems(client, id),
+        async ({ client }) => ({
+          inscribed: await countDeliveredItems(client, id),
+          averageBytes: await readAverageBytes(client, id),
+        }),
         asker.signal,
       );
-      return collectionAnswer(updated.collection, { phases: updated.phases, inscribed, serviceFee });
+      return collectionAnswer(updated.collection, { ...counted, phases: updated.phases, serviceFee });
     },
   });
 }
