@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asU128 } from '#kernel/runes/u128.ts';
+import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
 import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
@@ -229,6 +231,72 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     });
     expect(late).toEqual({ BTC: 546n, [rune.name]: base(2.5) });
     expect((await shop.read(order.id)).state).toBe('error');
+  });
+
+  test('sets an output with an inscription aside, and credits nothing of it', async () => {
+    const order = await ordered();
+    const { token } = await outputs(order);
+    const gained = await changes(async () => {
+      const made = await shop.world.chain.inscribe(
+        { contentType: 'text/plain', body: 'in a payment' },
+        { payments: [{ value: 5_000, outputScript: token }] },
+      );
+      await shop.world.chain.mine(made.transactions);
+      await shop.until(order.id, ({ received }) => received.length === 1);
+    });
+    expect(gained).toEqual({});
+    const { received, tokenCharge } = await shop.read(order.id);
+    expect([received[0]!.isAside, tokenCharge.state]).toEqual([true, 'pending_payment']);
+    const { rows } = await shop.world.database.pool.query<{ held: string; aside: string }>(
+      `SELECT held, aside FROM service.wallet_coins WHERE kind = 'token-order' AND subject = $1`,
+      [order.id],
+    );
+    expect(rows).toEqual([{ held: 'accounts', aside: 'inscribed' }]);
+    expect(await auditTokens({ database: shop.world.database.pool })).toEqual([]);
+  });
+
+  test('gets nothing of runes that a cenotaph burned, and the sats of its output', async () => {
+    const order = await ordered();
+    const { token } = await outputs(order);
+    const gained = await changes(async () => {
+      // an edict to an output that does not exist
+      const output = 99;
+      const edicts = [{ id: { block: asU128(rune.id.block), tx: rune.id.tx }, amount: asU128(1), output }];
+      await shop.burn([{ value: 900, outputScript: token }], {
+        kind: 'runestone',
+        edicts,
+        etching: null,
+        mint: null,
+        pointer: 1,
+      });
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, ({ received }) => received.length === 1);
+    });
+    expect(gained).toEqual({ BTC: 900n });
+    expect((await shop.read(order.id)).tokenCharge.state).toBe('pending_payment');
+    rune = await shop.etch(10n ** 30n, 8);
+    other = await shop.etch(1_000_000n, 0);
+  });
+
+  test('follows a payment that is replaced, and is completed by the one that is mined', async () => {
+    const order = await ordered();
+    const { fee } = await outputs(order);
+    const coin = await shop.world.chain.coin();
+    const paying = (value: number, minersFee: number) =>
+      transaction([coin], [{ value, outputScript: fee }, { value: coin.value - value - minersFee }]);
+    const first = paying(10_000, 1_000);
+    const second = paying(9_000, 20_000);
+    const gained = await changes(async () => {
+      await shop.world.chain.broadcast(first);
+      await shop.until(order.id, ({ feeCharge }) => feeCharge.txid === first.txid);
+      await shop.world.chain.broadcast(second);
+      await shop.until(order.id, ({ feeCharge }) => feeCharge.txid === second.txid);
+      await shop.world.chain.mineMempool();
+      await shop.until(order.id, ({ received }) => received.length === 1);
+    });
+    // the second one pays the base fee alone, which is held until the order ends
+    expect(gained).toEqual({});
+    expect((await shop.read(order.id)).feeCharge.state).toBe('payment_seen');
   });
 
   test.each(signingLibraries.map((library, place) => ({ ...library, place })))(

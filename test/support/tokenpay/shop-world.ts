@@ -2,6 +2,7 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { loggerInto } from '#kernel/reports/logger.ts';
 import { asRune } from '#kernel/runes/rune.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
@@ -170,6 +171,11 @@ export class ShopWorld {
     );
     await this.world.chain.broadcast(made);
     return made;
+  }
+
+  /** Sends sats in one transaction with this runestone, which may burn all runes of the purse. */
+  async burn(outputs: readonly NewOutput[], runestone: Runestone): Promise<void> {
+    await this.world.chain.broadcast(this.#spendPurse(outputs, encipher(runestone)));
   }
 
   /** A transaction that leaves what it does not send in the purse, with a runestone. */
