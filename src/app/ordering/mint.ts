@@ -76,13 +76,26 @@ const diskOf = (files: CustomerFiles): ContentsDisk => ({
   bytesOf: (sha256) => files.bytesOf(sha256),
 });
 
-/** Files of this service are read from disk, under the origin of PUBLIC_URL. */
+/**
+ * Files of this service are read from disk, under the origin of PUBLIC_URL, and under those of this machine: uploads
+ * have them where PUBLIC_URL is not set, and no fetch reaches them.
+ */
 function ownContents(pool: pg.Pool, files: CustomerFiles, publicUrl: string | undefined): OwnContents {
   const own = new OwnFiles({ pool, files }, publicUrl === undefined ? [] : [publicUrl]);
   return {
-    read: async (url, signal) => (own.isOwn(url) ? (await own.find([url], signal)).read(url) : null),
+    read: async (url, signal) => {
+      if (own.isOwn(url)) return (await own.find([url], signal)).read(url);
+      if (!isOfThisMachine(url)) return null;
+      const local = new OwnFiles({ pool, files }, [url]);
+      const content = local.isOwn(url) ? await (await local.find([url], signal)).read(url) : null;
+      // another program of this machine may have it
+      return typeof content === 'string' ? null : content;
+    },
   };
 }
+
+const isOfThisMachine = (url: string): boolean =>
+  URL.canParse(url) && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u.test(new URL(url).hostname);
 
 const market: MarketListing = {
   slugProblem: soldSlugProblem,

@@ -86,14 +86,14 @@ function problemOf(phase: Phase, { count, allowances }: WantedItems): string | n
       return `Phase ${name} allows this address ${allowance.items ?? 0} items, and ${allowance.paid} of them are paid for.`;
   }
   if (items !== null && items - taken < count)
-    return `Phase ${name} has ${items - taken} items left, with those of orders that are not paid yet taken away.`;
+    return `Free items of phase ${name}: ${items - taken}. The others are sold, or orders that are not paid yet have them.`;
   return null;
 }
 
 const freeWords = (free: number): string =>
   free === 0
-    ? 'The collection is sold out, with the items of orders that are not paid yet.'
-    : `The collection has ${free} items left, with those of orders that are not paid yet taken away.`;
+    ? 'The collection is sold out. Items of orders that are not paid in time come back.'
+    : `Free items of the collection: ${free}. The others are sold, or orders that are not paid yet have them.`;
 
 function closedReason(phases: readonly Phase[], now: Date): string {
   const [next] = phases

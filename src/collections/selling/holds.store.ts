@@ -58,8 +58,15 @@ export const paidInRunes = {
   kind: 'runes',
   reason: 'This collection is paid for in runes, which this service does not take yet.',
 } as const satisfies RefusedHold;
-export const itemsTaken =
-  'Another order has one of these items, or the collection has no item with this number.';
+export const itemsTaken = 'Another order has one of these items.';
+
+/** Why numbers name no item; null: each names one. Pure. */
+export const beyondSupply = (items: HoldRequest['items'], totalCount: number): string | null => {
+  const beyond = items.kind === 'named' ? items.numbers.find((number) => number > totalCount) : undefined;
+  return beyond === undefined
+    ? null
+    : `The collection has no item ${beyond}: its items are 1 to ${totalCount}.`;
+};
 
 /** SQL: the fields of an item that its file `f` has. */
 export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"';
@@ -174,6 +181,8 @@ const phaseOf = ({ price, startsAt, endsAt, ...phase }: StoredPhase): Phase => (
 function refusalOf(state: SaleState, request: HoldRequest): RefusedHold | null {
   if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
   if (state.isInRunes) return paidInRunes;
+  const beyond = beyondSupply(request.items, state.totalCount);
+  if (beyond !== null) return { kind: 'closed', reason: beyond };
   const unpaid = {
     ofClient: state.ofClient,
     ofNetwork: state.ofNetwork,

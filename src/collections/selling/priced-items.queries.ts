@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { choosePhase } from './choose-phase.ts';
 import {
+  beyondSupply,
   countOf,
   type HeldItem,
   type HoldRequest,
@@ -39,6 +40,8 @@ export async function pricedItems(
   if (state === null) return unknownCollection(collection);
   if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
   if (state.isInRunes) return paidInRunes;
+  const beyond = beyondSupply(items, state.totalCount);
+  if (beyond !== null) return { kind: 'closed', reason: beyond };
   const count = countOf(items);
   const { price, phases, allowances } = state;
   const free = state.totalCount - state.taken;

@@ -148,7 +148,7 @@ function shownText({ collection, phases, counts, files, preview }: Shown): strin
   const more = counts.files - files.length;
   return [
     `${id}\n${lines.join('')}`,
-    `phases\n${phases.map((phase) => phaseLine(phase, price)).join('') || '  none\n'}`,
+    `phases\n${phases.map((phase) => phaseLine(phase, collection)).join('') || '  none\n'}`,
     `files: ${counts.files}, ${counts.stored} of them stored (${counts.storedBytes} bytes)\n`,
     ...files.map(fileLine),
     more <= 0 ? '' : `  … and ${more} more: --limit N shows more\n`,
@@ -158,14 +158,14 @@ function shownText({ collection, phases, counts, files, preview }: Shown): strin
 
 function phaseLine(
   { phase, items, taken, isPublic, price, startsAt, endsAt, allowances }: ListedPhase,
-  usual: bigint,
+  { state, price: usual }: Pick<Collection, 'state' | 'price'>,
 ): string {
-  const open = isOpen({ startsAt, endsAt }, new Date()) ? 'open' : 'not open';
+  const open = state === 'approved' && isOpen({ startsAt, endsAt }, new Date()) ? 'open' : 'not open';
   const from = startsAt === null ? 'from the approval on' : `from ${shownTime(startsAt)}`;
   const to = endsAt === null ? '' : ` to ${shownTime(endsAt)}`;
   const who = isPublic
     ? `public${allowances === 0 ? '' : `, ${allowances} listed`}`
-    : `${allowances} listed addresses`;
+    : `${allowances} listed ${allowances === 1 ? 'address' : 'addresses'}`;
   return `  ${phase.padEnd(12)} ${open}, ${from}${to}; ${who}; ${taken} of ${items ?? 'all'} taken; ${price ?? usual} sats\n`;
 }
 

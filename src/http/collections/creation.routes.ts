@@ -59,7 +59,9 @@ async function answerCreation(
 ): Promise<CreatedAnswer> {
   // a form without fields has a type and no bytes
   if (Object.keys(request.body as object).length === 0)
-    throw refuseFaults([{ message: 'the body is empty: it has a collection (docs/collections.md)' }]);
+    throw refuseFaults([
+      { message: 'the body is empty: send the fields of a collection (docs/collections.md)' },
+    ]);
   const { orders = null, collections = null } = deps;
   if (orders === null || collections === null)
     throw new AppError('orders_off', 'this service sells no collections');

@@ -36,6 +36,11 @@ export async function holdCollectionItems(
   }
 }
 
+const keyProblems = {
+  none: 'send a valid key with the scope orders in x-api-key, or a token',
+  known: 'the key does not have the scope orders: send one that has it in x-api-key, or a token',
+} as const;
+
 /** A program shows a key with the scope `orders`; a page of a mint site the token of its visitor. */
 async function requirePerson(
   { persons }: Pick<CustomerOrders, 'persons'>,
@@ -43,8 +48,7 @@ async function requirePerson(
   { key, client, signal }: Asker,
 ): Promise<void> {
   if (key.kind === 'known' && key.scopes.includes('orders')) return;
-  if (token === null)
-    throw new AppError('token_refused', 'send a key with the scope orders in x-api-key, or a token');
+  if (token === null) throw new AppError('token_refused', keyProblems[key.kind]);
   const problem = (await persons?.problemOf(token, client, signal)) ?? null;
   if (problem !== null) throw new AppError('token_refused', problem);
 }

@@ -26,7 +26,7 @@ export type CollectionStanding = 'held' | 'waiting' | 'refused' | 'late' | 'gone
 /** Why an order is refunded whole, by its standing. */
 export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'held' | 'waiting'>, string>> = {
   refused:
-    'The address had paid for all items that the phase allows it when this payment was confirmed. All of the payment is refunded.',
+    'When this payment was confirmed, the phase allowed the address fewer items than the order has. All of the payment is refunded.',
   late: 'The payment waited for a block for more than 24 hours, and its items were free for others by then. All of it is refunded.',
   gone: 'The payment became known after the time of the order was over, and others have its items. All of it is refunded.',
 };

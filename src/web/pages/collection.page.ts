@@ -159,7 +159,7 @@ function itemsSection(view: CollectionPageView): Markup {
   const { head, items, listed, areSalesKnown, filters, matching } = view;
   const isFiltered = filters.query !== '' || filters.traits.length > 0;
   const empty =
-    listed === 0 ? 'It names no item.' : isFiltered ? 'No item fits.' : 'There are no items after these.';
+    listed === 0 ? 'It has no item yet.' : isFiltered ? 'No item fits.' : 'There are no items after these.';
   return html`<section id="items"><h2>Items${isFiltered && matching !== null && html` <span class="faint">${grouped(matching)} of ${grouped(listed)}</span>`}</h2>
 ${itemFilters(head.slug, filters)}
 ${items.length > 0 ? html`<ul class="cards">${items.map((item) => itemCard(item, areSalesKnown))}</ul>` : html`<p class="empty">${empty}</p>`}

@@ -44,7 +44,7 @@ export function mintPage(view: MintPageView): Markup {
 ${isVisible(description) && html`<p class="wrap lines">${strangersName(description)}</p>`}
 ${linksPart(view)}
 ${supplyPart(supply)}
-${phaseList(view.phases, view)}
+${phaseList(view.phases, view, supply.sale === 'closed')}
 ${mintForm(form, supply.sale)}
 </div>
 </div>`,

@@ -25,7 +25,7 @@ const tabs = {
 export type CollectionTab = keyof typeof tabs;
 
 const kindWords = {
-  import: 'Imported by the operator of this server',
+  import: 'Listed by the operator of this server',
   parent: 'The children of',
   gallery: 'The gallery of',
 } as const;

@@ -25,20 +25,21 @@ interface PhasePrices {
 const stateWords = { later: 'not open yet', open: 'open', full: 'sold out', over: 'ended' } as const;
 
 /** Phases of a sale, in the order of its creator. The script of the page replaces them (`data-live`). */
-export function phaseList(phases: readonly MintPhase[], prices: PhasePrices): Markup {
+export function phaseList(phases: readonly MintPhase[], prices: PhasePrices, isClosed: boolean): Markup {
   const { serviceFee } = prices;
   const more =
     serviceFee > 0
       ? `Beside these prices the service takes ${plural(serviceFee, 'sat')} an item, and miners take their fees.`
       : 'The fees of the service and of miners come on top of these prices.';
   return html`<section data-live="phases"><h2>${phases.length === 1 ? 'The phase' : 'Phases'}</h2>
-<ol class="phases">${phases.map((phase) => phaseItem(phase, prices))}</ol>
-<p class="faint small">${more} The form tells the exact sum before you order.</p>
+<ol class="phases">${phases.map((phase) => phaseItem(phase, prices, isClosed))}</ol>
+${!isClosed && html`<p class="faint small">${more} The form tells the exact sum before you order.</p>`}
 </section>`;
 }
 
-function phaseItem(phase: MintPhase, { dollarsPerCoin }: PhasePrices): Markup {
-  const { name, isPublic, price, state } = phase;
+function phaseItem(phase: MintPhase, { dollarsPerCoin }: PhasePrices, isClosed: boolean): Markup {
+  const { name, isPublic, price } = phase;
+  const state = isClosed ? 'over' : phase.state;
   return html`<li class="phase ${state} card-box">
 <h3><span class="wrap">${name}</span> <span class="phase-state">${stateWords[state]}</span></h3>
 <p class="phase-price"><b class="nowrap">${price === 0 ? 'free' : plural(price, 'sat')}</b>${price > 0 && html` <span class="faint nowrap">${coins(price)} BTC</span>${dollars(price, dollarsPerCoin)}`}</p>

@@ -376,6 +376,9 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
       await says(page, '[data-live=supply]', words);
       expect([id, await page.isVisible('#mint')]).toEqual([id, false]);
     }
+    const closed = await opened('closed');
+    await says(closed, '[data-live=phases]', /ended/u);
+    expect(await closed.locator('[data-live=phases]').innerText()).not.toMatch(/\bopen\b|exact sum/u);
     for (const id of ['pending', 'refused', 'nothing', 'A..']) {
       const answer = await fetch(`${base}/mint/${id}`, { headers: { accept: 'text/html' } });
       expect([id, answer.status]).toEqual([id, 404]);

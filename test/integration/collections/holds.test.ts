@@ -84,7 +84,10 @@ describe('items', () => {
     const first = await named([7, 3]);
     expect(first).toMatchObject({ kind: 'held', items: [{ item: 7 }, { item: 3 }] });
     expect(await named([4, 3])).toMatchObject({ kind: 'taken' });
-    expect(await named([21])).toMatchObject({ kind: 'taken' });
+    expect(await named([21])).toMatchObject({
+      kind: 'closed',
+      reason: expect.stringContaining('1 to 20') as unknown,
+    });
     expect(await named([4])).toMatchObject({ kind: 'held', items: [{ item: 4, name: '3.txt' }] });
     await requireExactCounts(database.pool, 'named');
   });

@@ -248,4 +248,18 @@ test('uploads to this service are read from disk', async () => {
   server.contents.set('/b.txt', 'fetched');
   expect(await approve()).toBe('approved uploads: 2 items, 15 bytes, 1 files fetched now\n');
   expect([...server.asked.keys()].filter((path) => path.startsWith('/files/'))).toEqual([]);
+  // without PUBLIC_URL uploads have the address by which this machine reached the service
+  await insertPending(database.pool, {
+    id: 'local-uploads',
+    totalCount: 2,
+    files: [
+      { name: 'a.txt', url: `http://localhost:7700/files/${uploadedKey}` },
+      { name: 'b.txt', url: server.url('/files/of-another') },
+    ],
+  });
+  server.contents.set('/files/of-another', 'of another program');
+  expect(await mint('approve', 'local-uploads')).toBe(
+    'approved local-uploads: 2 items, 26 bytes, 2 files fetched now\n',
+  );
+  expect(server.asked.get(`/files/${uploadedKey}`)).toBeUndefined();
 });
