@@ -5,7 +5,7 @@ import { buildApp } from '#http/app.ts';
 import type { DemoPayments } from '#http/demo/demo-payments.ts';
 import { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { answersRequests } from '#http/server/operations.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { eventKinds } from '#indexer/derived/event-kinds.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -95,12 +95,7 @@ export async function serveHttp(
     satTracer,
     utxos,
     demo,
-    orders:
-      config.role === 'indexer' || config.role === 'search-sync'
-        ? null
-        : openCustomerOrders(context, database),
-    shopOrders: answersRequests(config.role) ? openShopOrders(context, database) : null,
-    collections: answersRequests(config.role) ? openCreatorCollections(context, database) : null,
+    ...openShops(context, database),
     fxRates: openFxRates(context),
     prices: {
       baseFee: config.orderBaseFee,
@@ -126,6 +121,20 @@ export async function serveHttp(
   await release();
   const taken = await listen(app, config.host, port);
   return { address: `http://${addressOf(config.host)}:${taken}` };
+}
+
+/** Parts that take orders, where the role of the process does. */
+function openShops(
+  context: CommandContext,
+  database: AnsweringDatabase,
+): Pick<AppDependencies, 'orders' | 'shopOrders' | 'collections'> {
+  const { role } = context.config;
+  const answers = answersRequests(role);
+  return {
+    orders: role === 'indexer' || role === 'search-sync' ? null : openCustomerOrders(context, database),
+    shopOrders: answers ? openShopOrders(context, database) : null,
+    collections: answers ? openCreatorCollections(context, database) : null,
+  };
 }
 
 async function closeApp(app: App, database: AnsweringDatabase): Promise<void> {
