@@ -64,6 +64,15 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --paid N         orders of 20 files that are paid (default 20)
             --open N         open orders beside which all of it is measured again (default 10000)
 
+  collections  orders of items of a collection beside managed orders, allocations of listed addresses, and a collection of
+            many files from its upload to the list of delivered items; from a real node
+            --only PART      orders, allocations or upload (default all)
+            --orders N       orders of each kind (default 1500)
+            --items N        items of the collection that is sold (default 20000)
+            --listed N       addresses of the list (default 100000)
+            --files N        files of the collection that is uploaded (default 10000)
+            --delivered N    items of the long list (default 100000)
+
   psbts     PSBTs for an address with many outputs, from the index of addresses and from scans of the node
             --outputs N      outputs of the address (default 5000)
             --builds N       PSBTs of each kind (default 200)
@@ -89,6 +98,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   bodies: async (args) => (await import('./bodies/bodies-bench.ts')).bodiesBench(args),
   runes: async (args) => (await import('./runes/runes-bench.ts')).runesBench(args),
   orders: async (args) => (await import('./orders/orders-bench.ts')).ordersBench(args),
+  collections: async (args) => (await import('./collections/collections-bench.ts')).collectionsBench(args),
   psbts: async (args) => (await import('./psbts/psbts-bench.ts')).psbtsBench(args),
   api: async (args) => (await import('./api/api-bench.ts')).apiBench(args),
   ledger: async (args) => (await import('./ledger/ledger-bench.ts')).ledgerBench(args),

@@ -29,6 +29,7 @@ export interface Report {
     | 'sats'
     | 'sales'
     | 'orders'
+    | 'collections'
     | 'psbts'
     | 'ledger'
     | 'api';

@@ -1,9 +1,8 @@
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { byClients, clients } from '../clients.ts';
 import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
 
-/** Clients that make orders at once: the load that the address of a managed order is asked for under. */
-const clients = 16;
 const receiver = 900;
 /** Turns of each path: other load on the machine affects both. */
 const rounds = 3;
@@ -60,20 +59,10 @@ export async function creationFigures(origin: string, orders: number): Promise<F
 }
 
 /** Milliseconds from each creation to its address. */
-async function make(origin: string, creation: Creation, orders: number): Promise<number[]> {
-  const times: number[] = [];
-  let begun = 0;
-  const client = async (): Promise<void> => {
-    while (begun < orders) {
-      begun++;
-      const startedAt = performance.now();
-      await addressFrom(origin, creation);
-      times.push(performance.now() - startedAt);
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, client));
-  return times;
-}
+const make = (origin: string, creation: Creation, orders: number): Promise<number[]> =>
+  byClients(orders, async () => {
+    await addressFrom(origin, creation);
+  });
 
 interface Created {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -16,6 +16,7 @@ import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts
 import { bitcoind } from '../follow/follow-bench.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { numberOption } from '../options.ts';
+import { peakMegabytes } from '../process-peak.ts';
 import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
 import { creationFigures } from './creations.ts';
@@ -303,9 +304,8 @@ class Shop {
     });
   }
 
-  async peakMemoryMB(): Promise<number> {
-    const status = await readFile(`/proc/${this.#process.pid}/status`, 'utf8');
-    return Number(/VmHWM:\s+(\d+) kB/u.exec(status)?.[1] ?? Number.NaN) / 1024;
+  peakMemoryMB(): Promise<number> {
+    return peakMegabytes(this.#process.pid);
   }
 
   async close(): Promise<void> {

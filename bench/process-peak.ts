@@ -1,0 +1,17 @@
+import { readFile, writeFile } from 'node:fs/promises';
+
+/** The most memory that a process had since it began, or since `restartPeak`. Linux. */
+export async function peakMegabytes(pid: number): Promise<number> {
+  return megabytesOf(pid, 'VmHWM');
+}
+
+/** The peak of a process begins again at what it has now (proc(5), clear_refs), which this returns. */
+export async function restartPeak(pid: number): Promise<number> {
+  await writeFile(`/proc/${pid}/clear_refs`, '5');
+  return megabytesOf(pid, 'VmRSS');
+}
+
+async function megabytesOf(pid: number, field: string): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`, 'u').exec(status)?.[1] ?? Number.NaN) / 1024;
+}
