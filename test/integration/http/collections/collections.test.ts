@@ -406,7 +406,7 @@ describe('a form', () => {
   });
 });
 
-test('allocations of 100,000 addresses are read within 50 ms', async () => {
+test('one of 100,000 listed addresses has its allocation, another address has none', async () => {
   await insertCollection(http.database.pool, {
     id: 'large',
     items: 1,
@@ -416,16 +416,13 @@ test('allocations of 100,000 addresses are read within 50 ms', async () => {
     `INSERT INTO service.mint_allowances (collection, phase, script, items)
      SELECT 'large', 'friends', '\\x5120'::bytea || sha256(n::text::bytea), 1 FROM generate_series(1, 100000) AS n`,
   );
-  const receiveAddress = buyer(77);
-  const took: number[] = [];
-  for (let round = 0; round < 200; round++) {
-    const begin = performance.now();
+  for (const [receiveAddress, allocation] of [
+    [buyer(77), 1],
+    [buyer(100_001), 0],
+  ] as const) {
     const answer = await http.post('/getallocation', { id: 'large', receiveAddress });
-    took.push(performance.now() - begin);
-    expect(answer.body).toMatchObject({ phases: [{ allocation: 1 }] });
+    expect(answer.body).toMatchObject({ phases: [{ allocation }] });
   }
-  // the slowest ones depend on what else the machine does
-  expect(took.toSorted((a, b) => a - b)[150]).toBeLessThan(50);
 });
 
 test('items that were delivered are listed as they were inscribed, with their numbers', async () => {
