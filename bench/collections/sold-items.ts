@@ -13,7 +13,7 @@ import { type MintShop, smallOrder } from './mint-shop.ts';
 const collection = 'sold-items';
 /** Turns of each path: other load on the machine affects both. */
 const rounds = 3;
-/** One order in so many names its item; the others draw one. */
+/** One order in five names its item; the others draw one. */
 const requestedEach = 5;
 const buyers = 1000;
 
@@ -113,7 +113,7 @@ async function openSale(shop: MintShop, folder: string, items: number): Promise<
   await shop.command(['mint', 'approve', collection]);
 }
 
-/** What the clients got. */
+/** The items that the clients got. */
 class Sale {
   /** Orders of items that others had. */
   refused = 0;
