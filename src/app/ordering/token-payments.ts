@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
@@ -13,8 +12,7 @@ import { parseTokenPolicy, type TokenPolicy } from '#tokenpay/order/token-policy
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
-import { readServiceSecret } from '#webhooks/service-secret.ts';
-import { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
 /** Connections for creations and reads of shops, which must not wait for searches. */
@@ -48,21 +46,13 @@ export function openShopOrders(
     },
     isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
     secrets: async () => {
-      secrets ??= await secretsOf(config);
+      secrets ??= await openWebhookKeys(config);
       return secrets;
     },
     baseFee: config.tokenpayBaseFee,
     timeoutMinutes: config.orderTimeoutMinutes,
     urlProblem: (url) => urlProblem(url, { allowPrivate: config.allowPrivateUrls }),
   });
-}
-
-/** A process that only answers makes no secret: it would be another one than that of those that send webhooks. */
-async function secretsOf(config: Config): Promise<WebhookKeys> {
-  if (config.role !== 'api') return openWebhookKeys(config);
-  const { dataDir, serviceSecretFile = join(dataDir, 'service-secret'), serviceSecretOldFile } = config;
-  const old = serviceSecretOldFile === undefined ? null : await readServiceSecret(serviceSecretOldFile);
-  return new WebhookKeys(await readServiceSecret(serviceSecretFile), old);
 }
 
 /** Credits payments of shops' orders for the life of the process, where it has the seed of the wallet. */

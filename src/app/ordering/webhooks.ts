@@ -10,13 +10,17 @@ import { deliverWebhooks } from '#webhooks/deliver-webhooks.ts';
 import { ensureServiceSecret, readServiceSecret } from '#webhooks/service-secret.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
 
-/** The keys by the settings. Throws `service_secret_invalid`, and `service_secret_missing` for the old one. */
+/**
+ * The keys by the settings. A process that only answers makes no secret: it would be another one than that of those that
+ * send webhooks. Throws `service_secret_invalid`, and `service_secret_missing` for the old one, and where none is made.
+ */
 export async function openWebhookKeys({
+  role,
   dataDir,
   serviceSecretFile = join(dataDir, 'service-secret'),
   serviceSecretOldFile,
 }: Config): Promise<WebhookKeys> {
-  const secret = await ensureServiceSecret(serviceSecretFile);
+  const secret = await (role === 'api' ? readServiceSecret : ensureServiceSecret)(serviceSecretFile);
   const old = serviceSecretOldFile === undefined ? null : await readServiceSecret(serviceSecretOldFile);
   return new WebhookKeys(secret, old);
 }

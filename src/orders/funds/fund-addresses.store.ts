@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { hexOf } from '#orders/ledger/settlements.ts';
-import { fundsWatcher, nextBlock } from '#orders/watching/watchers.ts';
+import { fundsWatcher } from '#orders/watching/watchers.ts';
 import { readPayments } from '#payments/payments.queries.ts';
-import { watchScripts } from '#payments/store/watches.store.ts';
+import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
 
 /** An address of the wallet at which the operator adds coins. */
 export interface FundAddress {

@@ -24,9 +24,9 @@ import {
   returnShort,
   satsTooFew,
 } from '#orders/parents/returns.ts';
-import { nextBlock, ownWatcherOf, refundWatcherOf } from '#orders/watching/watchers.ts';
+import { ownWatcherOf, refundWatcherOf } from '#orders/watching/watchers.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
-import { watchScripts } from '#payments/store/watches.store.ts';
+import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';

@@ -1,4 +1,3 @@
-import { asHeight } from '#kernel/primitives/height.ts';
 import { refundWatchers } from '#purse/destinations/own-scripts.ts';
 
 /** Who watches the scripts of an order (docs/payments.md). */
@@ -21,6 +20,3 @@ export function orderOfWatcher(watcher: string): string | null {
   const [, id] = /^(?:order|deposit) (.+)$/u.exec(watcher) ?? [];
   return id ?? null;
 }
-
-/** Above every block: scripts are watched from the next one on. */
-export const nextBlock = asHeight(0x7fff_ffff);

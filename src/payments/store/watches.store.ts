@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
 /** Notifies the process that follows payments of new or ended watches. */
 export const watchesChannel = 'satscribe_watched_scripts';
@@ -11,6 +11,9 @@ export interface Watch {
   /** Payments in blocks from this height on are wanted; a height above the next block counts as the next block. */
   readonly sinceHeight: Height;
 }
+
+/** Above every block: scripts are watched from the next one on. */
+export const nextBlock = asHeight(0x7fff_ffff);
 
 /** Scripts per query: a few megabytes, and some milliseconds. */
 const readAtOnce = 10_000;

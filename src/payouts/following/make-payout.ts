@@ -10,9 +10,8 @@ import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { destination } from '#orders/making/sign-and-store.ts';
 import { type NodeStanding, refundFeeRate } from '#orders/sending/node-standing.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
-import { nextBlock } from '#orders/watching/watchers.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { watchScripts } from '#payments/store/watches.store.ts';
+import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
 import {
   lockPayout,
   noteMissing,

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { asHeight } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
-import { watchScripts } from '#payments/store/watches.store.ts';
+import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
 import { areKnown } from '#purse/destinations/known-scripts.queries.ts';
 import { chargeState } from '#tokenpay/order/charge-state.ts';
 import { insertTokenOrder } from '#tokenpay/order/token-order.store.ts';
@@ -35,9 +34,6 @@ export interface WantedTokenOrder
 
 /** These keys cannot be used. Thrown so that the transaction of the order is rolled back. */
 class UnusableKeys extends Error {}
-
-/** Above every block: scripts are watched from the next one on. */
-const nextBlock = asHeight(0x7fff_ffff);
 
 /**
  * Stores an order with two addresses that no one was shown before, and that are watched from the next block on, in one
