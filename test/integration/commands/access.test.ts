@@ -288,7 +288,7 @@ describe('accounts and keys on the command line', () => {
       [
         ['keys', 'create', '--account', 'a', '--scope', 'search,all'],
         2,
-        'scopes are search, orders, tokenpay, admin',
+        'scopes are search, orders, tokenpay, tokenpay-withdraw, admin',
       ],
       [['keys', 'create', '--account', 'a', '--scope', ''], 2, 'scopes are search'],
       [['keys', 'create', '--account', 'a', '--key', 'x'], 2, '--key is not a flag of satscribe keys create'],

@@ -40,6 +40,8 @@ const withoutDatabase = new Set([
   '/assets/0/{*}',
   '/favicon.ico',
   '/files/0',
+  // rates of a file, and there is none here
+  '/fxrate',
   // the connections of collections for sale are their own, and there are none here
   '/get-collection-json',
   '/health/live',
@@ -75,6 +77,8 @@ const withoutDatabase = new Set([
   '/search.atom',
   '/search/facets',
   '/search/suggest',
+  // the connections of collections for sale are their own, and there are none here
+  '/thumbnails/mint/0/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0.jpeg',
   // the connections of shops are their own, and there are none here
   '/tokenpay/order/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
   '/tokenpay/user/account/balance',
