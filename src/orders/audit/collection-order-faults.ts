@@ -12,6 +12,8 @@ export interface AuditedCollectionOrder {
   readonly price: bigint;
   /** Files of it may be refunded alone: it is inscribed on sats of the inventory. */
   readonly isStocked: boolean;
+  /** A delivery of it is signed, and no refund of it is so deep in the chain that none can be mined. */
+  readonly mayBeDelivered: boolean;
   /** Sats that its ledger has for the creator. */
   readonly earned: bigint;
   /** The same for the service. */
@@ -29,7 +31,7 @@ export interface CollectionOrderFault {
 
 /** States whose order has its items for good. */
 const delivered: ReadonlySet<OrderState> = new Set(['queued', 'completed']);
-/** States of orders that give their items back at once. */
+/** States of orders that give their items back, at once where no delivery of them may be mined. */
 const without: ReadonlySet<OrderState> = new Set(['cancelled', 'waiting-refund', 'refunded']);
 /** States in which no block has a delivery. */
 const unearned: ReadonlySet<OrderState> = new Set(['waiting-payment', 'expired', 'cancelled', 'refunded']);
@@ -51,12 +53,12 @@ export function faultsOfCollectionOrder(order: AuditedCollectionOrder): Collecti
 
 const isDelivered = (state: OrderState | null): boolean => state !== null && delivered.has(state);
 
-function isRightStanding({ state, standing }: AuditedCollectionOrder): boolean {
+function isRightStanding({ state, standing, mayBeDelivered }: AuditedCollectionOrder): boolean {
   if (state === null) return standing === 'making' || standing === 'released';
   // the transaction that stores an order ends its making
   if (standing === 'making') return false;
   if (isDelivered(state)) return standing === 'allowed';
-  return !without.has(state) || (standing !== 'unpaid' && standing !== 'allowed');
+  return mayBeDelivered || !without.has(state) || (standing !== 'unpaid' && standing !== 'allowed');
 }
 
 /** Sats that the creator has of an order; what it has where either is right. */

@@ -12,7 +12,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { lookSoon, type Order } from '#orders/order/order.store.ts';
 import { amountsOf } from '#orders/order/order-amounts.queries.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
-import { isReserving } from '#orders/stock/reserved-until.ts';
+import { isReserving, type ReservingOrder } from '#orders/stock/reserved-until.ts';
 import { watcherOf } from '#orders/watching/watchers.ts';
 import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
 
@@ -34,32 +34,49 @@ export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'he
 /** States of an order whose payment is not deep enough, or not there. */
 const unpaidStates: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
 
+/** How an order has the items that it inscribes. */
+export interface ItemsStanding {
+  readonly standing: SoldStanding;
+  /** Its delivery is signed, and a block may have it, whatever the order is by now. */
+  readonly mayBeDelivered: boolean;
+}
+
+/** Whether the state of an order needs its items: what was paid for stays with one that failed. Pure. */
+export const needsItems = (order: Omit<ReservingOrder, 'id' | 'failedAt'>, now: Date): boolean =>
+  isReserving({ ...order, failedAt: null }, now);
+
 /**
- * Keeps the items of an order as long as it needs them. Null: it is no order of a collection.
- *
- * @param isMade transactions of its delivery are stored that a block may have
+ * Keeps the items of an order as long as its state needs them, or a block may have its delivery: one that is refunded
+ * would be delivered after all, and its items twice.
  */
 export async function keepCollectionItems(
   tx: pg.ClientBase,
   order: Order,
-  isMade: boolean,
+  mayBeDelivered: boolean,
   now: Date,
-): Promise<SoldStanding | null> {
-  if (order.request.collection === undefined) return null;
-  // what was paid for stays with the order where that fails: its operator tries it again, or refunds it
-  const isNeeding = isReserving({ ...order, failedAt: null }, now);
+): Promise<ItemsStanding> {
+  return { standing: await standingOf(tx, order, mayBeDelivered, now), mayBeDelivered };
+}
+
+async function standingOf(
+  tx: pg.ClientBase,
+  order: Order,
+  mayBeDelivered: boolean,
+  now: Date,
+): Promise<SoldStanding> {
+  const isNeeding = mayBeDelivered || needsItems(order, now);
   const without = order.state === 'waiting-confirmation' ? 'late' : 'released';
   // until its payment is deep, an order takes no items again that others could not reserve
   const isBounded = unpaidStates.includes(order.state) && order.paidAt === null;
   const standing = await keepItems(tx, order.id, isNeeding, { without, isBounded });
-  if (standing === 'unpaid' && isMade && order.state === 'queued') {
+  if (standing === 'unpaid' && mayBeDelivered && order.state === 'queued') {
     // the branch with its delivery is back: what was decided there counts
     await lockContenders(tx, order.id);
     await decideItems(tx, order.id, 'allowed');
     return 'allowed';
   }
   // its delivery takes of the allowance as long as it may be mined, with the payment that is in no block now
-  if (standing !== 'allowed' || isMade || !unpaidStates.includes(order.state)) return standing;
+  if (standing !== 'allowed' || mayBeDelivered || !unpaidStates.includes(order.state)) return standing;
   await undecideItems(tx, order.id);
   return 'unpaid';
 }
@@ -68,7 +85,7 @@ export async function keepCollectionItems(
 export async function decideCollectionOrder(
   tx: pg.ClientBase,
   order: Order,
-  standing: SoldStanding,
+  { standing, mayBeDelivered }: ItemsStanding,
   payments: readonly WatchedPayment[],
 ): Promise<CollectionStanding> {
   assert(standing !== 'making', `order ${order.id} is stored`);
@@ -78,7 +95,10 @@ export async function decideCollectionOrder(
   const contenders = await lockContenders(tx, order.id);
   // it was decided about since its records were read
   if (contenders === null) return 'held';
-  const decided = decide(contenders, await itemsAhead(tx, order, contenders, payments));
+  // a payment came back with what was signed for it: a refund could come too late
+  const decided = mayBeDelivered
+    ? 'allowed'
+    : decide(contenders, await itemsAhead(tx, order, contenders, payments));
   if (decided === 'waiting') return decided;
   await decideItems(tx, order.id, decided);
   // one of them may have waited for this decision

@@ -3,6 +3,7 @@ import type { OrderBump } from '#orders/bumping/bump.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf, shownTxidOf } from '#purse/transactions/outpoint.ts';
+import { spentBy } from '#purse/transactions/stored-plan.ts';
 
 /** Outputs of others, and of bumps, that transactions of an order can spend: in a block, or on the way to one. Pure. */
 export function outputsThere(
@@ -16,6 +17,23 @@ export function outputsThere(
       .filter(({ isMined, isDead }) => isMined || !isDead)
       .map(({ txid }) => outpointOf({ txid, vout: 0 })),
   ]);
+}
+
+/**
+ * Whether a delivery that was signed may be mined, also one that was superseded: others may have its transactions. It
+ * may until what it spends is gone, or a refund or return of the same is deep in the chain. Pure.
+ *
+ * @param deliveries commits and reveals, superseded or not
+ * @param deepClosings refunds and returns that no reorganisation takes back
+ */
+export function mayBeDelivered(
+  deliveries: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan'>[],
+  deepClosings: readonly Pick<OrderTransaction, 'plan'>[],
+  there: ReadonlySet<string>,
+): boolean {
+  const spent = spentBy(deepClosings);
+  const open = deliveries.filter(({ plan }) => plan.inputs.every(({ outpoint }) => !spent.has(outpoint)));
+  return splitOrphans(open, there).live.some(({ kind }) => kind === 'reveal');
 }
 
 /**

@@ -5,6 +5,7 @@ import { keepBumpCoins, keepOrderCoins } from '#orders/coins/keep-coins.ts';
 import {
   type CollectionStanding,
   decideCollectionOrder,
+  needsItems,
   reasonWithoutItems,
 } from '#orders/collections/collection-standing.ts';
 import { listDelivered, type MarketItems, unlistDelivered } from '#orders/collections/market-items.ts';
@@ -413,6 +414,10 @@ async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped
   return posted !== 'waits';
 }
 
+/** Whether items of a collection are the order's. */
+const hasItems = ({ items }: Pick<Known, 'items'>): boolean =>
+  items?.standing === 'unpaid' || items?.standing === 'allowed';
+
 /** The outcome of a look. */
 interface Look {
   readonly problem: string | null;
@@ -433,7 +438,9 @@ function nextLook(
   now: Date,
 ): Date | null {
   const look = lookOf(order, known, problem, now);
-  return isPosted && !isWaiting ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
+  // a refund that is deep frees its items, and the blocks after it are no news
+  const isHolding = hasItems(known) && !needsItems(order, now);
+  return isPosted && !isWaiting && !isHolding ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
 }
 
 /** Says on the order why something of it waits that no state tells. */
@@ -455,7 +462,7 @@ function lookOf(order: Order, known: Known, problem: string | null, now: Date): 
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const again = problem === null ? null : after(againMs(problem));
   if (state === 'waiting-payment' || state === 'waiting-parent') return earlier(again, expiresAt);
-  const release = releaseOf(order, known);
+  const release = releaseOf(order, known, now);
   if (state === 'error') return release;
   if (!isOver(state)) return earlier(again ?? release, minedUntil(order, known));
   // blocks that follow are no news for orders that are over
@@ -468,8 +475,9 @@ const againMs = (problem: string): number =>
   problem === owedTooLittle || problem.startsWith(depositsWait) ? oweAgainMs : tryAgainMs;
 
 /** The time that releases its sats or its items, all at once; null: none does. */
-function releaseOf(order: Order, { stocked, items }: Known): Date | null {
-  if (items === 'unpaid') return reservedUntil({ ...order, failedAt: null });
+function releaseOf(order: Order, { stocked, items }: Known, now: Date): Date | null {
+  if (items?.standing === 'unpaid' && needsItems(order, now))
+    return reservedUntil({ ...order, failedAt: null });
   const held = stocked?.reservations.find(({ isReleased }) => !isReleased);
   return held === undefined ? null : reservedUntil({ ...order, failedAt: held.failedAt });
 }

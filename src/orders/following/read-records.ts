@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
 import { outputStandings } from '#chain/sats/output-standing.queries.ts';
-import type { SoldStanding } from '#collections/selling/sold-items.store.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { type OrderBump, readBumps, spentByOthers } from '#orders/bumping/bump.store.ts';
-import { keepCollectionItems } from '#orders/collections/collection-standing.ts';
+import { type ItemsStanding, keepCollectionItems } from '#orders/collections/collection-standing.ts';
 import { refundedFiles } from '#orders/ledger/lost-files.ts';
 import { isClosing, strandedCommit } from '#orders/ledger/settlements.ts';
 import { giveUpPackages, noteMined, readPackages } from '#orders/mining/packages.store.ts';
@@ -16,6 +15,7 @@ import type { Order } from '#orders/order/order.store.ts';
 import type { OrderFacts } from '#orders/order/order-facts.ts';
 import {
   type OrderTransaction,
+  readDeliveries,
   readTransactions,
   reviveMined,
   supersedeOfOrders,
@@ -31,7 +31,7 @@ import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
-import { outputsThere, splitOrphans } from './live-transactions.ts';
+import { mayBeDelivered, outputsThere, splitOrphans } from './live-transactions.ts';
 
 /** Confirmations that are needed, and what returns may cost. */
 export interface OrderDepths {
@@ -62,7 +62,7 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   /** Its reservations in the inventory; null: it wants none. */
   readonly stocked: Stocked | null;
   /** How it has the items of a collection that it inscribes; null: it is no order of a collection. */
-  readonly items: SoldStanding | null;
+  readonly items: ItemsStanding | null;
   /** Its reveal that a miner is to take; null: nodes relay its reveals. */
   readonly mining: StoredPackage | null;
   /** The block of the commit, where a refund may spend what it holds; null: in none, as far as is known. */
@@ -105,8 +105,7 @@ export async function readRecords(
     ...(await readCoins(tx, made)),
   ]);
   const live = await supersedeOrphans(tx, made, there);
-  const isMade = live.some(({ kind }) => kind === 'commit' || kind === 'reveal');
-  const items = await keepCollectionItems(tx, order, isMade, now);
+  const items = await readItems(tx, order, { made, payments, there, tip: depth.tip }, depths, now);
   const mining = await readPackage(tx, order, live);
   const transactions = await supersedeGivenUp(tx, order, live, mining);
   // those that pay for orphans end with them
@@ -134,6 +133,36 @@ export async function readRecords(
     mining,
     ...delivery,
   };
+}
+
+interface DeliveryRecords extends Pick<OrderRecords, 'payments'>, Pick<OrderFacts, 'tip'> {
+  /** Its transactions that nothing took the place of. */
+  readonly made: readonly OrderTransaction[];
+  readonly there: ReadonlySet<string>;
+}
+
+/** How an order has its items of a collection, which are kept as long as it needs them; null: it wants none. */
+async function readItems(
+  tx: pg.ClientBase,
+  order: Order,
+  { made, payments, there, tip }: DeliveryRecords,
+  { finalConfirmations }: Pick<OrderDepths, 'finalConfirmations'>,
+  now: Date,
+): Promise<ItemsStanding | null> {
+  if (order.request.collection === undefined) return null;
+  // without a payment nothing was signed
+  const deliveries = payments.length === 0 ? [] : await readDeliveries(tx, order.id);
+  const closings = deliveries.length === 0 ? [] : made.filter(isClosing);
+  const paid = closings.length === 0 || tip === null ? [] : await readPayments(tx, refundWatcherOf(order.id));
+  const deep = new Set(
+    paid.flatMap(({ block, txid }) =>
+      block !== null && tip !== null && tip - block.height + 1 >= finalConfirmations
+        ? [displayHash(txid)]
+        : [],
+    ),
+  );
+  const deepClosings = closings.filter(({ txid, height }) => height !== null || deep.has(displayHash(txid)));
+  return keepCollectionItems(tx, order, mayBeDelivered(deliveries, deepClosings, there), now);
 }
 
 /** The reservations of an order, which are kept as long as its state needs them. */

@@ -67,6 +67,20 @@ export async function readTransactions(
   }));
 }
 
+/** Commits and reveals of an order, also those that something took the place of: others may have them. */
+export async function readDeliveries(
+  client: pg.ClientBase,
+  id: string,
+): Promise<Pick<OrderTransaction, 'txid' | 'kind' | 'plan'>[]> {
+  const { rows } = await client.query<{ txid: Buffer; kind: OrderTransactionKind; plan: StoredPlan }>({
+    name: 'read deliveries',
+    text: `SELECT txid, kind, plan FROM service.wallet_transactions AS t
+            WHERE order_id = $1 AND kind IN ('commit', 'reveal') ORDER BY ${inOrder}`,
+    values: [id],
+  });
+  return rows.map((row) => ({ ...row, txid: trustedTxid(row.txid) }));
+}
+
 /**
  * Takes up superseded transactions of an order again that a block has: whoever had them may have sent them. Nothing can
  * take their place any more, so what spends the same is superseded; orders that give way are looked at.

@@ -9,6 +9,15 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 export const isOwnTransaction = (txid: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions o WHERE o.txid = ${txid})`;
 
+/** SQL: whether a reveal of an order was signed, also one that something took the place of. */
+export const hasReveal = (orderId: string): string =>
+  `EXISTS (SELECT FROM service.wallet_transactions AS t WHERE t.order_id = ${orderId} AND t.kind = 'reveal')`;
+
+/** SQL: whether a refund of an order is in a block that no reorganisation takes back. */
+export const hasDeepRefund = (orderId: string): string =>
+  `EXISTS (SELECT FROM service.wallet_transactions AS t
+            WHERE t.order_id = ${orderId} AND t.kind = 'refund' AND t.height IS NOT NULL)`;
+
 /** The transactions among these that this service made. */
 export async function ownTransactions(
   client: ClientBase | Pool,

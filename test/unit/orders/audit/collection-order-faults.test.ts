@@ -14,6 +14,7 @@ const order = (given: Partial<AuditedCollectionOrder>): AuditedCollectionOrder =
   items: 3,
   price: 1_000n,
   isStocked: false,
+  mayBeDelivered: false,
   earned: 3_000n,
   revenue: 600n,
   ...given,
@@ -37,6 +38,13 @@ describe('the items of an order of a collection', () => {
       (standing) => !kinds({ state, standing, earned: 0n, revenue: 0n }).includes('standing'),
     );
     expect(right).toEqual(rightIn(state));
+  });
+
+  test.for(orderStates)('are its own in the state %s while its delivery may be mined', (state) => {
+    const right = holding.filter(
+      (standing) => !kinds({ state, standing, mayBeDelivered: true }).includes('standing'),
+    );
+    expect(right).toEqual(state === 'queued' || state === 'completed' ? ['allowed'] : holding);
   });
 
   test('are named with the order, its state, and what it has and should have', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import { outputsThere, splitOrphans } from '#orders/following/live-transactions.ts';
+import { mayBeDelivered, outputsThere, splitOrphans } from '#orders/following/live-transactions.ts';
 
 const txid = (fill: number): Txid => trustedTxid(new Uint8Array(32).fill(fill));
 const outpoint = (fill: number, vout = 0): string => `${displayHash(txid(fill))}:${vout}`;
@@ -32,6 +32,27 @@ describe('the transactions of an order', () => {
       live: [kept],
       orphans: [child, orphan],
     });
+  });
+
+  test('may deliver while what they spend is there, and no closing of the same is deep', () => {
+    const commit = { ...made(2, outpoint(1)), kind: 'commit' as const };
+    const reveal = { ...made(3, outpoint(2)), kind: 'reveal' as const };
+    const there = new Set([outpoint(1)]);
+    expect(mayBeDelivered([commit, reveal], [], there)).toBe(true);
+    // the refund of another payment ends nothing
+    expect(mayBeDelivered([commit, reveal], [made(4, outpoint(5))], there)).toBe(true);
+    expect(mayBeDelivered([commit, reveal], [made(4, outpoint(1))], there)).toBe(false);
+    // by key, of what a commit holds
+    expect(mayBeDelivered([commit, reveal], [made(4, outpoint(2))], there)).toBe(false);
+    expect(mayBeDelivered([commit, reveal], [], new Set())).toBe(false);
+    expect(mayBeDelivered([commit], [], there)).toBe(false);
+    // its first commit is refunded, and a second one is signed
+    const second = [
+      { ...made(6, outpoint(7)), kind: 'commit' as const },
+      { ...made(8, outpoint(6)), kind: 'reveal' as const },
+    ];
+    const both = new Set([outpoint(1), outpoint(7)]);
+    expect(mayBeDelivered([commit, reveal, ...second], [made(4, outpoint(1))], both)).toBe(true);
   });
 
   test('can spend bumps that a reorganisation took back, not those that can never be mined', () => {
