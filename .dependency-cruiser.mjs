@@ -48,6 +48,11 @@ export default {
     room('fx', '^src/fx/', '^src/(fx|kernel)/'),
     room('payouts', '^src/payouts/', '^src/(payouts|orders|purse|chain|wallet|payments|kernel)/'),
     room('tokenpay', '^src/tokenpay/', '^src/(tokenpay|purse|chain|wallet|payments|webhooks|kernel)/'),
+    room(
+      'test-payments',
+      '^src/test-payments/',
+      '^src/(test-payments|tokenpay|psbts|utxos|orders|purse|chain|wallet|payments|kernel)/',
+    ),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
     room('market', '^src/market/', '^src/(market|orders|purse|outgoing|chain|kernel)/'),
     {
@@ -69,12 +74,12 @@ export default {
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|tokenpay|webhooks|market|fx|kernel)|search|indexer/(parse|transaction))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|tokenpay|test-payments|webhooks|market|fx|kernel)|search|indexer/(parse|transaction))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|test-payments|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',

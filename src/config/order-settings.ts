@@ -1,7 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { inventoryTypes } from '#inventory/inventory-types.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { satributeId } from '#kernel/satributes/definitions.ts';
 import { parseConfirmations } from '#orders/order/order-policy.ts';
 import { parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
 
@@ -232,13 +230,14 @@ export const orderSettings = {
     description:
       'confirmations with which payments of shops’ orders are credited, and those of outputs with certain runes (docs/tokenpay.md)',
   }),
-  tokenpaySpecialSats: Type.String({
-    pattern: '^(?:none|[A-Za-z0-9_-]{1,40}(?:,[A-Za-z0-9_-]{1,40})*)$',
-    maxLength: 2_000,
-    // those that orders can name, and what is rarer than uncommon
-    default: [...inventoryTypes, 'rare', 'epic', 'legendary', 'mythic'].join(','),
+  tokenpayTestPay: Type.Integer({
+    minimum: 0,
+    // a hundredth of a coin is what faucets of test networks give in weeks
+    maximum: 100_000_000,
+    default: 0,
+    examples: [500_000],
     description:
-      'satributes of sats that are more than money: an output with such a sat is set aside in token payments, and nothing of it is credited; needs INDEX_SATS; none: no sats are looked at (docs/tokenpay.md, "Set aside")',
+      'sats that test payments of one account may take within 24 hours, from a wallet for tests that the operator fills (docs/tokenpay.md, "Test payments"); 0: there are none; on mainnet 0 alone is valid',
   }),
   collectionUnpaidMax: Type.Integer({
     minimum: 1,
@@ -298,27 +297,21 @@ export const orderSettings = {
 
 const schema = Type.Object(orderSettings);
 
-/** The satributes that TOKENPAY_SPECIAL_SATS names, as they are written. */
-export const specialSatsOf = (text: string): readonly string[] => (text === 'none' ? [] : text.split(','));
-
-const unknownSatributes = (text: string): string[] =>
-  specialSatsOf(text).filter((name) => satributeId(name) === null);
-
 /** What is wrong with them beyond their schema. */
 export function wrongOrderSettings({
   orderConfirmations,
   tokenpayConfirmations,
-  tokenpaySpecialSats,
   nonstandardMinerUrl,
   payoutConfirmations,
+  tokenpayTestPay,
   network,
 }: Pick<
   Static<typeof schema>,
   | 'orderConfirmations'
   | 'tokenpayConfirmations'
-  | 'tokenpaySpecialSats'
   | 'nonstandardMinerUrl'
   | 'payoutConfirmations'
+  | 'tokenpayTestPay'
 > & {
   readonly network?: NetworkName;
 }): string[] {
@@ -330,11 +323,13 @@ export function wrongOrderSettings({
     ...(parseTokenPolicy(tokenpayConfirmations) === null
       ? [`TOKENPAY_CONFIRMATIONS: ${tokenpayConfirmations} has a rune twice, or a name that is no rune`]
       : []),
-    ...unknownSatributes(tokenpaySpecialSats).map(
-      (name) => `TOKENPAY_SPECIAL_SATS: ${name} is not a satribute (docs/satributes.md)`,
-    ),
     ...(isUrl ? [] : ['NONSTANDARD_MINER_URL: it is not a URL']),
-    ...(network === undefined ? [] : wrongPayoutConfirmations({ payoutConfirmations }, network)),
+    ...(network === undefined
+      ? []
+      : [
+          ...wrongPayoutConfirmations({ payoutConfirmations }, network),
+          ...wrongTestPay({ tokenpayTestPay }, network),
+        ]),
   ];
 }
 
@@ -353,4 +348,13 @@ export function wrongPayoutConfirmations(
   return [
     `PAYOUT_CONFIRMATIONS: ${confirmations} is not valid on ${network}: it must be at least ${payoutConfirmationsLeast}, as a reorganisation of fewer blocks is common, and no one gets back what was paid for a delivery that it takes`,
   ];
+}
+
+/** The faults of TOKENPAY_TEST_PAY on a network, which is mostly known only from the node or the database. */
+export function wrongTestPay(
+  { tokenpayTestPay }: Pick<Static<typeof schema>, 'tokenpayTestPay'>,
+  network: NetworkName,
+): string[] {
+  if (network !== 'mainnet' || tokenpayTestPay === 0) return [];
+  return ['TOKENPAY_TEST_PAY: there are no test payments on mainnet: leave it out'];
 }

@@ -1,21 +1,21 @@
 import { strict as assert } from 'node:assert';
 import type { Config } from '#config/config.ts';
-import { specialSatsOf } from '#config/order-settings.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import type { Satribute } from '#kernel/satributes/satribute.ts';
-import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
+import { TestPayments } from '#test-payments/test-payments.ts';
 import type { ChargeKeys } from '#tokenpay/creating/create-token-order.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
-import { type CreditingPolicy, parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
+import { parseTokenPolicy, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { requireTestNetwork } from './payout-depth.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
 /** Connections for creations and reads of shops, which must not wait for searches. */
@@ -58,15 +58,35 @@ export function openShopOrders(
   });
 }
 
-/** Credits payments of shops' orders for the life of the process, where it has the seed of the wallet. */
-export function startTokenOrders(
+/** Payments for tests, which are made one at a time. Null: the settings allow none. Throws `config_invalid` on mainnet. */
+export function openTestPayments(
   { config, lifecycle, logger }: CommandContext,
-  { url }: Database,
-  satributes: () => SatributeBook,
-): void {
+  database: AnsweringDatabase,
+  network: NetworkName,
+): TestPayments | null {
+  requireTestNetwork(config, network);
+  if (config.tokenpayTestPay === 0) return null;
+  const log = logger.child({ part: 'test payments' });
+  const pool = createPool(database.readerUrl, {
+    applicationName: 'satscribe test payments',
+    max: 1,
+    statementTimeoutMs,
+    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('connection of test payments', () => pool.end());
+  return new TestPayments({
+    pool,
+    secret: async () => (await openWebhookKeys(config)).sharedSecret('test payments'),
+    network: networks[network],
+    dayMaxSats: config.tokenpayTestPay,
+  });
+}
+
+/** Credits payments of shops' orders for the life of the process, where it has the seed of the wallet. */
+export function startTokenOrders({ config, lifecycle, logger }: CommandContext, { url }: Database): void {
   if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
   const log = logger.child({ part: 'token payments' });
-  const policy = creditingPolicyOf(config, satributes);
+  const policy = tokenPolicyOf(config);
   lifecycle
     .run('token payments', (signal) => followTokenOrders({ url, policy, signal, log }))
     .catch((error: unknown) => {
@@ -75,17 +95,8 @@ export function startTokenOrders(
     });
 }
 
-/** The rules of crediting by the settings. Satributes that are unknown on this network have no sats. */
-function creditingPolicyOf(
-  { tokenpayConfirmations, tokenpaySpecialSats }: Config,
-  satributes: () => SatributeBook,
-): CreditingPolicy {
+function tokenPolicyOf({ tokenpayConfirmations }: Config): TokenPolicy {
   const policy = parseTokenPolicy(tokenpayConfirmations);
   assert(policy !== null, 'the settings were checked where they were read');
-  const names = specialSatsOf(tokenpaySpecialSats);
-  const special = (): Satribute[] => {
-    const book = satributes();
-    return names.flatMap((name) => book.find(name) ?? []).filter((each) => book.isFindable(each));
-  };
-  return { ...policy, special };
+  return policy;
 }

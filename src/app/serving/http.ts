@@ -17,7 +17,7 @@ import type { AnsweringDatabase } from '#src/app/database/database.ts';
 import { openCreatorCollections } from '#src/app/ordering/collections.ts';
 import { openFxRates } from '#src/app/ordering/fx-rates.ts';
 import { openCustomerOrders } from '#src/app/ordering/orders.ts';
-import { openShopOrders } from '#src/app/ordering/token-payments.ts';
+import { openShopOrders, openTestPayments } from '#src/app/ordering/token-payments.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openInventory } from '#src/app/sats/inventory.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
@@ -95,7 +95,7 @@ export async function serveHttp(
     satTracer,
     utxos,
     demo,
-    ...openShops(context, database),
+    ...openShops(context, database, network),
     fxRates: openFxRates(context),
     prices: {
       baseFee: config.orderBaseFee,
@@ -127,12 +127,14 @@ export async function serveHttp(
 function openShops(
   context: CommandContext,
   database: AnsweringDatabase,
-): Pick<AppDependencies, 'orders' | 'shopOrders' | 'collections'> {
+  network: NetworkName,
+): Pick<AppDependencies, 'orders' | 'shopOrders' | 'testPayments' | 'collections'> {
   const { role } = context.config;
   const answers = answersRequests(role);
   return {
     orders: role === 'indexer' || role === 'search-sync' ? null : openCustomerOrders(context, database),
     shopOrders: answers ? openShopOrders(context, database) : null,
+    testPayments: answers ? openTestPayments(context, database, network) : null,
     collections: answers ? openCreatorCollections(context, database) : null,
   };
 }

@@ -6,7 +6,6 @@ import { builds, readsOrders, shopRequests } from '#http/server/access/guard.ts'
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
-import type { AskingKey, KnownKey } from '#kernel/contracts/asking-key.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
@@ -14,6 +13,8 @@ import { hurryPayments } from '#payments/store/watches.store.ts';
 import { readTokenOrder } from '#tokenpay/reading/read-token-order.ts';
 import type { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { fxRateRoutes } from './fxrate.routes.ts';
+import { keyOf } from './key-of.ts';
+import { testPayRoute } from './test-pay.routes.ts';
 import { accountBalance, createdTokenOrder, tokenOrder, tokenOrderBody } from './token-order.schemas.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
@@ -59,6 +60,7 @@ export function tokenpayRoutes(app: App, deps: AppDependencies): void {
   });
   checkRoute(app, deps);
   fxRateRoutes(app, deps);
+  testPayRoute(app, deps);
 }
 
 function createRoute(app: App, deps: AppDependencies): void {
@@ -127,10 +129,4 @@ function checkRoute(app: App, deps: AppDependencies): void {
 function needed({ shopOrders = null }: AppDependencies): ShopOrders {
   if (shopOrders === null) throw new AppError('orders_off', 'this service takes no token payments');
   return shopOrders;
-}
-
-/** The guard admits keys alone. */
-function keyOf(key: AskingKey): KnownKey {
-  if (key.kind === 'known') return key;
-  throw new AppError('key_missing', 'token payments need a key with the scope tokenpay');
 }

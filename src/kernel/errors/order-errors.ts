@@ -16,6 +16,18 @@ export const orderErrors = {
       'Ask again later, or take prices from elsewhere. The operator sets FX_RATES_FILE and looks why the program that writes it does not (docs/orders.md, "Amounts in dollars").',
     retry: 'minute',
   },
+  test_payments_spent: {
+    meaning: 'Test payments of an account took the sats of the day (TOKENPAY_TEST_PAY), or this one would.',
+    action:
+      'Try again tomorrow, or with an order that asks for fewer sats. The operator can raise TOKENPAY_TEST_PAY.',
+    retry: 'never',
+  },
+  test_payment_refused: {
+    meaning: 'The node does not take the transaction of a test payment.',
+    action:
+      'The message has its reason. Wait for a block, as chains of unconfirmed transactions have an end, or send more coins to the wallet for tests.',
+    retry: 'minute',
+  },
   miner_silent: {
     meaning:
       'An order has a transaction above the standard size, and the miner that is to take it (NONSTANDARD_MINER_URL) does not answer.',

@@ -41,6 +41,8 @@ export const advisoryLocks = {
   undecidedCollections: 7_700_117,
   /** The one process that credits payments of shops' orders. */
   tokenOrders: 7_700_118,
+  /** The one transaction that makes a payment for a test, and counts what others took of its budget. */
+  testPayments: 7_700_121,
   /**
    * The one transaction that posts to the ledger of a subject: together with a hash of that. A trigger takes it,
    * too.

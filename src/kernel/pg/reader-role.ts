@@ -46,6 +46,9 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'token_orders', privilege: 'INSERT' },
   { table: 'token_charges', privilege: 'SELECT' },
   { table: 'token_charges', privilege: 'INSERT' },
+  // payments for tests, on test networks
+  { table: 'test_payments', privilege: 'SELECT' },
+  { table: 'test_payments', privilege: 'INSERT' },
   { table: 'token_credits', privilege: 'SELECT' },
   { table: 'token_credit_runes', privilege: 'SELECT' },
   { table: 'token_balances', privilege: 'SELECT' },

@@ -5,6 +5,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
 import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
 import { testShopClients } from '#test/support/tokenpay/shop-clients.ts';
+import { testTestPayments } from '#test/support/tokenpay/shop-test-payments.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 
@@ -20,6 +21,7 @@ const isCompleted = ({ state }: ShopOrder): boolean => state === 'completed';
 describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   let shop: ShopWorld;
   testShopClients(() => shop);
+  testTestPayments(() => shop);
   let rune: EtchedRune;
   let other: EtchedRune;
   beforeAll(async () => {

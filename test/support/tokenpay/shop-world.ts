@@ -1,6 +1,6 @@
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
-import { TypeRules } from '#inventory/type-rules.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import { loggerInto } from '#kernel/reports/logger.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
@@ -23,10 +23,14 @@ import { giveKey, testAccess } from '#test/support/http/search-access.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { shortChainSatributes } from '#test/support/psbts/coin-parts.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
+import { TestPayments } from '#test-payments/test-payments.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
+
+/** Sats of the test payments of an account. */
+export const testSatsADay = 1_500_000;
 
 /** A rune that a test etched. */
 export interface EtchedRune {
@@ -107,6 +111,12 @@ export class ShopWorld {
       satributes: shortChainSatributes,
       orders: world.customerOrders,
       shopOrders: this.shops,
+      testPayments: new TestPayments({
+        pool: accessPool,
+        secret: async () => this.secrets.sharedSecret('test payments'),
+        network: networks.regtest,
+        dayMaxSats: testSatsADay,
+      }),
       access: access.access,
       fxRates: async () => ({
         usd: new Map([['bitcoin', { digits: 9_123_450n, decimals: 2 }]]),
@@ -115,18 +125,13 @@ export class ShopWorld {
     });
     const { signal } = this.#controller;
     const log = loggerInto({ write: (line: string) => void world.logged.push(line) }, 'warn');
-    const policy = {
-      confirmations: 1,
-      byRune: new Map(),
-      special: () => new TypeRules(shortChainSatributes()).satributes,
-    };
+    const policy = { confirmations: 1, byRune: new Map() };
     this.#followed = followTokenOrders({ url, policy, signal, log });
     this.#followed.catch(() => undefined);
   }
 
-  /** @param indexSats special sats are looked for: the first sat of each coin of the chain is one */
-  static async start(indexSats = false): Promise<ShopWorld> {
-    const world = await OrderWorld.start({}, 150, { indexAddresses: true, indexRunes: true, indexSats });
+  static async start(): Promise<ShopWorld> {
+    const world = await OrderWorld.start({}, 150, { indexAddresses: true, indexRunes: true });
     const { key, account } = await giveKey(world.database.pool, { scopes: ['tokenpay'], rate: '0' });
     const node = await connectNode(world.bitcoind.settings);
     const tracer = new SatTracer(new NodeTraceSource(node.rpc, openNodeSource(node)));

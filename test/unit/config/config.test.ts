@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Config, hasEmbeddedDatabase, loadConfig, settings } from '#config/config.ts';
-import { wrongPayoutConfirmations } from '#config/order-settings.ts';
+import { wrongPayoutConfirmations, wrongTestPay } from '#config/order-settings.ts';
 import { checkServedUtxos } from '#config/utxo-settings.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
@@ -141,6 +141,21 @@ describe('loadConfig', () => {
     const unset = loadConfig({ env: { PAYOUT_CONFIRMATIONS: '5' } });
     expect(wrongPayoutConfirmations(unset, 'mainnet')).toHaveLength(1);
     expect(wrongPayoutConfirmations(unset, 'regtest')).toEqual([]);
+  });
+
+  test('refuses test payments on mainnet', () => {
+    const load = (network: string): Config =>
+      loadConfig({ env: { NETWORK: network, TOKENPAY_TEST_PAY: '500000' } });
+    expect(failure(() => load('mainnet'))).toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('TOKENPAY_TEST_PAY') as string,
+    });
+    for (const network of ['testnet3', 'testnet4', 'signet', 'regtest'])
+      expect(load(network).tokenpayTestPay).toBe(500_000);
+    // the network is known later, from the node or the database
+    const unset = loadConfig({ env: { TOKENPAY_TEST_PAY: '500000' } });
+    expect(wrongTestPay(unset, 'mainnet')).toHaveLength(1);
+    expect(wrongTestPay(loadConfig({ env: {} }), 'mainnet')).toEqual([]);
   });
 
   test('refuses a text that is no output descriptor, and does not show it', () => {

@@ -27,6 +27,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   key_scope: 403,
   rate_limited: 429,
   too_many_at_once: 429,
+  test_payments_spent: 429,
+  test_payment_refused: 503,
   search_text_invalid: 400,
   search_too_broad: 400,
   not_found: 404,
@@ -129,6 +131,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   // how the service was started, not what happens to it
   'mempool_not_followed',
   'orders_off',
+  'test_payment_refused',
   'fx_rates_missing',
   'wallet_indices_unreleased',
   'inscription_not_indexed',

@@ -24,6 +24,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import type { PriceSettings } from '#orders/pricing/prices.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import type { TestPayments } from '#test-payments/test-payments.ts';
 import type { ShopOrders } from '#tokenpay/shop-orders.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
@@ -76,6 +77,8 @@ export interface AppDependencies {
   readonly collections?: CreatorCollections | null;
   /** Orders of shops, paid in runes. Absent: none are taken, and none are known. */
   readonly shopOrders?: ShopOrders | null;
+  /** Payments of shops' orders for tests. Absent: none are made. */
+  readonly testPayments?: TestPayments | null;
   /** Payments of a demo. Absent: this is no demo, or one without a node of its own. */
   readonly demo?: DemoPayments | null;
   /** The origin of this service's public address. Absent: links name the host that the request names. */

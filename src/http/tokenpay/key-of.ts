@@ -1,0 +1,8 @@
+import type { AskingKey, KnownKey } from '#kernel/contracts/asking-key.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** The guard admits keys alone. */
+export function keyOf(key: AskingKey): KnownKey {
+  if (key.kind === 'known') return key;
+  throw new AppError('key_missing', 'token payments need a key with the scope tokenpay');
+}

@@ -1,0 +1,67 @@
+import type pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { nodeFeesOf } from '#psbts/coins/node-fees.ts';
+import { psbtPlan } from '#psbts/planning/psbt-plan.ts';
+import type { Signer } from '#psbts/signers/signer.ts';
+import { inputOf, type PlannedTest, type TestCoin } from './plan-test-payment.ts';
+import type { Unpayable } from './test-cases.ts';
+import { lastTestPayment } from './test-payments.store.ts';
+
+/**
+ * A transaction that spends what the last test payment of an order spends, and gives all back to the wallet. Refused: there
+ * is no such payment in the mempool, or another one spends what it returned. Throws the codes of NodeRpc.
+ */
+export async function planReplacement(
+  tx: pg.ClientBase,
+  node: NodeRpc,
+  wallet: Signer,
+  orderId: string,
+): Promise<PlannedTest | Unpayable> {
+  const last = await lastTestPayment(tx, orderId);
+  const entry = last === null ? null : await mempoolEntry(node, displayHash(last.txid));
+  if (last === null || entry === null)
+    return { reason: 'No test payment of the order waits for a block: make one first, exact for example.' };
+  if (entry.descendantcount > 1)
+    return { reason: 'A later payment spends what the last one returned: wait for a block, and pay again.' };
+  const { incrementalFeeRate } = await nodeFeesOf(node).standing();
+  // BIP 125, rule 4: no larger than what it replaces, so its own size is paid for, too
+  const fee = last.fee + (incrementalFeeRate * BigInt(entry.vsize) + 999n) / 1000n;
+  return replacementOf(wallet, last.spent, fee);
+}
+
+/** Gives runes back with their sats in the first output, and all other sats in the last. Pure. */
+function replacementOf(wallet: Signer, spent: readonly TestCoin[], fee: bigint): PlannedTest {
+  const runes = spent.flatMap((coin) => coin.runes);
+  const beneath = valueOf(spent.filter((coin) => coin.runes.length > 0));
+  const rest = valueOf(spent) - beneath - fee;
+  const { script } = wallet;
+  const values = beneath === 0n ? [rest] : [beneath, rest];
+  const outputs = values.map((value) => ({ script, value, purpose: 'change' }) as const);
+  const plan = psbtPlan({ inputs: spent.map(inputOf(wallet)), outputs });
+  const { given } = runeFlow(outputs, runes);
+  const returned = values.map((value, vout) => ({
+    vout,
+    value,
+    runes: given.filter(({ output }) => output === vout).map(({ id, amount }) => ({ id, amount })),
+  }));
+  return { kind: 'planned', plan, spent, returned };
+}
+
+interface MempoolEntry {
+  readonly vsize: number;
+  readonly descendantcount: number;
+}
+
+/** Null: the mempool does not have it. */
+async function mempoolEntry(node: NodeRpc, txid: string): Promise<MempoolEntry | null> {
+  try {
+    return await node.call<MempoolEntry>('getmempoolentry', [txid]);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'node_call_failed') return null;
+    throw error;
+  }
+}

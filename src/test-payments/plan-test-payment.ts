@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import type { BlockHashHex, Txid } from '#kernel/primitives/hash.ts';
+import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
+import { formatRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
+import { chooseCoins } from '#psbts/planning/choose-coins.ts';
+import { type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts/planning/psbt-plan.ts';
+import type { Signer } from '#psbts/signers/signer.ts';
+import type { TestPayment, Units } from './test-cases.ts';
+
+/** An output of the wallet for tests. */
+export interface TestCoin {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly value: bigint;
+  readonly runes: readonly RuneAmount[];
+  /** Null: no block has it. */
+  readonly blockHash: BlockHashHex | null;
+}
+
+/** A transaction of the wallet, and the outputs that are its own again, by place. */
+export interface PlannedTest {
+  readonly kind: 'planned';
+  readonly plan: PsbtPlan;
+  readonly spent: readonly TestCoin[];
+  readonly returned: readonly Pick<TestCoin, 'vout' | 'value' | 'runes'>[];
+}
+
+/** The wallet has too little of something: of a rune in base units, or of sats (null). */
+export interface TestShort {
+  readonly kind: 'short';
+  readonly rune: RuneId | null;
+  readonly there: bigint;
+  readonly needed: bigint;
+}
+
+/** An edict to an output that no transaction of ours has: it burns everything. */
+const noOutput = 255;
+
+/** Plans one transaction of a case. Asserts by the rules of blocks that each unit goes where it should. Pure. */
+export function planTestPayment(
+  wallet: Signer,
+  coins: readonly TestCoin[],
+  payment: TestPayment,
+  feeRate: bigint,
+): PlannedTest | TestShort {
+  const bringing = runeCoins(coins, payment);
+  if ('kind' in bringing) return bringing;
+  const inputs = bringing.map(inputOf(wallet));
+  const outputs = outputsOf(wallet, bringing, payment);
+  const plain = coins.filter(({ runes }) => runes.length === 0);
+  const frame = { inputs, outputs, payer: wallet, feeRate };
+  const confirmed = plain.filter(({ blockHash }) => blockHash !== null);
+  const first = chooseCoins(byValue(confirmed), frame, true);
+  const chosen = first.kind === 'chosen' ? first : chooseCoins(byValue(plain), frame, true);
+  if (chosen.kind !== 'chosen') {
+    assert(chosen.kind !== 'more', 'all coins were given');
+    return { kind: 'short', rune: null, there: chosen.there, needed: chosen.needed };
+  }
+  const change: PsbtOutput[] =
+    chosen.change === 0n ? [] : [{ script: wallet.script, value: chosen.change, purpose: 'change' }];
+  const plan = psbtPlan({
+    inputs: [...inputs, ...chosen.coins.map(inputOf(wallet))],
+    outputs: [...outputs, ...change],
+  });
+  const spent = [...bringing, ...chosen.coins];
+  return { kind: 'planned', plan, spent, returned: returnedOf(wallet, plan, spent, payment) };
+}
+
+/** A coin of the wallet as a plan spends it. */
+export const inputOf =
+  (signer: Signer) =>
+  ({ txid, vout, value, blockHash }: TestCoin) => ({ txid, vout, value, blockHash, signer });
+
+/** Coins of value alone, the largest first. */
+const byValue = (coins: readonly TestCoin[]): TestCoin[] =>
+  coins.toSorted((a, b) => Number(b.value - a.value));
+
+/** Coins that bring the units of a payment: confirmed ones first, then those with most. */
+function runeCoins(coins: readonly TestCoin[], payment: TestPayment): readonly TestCoin[] | TestShort {
+  if (payment.kind === 'mint') return [];
+  if (payment.kind === 'cenotaph') return burnedCoin(coins, payment.burned);
+  const chosen = new Set<TestCoin>();
+  for (const { id, amount } of neededUnits(payment)) {
+    let there = heldBy([...chosen], id);
+    const others = coins
+      .filter((coin) => !chosen.has(coin) && heldBy([coin], id) > 0n)
+      .toSorted((a, b) => isPending(a) - isPending(b) || Number(heldBy([b], id) - heldBy([a], id)));
+    for (const coin of others) {
+      if (there >= amount) break;
+      chosen.add(coin);
+      there += heldBy([coin], id);
+    }
+    if (there < amount) return { kind: 'short', rune: id, there, needed: amount };
+  }
+  return [...chosen];
+}
+
+const isPending = ({ blockHash }: TestCoin): number => (blockHash === null ? 1 : 0);
+
+/** The one coin that has what is to be burned, and nothing else. */
+function burnedCoin(coins: readonly TestCoin[], { id, amount }: Units): readonly TestCoin[] | TestShort {
+  const found = coins.find(({ runes }) => runes.length === 1 && heldBy([{ runes }], id) === amount);
+  return found === undefined ? { kind: 'short', rune: id, there: 0n, needed: amount } : [found];
+}
+
+/** Units of all outputs, each rune once. */
+function neededUnits({ outputs }: TestPayment): readonly Units[] {
+  const byRune = Map.groupBy(
+    outputs.flatMap(({ units }) => units),
+    ({ id }) => formatRuneId(id),
+  );
+  return [...byRune.values()].flatMap(([first, ...rest]) =>
+    first === undefined
+      ? []
+      : [{ id: first.id, amount: rest.reduce((sum, each) => sum + each.amount, first.amount) }],
+  );
+}
+
+export const heldBy = (coins: readonly Pick<TestCoin, 'runes'>[], id: RuneId): bigint =>
+  coins
+    .flatMap(({ runes }) => runes)
+    .filter((rune) => formatRuneId(rune.id) === formatRuneId(id))
+    .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+
+/** Outputs before the change. What is not sent of runes, and the sats beneath, return first. */
+function outputsOf(wallet: Signer, bringing: readonly TestCoin[], payment: TestPayment): PsbtOutput[] {
+  const isReturning = payment.kind === 'edicts' && bringing.length > 0;
+  const first: PsbtOutput[] = isReturning
+    ? [
+        {
+          script: wallet.script,
+          value: bringing.reduce((sum, { value }) => sum + value, 0n),
+          purpose: 'ordinals',
+        },
+      ]
+    : [];
+  const paid = payment.outputs.map(
+    ({ script, sats }): PsbtOutput => ({ script, value: sats, purpose: 'charge' }),
+  );
+  const stone = runestoneOf(payment, first.length, bringing.length > 0);
+  const last: PsbtOutput[] =
+    stone === null ? [] : [{ script: encipher(stone), value: 0n, purpose: 'runestone' }];
+  return [...first, ...paid, ...last];
+}
+
+const plainStone = { kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null } as const;
+
+/** Null: the payment moves no runes. */
+function runestoneOf(payment: TestPayment, before: number, hasRunes: boolean): Runestone | null {
+  if (payment.kind === 'mint') {
+    const { block, tx } = payment.minted;
+    return { ...plainStone, mint: { block, tx }, pointer: 0 };
+  }
+  if (payment.kind === 'cenotaph') {
+    const { id, amount } = payment.burned;
+    return { ...plainStone, edicts: [{ id, amount: asU128(amount), output: noOutput }] };
+  }
+  if (!hasRunes) return null;
+  const edicts = payment.outputs.flatMap(({ units }, place) =>
+    units.map(({ id, amount }) => ({ id, amount: asU128(amount), output: before + place })),
+  );
+  return { ...plainStone, edicts, pointer: 0 };
+}
+
+function returnedOf(
+  { script }: Signer,
+  { outputs }: PsbtPlan,
+  spent: readonly TestCoin[],
+  payment: TestPayment,
+): PlannedTest['returned'] {
+  const { given, burned } = runeFlow(
+    outputs,
+    spent.flatMap(({ runes }) => runes),
+  );
+  assert(burned.length > 0 === (payment.kind === 'cenotaph'), 'a cenotaph burns, and nothing else does');
+  for (const { script: to, units } of payment.kind === 'edicts' ? payment.outputs : []) {
+    const place = outputs.findIndex((output) => output.script === to && output.purpose === 'charge');
+    for (const { id, amount } of units) {
+      const got = given.filter(({ output }) => output === place).map((each) => ({ runes: [each] }));
+      assert(heldBy(got, id) === amount, 'a payment brings the units that it should');
+    }
+  }
+  return outputs.flatMap(({ script: to, value }, vout) =>
+    Buffer.compare(to, script) === 0
+      ? [
+          {
+            vout,
+            value,
+            runes: given.filter(({ output }) => output === vout).map(({ id, amount }) => ({ id, amount })),
+          },
+        ]
+      : [],
+  );
+}

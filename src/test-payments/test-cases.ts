@@ -1,0 +1,195 @@
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
+
+/** The ways in which an order can be paid, or not, with what the shop sees. */
+export const testCases = {
+  exact: 'what the order lacks, in one transaction: it is completed',
+  token: 'what the token charge lacks, without the fee',
+  fee: 'what the fee charge lacks, without the token',
+  parts: 'the token in three transactions, the fee with the last: completed',
+  partial: 'half of the token, and the fee: the order waits for the rest',
+  over: 'one unit more than asked, and the fee: completed, and the unit is credited',
+  'wrong-rune': 'another rune at the address of the token: credited, and the order waits',
+  'several-runes': 'the token beside another rune in one output, and the fee: completed, both are credited',
+  cenotaph: 'the token in a transaction that burns it: the sats are credited alone',
+  'mint-over-cap': 'a mint of the token that gives nothing any more: the sats are credited alone',
+  'btc-at-token': 'sats at the address of the token: credited, and the order waits',
+  'rune-at-fee': 'the token at the address of the fee: credited, and the order waits',
+  replaced:
+    'the last test payment of the order, as long as no block has it, is replaced by one that pays nothing',
+  late: 'all of an order whose time is over: credited, and the order stays as it is',
+  completed: 'all of an order that is completed: paid again, and credited',
+} as const;
+export type TestCase = keyof typeof testCases;
+
+export const isTestCase = (text: string): text is TestCase => Object.hasOwn(testCases, text);
+
+/** Units of a rune. */
+export interface Units {
+  readonly id: RuneId;
+  /** Base units, above 0. */
+  readonly amount: bigint;
+}
+
+export interface TestOutput {
+  readonly script: Uint8Array;
+  readonly sats: bigint;
+  readonly units: readonly Units[];
+}
+
+/**
+ * One transaction of a case. `edicts`: units go to the outputs; `cenotaph`: all units of its inputs are burned, which
+ * are `burned`; `mint`: a mint of the rune for the first output.
+ */
+export type TestPayment =
+  | { readonly kind: 'edicts'; readonly outputs: readonly TestOutput[] }
+  | { readonly kind: 'cenotaph'; readonly outputs: readonly TestOutput[]; readonly burned: Units }
+  | { readonly kind: 'mint'; readonly outputs: readonly TestOutput[]; readonly minted: RuneId };
+
+/** The facts of an order that its case depends on. */
+export interface PaidOrder {
+  readonly open: OpenTokenOrder;
+  readonly rune: RuneId;
+  /** A mint of the rune gives units now. */
+  readonly isMintable: boolean;
+  /** Another rune that the wallet has; null: it has none. */
+  readonly other: RuneId | null;
+  /** The script of the wallet. */
+  readonly own: Uint8Array;
+}
+
+/** Why a case cannot be paid, in a sentence. */
+export interface Unpayable {
+  readonly reason: string;
+}
+
+/** More than dust and less than a fee: what is sent where the amount does not matter. */
+const strayUnits = 1n;
+const straySats = 10_000n;
+const partsCount = 3n;
+
+/** The transactions of a case, in their order. Pure. */
+export function paymentsOf(
+  name: Exclude<TestCase, 'replaced'>,
+  paid: PaidOrder,
+): readonly TestPayment[] | Unpayable {
+  const wrong = whyNotNow(name, paid.open);
+  return wrong === null ? plans[name](new Outputs(paid), paid) : { reason: wrong };
+}
+
+function whyNotNow(name: TestCase, { order: { state } }: OpenTokenOrder): string | null {
+  const wanted = name === 'late' ? 'error' : name === 'completed' ? 'completed' : 'pending';
+  if (state === wanted) return null;
+  return `The case ${name} is for orders that are ${wanted}, and this one is ${state}.`;
+}
+
+type Plan = (outputs: Outputs, paid: PaidOrder) => readonly TestPayment[] | Unpayable;
+
+const plans: Readonly<Record<Exclude<TestCase, 'replaced'>, Plan>> = {
+  exact: (to) => sent(to.missingToken(), to.missingFee()),
+  token: (to) => sent(to.missingToken()),
+  fee: (to) => sent(to.missingFee()),
+  parts: (to) => {
+    const part = to.amount / partsCount;
+    if (part === 0n) return { reason: 'The order asks for fewer units than there are parts.' };
+    return [
+      edicts(to.token(part)),
+      edicts(to.token(part)),
+      edicts(to.token(to.amount - 2n * part), ...to.fee()),
+    ];
+  },
+  partial: (to) =>
+    to.amount < 2n
+      ? { reason: 'The order asks for one unit, of which there is no half.' }
+      : [edicts(to.token(to.amount / 2n), ...to.fee())],
+  over: (to) => [edicts(to.token(to.amount + 1n), ...to.fee())],
+  'wrong-rune': (to, { other }) =>
+    other === null ? noOther : [edicts(to.tokenOf([{ id: other, amount: strayUnits }]))],
+  'several-runes': (to, { other, rune }) =>
+    other === null
+      ? noOther
+      : [
+          edicts(
+            to.tokenOf([
+              { id: rune, amount: to.amount },
+              { id: other, amount: strayUnits },
+            ]),
+            ...to.fee(),
+          ),
+        ],
+  cenotaph: (to, { rune, own }) => {
+    const burned = { id: rune, amount: to.amount };
+    // what is burned is by itself first, as a cenotaph burns all that comes in
+    return [
+      edicts({ script: own, sats: dust(own), units: [burned] }),
+      { kind: 'cenotaph', outputs: [to.tokenOf([])], burned },
+    ];
+  },
+  'mint-over-cap': (to, { rune, isMintable }) =>
+    isMintable
+      ? { reason: 'A mint of this rune still gives units: its cap is not reached, and its end neither.' }
+      : [{ kind: 'mint', outputs: [to.tokenOf([])], minted: rune }],
+  'btc-at-token': (to) => [edicts({ ...to.tokenOf([]), sats: straySats })],
+  'rune-at-fee': (to, { open, rune }) => {
+    const { script } = open.order.charges.fee;
+    return [edicts({ script, sats: dust(script), units: [{ id: rune, amount: to.amount }] })];
+  },
+  late: (to) => [edicts(to.token(to.amount), ...to.fee())],
+  completed: (to) => [edicts(to.token(to.amount), ...to.fee())],
+};
+
+const noOther: Unpayable = { reason: 'The wallet for tests has no other rune: send it one.' };
+
+const edicts = (...outputs: readonly TestOutput[]): TestPayment => ({ kind: 'edicts', outputs });
+
+function sent(...outputs: readonly (TestOutput | null)[]): readonly TestPayment[] | Unpayable {
+  const there = outputs.filter((output) => output !== null);
+  return there.length === 0 ? { reason: 'The order lacks nothing of it.' } : [edicts(...there)];
+}
+
+const dust = (script: Uint8Array): bigint => BigInt(dustOf(script));
+
+/** Outputs to the addresses of an order. */
+class Outputs {
+  readonly #paid: PaidOrder;
+
+  constructor(paid: PaidOrder) {
+    this.#paid = paid;
+  }
+
+  /** Units that the order asks for. */
+  get amount(): bigint {
+    return this.#paid.open.order.charges.token.amount;
+  }
+
+  token(amount: bigint): TestOutput {
+    return this.tokenOf([{ id: this.#paid.rune, amount }]);
+  }
+
+  tokenOf(units: readonly Units[]): TestOutput {
+    const { script } = this.#paid.open.order.charges.token;
+    return { script, sats: dust(script), units };
+  }
+
+  /** Empty: the order has no fee. */
+  fee(): TestOutput[] {
+    return this.#feeOf(this.#paid.open.order.charges.fee.amount);
+  }
+
+  missingToken(): TestOutput | null {
+    const { amount } = this.#paid.open.missing.token;
+    return amount === 0n ? null : this.token(amount);
+  }
+
+  missingFee(): TestOutput | null {
+    return this.#feeOf(this.#paid.open.missing.fee.amount)[0] ?? null;
+  }
+
+  #feeOf(amount: bigint): TestOutput[] {
+    if (amount === 0n) return [];
+    const { script } = this.#paid.open.order.charges.fee;
+    const least = dust(script);
+    return [{ script, sats: amount < least ? least : amount, units: [] }];
+  }
+}

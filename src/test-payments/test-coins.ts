@@ -1,0 +1,71 @@
+import type pg from 'pg';
+import { heldAtScript } from '#chain/outputs/received-output.queries.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { UtxoReader } from '#utxos/utxo-reader.ts';
+import type { TestCoin } from './plan-test-payment.ts';
+
+export interface TestCoinParts {
+  readonly pool: pg.Pool;
+  readonly utxos: UtxoReader;
+  readonly node: NodeRpc;
+}
+
+/**
+ * Outputs of the wallet that the next transaction may spend: those in blocks, by the index, and those of its own recent
+ * payments. Outputs with inscriptions are left out. Throws the codes of UtxoReader and NodeRpc.
+ */
+export async function testCoins(
+  parts: TestCoinParts,
+  owner: { readonly script: Uint8Array; readonly address: string },
+  recent: readonly TestCoin[],
+  asker: Asker,
+): Promise<TestCoin[]> {
+  const { outputs } = await parts.utxos.listed([owner], asker);
+  const held = await heldAtScript(
+    parts.pool,
+    owner.script,
+    outputs.map(({ txid, vout, height, blockHash }) => ({
+      txid,
+      vout,
+      block: { height, hash: Buffer.from(blockHash, 'hex').reverse() },
+    })),
+    [],
+  );
+  const mined = outputs.flatMap(({ txid, vout, value, blockHash }, place): TestCoin[] => {
+    const { inscriptions = [], runes = null } = held[place] ?? {};
+    if (runes === null || inscriptions.length > 0) return [];
+    return [{ txid, vout, value: BigInt(value), runes, blockHash }];
+  });
+  const known = new Set(outputs.map(outpointOf));
+  const pending = recent
+    .filter((coin) => !known.has(outpointOf(coin)))
+    .map((coin) => ({ ...coin, blockHash: null }));
+  const coins = [...mined, ...pending];
+  const spent = await spentInMempool(parts.node, coins);
+  return coins.filter((coin) => !spent.has(outpointOf(coin)));
+}
+
+async function spentInMempool(node: NodeRpc, coins: readonly TestCoin[]): Promise<ReadonlySet<string>> {
+  if (coins.length === 0) return new Set();
+  const found = await node.call<
+    readonly { readonly txid: string; readonly vout: number; readonly spendingtxid?: string }[]
+  >('gettxspendingprevout', [coins.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }))]);
+  return new Set(
+    found.flatMap(({ txid, vout, spendingtxid }) => (spendingtxid === undefined ? [] : [`${txid}:${vout}`])),
+  );
+}
+
+/** Blocks on top of a coinbase before it may be spent (Bitcoin Core's COINBASE_MATURITY). */
+const coinbaseMaturity = 100;
+
+/** Whether the next block may spend a coin, as the node has it: the index may be behind, or a payment was replaced. */
+export async function isSpendable(node: NodeRpc, { txid, vout }: TestCoin): Promise<boolean> {
+  const found = await node.call<{ readonly coinbase: boolean; readonly confirmations: number } | null>(
+    'gettxout',
+    [displayHash(txid), vout, true],
+  );
+  return found !== null && (!found.coinbase || found.confirmations >= coinbaseMaturity);
+}
