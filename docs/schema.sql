@@ -1771,7 +1771,7 @@ CREATE TABLE service.token_credits (
   sats bigint NOT NULL,
   aside text,
   CONSTRAINT token_credits_pkey PRIMARY KEY (txid, vout),
-  CONSTRAINT token_credits_aside_check CHECK ((aside = 'inscribed'::text)),
+  CONSTRAINT token_credits_aside_check CHECK ((aside = ANY (ARRAY['inscribed'::text, 'special'::text]))),
   CONSTRAINT token_credits_hash_check CHECK ((length(hash) = 32)),
   CONSTRAINT token_credits_height_check CHECK ((height >= 0)),
   CONSTRAINT token_credits_order_id_kind_fkey FOREIGN KEY (order_id, kind) REFERENCES service.token_charges(order_id, kind),
@@ -1781,6 +1781,30 @@ CREATE TABLE service.token_credits (
 );
 CREATE INDEX token_credits_aside ON service.token_credits USING btree (height) WHERE (aside IS NOT NULL);
 CREATE INDEX token_credits_order ON service.token_credits USING btree (order_id);
+
+CREATE TABLE service.token_decisions (
+  txid bytea NOT NULL,
+  vout integer NOT NULL,
+  order_id uuid NOT NULL,
+  kind text NOT NULL,
+  found text NOT NULL,
+  decided_at timestamp with time zone NOT NULL DEFAULT now(),
+  decided_by text NOT NULL,
+  reason text NOT NULL,
+  payout uuid,
+  CONSTRAINT token_decisions_pkey PRIMARY KEY (txid, vout),
+  CONSTRAINT token_decisions_check CHECK (((payout IS NOT NULL) = (kind = 'return'::text))),
+  CONSTRAINT token_decisions_decided_by_check CHECK (((length(decided_by) >= 1) AND (length(decided_by) <= 100))),
+  CONSTRAINT token_decisions_found_check CHECK ((found = ANY (ARRAY['inscribed'::text, 'special'::text]))),
+  CONSTRAINT token_decisions_kind_check CHECK ((kind = ANY (ARRAY['credit'::text, 'return'::text]))),
+  CONSTRAINT token_decisions_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.token_orders(id),
+  CONSTRAINT token_decisions_payout_fkey FOREIGN KEY (payout) REFERENCES service.payouts(id),
+  CONSTRAINT token_decisions_payout_key UNIQUE (payout),
+  CONSTRAINT token_decisions_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
+  CONSTRAINT token_decisions_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT token_decisions_vout_check CHECK ((vout >= 0))
+);
+CREATE INDEX token_decisions_order ON service.token_decisions USING btree (order_id);
 
 CREATE TABLE service.token_orders (
   id uuid NOT NULL,
@@ -1903,7 +1927,7 @@ CREATE TABLE service.wallet_coins (
   why text NOT NULL,
   aside text,
   CONSTRAINT wallet_coins_pkey PRIMARY KEY (txid, vout),
-  CONSTRAINT wallet_coins_aside_check CHECK ((aside = ANY (ARRAY['inscribed'::text, 'runic'::text]))),
+  CONSTRAINT wallet_coins_aside_check CHECK ((aside = ANY (ARRAY['inscribed'::text, 'runic'::text, 'special'::text]))),
   CONSTRAINT wallet_coins_branch_check CHECK ((branch >= 0)),
   CONSTRAINT wallet_coins_check CHECK (((kind = ANY (ARRAY['order'::text, 'payout'::text, 'token-order'::text])) = (subject IS NOT NULL))),
   CONSTRAINT wallet_coins_held_check CHECK ((held = ANY (ARRAY['free'::text, 'reserved'::text, 'waiting'::text, 'accounts'::text]))),

@@ -20,6 +20,7 @@ import { payoutsCommand } from './commands/ordering/payouts.ts';
 import { webhooksCommand } from './commands/ordering/webhooks.ts';
 import { demoCommand } from './commands/serving/demo.ts';
 import { serveCommand } from './commands/serving/serve.ts';
+import { tokenpayCommand } from './commands/tokenpay/tokenpay.ts';
 import { walletCommand } from './commands/wallet/wallet.ts';
 import type { SettingName } from './config/config.ts';
 import { version } from './kernel/process/version.ts';
@@ -42,6 +43,7 @@ export const commands: readonly Command[] = [
   mintCommand,
   auditCommand,
   payoutsCommand,
+  tokenpayCommand,
   walletCommand,
   webhooksCommand,
   collectionsCommand,

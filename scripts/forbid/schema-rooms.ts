@@ -41,6 +41,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   token_charges: 'src/tokenpay',
   token_credit_runes: 'src/tokenpay',
   token_credits: 'src/tokenpay',
+  token_decisions: 'src/tokenpay',
   token_orders: 'src/tokenpay',
   token_orders_offset: 'src/tokenpay',
   token_runes: 'src/tokenpay',

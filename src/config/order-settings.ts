@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { inventoryTypes } from '#inventory/inventory-types.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { satributeId } from '#kernel/satributes/definitions.ts';
 import { parseConfirmations } from '#orders/order/order-policy.ts';
 import { parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
 
@@ -230,6 +232,14 @@ export const orderSettings = {
     description:
       'confirmations with which payments of shops’ orders are credited, and those of outputs with certain runes (docs/tokenpay.md)',
   }),
+  tokenpaySpecialSats: Type.String({
+    pattern: '^(?:none|[A-Za-z0-9_-]{1,40}(?:,[A-Za-z0-9_-]{1,40})*)$',
+    maxLength: 2_000,
+    // those that orders can name, and what is rarer than uncommon
+    default: [...inventoryTypes, 'rare', 'epic', 'legendary', 'mythic'].join(','),
+    description:
+      'satributes of sats that are more than money: an output with such a sat is set aside in token payments, and nothing of it is credited; needs INDEX_SATS; none: no sats are looked at (docs/tokenpay.md, "Set aside")',
+  }),
   tokenpayTestPay: Type.Integer({
     minimum: 0,
     // a hundredth of a coin is what faucets of test networks give in weeks
@@ -297,10 +307,17 @@ export const orderSettings = {
 
 const schema = Type.Object(orderSettings);
 
+/** The satributes that TOKENPAY_SPECIAL_SATS names, as they are written. */
+export const specialSatsOf = (text: string): readonly string[] => (text === 'none' ? [] : text.split(','));
+
+const unknownSatributes = (text: string): string[] =>
+  specialSatsOf(text).filter((name) => satributeId(name) === null);
+
 /** What is wrong with them beyond their schema. */
 export function wrongOrderSettings({
   orderConfirmations,
   tokenpayConfirmations,
+  tokenpaySpecialSats,
   nonstandardMinerUrl,
   payoutConfirmations,
   tokenpayTestPay,
@@ -309,6 +326,7 @@ export function wrongOrderSettings({
   Static<typeof schema>,
   | 'orderConfirmations'
   | 'tokenpayConfirmations'
+  | 'tokenpaySpecialSats'
   | 'nonstandardMinerUrl'
   | 'payoutConfirmations'
   | 'tokenpayTestPay'
@@ -323,6 +341,9 @@ export function wrongOrderSettings({
     ...(parseTokenPolicy(tokenpayConfirmations) === null
       ? [`TOKENPAY_CONFIRMATIONS: ${tokenpayConfirmations} has a rune twice, or a name that is no rune`]
       : []),
+    ...unknownSatributes(tokenpaySpecialSats).map(
+      (name) => `TOKENPAY_SPECIAL_SATS: ${name} is not a satribute (docs/satributes.md)`,
+    ),
     ...(isUrl ? [] : ['NONSTANDARD_MINER_URL: it is not a URL']),
     ...(network === undefined
       ? []

@@ -1,16 +1,19 @@
 import { strict as assert } from 'node:assert';
 import type { Config } from '#config/config.ts';
+import { specialSatsOf } from '#config/order-settings.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import { TestPayments } from '#test-payments/test-payments.ts';
 import type { ChargeKeys } from '#tokenpay/creating/create-token-order.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
-import { parseTokenPolicy, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
+import { type CreditingPolicy, parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
@@ -83,10 +86,14 @@ export function openTestPayments(
 }
 
 /** Credits payments of shops' orders for the life of the process, where it has the seed of the wallet. */
-export function startTokenOrders({ config, lifecycle, logger }: CommandContext, { url }: Database): void {
+export function startTokenOrders(
+  { config, lifecycle, logger }: CommandContext,
+  { url }: Database,
+  satributes: () => SatributeBook,
+): void {
   if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
   const log = logger.child({ part: 'token payments' });
-  const policy = tokenPolicyOf(config);
+  const policy = creditingPolicyOf(config, satributes);
   lifecycle
     .run('token payments', (signal) => followTokenOrders({ url, policy, signal, log }))
     .catch((error: unknown) => {
@@ -95,8 +102,17 @@ export function startTokenOrders({ config, lifecycle, logger }: CommandContext, 
     });
 }
 
-function tokenPolicyOf({ tokenpayConfirmations }: Config): TokenPolicy {
+/** The rules of crediting by the settings. Satributes that are unknown on this network have no sats. */
+function creditingPolicyOf(
+  { tokenpayConfirmations, tokenpaySpecialSats }: Config,
+  satributes: () => SatributeBook,
+): CreditingPolicy {
   const policy = parseTokenPolicy(tokenpayConfirmations);
   assert(policy !== null, 'the settings were checked where they were read');
-  return policy;
+  const names = specialSatsOf(tokenpaySpecialSats);
+  const special = (): Satribute[] => {
+    const book = satributes();
+    return names.flatMap((name) => book.find(name) ?? []).filter((each) => book.isFindable(each));
+  };
+  return { ...policy, special };
 }

@@ -128,7 +128,7 @@ export async function serveNode(
     startProvenance(context, database, satributes, node, blocks);
     if (config.role === 'all') {
       startOrders(context, database, satributes, node.rpc, blocks, operations);
-      startTokenOrders(context, database);
+      startTokenOrders(context, database, satributes);
       startAudits(context, database, node.rpc);
       startFileSweeps(context, database, operations);
       startUndecidedSweeps(context, database);
@@ -158,7 +158,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
   startWebhooks(context, database, parts.operations);
   startOrders(context, database, parts.satributes, link.rpc, link.blocks(parts.network), parts.operations);
-  startTokenOrders(context, database);
+  startTokenOrders(context, database, parts.satributes);
   startAudits(context, database, link.rpc);
   startFileSweeps(context, database, parts.operations);
   startUndecidedSweeps(context, database);

@@ -12,6 +12,7 @@ import { payoutErrors } from './payout-errors.ts';
 import { postgresErrors } from './postgres-errors.ts';
 import { requestErrors } from './request-errors.ts';
 import { searchErrors } from './search-errors.ts';
+import { tokenpayErrors } from './tokenpay-errors.ts';
 import { utxoErrors } from './utxo-errors.ts';
 import { walletErrors } from './wallet-errors.ts';
 import { webhookErrors } from './webhook-errors.ts';
@@ -30,6 +31,7 @@ const table = {
   ...postgresErrors,
   ...requestErrors,
   ...searchErrors,
+  ...tokenpayErrors,
   ...utxoErrors,
   ...collectionErrors,
   ...walletErrors,

@@ -1,13 +1,10 @@
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { inventoryOutputsAt } from '#inventory/inventory.store.ts';
 import { TypeRules } from '#inventory/type-rules.ts';
-import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { countWithin } from '#kernel/satributes/rule-ranges.ts';
-import type { Satribute } from '#kernel/satributes/satribute.ts';
-import type { SatRange } from '#kernel/sats/sat-range.ts';
+import { hasSpecial } from '#kernel/satributes/has-special.ts';
 import { CoinSupply, type CoinVerdict, firstLooks } from '#psbts/planning/coin-supply.ts';
 import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
@@ -28,8 +25,6 @@ export interface FreeCoins {
   readonly unproven: ReadonlySet<string>;
 }
 
-/** Ranges of sats that are compared with all types in one turn of the event loop: a few milliseconds. */
-const rangesInTurn = 200;
 /** An output of mainnet may have tens of thousands of ranges. */
 const outputsOfRanges = 8;
 
@@ -138,14 +133,6 @@ function isUnproven({ spender, isImmature }: Utxo, holdings: Holdings | undefine
   const { inscriptions, runes, unproven } = holdings;
   const isEmpty = (inscriptions?.length ?? 0) === 0 && (runes?.length ?? 0) === 0;
   return spender === 'none' && !isImmature && isEmpty && unproven.length > 0;
-}
-
-export async function hasSpecial(ranges: readonly SatRange[], types: readonly Satribute[]): Promise<boolean> {
-  for (const [place, each] of ranges.entries()) {
-    if (types.some(({ rule }) => countWithin(rule, each) > 0)) return true;
-    if (place % rangesInTurn === rangesInTurn - 1) await nextTurn();
-  }
-  return false;
 }
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, at) => from + at);

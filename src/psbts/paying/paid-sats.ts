@@ -1,9 +1,9 @@
+import { parseOutpoint } from '#kernel/bitcoin/parse-outpoint.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { lookedUp } from '#orders/order/coin-selection.ts';
 import { countedNow, type OpenOrder } from '#orders/paying/open-order.ts';
-import { parseOutpoint } from '#psbts/planning/read-outpoint.ts';
 import { outpointText } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 

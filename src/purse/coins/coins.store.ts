@@ -160,7 +160,7 @@ export async function satsOfFreeCoins(client: pg.Pool | pg.ClientBase): Promise<
 /** A coin that was to be spent, and holds more than sats. */
 export interface FoundInCoin {
   readonly coin: Pick<WalletCoin, 'txid' | 'vout'>;
-  readonly found: 'inscribed' | 'runic';
+  readonly found: 'inscribed' | 'runic' | 'special';
 }
 
 /** Sets coins aside: they hold more than sats, so no one picks them. */
@@ -179,6 +179,17 @@ export async function setAside(
       coins.map(({ found }) => found),
     ],
   );
+}
+
+/** A coin that was set aside is money again: an operator said so. */
+export async function endAside(
+  tx: pg.ClientBase,
+  { txid, vout }: Pick<WalletCoin, 'txid' | 'vout'>,
+): Promise<void> {
+  await tx.query('UPDATE service.wallet_coins SET aside = NULL WHERE txid = $1 AND vout = $2', [
+    Buffer.from(txid),
+    vout,
+  ]);
 }
 
 /** A coin of the table, as far as an audit compares it. */

@@ -8,15 +8,28 @@ export interface TokenBalance {
   readonly amount: bigint;
 }
 
+/** A balance with its account. */
+export interface AccountBalance extends TokenBalance {
+  readonly account: string;
+}
+
+/** Balances of one account or of all, by account and asset; those of 0 are left out. */
+export async function readAllTokenBalances(
+  client: pg.Pool | pg.ClientBase,
+  account: string | null,
+): Promise<AccountBalance[]> {
+  const { rows } = await client.query<{ account: string; asset: number; amount: string }>(
+    `SELECT account, asset, amount::text AS amount FROM service.token_balances
+      WHERE amount <> 0 AND ($1::text IS NULL OR account = $1) ORDER BY account, asset`,
+    [account],
+  );
+  return rows.map(({ amount, ...row }) => ({ ...row, amount: BigInt(amount) }));
+}
+
 /** The balances of an account, by asset; assets of which it holds nothing are left out. */
 export async function readTokenBalances(
   client: pg.Pool | pg.ClientBase,
   account: string,
 ): Promise<TokenBalance[]> {
-  const { rows } = await client.query<{ asset: number; amount: string }>(
-    `SELECT asset, amount::text AS amount FROM service.token_balances
-      WHERE account = $1 AND amount <> 0 ORDER BY asset`,
-    [account],
-  );
-  return rows.map(({ asset, amount }) => ({ asset, amount: BigInt(amount) }));
+  return readAllTokenBalances(client, account);
 }

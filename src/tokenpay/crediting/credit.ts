@@ -2,6 +2,9 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { ChargeKind } from '#tokenpay/order/token-order.ts';
 
+/** Contents that make an output more than money: an inscription, or a special sat. */
+export type FoundAside = 'inscribed' | 'special';
+
 /** Units of a rune in an output. */
 export interface CreditedRune {
   /** Its number in service.assets. */
@@ -22,7 +25,7 @@ export interface Credit {
   readonly sats: bigint;
   readonly runes: readonly CreditedRune[];
   /** More than money is in it: nothing of it is credited. Null: it is money alone. */
-  readonly aside: 'inscribed' | null;
+  readonly aside: FoundAside | null;
 }
 
 /** Credits sorted by block, and in it by txid and output: in this order payments fill a charge. */

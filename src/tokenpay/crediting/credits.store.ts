@@ -45,6 +45,29 @@ export async function readCredits(
   );
 }
 
+/** The order that an output is credited to, or set aside for; null: there is none. */
+export async function orderOfCredit(
+  client: pg.Pool | pg.ClientBase,
+  { txid, vout }: Pick<Credit, 'txid' | 'vout'>,
+): Promise<string | null> {
+  const { rows } = await client.query<{ order_id: string }>(
+    'SELECT order_id FROM service.token_credits WHERE txid = $1 AND vout = $2',
+    [Buffer.from(txid), vout],
+  );
+  return rows[0]?.order_id ?? null;
+}
+
+/** An output that was set aside is credited. */
+export async function creditAside(
+  tx: pg.ClientBase,
+  { txid, vout }: Pick<Credit, 'txid' | 'vout'>,
+): Promise<void> {
+  await tx.query('UPDATE service.token_credits SET aside = NULL WHERE txid = $1 AND vout = $2', [
+    Buffer.from(txid),
+    vout,
+  ]);
+}
+
 /** Stores new credits, each with the id of its order. */
 export async function addCredits(
   tx: pg.ClientBase,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type ReceivedRune, receivedContents } from '#chain/outputs/credited-output.queries.ts';
+import type { ReceivedRune } from '#chain/outputs/credited-output.queries.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
@@ -9,16 +9,18 @@ import { postAllEntries } from '#purse/ledger/ledger.store.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { Credit } from '#tokenpay/crediting/credit.ts';
 import { addCredits, readCredits, removeCredits } from '#tokenpay/crediting/credits.store.ts';
+import { readDecisions } from '#tokenpay/crediting/decisions.store.ts';
 import { tokenEntries } from '#tokenpay/crediting/token-entries.ts';
 import { lockTokenOrders, putStandings, type TokenOrderStanding } from '#tokenpay/order/token-order.store.ts';
 import { chargeKinds, type TokenOrder, type TokenRune } from '#tokenpay/order/token-order.ts';
-import type { TokenPolicy } from '#tokenpay/order/token-policy.ts';
+import type { CreditingPolicy } from '#tokenpay/order/token-policy.ts';
 import { storedRunes, tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 import { tokenWatcherOf } from '#tokenpay/order/watchers.ts';
 import { shopMessage } from '#tokenpay/telling/tell-shop.ts';
 import { tokenOrderAnswer } from '#tokenpay/telling/token-order-answer.ts';
 import { putWebhooksOf } from '#webhooks/outbox.ts';
 import { chargeOf, judgeOrder, keptCredits, type NewCredit, newCredits, uncredited } from './judge-order.ts';
+import { readContents } from './read-contents.ts';
 
 /** An order, and what is to be stored of it. */
 interface Judged {
@@ -33,12 +35,15 @@ interface Judged {
 /**
  * Brings orders to where payments, blocks and time say they are, in one transaction: credits, charges, ledger, coins,
  * and what the shops are told. Twice does nothing more. The statements are as many for one order as for hundreds.
+ *
+ * @param told orders whose shops are told in any case
  */
 export async function bringOn(
   tx: pg.ClientBase,
   ids: readonly string[],
-  policy: TokenPolicy,
+  policy: CreditingPolicy,
   now: Date,
+  told: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const judged = await judge(tx, await lockTokenOrders(tx, ids), policy, now);
   await removeCredits(
@@ -62,33 +67,34 @@ export async function bringOn(
   );
   await keepOrderCoins(tx, judged);
   failpoint('token-orders-stored');
-  await tellShops(tx, judged.filter(isNews));
+  await tellShops(
+    tx,
+    judged.filter((each) => isNews(each) || told.has(each.before.id)),
+  );
 }
 
 async function judge(
   tx: pg.ClientBase,
   orders: readonly TokenOrder[],
-  policy: TokenPolicy,
+  policy: CreditingPolicy,
   now: Date,
 ): Promise<Judged[]> {
-  const payments = await readPaymentsOf(
-    tx,
-    orders.map(({ id }) => tokenWatcherOf(id)),
-  );
-  const credits = await readCredits(
-    tx,
-    orders.map(({ id }) => id),
-  );
+  const ids = orders.map(({ id }) => id);
+  const payments = await readPaymentsOf(tx, ids.map(tokenWatcherOf));
+  const credits = await readCredits(tx, ids);
   const tip = (await readPaymentsOffset(tx))?.height ?? -1;
   const seen = orders.map((order) => ({
     order,
     payments: payments.get(tokenWatcherOf(order.id)) ?? [],
     credits: credits.get(order.id) ?? [],
   }));
-  const asked = seen.flatMap(uncredited);
-  const found = await receivedContents(tx, asked);
-  const contents = new Map(asked.map((payment, place) => [outpointOf(payment), found[place] ?? null]));
-  const fresh = seen.map((facts) => newCredits(facts.order, { ...facts, contents, tip, now }, policy));
+  const known = {
+    contents: await readContents(tx, seen.flatMap(uncredited), policy.special()),
+    decisions: await readDecisions(tx, ids),
+    tip,
+    now,
+  };
+  const fresh = seen.map((facts) => newCredits(facts.order, { ...facts, ...known }, policy));
   const numbers = await numbered(tx, fresh.flat());
   return seen.map((facts, place): Judged => {
     const { kept, removed } = keptCredits(facts);

@@ -17,14 +17,14 @@ import {
   readTokenOffset,
   waitingTokenOrders,
 } from '#tokenpay/order/token-order.store.ts';
-import type { TokenPolicy } from '#tokenpay/order/token-policy.ts';
+import type { CreditingPolicy } from '#tokenpay/order/token-policy.ts';
 import { orderOfTokenWatcher } from '#tokenpay/order/watchers.ts';
 import { bringOn } from './bring-on.ts';
 
 export interface FollowTokenOrdersOptions {
   /** The database, as the role that owns its tables. */
   readonly url: string;
-  readonly policy: TokenPolicy;
+  readonly policy: CreditingPolicy;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }

@@ -1,13 +1,15 @@
-import type { ReceivedContents, ReceivedRune } from '#chain/outputs/credited-output.queries.ts';
+import type { ReceivedRune } from '#chain/outputs/credited-output.queries.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
-import type { Credit } from '#tokenpay/crediting/credit.ts';
+import type { Credit, FoundAside } from '#tokenpay/crediting/credit.ts';
 import { creditedUnits } from '#tokenpay/crediting/credited-units.ts';
+import type { AsideDecision } from '#tokenpay/crediting/decisions.store.ts';
 import { chargeState, tokenOrderState } from '#tokenpay/order/charge-state.ts';
 import type { TokenOrderStanding } from '#tokenpay/order/token-order.store.ts';
 import { type Charge, type ChargeKind, chargeKinds, type TokenOrder } from '#tokenpay/order/token-order.ts';
 import { confirmationsOf, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
+import type { PaidContents } from './read-contents.ts';
 
 /** A payment in a block. */
 export type MinedPayment = WatchedPayment & { readonly block: BlockRef };
@@ -19,7 +21,9 @@ export interface OrderFacts {
   /** The credits that are stored. */
   readonly credits: readonly Credit[];
   /** Contents of outputs in blocks that are not credited, by outpoint. Null: the index does not know them yet. */
-  readonly contents: ReadonlyMap<string, ReceivedContents | null>;
+  readonly contents: ReadonlyMap<string, PaidContents | null>;
+  /** Decisions of operators about outputs that were set aside, by outpoint. */
+  readonly decisions: ReadonlyMap<string, Pick<AsideDecision, 'kind' | 'found'>>;
   /** The height up to which payments are known. */
   readonly tip: number;
   readonly now: Date;
@@ -62,9 +66,19 @@ export function newCredits(order: TokenOrder, facts: OrderFacts, policy: TokenPo
     );
     if (facts.tip - payment.block.height + 1 < asked) return [];
     const { txid, vout, value: sats, block, firstSeen } = payment;
-    const aside = contents.isInscribed ? 'inscribed' : null;
+    const aside = asideOf(contents, facts.decisions.get(outpointOf(payment)));
     return [{ txid, vout, charge, block, firstSeen, sats, runes: contents.runes, aside }];
   });
+}
+
+/** Why a payment is more than money; null: it is money, or the operator says so. What was sent away stays aside. */
+function asideOf(
+  { isInscribed, isSpecial }: PaidContents,
+  decision: Pick<AsideDecision, 'kind' | 'found'> | undefined,
+): FoundAside | null {
+  if (decision !== undefined) return decision.kind === 'credit' ? null : decision.found;
+  if (isInscribed) return 'inscribed';
+  return isSpecial ? 'special' : null;
 }
 
 /** The charge whose address a payment pays; null: neither. */

@@ -75,15 +75,23 @@ export async function readTokenOrder(
   client: pg.Pool | pg.ClientBase,
   id: string,
 ): Promise<TokenOrder | null> {
-  const { rows } = await client.query<ChargeRow>(`${selectOrders} WHERE o.id = $1`, [id]);
-  return ordersOf(rows)[0] ?? null;
+  const [order] = await readTokenOrders(client, [id]);
+  return order ?? null;
+}
+
+/** Orders by their ids, in no order. */
+export async function readTokenOrders(
+  client: pg.Pool | pg.ClientBase,
+  ids: readonly string[],
+): Promise<TokenOrder[]> {
+  const { rows } = await client.query<ChargeRow>(`${selectOrders} WHERE o.id = ANY($1::uuid[])`, [ids]);
+  return ordersOf(rows);
 }
 
 /** Reads orders by their ids, and locks them until the transaction ends. */
 export async function lockTokenOrders(tx: pg.ClientBase, ids: readonly string[]): Promise<TokenOrder[]> {
   await tx.query('SELECT FROM service.token_orders WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE', [ids]);
-  const { rows } = await tx.query<ChargeRow>(`${selectOrders} WHERE o.id = ANY($1::uuid[])`, [ids]);
-  return ordersOf(rows);
+  return readTokenOrders(tx, ids);
 }
 
 function ordersOf(rows: readonly ChargeRow[]): TokenOrder[] {

@@ -1,11 +1,18 @@
 import type { Rune } from '#kernel/runes/rune.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
 
 /** The depths at which payments are credited. */
 export interface TokenPolicy {
   readonly confirmations: number;
   /** Confirmations of outputs with these runes. */
   readonly byRune: ReadonlyMap<Rune, number>;
+}
+
+/** The rules of crediting: depths, and sats that are more than money. */
+export interface CreditingPolicy extends TokenPolicy {
+  /** Satributes in force: an output with a sat that has one of them is set aside. */
+  readonly special: () => readonly Satribute[];
 }
 
 /** Reads `2` or `2,DOG•GO•TO•THE•MOON:6`; null: it is not of this form, or has a rune twice. */

@@ -1,5 +1,6 @@
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
+import { TypeRules } from '#inventory/type-rules.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { loggerInto } from '#kernel/reports/logger.ts';
 import { asRune } from '#kernel/runes/rune.ts';
@@ -125,13 +126,18 @@ export class ShopWorld {
     });
     const { signal } = this.#controller;
     const log = loggerInto({ write: (line: string) => void world.logged.push(line) }, 'warn');
-    const policy = { confirmations: 1, byRune: new Map() };
+    const policy = {
+      confirmations: 1,
+      byRune: new Map(),
+      special: () => new TypeRules(shortChainSatributes()).satributes,
+    };
     this.#followed = followTokenOrders({ url, policy, signal, log });
     this.#followed.catch(() => undefined);
   }
 
-  static async start(): Promise<ShopWorld> {
-    const world = await OrderWorld.start({}, 150, { indexAddresses: true, indexRunes: true });
+  /** @param indexSats special sats are looked for: the first sat of each coin of the chain is one */
+  static async start(indexSats = false): Promise<ShopWorld> {
+    const world = await OrderWorld.start({}, 150, { indexAddresses: true, indexRunes: true, indexSats });
     const { key, account } = await giveKey(world.database.pool, { scopes: ['tokenpay'], rate: '0' });
     const node = await connectNode(world.bitcoind.settings);
     const tracer = new SatTracer(new NodeTraceSource(node.rpc, openNodeSource(node)));

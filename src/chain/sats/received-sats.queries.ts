@@ -1,0 +1,27 @@
+import type { ClientBase } from 'pg';
+import { isLeftOut } from '#chain/derived/derived-tables.queries.ts';
+import { knowsSatRanges } from '#chain/derived/known-ranges.queries.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
+import { satRangesOf } from './sat-ranges.queries.ts';
+
+/** `unproven`: this server has no index of sats. Null: it makes it still. */
+export type ReceivedSats = readonly SatRange[] | 'unproven' | null;
+
+/**
+ * Sats of outputs of indexed blocks, in the order of the question. Without ranges: it is spent, and its sats are where
+ * that led them. Throws `request_invalid` where they have too many ranges.
+ */
+export async function receivedSats(
+  client: ClientBase,
+  outputs: readonly (Outpoint & { readonly value: bigint })[],
+): Promise<ReceivedSats[]> {
+  if (outputs.length === 0) return [];
+  if (await isLeftOut(client, 'sats')) return outputs.map(() => 'unproven');
+  if (!(await knowsSatRanges(client))) return outputs.map(() => null);
+  const ranges = await satRangesOf(client, outputs);
+  return outputs.map((output) => {
+    const found = ranges.of(output);
+    return found !== null && BigInt(satsIn(found)) !== output.value ? [] : found;
+  });
+}

@@ -1,0 +1,170 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
+import { terminalText } from '#kernel/text/terminal-text.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { shownTime, withService } from '#src/commands/service-database.ts';
+import { type ListedBalances, listTokenBalances } from '#tokenpay/operator/listed-balances.ts';
+import {
+  type ListedCredit,
+  type ListedOrder,
+  type ListedOrders,
+  listTokenOrders,
+} from '#tokenpay/operator/listed-orders.ts';
+import { tokenOrderStates } from '#tokenpay/order/charge-state.ts';
+import { type ChargeKind, chargeKinds, type TokenRune } from '#tokenpay/order/token-order.ts';
+import { bitcoinToken, displayed } from '#tokenpay/telling/token-order-answer.ts';
+
+const limitDefault = 50;
+const limitMost = 10_000;
+/** Decimals of BTC. */
+const coinDecimals = 8;
+
+/** Lists orders of shops, the newest first. */
+export async function orders(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const limit = Number(flags['limit'] ?? limitDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
+    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+  const state = tokenOrderStates.find((name) => name === flags['state']) ?? null;
+  if (flags['state'] !== undefined && state === null)
+    throw new UsageError(`--state ${flags['state']}? It is one of ${tokenOrderStates.join(', ')}`);
+  const wanted = {
+    state,
+    account: flags['account'] ?? null,
+    withAside: flags['aside'] !== undefined,
+    limit,
+  };
+  await withService(context, async (pool) => {
+    const listed = await listTokenOrders(pool, wanted);
+    if (flags['json'] !== undefined)
+      return print(`${JSON.stringify(listed.orders.map((each) => orderJson(each, listed)))}\n`);
+    if (listed.orders.length === 0)
+      return print('no such orders: shops make them with POST /tokenpay/user/order/rune\n');
+    await print(listed.orders.map((each) => orderText(each, listed)).join(''));
+  });
+}
+
+type Runes = Pick<ListedOrders, 'runes'>;
+
+const tokenOf = (asset: number, { runes }: Runes): Pick<TokenRune, 'name' | 'divisibility'> =>
+  asset === satsAsset
+    ? { name: bitcoinToken, divisibility: coinDecimals }
+    : (runes.get(asset) ?? { name: String(asset), divisibility: 0 });
+
+const missingOf = ({ order, credited }: ListedOrder, kind: ChargeKind): bigint => {
+  const left = order.charges[kind].amount - credited[kind];
+  return left > 0n ? left : 0n;
+};
+
+function orderJson(listed: ListedOrder, names: Runes): object {
+  const { order, credited, credits } = listed;
+  const chargeJson = (kind: ChargeKind): object => {
+    const { amount, address, state, txid } = order.charges[kind];
+    const shown = (units: bigint): object =>
+      kind === 'fee' ? { sats: Number(units) } : displayed(units, order.rune.divisibility);
+    return {
+      ...shown(amount),
+      credited: shown(credited[kind]),
+      missing: shown(missingOf(listed, kind)),
+      state,
+      address,
+      txid: txid === null ? null : displayHash(txid),
+    };
+  };
+  return {
+    id: order.id,
+    account: order.account,
+    createdAt: order.createdAt,
+    expiresAt: order.expiresAt,
+    state: order.state,
+    token: order.rune.name,
+    charges: { fee: chargeJson('fee'), token: chargeJson('token') },
+    received: credits.map(({ charge, block, sats, runes: held, aside, decision, ...coin }) => ({
+      output: outpointOf(coin),
+      charge,
+      height: block.height,
+      sats: Number(sats),
+      tokens: held.map(({ asset, amount }) => {
+        const { name, divisibility } = tokenOf(asset, names);
+        return { token: name, ...displayed(amount, divisibility) };
+      }),
+      aside,
+      decision:
+        decision === null
+          ? null
+          : {
+              kind: decision.kind,
+              by: decision.decidedBy,
+              at: decision.decidedAt,
+              reason: decision.reason,
+              found: decision.found,
+            },
+    })),
+  };
+}
+
+function orderText(listed: ListedOrder, names: Runes): string {
+  const { order, credited, credits } = listed;
+  const charge = (kind: ChargeKind): string => {
+    const { amount, state, address } = order.charges[kind];
+    const shown = (units: bigint): string =>
+      kind === 'fee'
+        ? `${units} sats`
+        : `${shownAmount(trustedU128(units), order.rune.divisibility)} ${order.rune.name}`;
+    const missing = missingOf(listed, kind);
+    const left = missing === 0n ? '' : `, ${shown(missing)} missing`;
+    return `  ${kind.padEnd(5)} ${state.padEnd(15)} ${shown(credited[kind])} of ${shown(amount)}${left}\n        ${address}\n`;
+  };
+  const head = `${shownTime(order.createdAt)} ${order.state.padEnd(9)} ${terminalText(order.account)}\n  ${order.id}\n`;
+  return `${head}${chargeKinds.map(charge).join('')}${credits.map((each) => creditText(each, names)).join('')}`;
+}
+
+function creditText(credit: ListedCredit, names: Runes): string {
+  const { charge, block, sats, runes: held, aside, decision } = credit;
+  const tokens = held.map(({ asset, amount }) => {
+    const { name, divisibility } = tokenOf(asset, names);
+    return `, ${shownAmount(trustedU128(amount), divisibility)} ${name}`;
+  });
+  const became = aside === null ? 'credited' : `set aside: ${aside}`;
+  const decided =
+    decision === null
+      ? ''
+      : `    ${decision.kind} by ${terminalText(decision.decidedBy)}, ${shownTime(decision.decidedAt)}: ${terminalText(decision.reason)}\n`;
+  return `    ${outpointOf(credit)}\n    at ${charge}, block ${block.height}: ${sats} sats${tokens.join('')}; ${became}\n${decided}`;
+}
+
+/** Shows what accounts hold, and what is set aside for them. */
+export async function balances(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const account = flags['account'] ?? null;
+  await withService(context, async (pool) => {
+    const listed = await listTokenBalances(pool, account);
+    if (flags['json'] !== undefined) return print(`${JSON.stringify(balancesJson(listed))}\n`);
+    if (listed.balances.length === 0)
+      return print(
+        `${account === null ? 'no account holds' : `the account ${terminalText(account)} holds`} ${account === null ? 'anything' : 'nothing'}: payments of shops' orders are credited with TOKENPAY_CONFIRMATIONS\n`,
+      );
+    await print(`${balanceLine(['ACCOUNT', 'AMOUNT', 'SET ASIDE', 'TOKEN'])}${linesOf(listed).join('')}`);
+  });
+}
+
+const balancesJson = (listed: ListedBalances): object[] =>
+  listed.balances.map(({ account, asset, amount, aside }) => {
+    const { name, divisibility } = tokenOf(asset, listed);
+    const shown = displayed(aside, divisibility);
+    return { account, token: name, ...displayed(amount, divisibility), aside: shown };
+  });
+
+const linesOf = (listed: ListedBalances): string[] =>
+  listed.balances.map(({ account, asset, amount, aside }) => {
+    const { name, divisibility } = tokenOf(asset, listed);
+    const shown = (units: bigint): string =>
+      `${units < 0n ? '-' : ''}${shownAmount(trustedU128(units < 0n ? -units : units), divisibility)}`;
+    return balanceLine([terminalText(account), shown(amount), shown(aside), name]);
+  });
+
+const balanceLine = ([account = '', amount = '', aside = '', token = '']: readonly string[]): string =>
+  `${account.padEnd(16)} ${amount.padStart(22)} ${aside.padStart(18)}  ${token}\n`;

@@ -1,0 +1,54 @@
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { actionOf, type CommandActions, ownFlag, settingFlag } from '#src/commands/flags.ts';
+import { jsonFlag } from '#src/commands/service-database.ts';
+
+export const tokenpayCommand: Command = {
+  name: 'tokenpay',
+  object: null,
+  operands: 'orders|balances|credit',
+  summary: 'orders of shops that are paid in runes, what accounts hold, and outputs that are set aside',
+  details: `orders shows the newest orders of shops: their states, what their charges lack, and each output that came, with
+--aside only orders with an output that was set aside. balances shows what each account holds of each token, and
+what is set aside for it. An output with an inscription or a special sat is set aside: nothing of it is credited,
+and nothing spends it. credit makes it money: its account gets all of its sats and runes, and its charge counts
+it. What is in it may then be spent as any other sat. Payments that come late, too much, or in another token are
+credited by themselves, so nothing is left to decide about them. Each output is decided about once, with a
+reason (docs/tokenpay.md, "For operators").
+
+  satscribe tokenpay orders --state pending
+  satscribe tokenpay orders --aside
+  satscribe tokenpay balances --account shop
+  satscribe tokenpay credit 3f…c1:0 --reason "The shop does not want the inscription."`,
+  flags: [
+    jsonFlag,
+    ownFlag('state', 'STATE', 'orders: only those that are pending, completed or error'),
+    ownFlag('account', 'NAME', 'orders, balances: of this account alone'),
+    ownFlag('aside', null, 'orders: only those with an output that was set aside'),
+    ownFlag('limit', 'N', 'orders: at most this many, the newest first; unset: 50'),
+    ownFlag('reason', 'TEXT', 'credit: why, kept with the decision'),
+    ownFlag('by', 'NAME', 'credit: who decides; unset: the user of the system'),
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runTokenpay,
+};
+
+const actions: CommandActions = {
+  orders: { flags: ['json', 'state', 'account', 'aside', 'limit'], words: 0 },
+  balances: { flags: ['json', 'account'], words: 0 },
+  credit: { flags: ['json', 'reason', 'by'], words: 1 },
+};
+
+async function runTokenpay(context: CommandContext): Promise<void> {
+  const action = actionOf(context, 'tokenpay', actions);
+  // loaded here, so that help and usage errors do not load all of it
+  if (action === 'orders') return (await import('./tokenpay-shown.ts')).orders(context);
+  if (action === 'balances') return (await import('./tokenpay-shown.ts')).balances(context);
+  const [, outpoint] = context.words;
+  if (outpoint === undefined)
+    throw new UsageError(
+      `which output? satscribe tokenpay ${action} <txid>:<vout>; satscribe tokenpay orders --aside shows them`,
+    );
+  return (await import('./tokenpay-decided.ts')).credit(context, outpoint);
+}

@@ -1,0 +1,17 @@
+import type { ErrorCodeEntry } from './error-code-entry.ts';
+
+/** Failures of what operators do with token payments. */
+export const tokenpayErrors = {
+  tokenpay_unknown: {
+    meaning: 'No order of a shop has a confirmed output with this outpoint.',
+    action:
+      '`satscribe tokenpay orders` shows the outputs of each order. An output is known once it has TOKENPAY_CONFIRMATIONS.',
+    retry: 'never',
+  },
+  tokenpay_refuses: {
+    meaning:
+      'The output is not set aside any more: it is credited, or it was decided before what happens to it. Each output is decided about once.',
+    action: 'Look at it with `satscribe tokenpay orders --aside`: it says who decided, when and why.',
+    retry: 'never',
+  },
+} as const satisfies Readonly<Record<string, ErrorCodeEntry>>;

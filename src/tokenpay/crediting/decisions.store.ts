@@ -1,0 +1,68 @@
+import type pg from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { FoundAside } from './credit.ts';
+
+/**
+ * The decision of an operator about an output that was set aside. `credit`: it is money. `return`: it is sent to an address,
+ * so it stays aside for good. A decision holds for whichever block has the output.
+ */
+export interface AsideDecision {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly orderId: string;
+  readonly kind: 'credit' | 'return';
+  /** Why it was set aside. */
+  readonly found: FoundAside;
+  readonly decidedAt: Date;
+  readonly decidedBy: string;
+  readonly reason: string;
+}
+
+export type NewDecision = Omit<AsideDecision, 'decidedAt'> & {
+  /** The payout that sends it; null: it is credited. */
+  readonly payout: string | null;
+};
+
+/** Decisions about outputs of orders, by outpoint. */
+export async function readDecisions(
+  client: pg.Pool | pg.ClientBase,
+  orderIds: readonly string[],
+): Promise<ReadonlyMap<string, AsideDecision>> {
+  const { rows } = await client.query<
+    Pick<AsideDecision, 'txid' | 'vout' | 'kind' | 'found' | 'reason'> & {
+      order_id: string;
+      decided_at: Date;
+      decided_by: string;
+    }
+  >(
+    `SELECT txid, vout, order_id, kind, found, decided_at, decided_by, reason FROM service.token_decisions
+      WHERE order_id = ANY($1::uuid[])`,
+    [orderIds],
+  );
+  return new Map(
+    rows.map(({ order_id: orderId, decided_at: decidedAt, decided_by: decidedBy, ...row }) => [
+      outpointOf(row),
+      { ...row, orderId, decidedAt, decidedBy },
+    ]),
+  );
+}
+
+/** Stores a decision. False: there is one about this output already. */
+export async function insertDecision(tx: pg.ClientBase, decision: NewDecision): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `INSERT INTO service.token_decisions (txid, vout, order_id, kind, found, decided_by, reason, payout)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (txid, vout) DO NOTHING`,
+    [
+      Buffer.from(decision.txid),
+      decision.vout,
+      decision.orderId,
+      decision.kind,
+      decision.found,
+      decision.decidedBy,
+      decision.reason,
+      decision.payout,
+    ],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,78 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { endAside } from '#purse/coins/coins.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { Credit, FoundAside } from '#tokenpay/crediting/credit.ts';
+import { creditAside, orderOfCredit, readCredits } from '#tokenpay/crediting/credits.store.ts';
+import { type AsideDecision, insertDecision, readDecisions } from '#tokenpay/crediting/decisions.store.ts';
+import { bringOn } from '#tokenpay/following/bring-on.ts';
+import { lockTokenOrders } from '#tokenpay/order/token-order.store.ts';
+import type { TokenOrder } from '#tokenpay/order/token-order.ts';
+import type { CreditingPolicy } from '#tokenpay/order/token-policy.ts';
+
+/** An output that an operator names, with who decides about it and why. */
+export interface NamedAside extends Pick<Credit, 'txid' | 'vout'> {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** An output that is set aside, and that nothing was decided about yet. */
+export interface OpenAside {
+  readonly order: TokenOrder;
+  readonly credit: Credit & { readonly aside: FoundAside };
+}
+
+/**
+ * Locks the order of an output that is set aside: it is decided about once. Throws `tokenpay_unknown`, and
+ * `tokenpay_refuses` with who decided before.
+ */
+export async function lockAside(
+  tx: pg.ClientBase,
+  named: Pick<NamedAside, 'txid' | 'vout'>,
+): Promise<OpenAside> {
+  const outpoint = outpointOf(named);
+  const id = await orderOfCredit(tx, named);
+  const [order] = id === null ? [] : await lockTokenOrders(tx, [id]);
+  // read under the lock: a reorganisation may have taken it
+  const credits = order === undefined ? [] : ((await readCredits(tx, [order.id])).get(order.id) ?? []);
+  const credit = credits.find((each) => outpointOf(each) === outpoint);
+  if (order === undefined || credit === undefined)
+    throw new AppError('tokenpay_unknown', `No order has a confirmed output ${outpoint}.`);
+  const decision = (await readDecisions(tx, [order.id])).get(outpoint);
+  if (decision !== undefined) throw new AppError('tokenpay_refuses', decidedBefore(outpoint, decision));
+  const { aside } = credit;
+  if (aside === null)
+    throw new AppError('tokenpay_refuses', `${outpoint} is credited to ${order.account} as a whole.`);
+  return { order, credit: { ...credit, aside } };
+}
+
+const decidedBefore = (outpoint: string, { kind, decidedAt, decidedBy, reason }: AsideDecision): string =>
+  `${outpoint} was ${kind === 'credit' ? 'credited' : 'returned'} by ${decidedBy} at ${decidedAt.toISOString()}: ${reason}`;
+
+/** Nothing is as deep as this: the process that follows payments credits what is new, and looks at its sats. */
+const nothingNew: CreditingPolicy = {
+  confirmations: Number.MAX_SAFE_INTEGER,
+  byRune: new Map(),
+  special: () => [],
+};
+
+/**
+ * Credits an output that is set aside to the account of its order, as money: all of its sats and runes, exactly. Its
+ * charge counts it as any other payment. In one transaction with the ledger, the coin and what the shop is told. Throws what
+ * `lockAside` does.
+ */
+export async function decideCredit(pool: pg.Pool, named: NamedAside, now: Date): Promise<OpenAside> {
+  return withTransaction(pool, async (tx) => {
+    const open = await lockAside(tx, named);
+    const { order, credit } = open;
+    const { txid, vout, by: decidedBy, reason } = named;
+    const decision = { txid, vout, decidedBy, reason, orderId: order.id, found: credit.aside } as const;
+    const isNew = await insertDecision(tx, { ...decision, kind: 'credit', payout: null });
+    if (!isNew) throw new AppError('tokenpay_refuses', `${outpointOf(named)} was decided about meanwhile.`);
+    await creditAside(tx, credit);
+    await endAside(tx, credit);
+    await bringOn(tx, [order.id], nothingNew, now, new Set([order.id]));
+    return open;
+  });
+}

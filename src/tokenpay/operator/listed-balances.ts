@@ -1,0 +1,58 @@
+import type pg from 'pg';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+import { readAllTokenBalances } from '#purse/ledger/token-balances.queries.ts';
+import type { TokenRune } from '#tokenpay/order/token-order.ts';
+import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
+
+/** Units of an asset that an account holds, and those that are set aside for it. */
+export interface ListedBalance {
+  readonly account: string;
+  /** Its number in service.assets. */
+  readonly asset: number;
+  /** In base units; below 0: a reorganisation took back what had left the account. */
+  readonly amount: bigint;
+  /** In outputs that are set aside, and not sent away. */
+  readonly aside: bigint;
+}
+
+export interface ListedBalances {
+  /** Sorted by account and asset, BTC first. */
+  readonly balances: readonly ListedBalance[];
+  readonly runes: ReadonlyMap<number, TokenRune>;
+}
+
+/** Balances of one account, or of all, for operators. */
+export async function listTokenBalances(pool: pg.Pool, account: string | null): Promise<ListedBalances> {
+  const byName = new Map<string, ListedBalance>();
+  for (const held of await readAllTokenBalances(pool, account))
+    byName.set(`${held.account} ${held.asset}`, { ...held, aside: 0n });
+  for (const { aside, ...of } of await asideSums(pool, account)) {
+    const name = `${of.account} ${of.asset}`;
+    byName.set(name, { ...of, amount: byName.get(name)?.amount ?? 0n, aside });
+  }
+  const balances = [...byName.values()].toSorted(
+    (a, b) => (a.account < b.account ? -1 : Number(a.account > b.account)) || a.asset - b.asset,
+  );
+  const assets = balances.map(({ asset }) => asset).filter((asset) => asset !== satsAsset);
+  return { balances, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
+}
+
+/** The index of outputs that are set aside has a few. */
+async function asideSums(
+  pool: pg.Pool,
+  account: string | null,
+): Promise<Pick<ListedBalance, 'account' | 'asset' | 'aside'>[]> {
+  const { rows } = await pool.query<{ account: string; asset: number; aside: string }>(
+    `SELECT o.account, held.asset, sum(held.amount)::text AS aside
+       FROM service.token_credits AS c JOIN service.token_orders AS o ON o.id = c.order_id
+       CROSS JOIN LATERAL (
+         SELECT ${satsAsset} AS asset, c.sats::numeric AS amount
+         UNION ALL
+         SELECT r.asset, r.amount FROM service.token_credit_runes AS r WHERE r.txid = c.txid AND r.vout = c.vout) AS held
+      WHERE c.aside IS NOT NULL AND ($1::text IS NULL OR o.account = $1)
+        AND NOT EXISTS (SELECT FROM service.token_decisions AS d WHERE d.txid = c.txid AND d.vout = c.vout)
+      GROUP BY o.account, held.asset`,
+    [account],
+  );
+  return rows.map(({ aside, ...row }) => ({ ...row, aside: BigInt(aside) }));
+}

@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { type Credit, inChainOrder } from '#tokenpay/crediting/credit.ts';
+import { creditedUnits } from '#tokenpay/crediting/credited-units.ts';
+import { readCredits } from '#tokenpay/crediting/credits.store.ts';
+import { type AsideDecision, readDecisions } from '#tokenpay/crediting/decisions.store.ts';
+import type { TokenOrderState } from '#tokenpay/order/charge-state.ts';
+import { readTokenOrders } from '#tokenpay/order/token-order.store.ts';
+import type { ChargeKind, TokenOrder, TokenRune } from '#tokenpay/order/token-order.ts';
+import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
+
+/** The orders that an operator asks for. */
+export interface WantedOrders {
+  /** Null: in any. */
+  readonly state: TokenOrderState | null;
+  /** Null: of any. */
+  readonly account: string | null;
+  /** Only orders with outputs that were set aside, whatever was decided since. */
+  readonly withAside: boolean;
+  readonly limit: number;
+}
+
+/** A confirmed output of an order, with what was decided about it. */
+export interface ListedCredit extends Credit {
+  readonly decision: AsideDecision | null;
+}
+
+/** An order with what came for it. */
+export interface ListedOrder {
+  readonly order: TokenOrder;
+  /** Sats, and base units of its rune, that count towards its charges. */
+  readonly credited: Readonly<Record<ChargeKind, bigint>>;
+  readonly credits: readonly ListedCredit[];
+}
+
+export interface ListedOrders {
+  /** The newest first. */
+  readonly orders: readonly ListedOrder[];
+  /** Runes of these orders and their outputs, by number. */
+  readonly runes: ReadonlyMap<number, TokenRune>;
+}
+
+/** Orders of shops with what came for them, for operators. */
+export async function listTokenOrders(pool: pg.Pool, wanted: WantedOrders): Promise<ListedOrders> {
+  const ids = await wantedIds(pool, wanted);
+  const byId = new Map((await readTokenOrders(pool, ids)).map((order) => [order.id, order]));
+  const credits = await readCredits(pool, ids);
+  const decisions = await readDecisions(pool, ids);
+  const orders = ids.flatMap((id): ListedOrder[] => {
+    const order = byId.get(id);
+    if (order === undefined) return [];
+    const of = inChainOrder(credits.get(id) ?? []);
+    return [
+      {
+        order,
+        credited: { fee: creditedUnits(order, 'fee', of), token: creditedUnits(order, 'token', of) },
+        credits: of.map((credit) => ({ ...credit, decision: decisions.get(outpointOf(credit)) ?? null })),
+      },
+    ];
+  });
+  const assets = orders.flatMap(({ order, credits: of }) => [
+    order.rune.asset,
+    ...of.flatMap(({ runes }) => runes.map(({ asset }) => asset)),
+  ]);
+  return { orders, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
+}
+
+async function wantedIds(
+  pool: pg.Pool,
+  { state, account, withAside, limit }: WantedOrders,
+): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT o.id FROM service.token_orders AS o
+      WHERE ($1::text IS NULL OR o.state = $1) AND ($2::text IS NULL OR o.account = $2)
+        AND (NOT $3 OR EXISTS (SELECT FROM service.token_credits AS c WHERE c.order_id = o.id AND c.aside IS NOT NULL)
+             OR EXISTS (SELECT FROM service.token_decisions AS d WHERE d.order_id = o.id))
+      ORDER BY o.created_at DESC, o.id LIMIT $4`,
+    [state, account, withAside, limit],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { runCommand } from '#test/support/run-command.ts';
+import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
+import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
+
+interface ListedOrder {
+  readonly id: string;
+  readonly state: string;
+  readonly charges: Record<'fee' | 'token', { state: string; missing: object }>;
+  readonly received: readonly {
+    readonly output: string;
+    readonly sats: number;
+    readonly aside: string | null;
+    readonly decision: { readonly kind: string; readonly by: string; readonly reason: string } | null;
+  }[];
+}
+
+const reason = 'The shop does not want it.';
+
+describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () => {
+  let shop: ShopWorld;
+  let rune: EtchedRune;
+  beforeAll(async () => {
+    shop = await ShopWorld.start(true);
+    rune = await shop.etch(1_000_000n, 2);
+  }, 180_000);
+  afterAll(() => shop?.close());
+
+  const tokenpay = (...words: string[]): Promise<string> =>
+    runCommand(['tokenpay', ...words], shop.world.database.settings);
+  const listed = async (order: ShopOrder): Promise<ListedOrder> => {
+    const all = JSON.parse(await tokenpay('orders', '--aside', '--json')) as ListedOrder[];
+    return all.find(({ id }) => id === order.id)!;
+  };
+  const audited = async (): Promise<void> => {
+    await shop.world.indexed();
+    expect(await auditTokens({ database: shop.world.database.pool })).toEqual([]);
+  };
+  const ordered = async (): Promise<ShopOrder & { tokenScript: Uint8Array; feeScript: Uint8Array }> => {
+    const { body } = await shop.post({ token: rune.name, amount: 2.5, additionalFee: 1_000 });
+    return {
+      ...body,
+      tokenScript: await shop.scriptOf(body.tokenCharge.address),
+      feeScript: await shop.scriptOf(body.feeCharge.address),
+    };
+  };
+
+  /** Pays with a coin of a block, whose first sat is uncommon. */
+  async function payUncommon(outputScript: Uint8Array, value: number): Promise<void> {
+    const coin = await shop.world.chain.coin();
+    const paying = transaction([coin], [{ value, outputScript }, { value: coin.value - value - 1_000 }]);
+    await shop.world.chain.mine([paying]);
+  }
+
+  /** Base units of what the account holds, by token. */
+  async function held(): Promise<Record<string, bigint>> {
+    const rows = JSON.parse(await tokenpay('balances', '--account', shop.account, '--json')) as {
+      token: string;
+      amountBase: string;
+      aside: { amountBase: string };
+    }[];
+    return Object.fromEntries(
+      rows.flatMap(({ token, amountBase, aside }) => [
+        [token, BigInt(amountBase)],
+        [`${token} aside`, BigInt(aside.amountBase)],
+      ]),
+    );
+  }
+  async function gained(work: () => Promise<void>): Promise<Record<string, bigint>> {
+    const before = await held();
+    await work();
+    const changes = Object.entries(await held()).map(
+      ([name, amount]) => [name, amount - (before[name] ?? 0n)] as const,
+    );
+    return Object.fromEntries(changes.filter(([, change]) => change !== 0n));
+  }
+
+  test('holds a special sat, until the operator credits it exactly and once', async () => {
+    const order = await ordered();
+    const came = await gained(async () => {
+      await payUncommon(order.feeScript, 10_000);
+      await shop.until(order.id, ({ received }) => received.length === 1);
+    });
+    expect(came).toEqual({ 'BTC aside': 10_000n });
+    const { charges, received } = await listed(order);
+    expect([charges.fee.state, charges.fee.missing, received[0]!.aside]).toEqual([
+      'pending_payment',
+      { sats: 10_000 },
+      'special',
+    ]);
+    const { output } = received[0]!;
+    expect(await tokenpay('orders', '--aside')).toContain(
+      `    ${output}\n    at fee, block ${await shop.world.chain.height()}: 10000 sats; set aside: special\n`,
+    );
+    expect(await tokenpay('balances')).toMatch(new RegExp(`^${shop.account} +\\S+ +0\\.0001  BTC$`, 'mu'));
+    const { rows } = await shop.world.database.pool.query<{ aside: string | null }>(
+      `SELECT aside FROM service.wallet_coins WHERE subject = $1`,
+      [order.id],
+    );
+    expect(rows).toEqual([{ aside: 'special' }]);
+    await audited();
+
+    const credits = () => tokenpay('credit', output, '--reason', reason, '--by', 'alice');
+    await expect(tokenpay('credit', output)).rejects.toMatchObject({ name: 'UsageError' });
+    await expect(tokenpay('credit', `${output.slice(0, -1)}9`, '--reason', reason)).rejects.toMatchObject({
+      code: 'tokenpay_unknown',
+    });
+    const money = await gained(async () => {
+      const both = await Promise.allSettled([credits(), credits()]);
+      const refused = both.filter(({ status }) => status === 'rejected');
+      expect(refused).toMatchObject([
+        { reason: { code: 'tokenpay_refuses', message: expect.stringContaining('by alice at') as string } },
+      ]);
+    });
+    // the base fee is held until the order ends
+    expect(money).toEqual({ BTC: 1_000n, 'BTC aside': -10_000n });
+    await expect(credits()).rejects.toMatchObject({ code: 'tokenpay_refuses' });
+    expect((await shop.read(order.id)).feeCharge.state).toBe('completed');
+    expect((await listed(order)).received).toMatchObject([
+      { aside: null, decision: { kind: 'credit', by: 'alice', reason } },
+    ]);
+    await audited();
+
+    // what was decided holds for another block, too
+    await shop.world.chain.takeBack(1);
+    await shop.world.chain.mineEmpty(2);
+    await shop.until(order.id, ({ received: of }) => of.length === 0);
+    await shop.world.chain.mineMempool();
+    await shop.until(order.id, ({ feeCharge }) => feeCharge.state === 'completed');
+    await audited();
+  });
+
+  test('is not one with common sats', async () => {
+    const order = await ordered();
+    await shop.send([
+      { value: 10_000, outputScript: order.feeScript },
+      { value: 546, outputScript: order.tokenScript, units: [[rune, 250n]] },
+    ]);
+    await shop.world.chain.mineMempool();
+    await shop.until(order.id, ({ state }) => state === 'completed');
+    expect(await listed(order)).toBeUndefined();
+    const output = `${(await shop.read(order.id)).feeCharge.txid}:1`;
+    await expect(tokenpay('credit', output, '--reason', reason)).rejects.toMatchObject({
+      code: 'tokenpay_refuses',
+      message: `${output} is credited to ${shop.account} as a whole.`,
+    });
+    await audited();
+  });
+});
