@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import { lockCollectionOf, releaseItems } from './holds.store.ts';
 
 /**
@@ -42,6 +43,7 @@ export async function keepItems(
   await lockCollectionOf(tx, orderId);
   if (isNeeding) return (await takeAgain(tx, orderId, isBounded)) ? 'unpaid' : 'released';
   await releaseItems(tx, orderId, without);
+  failpoint('items-released');
   return without;
 }
 
@@ -140,10 +142,12 @@ export async function decideItems(
   orderId: string,
   standing: 'allowed' | 'refused',
 ): Promise<void> {
-  if (standing === 'refused') {
-    await releaseItems(tx, orderId, standing);
-    return;
-  }
+  if (standing === 'refused') await releaseItems(tx, orderId, standing);
+  else await allowItems(tx, orderId);
+  failpoint('items-decided');
+}
+
+async function allowItems(tx: pg.ClientBase, orderId: string): Promise<void> {
   await tx.query(
     `WITH decided AS (
        UPDATE service.mint_orders SET standing = 'allowed', client = NULL

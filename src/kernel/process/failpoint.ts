@@ -78,6 +78,11 @@ export const parentFailpoints = ['order-return'] as const;
  */
 export const stockFailpoints = ['order-reserved', 'order-restocked'] as const;
 /**
+ * Points of orders of a collection (docs/collections.md): items are held for an order that is not stored yet; a paid order
+ * is decided about, or an order gave its items back, neither committed.
+ */
+export const itemFailpoints = ['items-held', 'items-decided', 'items-released'] as const;
+/**
  * Points of what a miner takes (docs/miner.md): it has answered, and that is not stored; it is; a reveal is given up, and that
  * is not committed. Of reveals above the standard weight alone.
  */
@@ -119,6 +124,7 @@ export const allFailpoints = [
     ...orderFailpoints,
     ...parentFailpoints,
     ...stockFailpoints,
+    ...itemFailpoints,
     ...minerFailpoints,
     ...indexFailpoints,
     ...payoutFailpoints,

@@ -6,6 +6,7 @@ import { giveUpHold, type HeldItem, holdItems, type RefusedHold } from '#collect
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
 import type { OrderedItem, OrderedItems } from './ordered-items.ts';
 import type { CollectionOrder } from './read-collection-order.ts';
@@ -47,6 +48,7 @@ export async function holdForOrder(
   const orderId = randomUUID();
   const held = await holdItems(pool, { orderId, collection, items, script, client, bounds, now: new Date() });
   if (held.kind !== 'held') return held;
+  failpoint('items-held');
   try {
     const { price, creatorAddress } = held;
     return {

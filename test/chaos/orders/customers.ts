@@ -9,6 +9,7 @@ import {
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 import type { OrderOfTest } from '#test/support/orders/order-verdict.ts';
+import { itemWishOf, type OrderedItems } from './item-wishes.ts';
 import { nextKinds, type OrderKind, type OrderWish, wishOf } from './order-wishes.ts';
 import type { LentParent } from './parents.ts';
 import type { Purse } from './purse.ts';
@@ -32,6 +33,8 @@ export interface Customer extends OrderOfTest {
   readonly amount: number;
   /** Satributes of the sats that it may be inscribed on; null: any. */
   readonly allowed: readonly string[] | null;
+  /** Null: its contents are its own. */
+  readonly items: OrderedItems | null;
   /** The newest version of each. */
   readonly payments: SentPayment[];
 }
@@ -67,6 +70,8 @@ const sentAgainMax = 60;
 /** Orders of a type that has no sat left for them are made without one, once others had a moment to give some back. */
 const takenTries = 3;
 const takenMs = 200;
+/** Orders of items are made of something else where others have these items, and the sale is full. */
+const itemTries = 3;
 
 const hexOfBytes = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
@@ -79,6 +84,8 @@ interface Made {
   /** Of a read: sats that one more payment must bring. */
   readonly missing?: number;
   readonly parents?: readonly { readonly depositAddress: string }[];
+  /** Items of a collection; absent: it is no order of some. */
+  readonly collection?: { readonly id: string; readonly items: readonly number[] };
 }
 
 export interface CustomersParts {
@@ -101,6 +108,8 @@ export class Customers {
   payments = 0;
   replaced = 0;
   cancelled = 0;
+  /** Orders of items that were refused, as others had these items or half of what was left. */
+  refusedItems = 0;
   /** Outputs of a stranger. */
   dust = 0;
   /** Sats of a stranger, by order: they may not be worth sending back. */
@@ -119,6 +128,13 @@ export class Customers {
     await this.#send(customer, customer.amount);
   }
 
+  /** An order of items of the collection that lasts, paid to the sat; not paid: it is cancelled. */
+  async buyItems(isPaid: boolean): Promise<void> {
+    const customer = await this.order('items', 'many');
+    if (isPaid) await this.#send(customer, customer.amount);
+    else await this.#cancel(customer);
+  }
+
   /** An order that is paid as it is to be. */
   async payExactly(): Promise<void> {
     const customer = await this.order('direct');
@@ -133,19 +149,30 @@ export class Customers {
   }
 
   /** Makes an order; its creation is sent until it is answered. */
-  async order(kind = this.#nextKind()): Promise<Customer> {
-    const { random, shop, seed, webhookUrl, inventory, parents } = this.#parts;
+  async order(kind = this.#nextKind(), from: 'any' | 'many' = 'any'): Promise<Customer> {
+    const { random, seed, webhookUrl, parents } = this.#parts;
     const number = this.#made++;
+    const toldAt = `${webhookUrl}/${number}`;
+    if (kind === 'items') {
+      const wish = itemWishOf(random, number, from);
+      const made = await this.#createdItems(wish, toldAt);
+      if (made !== null) return this.#add(wish, made);
+      this.refusedItems++;
+    }
     const parent = kind === 'children' ? (parents.pop() ?? null) : null;
-    const wish = wishOf(kind, { random, seed, number, parent });
-    const { id, charge, rareSats = null } = await this.#created(wish, `${webhookUrl}/${number}`);
+    const wish = wishOf(kind === 'items' ? 'direct' : kind, { random, seed, number, parent });
+    return this.#add(wish, await this.#created(wish, toldAt));
+  }
+
+  async #add(wish: OrderWish, { id, charge, rareSats = null, collection }: Made): Promise<Customer> {
+    const { shop, inventory } = this.#parts;
     const shown = (await shop.ask<Made>(`/order/${id}`, null)).body;
     const deposits = await Promise.all(
       (shown.parents ?? []).map(async ({ depositAddress }) =>
         hexOfBytes(await this.#scriptOf(depositAddress)),
       ),
     );
-    const { contents, receivers, refund, home, allowed } = wish;
+    const { kind, contents, receivers, refund, home, allowed, parent } = wish;
     const customer: Customer = {
       id,
       kind: rareSats === null && wish.rareSats !== null ? 'direct' : kind,
@@ -159,6 +186,7 @@ export class Customers {
       inventory: hexOfBytes(inventory),
       amount: charge.amount,
       allowed: rareSats === null ? allowed : [rareSats],
+      items: collection === undefined ? null : { collection: collection.id, numbers: collection.items },
       payments: [],
     };
     this.all.push(customer);
@@ -197,6 +225,18 @@ export class Customers {
         fee = dearer(body, fee, answer);
       } else if (answer.status !== 409) throw refusedWith(answer);
     }
+  }
+
+  /** Null: others have these items, or unpaid orders have half of what is left, or nothing is left. */
+  async #createdItems({ path, body }: OrderWish, webhookUrl: string): Promise<Made | null> {
+    for (let tries = 0; tries < itemTries; tries++) {
+      const answer = await this.#parts.shop.ask<Made>(path, { ...body, webhookUrl }, randomUUID());
+      if (answer.status === 200) return answer.body;
+      // 409 may also be the key of a maker that died
+      if (answer.status !== 400 && answer.status !== 409) throw refusedWith(answer);
+      await delay(takenMs);
+    }
+    return null;
   }
 
   /** Pays an order in one of the ways. */
@@ -280,8 +320,11 @@ export class Customers {
   /** Wants an order cancelled, perhaps one that is paid. */
   async cancel(): Promise<void> {
     const customer = this.#any();
-    if (customer === null) return;
-    const { status } = await this.#parts.shop.ask('/order/cancel', { id: customer.id });
+    if (customer !== null) await this.#cancel(customer);
+  }
+
+  async #cancel({ id }: Customer): Promise<void> {
+    const { status } = await this.#parts.shop.ask('/order/cancel', { id });
     if (status === 200) this.cancelled++;
   }
 

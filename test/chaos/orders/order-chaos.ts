@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '#kernel/pg/migrate.ts';
 import {
   deskFailpoints,
+  itemFailpoints,
   orderFailpoints,
   parentFailpoints,
   paymentFailpoints,
@@ -21,6 +22,8 @@ import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { Customers } from './customers.ts';
+import { openSales } from './item-sale.ts';
+import { ItemWatch } from './item-watch.ts';
 import { NodeDoor } from './node-door.ts';
 import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';
 import { orderKinds } from './order-wishes.ts';
@@ -49,6 +52,10 @@ export interface OrderChaosResult extends RunEnd {
   readonly replaced: number;
   readonly kills: number;
   readonly reorgs: number;
+  /** Orders of items that others had, or beyond half of what was left. */
+  readonly refused: number;
+  /** Looks at the sales of collections, all through the run. */
+  readonly looks: number;
   /** Of the database, when the node had a transaction and the service did not know. */
   readonly cuts: number;
   readonly hits: Readonly<Record<string, number>>;
@@ -68,12 +75,15 @@ const startBlocks = 260;
 const stockedOutputs = 120;
 /** Orders of a run that can have a parent. */
 const lentParents = 30;
+/** Longer than an expired order keeps its items. */
+const itemsFreeAfter = '3 minutes';
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 
 /** Points of processes that answer, and of those that bring orders on. */
 const shopAims = [
   ...deskFailpoints,
   'order-reserved' as const,
+  'items-held' as const,
   ...webhookFailpoints,
   // the others need old blocks to be scanned
   ...paymentFailpoints.filter((name) => name !== 'payments-scan'),
@@ -82,6 +92,7 @@ const makerAims = [
   ...orderFailpoints,
   ...parentFailpoints,
   'order-restocked' as const,
+  ...itemFailpoints.filter((name) => name !== 'items-held'),
   // who asks is the run itself
   ...payoutFailpoints.filter((name) => name !== 'payout-asked'),
 ];
@@ -119,7 +130,23 @@ class OrderChaos {
   #receiver: Receiver | null = null;
   readonly #supervisors: Supervisor[] = [];
   #parts: Parts | null = null;
+  #watch: ItemWatch | null = null;
   #reorgs = 0;
+
+  readonly #deliverAndPayOut = (): Promise<void> => this.#payOutDelivered();
+  readonly #buyStock = (): Promise<void> => this.#running().customers.buyStock();
+  readonly #buyItems = (): Promise<void> => this.#running().customers.buyItems(true);
+  readonly #passes: Readonly<Partial<Record<Aim, () => Promise<unknown>>>> = {
+    'order-cancel': () => this.#running().customers.cancel(),
+    'order-reserved': this.#buyStock,
+    'order-restocked': this.#buyStock,
+    'items-held': this.#buyItems,
+    'items-decided': this.#buyItems,
+    'items-released': () => this.#running().customers.buyItems(false),
+    'order-return': () => this.#lendInVain(),
+    'payments-gone': () => this.#forget(),
+    'payments-undo': () => this.#reorganise(),
+  };
 
   constructor(options: OrderChaosOptions) {
     this.#options = options;
@@ -144,6 +171,7 @@ class OrderChaos {
     const wallet = new PublicWallet(await makeTestWallet(pool, join(folder, 'seed')));
     const { script: inventory } = wallet.inventoryAddress(0);
     await fillStock(pool, chain, inventory, stockedOutputs);
+    await openSales(pool, join(folder, 'files'));
     await pool.end();
     const parents = await inscribeParents(chain, lentParents);
     // which buries the stock and the parents, too
@@ -154,6 +182,7 @@ class OrderChaos {
     const makers = [this.#serve('first', seedFile), this.#serve('second', seedFile)];
     const desk = new Shop(`http://127.0.0.1:${port}`);
     await registerPartners(desk);
+    this.#watch = new ItemWatch(() => this.#database!.pool(database));
     this.#parts = {
       random: this.#random,
       node: this.#node,
@@ -189,6 +218,7 @@ class OrderChaos {
       else await this.#aimedRound(round, aim);
       if (aims.length === 0 && Date.now() < until && this.#random.unit() < 0.3)
         aims.push(...this.#pairedAims());
+      await this.#watch!.audit();
       this.#progress(round);
     }
   }
@@ -207,12 +237,15 @@ class OrderChaos {
   async end(): Promise<OrderChaosResult> {
     const { customers, chain, receiver } = this.#running();
     const pool = this.#database!.pool(database);
+    const watch = this.#watch!;
     try {
       const end = await verdictOfRun({ pool, chain, customers, receiver, say: (words) => this.#say(words) });
       const made = new Set(customers.all.map(({ kind }) => kind));
       const missed = [...shopAims, ...makerAims].filter((name) => this.#hits(name) === 0);
       const differences = [
         ...end.differences,
+        ...watch.faults,
+        ...(watch.looks === 0 ? ['the sales of collections were never looked at'] : []),
         ...orderKinds
           .filter((kind) => !made.has(kind))
           .map((kind) => `no order of the kind ${kind} was made`),
@@ -225,13 +258,15 @@ class OrderChaos {
         payments: customers.payments,
         dust: customers.dust,
         replaced: customers.replaced,
+        refused: customers.refusedItems,
+        looks: watch.looks,
         kills: this.#kills(),
         reorgs: this.#reorgs,
         cuts: this.#door!.acted,
       };
       const { seed } = this.#options;
       const points = Object.entries(hits).map(([name, times]) => `${name}:${times}`);
-      const verdict = `chaos: ${differences.length} differences; orders=${end.orders}, payments=${counts.payments}, dust=${counts.dust}, delivered=${end.delivered}, refunded=${end.refunded}, replaced=${counts.replaced}, cuts=${counts.cuts}, kills=${counts.kills}, reorgs=${counts.reorgs}, lost=${end.lost} sats, failpoints=${points.join(',')}, seed=${seed}`;
+      const verdict = `chaos: ${differences.length} differences; orders=${end.orders}, payments=${counts.payments}, dust=${counts.dust}, delivered=${end.delivered}, refunded=${end.refunded}, sold=${end.sold.join('+')} items, refused=${counts.refused}, looks=${counts.looks}, replaced=${counts.replaced}, cuts=${counts.cuts}, kills=${counts.kills}, reorgs=${counts.reorgs}, lost=${end.lost} sats, failpoints=${points.join(',')}, seed=${seed}`;
       for (const line of differences.slice(0, 40)) this.#say(line);
       return { ...end, ...counts, differences, hits, seed, verdict };
     } finally {
@@ -240,6 +275,7 @@ class OrderChaos {
   }
 
   async close(): Promise<void> {
+    await this.#watch?.stop();
     await Promise.all(this.#supervisors.map((each) => each.stop()));
     await this.#receiver?.close();
     await this.#door?.close();
@@ -268,6 +304,8 @@ class OrderChaos {
         PAYOUT_CONFIRMATIONS: String(payoutConfirmations),
         // all customers have one address
         ORDER_RESERVED_MAX: '2000',
+        COLLECTION_UNPAID_MAX: '1000',
+        COLLECTION_UNPAID_NETWORK_MAX: '100000',
         // the receiver of webhooks is on this machine
         ALLOW_PRIVATE_URLS: 'true',
         ...env,
@@ -334,14 +372,14 @@ class OrderChaos {
       () => this.#reorganise(),
     ];
     for (let done = 1 + random.below(4); done > 0; done--) await acts[random.below(acts.length)]?.();
-    if (aims.includes('order-cancel')) await customers.cancel();
-    if (aims.includes('order-reserved') || aims.includes('order-restocked')) await customers.buyStock();
-    if (aims.some((aim) => aim.startsWith('payout-'))) await this.#deliverAndPayOut();
-    if (aims.includes('order-return')) await this.#lendInVain();
-    if (aims.includes('payments-gone')) await this.#forget();
-    if (aims.includes('payments-undo')) await this.#reorganise();
+    for (const act of new Set(aims.map((aim) => this.#passing(aim)))) await act?.();
     await this.#mine();
     await delay(random.below(1500));
+  }
+
+  /** Makes customers pass a point that they may not pass by chance; undefined: they do. */
+  #passing(aim: Aim): (() => Promise<unknown>) | undefined {
+    return aim.startsWith('payout-') ? this.#deliverAndPayOut : this.#passes[aim];
   }
 
   async #mine(): Promise<void> {
@@ -385,7 +423,7 @@ class OrderChaos {
   }
 
   /** Buries what was delivered until now, and pays partners their shares of it. */
-  async #deliverAndPayOut(): Promise<void> {
+  async #payOutDelivered(): Promise<void> {
     const { customers, chain } = this.#running();
     await customers.payExactly();
     await this.#mine();
@@ -407,11 +445,13 @@ class OrderChaos {
     ).catch(() => undefined);
   }
 
-  /** The time of one of the orders that are not paid is over. */
+  /** The time of one of the orders that are not paid is over; of one of items perhaps so long that they are free. */
   async #timeOver(): Promise<void> {
+    const over = this.#random.unit() < 0.5 ? itemsFreeAfter : '0';
     await this.#database!.query(
       database,
-      `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE id = (
+      `UPDATE service.orders SET look_at = now(), expires_at = now() -
+          CASE WHEN request ? 'collection' THEN interval '${over}' ELSE interval '0' END WHERE id = (
          SELECT id FROM service.orders WHERE state IN ('waiting-payment', 'waiting-parent') ORDER BY created_at DESC OFFSET ${this.#random.below(4)} LIMIT 1)`,
     ).catch(() => undefined);
   }

@@ -3,7 +3,7 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import type { LentParent } from './parents.ts';
 import { codes } from './partners.ts';
 
-/** Orders of customers, by kind, and how many of nine are of it. */
+/** Orders of customers, by kind, and how many of thirteen are of it. */
 const shares = {
   direct: 3,
   managed: 2,
@@ -11,10 +11,11 @@ const shares = {
   'special sat': 1,
   'special sats': 1,
   children: 1,
+  items: 4,
 } as const;
 export type OrderKind = keyof typeof shares;
 export const orderKinds = Object.keys(shares) as readonly OrderKind[];
-/** The kinds of the next nine orders. */
+/** The kinds of the next thirteen orders. */
 export const nextKinds = (random: Random): OrderKind[] =>
   shuffled(
     random,
@@ -24,9 +25,9 @@ export const nextKinds = (random: Random): OrderKind[] =>
 /** The request of an order, and how its end is judged. */
 export interface OrderWish {
   readonly kind: OrderKind;
-  readonly path: '/inscribe' | '/order' | '/textorder';
+  readonly path: '/inscribe' | '/order' | '/textorder' | '/collectionorder';
   readonly body: Readonly<Record<string, unknown>> & { readonly fee: number };
-  /** Each is inscribed by no other order. */
+  /** Each is inscribed by no other order. Empty: it wants items of a collection, and which, its answer says. */
   readonly contents: readonly string[];
   /** Scripts, in hex. */
   readonly receivers: readonly string[];
@@ -73,7 +74,10 @@ export interface WishParts {
 }
 
 /** The order of a customer, right in every respect. */
-export function wishOf(kind: OrderKind, { random, number, seed, parent }: WishParts): OrderWish {
+export function wishOf(
+  kind: Exclude<OrderKind, 'items'>,
+  { random, number, seed, parent }: WishParts,
+): OrderWish {
   const count = countOf(kind, random);
   const path = pathOf(kind, random);
   const options = optionsOf(kind, count, random);
@@ -93,7 +97,7 @@ export function wishOf(kind: OrderKind, { random, number, seed, parent }: WishPa
       receiveAddress: isList ? listed.map((owner) => addressOf(owner)) : addressOf(listed[0]!),
       refundAddress: addressOf(refund!),
       ...options,
-      ...(random.unit() < 0.4 ? { referral: codes[random.below(codes.length)]!, additionalFee } : {}),
+      ...referralOf(random),
       ...(parent === null ? {} : parentFields(path, parent, addressOf(home!))),
     },
     receivers: isBurned(options) ? [opReturn] : listed.map(hexOf),
@@ -105,12 +109,16 @@ export function wishOf(kind: OrderKind, { random, number, seed, parent }: WishPa
   };
 }
 
+/** The partner of some orders. */
+export const referralOf = (random: Random): { referral: string; additionalFee: number } | object =>
+  random.unit() < 0.4 ? { referral: codes[random.below(codes.length)]!, additionalFee } : {};
+
 function countOf(kind: OrderKind, random: Random): number {
   if (kind === 'special sat') return 1;
   return kind === 'special sats' ? 2 + random.below(2) : 1 + random.below(3);
 }
 
-function pathOf(kind: OrderKind, random: Random): OrderWish['path'] {
+function pathOf(kind: OrderKind, random: Random): '/inscribe' | '/order' | '/textorder' {
   if (kind === 'direct') return '/inscribe';
   if (kind === 'managed') return '/order';
   if (kind === 'texts') return '/textorder';
@@ -170,7 +178,7 @@ const fileOf = (content: string, file: number): object => ({
   dataURL: `data:text/plain;base64,${Buffer.from(content).toString('base64')}`,
 });
 
-const ownersOf = (number: number): number[] =>
+export const ownersOf = (number: number): number[] =>
   Array.from({ length: ownersEach }, (_, place) => firstOwner + ownersEach * number + place);
 
-const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
+export const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');

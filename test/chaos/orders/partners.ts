@@ -6,6 +6,7 @@ import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import type { ChainMoney } from '#test/support/orders/money-on-chain.ts';
 import type { OrderOfTest } from '#test/support/orders/order-verdict.ts';
+import { creator } from './item-sale.ts';
 import type { Shop } from './shop.ts';
 
 interface Partner {
@@ -83,7 +84,7 @@ export async function payoutFaults(
   const faults = rows
     .filter(({ state }) => state !== 'mined' && state !== 'settled')
     .map(({ id, state }) => `the payout ${id} is still ${state}`);
-  for (const owner of new Set([...partners.map((partner) => partner.owner), operator])) {
+  for (const owner of new Set([...partners.map((partner) => partner.owner), operator, creator])) {
     const script = scriptHex(owner);
     const outputs = money.paidTo(script);
     const expected = new Map<string, number>();
@@ -99,7 +100,22 @@ export async function payoutFaults(
     const earned = await earnedBy(pool, code, delivered);
     if (paid > earned) faults.push(`the partner ${code} is paid ${paid} sats, and earned ${earned}`);
   }
+  const paid = rows
+    .filter(({ owner }) => owner === addressOf(creator))
+    .reduce((sum, { sats }) => sum + sats, 0);
+  const earned = await earnedByCreator(pool, delivered);
+  if (paid > earned) faults.push(`the creator is paid ${paid} sats, and earned ${earned}`);
   return faults;
+}
+
+/** Prices of items that the chain has delivered, as they were quoted. */
+async function earnedByCreator(pool: pg.Pool, delivered: readonly DeliveredOrder[]): Promise<number> {
+  const { rows } = await pool.query<{ sats: number }>(
+    `SELECT coalesce(sum((quote #>> '{creator,price}')::int * (request ->> 'count')::int), 0)::int AS sats
+       FROM service.orders WHERE id = ANY($1::uuid[])`,
+    [delivered.map(({ id }) => id)],
+  );
+  return rows[0]!.sats;
 }
 
 function payoutOf(rows: readonly PaidOut[], outpoint: string): string {

@@ -10,6 +10,8 @@ import { type OrderVerdict, verdictOfOrder } from '#test/support/orders/order-ve
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
 import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
+import { auditFaults, readSales } from './item-watch.ts';
+import { endedSaleFaults, saleFaults } from './items-verdict.ts';
 import { payoutFaults } from './partners.ts';
 import { strayStock } from './stray-stock.ts';
 
@@ -17,6 +19,8 @@ export interface RunEnd {
   readonly orders: number;
   readonly delivered: number;
   readonly refunded: number;
+  /** Items of each collection that its buyers have. */
+  readonly sold: readonly number[];
   /** Sats. */
   readonly lost: number;
   readonly differences: readonly string[];
@@ -47,11 +51,16 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
   const { differences } = await auditOrders({ database: pool, node: chain.rpc });
   const { rows } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM service.orders');
   const stored = rows[0]?.count ?? 0;
+  const seen = await readSales(pool);
+  const ofItems = customers.all.flatMap(({ id, items }, place) =>
+    items === null ? [] : [{ order: id, ...items, isDelivered: verdicts[place]!.isDelivered }],
+  );
   const made = customers.all.length;
   return {
     orders: made,
     delivered: verdicts.filter(({ isDelivered }) => isDelivered).length,
     refunded: verdicts.filter(({ fate }) => fate.refunded > 0).length,
+    sold: seen.map(({ inscribed }) => inscribed.size),
     lost: verdicts.reduce((sum, { lost }) => sum + lost, 0),
     differences: [
       ...open,
@@ -69,6 +78,8 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
       ...(stored === made ? [] : [`${made} orders were made, and ${stored} are stored`]),
       ...(await misplacedOf(pool, customers)),
       ...(await strayStock(pool)),
+      ...seen.flatMap((sale) => [...saleFaults(sale), ...endedSaleFaults(sale, ofItems)]),
+      ...(await auditFaults(pool)),
       ...told,
     ],
   };

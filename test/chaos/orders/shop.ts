@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const askAgainMs = 200;
-const askWithinMs = 90_000;
+/** A loaded machine takes minutes to start a process again. */
+const askWithinMs = 600_000;
 
 /** An answer of the service, however often it had to be asked. */
 export interface Answered<Body> {

@@ -10,6 +10,8 @@ export interface CollectionSpec {
   readonly price?: number;
   readonly creatorAddress?: string;
   readonly phases?: readonly PhaseSpec[];
+  /** Begins the text of each item; absent: an item is the number of its file alone. */
+  readonly prefix?: string;
 }
 
 export interface PhaseSpec {
@@ -21,6 +23,8 @@ export interface PhaseSpec {
   readonly endsAt?: Date;
   /** Names of addresses, and their items; null: no bound. */
   readonly allowances?: Readonly<Record<string, number | null>>;
+  /** The same by script. */
+  readonly listed?: readonly { readonly script: Uint8Array; readonly items: number | null }[];
 }
 
 export const scriptOf = (name: string): Buffer =>
@@ -28,7 +32,7 @@ export const scriptOf = (name: string): Buffer =>
 
 /** Inserts an approved collection whose items are small texts; the draw of an item is its number. */
 export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Promise<void> {
-  const { id, items, price = 0, creatorAddress = null, phases = [{ phase: 'public' }] } = spec;
+  const { id, items, price = 0, creatorAddress = null, phases = [{ phase: 'public' }], prefix = '' } = spec;
   await pool.query(
     `INSERT INTO service.mint_collections (id, state, name, total_count, price, creator_address, creator_script, shown, decided_at)
      VALUES ($1, 'approved', $1, $2, $3, $4, $5, '{"description": "A test", "creator": "Ada"}', now())`,
@@ -46,9 +50,9 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
   );
   await pool.query(
     `INSERT INTO service.mint_files (collection, place, name, sha256, bytes, media_type)
-     SELECT $1, n, n || '.txt', sha256(convert_to(n::text, 'UTF8')), length(n::text), 'text/plain;charset=utf-8'
+     SELECT $1, n, n || '.txt', sha256(convert_to($3 || n::text, 'UTF8')), length($3 || n::text), 'text/plain;charset=utf-8'
        FROM generate_series(0, $2 - 1) AS n`,
-    [id, items],
+    [id, items, prefix],
   );
   await pool.query(
     `INSERT INTO service.mint_items (collection, item, file, draw) SELECT $1, n, n - 1, n FROM generate_series(1, $2) AS n`,
@@ -66,16 +70,20 @@ async function insertPhase(pool: pg.Pool, id: string, place: number, phase: Phas
       phase.phase,
       place,
       phase.items ?? null,
-      phase.isPublic ?? phase.allowances === undefined,
+      phase.isPublic ?? (phase.allowances === undefined && phase.listed === undefined),
       phase.price ?? null,
       phase.startsAt ?? null,
       phase.endsAt ?? null,
     ],
   );
-  for (const [name, allowed] of Object.entries(phase.allowances ?? {}))
+  const named = Object.entries(phase.allowances ?? {}).map(([name, allowed]) => ({
+    script: scriptOf(name),
+    items: allowed,
+  }));
+  for (const { script, items } of [...named, ...(phase.listed ?? [])])
     await pool.query(
       'INSERT INTO service.mint_allowances (collection, phase, script, items) VALUES ($1, $2, $3, $4)',
-      [id, phase.phase, scriptOf(name), allowed],
+      [id, phase.phase, Buffer.from(script), items],
     );
 }
 

@@ -155,7 +155,11 @@ function ledgerFaults(balances: ReadonlyMap<LedgerAccount, bigint>, fate: MoneyF
     ['fee', held('fee'), fate.fees],
     ['inventory', held('inventory'), 0 - fate.lent],
     // what was too much, and costs more to send back than it holds, lies with the service and is owed
-    ['what we hold', held('service', 'referral', 'operator', 'owed'), fate.kept + sumOf(fate.left)],
+    [
+      'what we hold',
+      held('service', 'referral', 'creator', 'operator', 'owed'),
+      fate.kept + sumOf(fate.left),
+    ],
   ] as const;
   return compared.flatMap(([what, ledger, there]) =>
     ledger === there ? [] : [`has ${ledger} sats in ${what}, and ${there} on the chain`],

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import type pg from 'pg';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { type CollectionSpec, insertCollection } from '#test/support/collections/collection-rows.ts';
+
+/** The owner who gets the price of the items. */
+export const creator = 19_940;
+/** Addresses of lists: many orders name the same one. */
+export const listed = [19_950, 19_951, 19_952, 19_953] as const;
+
+const allowing = (...items: readonly (number | null)[]) =>
+  items.map((allowed, place) => ({ script: scriptOf(listed[place]!), items: allowed }));
+
+/** Collections of a run: one that sells out, and one that lasts. */
+export const sales: readonly (CollectionSpec & { readonly prefix: string })[] = [
+  {
+    id: 'few',
+    items: 8,
+    prefix: 'few item ',
+    price: 1500,
+    creatorAddress: addressOf(creator),
+    phases: [
+      { phase: 'friends', items: 4, price: 1000, listed: allowing(1, 2) },
+      { phase: 'everyone', isPublic: true },
+    ],
+  },
+  {
+    id: 'many',
+    items: 400,
+    prefix: 'many item ',
+    price: 2500,
+    creatorAddress: addressOf(creator),
+    phases: [
+      { phase: 'friends', items: 100, price: 2000, listed: allowing(2, 3, 5, null) },
+      { phase: 'everyone', isPublic: true },
+    ],
+  },
+];
+
+/** The content of an item, which nothing else has. */
+export const textOfItem = (collection: string, item: number): string =>
+  `${sales.find(({ id }) => id === collection)!.prefix}${item - 1}`;
+
+/** Collections as after their approval, with their files on the disk of the service. */
+export async function openSales(pool: pg.Pool, filesDir: string): Promise<void> {
+  const files = new CustomerFiles(join(filesDir));
+  for (const sale of sales) {
+    for (let item = 1; item <= sale.items; item++) await files.put(Buffer.from(textOfItem(sale.id, item)));
+    await insertCollection(pool, sale);
+  }
+}
