@@ -1,13 +1,10 @@
 import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
-import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
-import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
-import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { RuneDetail } from '#chain/runes/rune.queries.ts';
 import type { KnownKey } from '#kernel/contracts/asking-key.ts';
 import { discountedFee } from '#kernel/discounted-fee.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
-import { readAmount } from '#kernel/runes/read-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 import { readTokenBalances } from '#purse/ledger/token-balances.queries.ts';
@@ -21,6 +18,7 @@ import { tokenRunesOf } from './order/token-runes.store.ts';
 import type { SentTokenOrder } from './reading/read-token-order.ts';
 import { tokenSecretName } from './telling/tell-shop.ts';
 import { balanceAnswer, tokenOrderAnswer } from './telling/token-order-answer.ts';
+import { tokenAmount } from './token-amount.ts';
 
 export interface ShopOrdersParts {
   /** Connections of the role that answers requests. */
@@ -64,26 +62,16 @@ export class ShopOrders {
     signal: AbortSignal,
   ): Promise<{ readonly kind: 'made'; readonly order: TokenOrder; readonly answer: object } | Faulty> {
     const keys = await this.#requireOpen();
-    const { rune, amount } = sent;
-    const found = await withSnapshot(
-      this.#parts.pool,
-      async ({ client }) => {
-        await requireRunes(client);
-        return runeDetail(client, { kind: 'rune', rune });
-      },
-      signal,
-    );
-    if (found === null) return faulty('token', `no rune ${sent.token} is etched in a block.`);
-    const read = readAmount(amount, found.divisibility);
-    if (read.kind === 'refused') return faulty('amount', `amount ${read.reason}.`);
+    const found = await tokenAmount(this.#parts.pool, sent, signal);
+    if (found.kind === 'faulty') return found;
     const secretKey = sent.webhookUrl === null ? null : await this.#secretKey();
     signal.throwIfAborted();
     const { baseFee, timeoutMinutes, pool } = this.#parts;
     const wanted = {
       ...sent,
       account: key.account,
-      rune: indexedRune(found),
-      amount: read.amount,
+      rune: indexedRune(found.rune),
+      amount: found.amount,
       baseFee: discountedFee(BigInt(key.terms.baseFee ?? baseFee), 'baseFee', key.terms.discounts),
       timeoutMinutes,
       secretKey,
@@ -157,11 +145,6 @@ export class ShopOrders {
     }
   }
 }
-
-const faulty = (parameter: string, message: string): Faulty => ({
-  kind: 'faulty',
-  faults: [{ message, parameter }],
-});
 
 const indexedRune = ({ etching, rune, spacers, divisibility }: RuneDetail) => ({
   etching,

@@ -86,3 +86,24 @@ function changeOf(row: ChangeRow): RuneChange {
     spent: spentHeight === null ? null : { height: spentHeight, txid: spentTxid },
   };
 }
+
+/** A burn in a block. */
+export interface RuneBurnRow {
+  readonly height: Height;
+  readonly amount: U128;
+}
+
+/**
+ * The burn of a rune by a transaction of a block; null: no indexed block has one. Reads the burns of the rune: they
+ * have no index by txid.
+ *
+ * @param key of the rune, ord's number
+ */
+export async function runeBurnBy(client: ClientBase, key: number, txid: Txid): Promise<RuneBurnRow | null> {
+  const { rows } = await client.query<{ height: Height; amount: string }>(
+    'SELECT height, amount::text FROM chain.rune_burns WHERE rune_key = $1 AND txid = $2',
+    [key, Buffer.from(txid)],
+  );
+  const [row] = rows;
+  return row === undefined ? null : { height: row.height, amount: u128OfText(row.amount) };
+}

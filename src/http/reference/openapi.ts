@@ -13,6 +13,9 @@ Paths of the public interface (searches) and of ord keep their own forms; all ot
 Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere but on \`/metrics\` and \`/key\`. ord's pages answer JSON to
 \`Accept: application/json\`.`;
 
+/** The version that the public interface gives its paths under `/tokenpay` (client-compat 3.14). */
+const tokenpayVersion = '0.1.1';
+
 const tags = [
   { name: 'search', description: 'Contents and metadata by text and by hash' },
   { name: 'inscriptions', description: 'Lists and transfers of inscriptions' },
@@ -23,7 +26,11 @@ const tags = [
   { name: 'sats', description: 'Satributes, and the sats of outputs' },
   { name: 'orders', description: 'Prices and orders of inscriptions, and referrals' },
   { name: 'psbts', description: 'Transactions that wallets sign' },
-  { name: 'token payments', description: 'Shops that take runes' },
+  {
+    name: 'token payments',
+    description: `Shops that take runes. All paths under \`/tokenpay\` keep to version ${tokenpayVersion} of the public interface`,
+    'x-version': tokenpayVersion,
+  },
   { name: 'market', description: 'Sales from the chain, and collections of the market' },
   { name: 'events', description: 'Events of blocks' },
   { name: 'mempool', description: 'Unconfirmed inscriptions and transfers' },

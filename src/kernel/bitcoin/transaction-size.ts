@@ -50,3 +50,9 @@ export function dustOf(script: Uint8Array): number {
   const bytes = outputWeight(script) / witnessFactor;
   return dustRate * (bytes + spendingBytes[isWitness ? 'witness' : 'other']);
 }
+
+/** Sats of an output that shall have `value`, raised to what nodes relay. */
+export function atLeastDust(value: bigint, script: Uint8Array): bigint {
+  const dust = BigInt(dustOf(script));
+  return value < dust ? dust : value;
+}

@@ -39,7 +39,7 @@ export async function proveUnconfirmed(
   const known = new Map<string, Contents>();
   for (const [place, output] of outputs.entries()) {
     const name = outpointText(displayHash(output.txid), output.vout);
-    const held = await contentsOf(utxos, output, holdings[place], asker);
+    const held = await provenContentsOf(utxos, output, holdings[place], asker);
     if (typeof held === 'string') throw unprovenCoins(`${name}, which it comes from, ${held}`);
     const ranges = sats === null ? null : (sats[place] ?? 'unknown');
     if (ranges === 'unknown')
@@ -50,7 +50,7 @@ export async function proveUnconfirmed(
 }
 
 /** Contents of a confirmed output; else why they are not proven, in words that follow its name. */
-async function contentsOf(
+export async function provenContentsOf(
   utxos: CoinParts['utxos'],
   output: Utxo,
   holdings: Holdings | undefined,

@@ -23,12 +23,13 @@ export function readPayment(given: string): RawTransaction | string {
   const bytes = Buffer.from(text, 'hex');
   if (text.startsWith('70736274ff'))
     return 'hex is a PSBT: POST /tokenpay/utils/finalize-psbt makes a transaction of it.';
-  const transaction = parsed(bytes);
+  const transaction = transactionOf(bytes);
   if (transaction === null) return 'hex is not a transaction.';
   return whyNotStandard(transaction) ?? transaction;
 }
 
-function parsed(bytes: Uint8Array): RawTransaction | null {
+/** A transaction of these bytes; null: they make no transaction. */
+export function transactionOf(bytes: Uint8Array): RawTransaction | null {
   try {
     return RawTransactions.one(bytes);
   } catch (error) {

@@ -1,15 +1,13 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
-import { askDataCarrier, whyNotCarried } from '#psbts/burning/data-carrier.ts';
-import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
+import type { BuiltPsbt } from '#psbts/bytes/build-psbt.ts';
 import type { CoinParts } from '#psbts/coins/coin-parts.ts';
-import { freeCoins } from '#psbts/coins/free-coins.ts';
 import { feeRateFor, feeRateWarnings, nodeFeesOf } from '#psbts/coins/node-fees.ts';
-import { payingCoins } from '#psbts/coins/paying-coins.ts';
 import { whyOwn } from '#psbts/coins/why-own.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
+import { buildTokenPsbt } from './build-token-psbt.ts';
 import { planTokenPayment, type TokenPayment, tokenPaymentFrame } from './plan-token-payment.ts';
 import { runeIdOf, runeInputs } from './rune-inputs.ts';
 
@@ -37,14 +35,19 @@ export async function payTokenOrder(
   if (wrong !== null) return wrong;
   const payment = await paymentOf(parts, { open, signers }, feeRate, asker);
   if ('kind' in payment) return payment;
-  const coins = await freeCoins(parts, signers.payment, asker, payment.inputs);
-  const chosen = payingCoins(await coins.supply.choose(tokenPaymentFrame(payment)));
-  if (chosen.kind === 'refused') return chosen;
-  const plan = planTokenPayment(payment, chosen);
-  const notCarried = whyNotCarried(plan.outputs, await askDataCarrier(parts.node));
-  if (notCarried !== null) return refusedPsbt(notCarried);
-  const warnings = feeRateWarnings(feeRate, standing);
-  return buildPsbt(parts.node, plan, { feeRate, warnings, unproven: [...coins.unproven] });
+  const { inputs } = payment;
+  return buildTokenPsbt(
+    parts,
+    {
+      signers,
+      inputs,
+      frame: tokenPaymentFrame(payment),
+      plan: (chosen) => planTokenPayment(payment, chosen),
+      feeRate,
+      warnings: feeRateWarnings(feeRate, standing),
+    },
+    asker,
+  );
 }
 
 /** Mistakes that need no look at coins. */
@@ -73,7 +76,12 @@ async function paymentOf(
   if (token.amount === 0n) return { signers, inputs: [], runes: [], units: null, sats, feeRate };
   const name = parseSpacedRune(order.rune.name);
   if (name === null) throw new Error('the name of a stored rune is one');
-  const found = await runeInputs(parts, signers.ordinals, { rune: name.rune, amount: token.amount }, asker);
+  const found = await runeInputs(
+    parts,
+    signers.ordinals,
+    { rune: name.rune, amount: token.amount, taker: 'the order' },
+    asker,
+  );
   if (found.kind === 'refused') return found;
   const units = { id: runeIdOf(found.rune), amount: token.amount, script: token.script };
   return { signers, inputs: found.inputs, runes: found.runes, units, sats, feeRate };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { atLeastDust, dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { RuneAmount } from '#kernel/contracts/holdings.ts';
 import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
-import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { encipher, routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { ChosenCoins, CoinFrame } from '#psbts/planning/choose-coins.ts';
@@ -43,25 +43,15 @@ function outputsOf({ signers: { ordinals }, inputs, units, sats }: TokenPayment)
       ? []
       : [{ script: sats.script, value: atLeastDust(sats.amount, sats.script), purpose: 'charge' }];
   if (units === null) return paid;
-  const runestone = encipher({
-    kind: 'runestone',
-    edicts: [{ id: units.id, amount: asU128(units.amount), output: 1 }],
-    etching: null,
-    mint: null,
-    pointer: 0,
-  });
+  const edict = { id: units.id, amount: asU128(units.amount), output: 1 };
+  const runestone = encipher(routeRunestone({ edicts: [edict], pointer: 0 }));
   return [
-    { script: ordinals.script, value: valueOf(inputs), purpose: 'ordinals' },
+    { script: ordinals.script, value: atLeastDust(valueOf(inputs), ordinals.script), purpose: 'ordinals' },
     { script: units.script, value: BigInt(dustOf(units.script)), purpose: 'charge' },
     ...paid,
     { script: runestone, value: 0n, purpose: 'runestone' },
   ];
 }
-
-const atLeastDust = (amount: bigint, script: Uint8Array): bigint => {
-  const dust = BigInt(dustOf(script));
-  return amount < dust ? dust : amount;
-};
 
 /** Coins of the payment address are chosen for this. */
 export const tokenPaymentFrame = (payment: TokenPayment): CoinFrame => ({

@@ -22,6 +22,15 @@ export interface RuneInputs {
   readonly runes: readonly RuneAmount[];
 }
 
+/** Units that a transaction needs. */
+export interface WantedUnits {
+  readonly rune: Rune;
+  /** Base units. */
+  readonly amount: bigint;
+  /** For whom, in words: `the order`. */
+  readonly taker: string;
+}
+
 /** Inputs of one payment: a wallet shows each of them, and most payments need one. */
 const inputsMax = 50;
 /** Outputs that are looked at, as some may be spent or inscribed. */
@@ -35,7 +44,7 @@ const lookedAtMax = 100;
 export async function runeInputs(
   parts: CoinParts,
   ordinals: Signer,
-  wanted: { readonly rune: Rune; readonly amount: bigint },
+  wanted: WantedUnits,
   asker: Asker,
 ): Promise<RuneInputs | PsbtRefusal> {
   const listed = await withSnapshot(
@@ -47,7 +56,7 @@ export async function runeInputs(
     },
     asker.signal,
   );
-  if (listed === null) return refusedPsbt('The rune of the order is not etched in a block any more.');
+  if (listed === null) return refusedPsbt('The rune is not etched in a block any more.');
   const { rune, outputs } = listed;
   const inputs: PsbtInput[] = [];
   const runes: RuneAmount[] = [];
@@ -66,7 +75,7 @@ export async function runeInputs(
     }
   }
   if (units >= wanted.amount) return { kind: 'found', rune, inputs, runes };
-  return refusedPsbt(tooFew({ rune, ordinals, units, amount: wanted.amount, leftOut }), 'ordinalAddress');
+  return refusedPsbt(tooFew({ ...wanted, rune, ordinals, units, leftOut }), 'ordinalAddress');
 }
 
 /** Reasons of outputs that are left out are told up to this number. */
@@ -77,18 +86,18 @@ function tooFew({
   ordinals,
   units,
   amount,
+  taker,
   leftOut,
-}: {
+}: Omit<WantedUnits, 'rune'> & {
   readonly rune: RuneDetail;
   readonly ordinals: Signer;
   readonly units: bigint;
-  readonly amount: bigint;
   readonly leftOut: readonly string[];
 }): string {
   const shown = (of: bigint): string => shownAmount(trustedU128(of), rune.divisibility);
   const name = formatSpacedRune(rune);
   return [
-    `ordinalAddress: ${ordinals.address} has ${shown(units)} ${name} in ${inputsMax} confirmed outputs at most, and the order needs ${shown(amount)}.`,
+    `ordinalAddress: ${ordinals.address} has ${shown(units)} ${name} in ${inputsMax} confirmed outputs at most, and ${taker} needs ${shown(amount)}.`,
     ...leftOut.slice(0, toldMax),
   ].join('\n');
 }

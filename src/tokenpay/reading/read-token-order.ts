@@ -1,15 +1,9 @@
-import { isGiven, type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
-import type { Rune } from '#kernel/runes/rune.ts';
-import { parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
+import { readTokenAmount, type SentTokenAmount } from './read-token-amount.ts';
 import { shopUrl } from './shop-url.ts';
 
 /** The request of a shop for an order, before its rune is looked up. */
-export interface SentTokenOrder {
-  readonly rune: Rune;
-  /** The name as it was sent. */
-  readonly token: string;
-  /** Display units, in digits. */
-  readonly amount: string;
+export interface SentTokenOrder extends SentTokenAmount {
   /** Sats for the account, beside the base fee. */
   readonly additionalFee: bigint;
   readonly description: string | null;
@@ -33,8 +27,7 @@ const descriptionMax = 1000;
 export function readTokenOrder(body: unknown, urlProblem: (url: string) => string | null): ReadTokenOrder {
   const values = new RequestValues();
   const fields = values.object(body, 'the body') ?? {};
-  const rune = readRune(values, fields['token']);
-  const amount = readAmountText(values, fields['amount']);
+  const units = readTokenAmount(values, fields);
   const additionalFee = values.whole(fields['additionalFee'], 'additionalFee') ?? 0n;
   const description = values.text(fields['description'], 'description');
   if (description !== null && description.length > descriptionMax)
@@ -44,21 +37,7 @@ export function readTokenOrder(body: unknown, urlProblem: (url: string) => strin
   if (problem !== null) values.fault('webhookUrl', problem);
   const successUrl = shopUrl(values, fields['successUrl'], 'successUrl');
   const { faults } = values;
-  if (rune === null || amount === null || faults.length > 0) return { kind: 'faulty', faults };
-  const sent = { ...rune, amount, additionalFee, description, webhookUrl, successUrl };
+  if (units === null || faults.length > 0) return { kind: 'faulty', faults };
+  const sent = { ...units, additionalFee, description, webhookUrl, successUrl };
   return { kind: 'read', sent };
-}
-
-/** A name with or without spacers, in capitals. */
-function readRune(values: RequestValues, given: unknown): Pick<SentTokenOrder, 'rune' | 'token'> | null {
-  const token = values.text(given, 'token');
-  if (token === null) return values.required(given, 'token');
-  const parsed = parseSpacedRune(token);
-  if (parsed === null) return values.fault('token', `is not the name of a rune: ${whyNoSpacedRune(token)}`);
-  return { rune: parsed.rune, token };
-}
-
-function readAmountText(values: RequestValues, given: unknown): string | null {
-  if (!isGiven(given)) return values.required(given, 'amount');
-  return typeof given === 'string' ? given : values.fault('amount', 'must be a number');
 }

@@ -4,6 +4,7 @@ import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
 import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
+import { testRuneBurns } from '#test/support/tokenpay/shop-burns.ts';
 import { testShopClients } from '#test/support/tokenpay/shop-clients.ts';
 import { testTestPayments } from '#test/support/tokenpay/shop-test-payments.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
@@ -22,6 +23,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   let shop: ShopWorld;
   testShopClients(() => shop);
   testTestPayments(() => shop);
+  testRuneBurns(() => shop);
   let rune: EtchedRune;
   let other: EtchedRune;
   beforeAll(async () => {

@@ -1,0 +1,38 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { askDataCarrier, whyNotCarried } from '#psbts/burning/data-carrier.ts';
+import { type BuiltPsbt, buildPsbt } from '#psbts/bytes/build-psbt.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { freeCoins, type PaymentCoin } from '#psbts/coins/free-coins.ts';
+import { payingCoins } from '#psbts/coins/paying-coins.ts';
+import type { ChosenCoins, CoinFrame } from '#psbts/planning/choose-coins.ts';
+import type { PsbtInput, PsbtPlan } from '#psbts/planning/psbt-plan.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
+
+/** A transaction with runes, whose fee coins of the payment address pay. */
+export interface TokenTransaction {
+  readonly signers: Signers;
+  /** Outputs with runes: none of them pays the fee. */
+  readonly inputs: readonly PsbtInput[];
+  /** Coins are chosen for this. */
+  readonly frame: CoinFrame;
+  readonly plan: (chosen: ChosenCoins<PaymentCoin>) => PsbtPlan;
+  /** Sats for 1,000 virtual bytes. */
+  readonly feeRate: bigint;
+  readonly warnings: readonly string[];
+}
+
+/** The PSBT of a transaction with runes. Refused: coins are too few, or nodes do not relay its runestone. */
+export async function buildTokenPsbt(
+  parts: CoinParts,
+  { signers, inputs, frame, plan: planWith, feeRate, warnings }: TokenTransaction,
+  asker: Asker,
+): Promise<BuiltPsbt | PsbtRefusal> {
+  const coins = await freeCoins(parts, signers.payment, asker, inputs);
+  const chosen = payingCoins(await coins.supply.choose(frame));
+  if (chosen.kind === 'refused') return chosen;
+  const plan = planWith(chosen);
+  const notCarried = whyNotCarried(plan.outputs, await askDataCarrier(parts.node));
+  if (notCarried !== null) return refusedPsbt(notCarried);
+  return buildPsbt(parts.node, plan, { feeRate, warnings, unproven: [...coins.unproven] });
+}

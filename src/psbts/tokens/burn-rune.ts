@@ -1,0 +1,55 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
+import type { BuiltPsbt } from '#psbts/bytes/build-psbt.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import { feeRateFor, feeRateWarnings, nodeFeesOf } from '#psbts/coins/node-fees.ts';
+import { whyOwn } from '#psbts/coins/why-own.ts';
+import type { PsbtRefusal } from '#psbts/planning/refusal.ts';
+import type { Signers } from '#psbts/signers/read-signers.ts';
+import type { TokenAmount } from '#tokenpay/token-amount.ts';
+import { buildTokenPsbt } from './build-token-psbt.ts';
+import { planRuneBurn, type RuneBurn, runeBurnFrame } from './plan-rune-burn.ts';
+import { runeIdOf, runeInputs } from './rune-inputs.ts';
+
+export interface RuneBurnRequest {
+  readonly units: TokenAmount;
+  readonly signers: Signers;
+  /** Sats for 1,000 virtual bytes; null: the node's estimate. */
+  readonly feeRate: bigint | null;
+}
+
+/**
+ * A PSBT that burns units of a rune from the ordinals address. All else that the inputs hold returns. Refused: it
+ * cannot be made, with the reason. Throws `coins_unproven`, and the codes of what it asks.
+ */
+export async function burnRune(
+  parts: CoinParts,
+  { units: { rune: wanted, amount }, signers, feeRate: asked }: RuneBurnRequest,
+  asker: Asker,
+): Promise<BuiltPsbt | PsbtRefusal> {
+  const standing = await nodeFeesOf(parts.node).standing();
+  const feeRate = feeRateFor(asked, standing);
+  if (typeof feeRate !== 'bigint') return feeRate;
+  const wrong = await whyOwn(parts, signers);
+  if (wrong !== null) return wrong;
+  const { rune: name } = wanted;
+  const found = await runeInputs(parts, signers.ordinals, { rune: name, amount, taker: 'the burn' }, asker);
+  if (found.kind === 'refused') return found;
+  const { inputs, runes, rune } = found;
+  const burn: RuneBurn = { signers, inputs, runes, id: runeIdOf(rune), amount, feeRate };
+  const shown = `${shownAmount(trustedU128(amount), rune.divisibility)} ${formatSpacedRune(rune)}`;
+  return buildTokenPsbt(
+    parts,
+    {
+      signers,
+      inputs,
+      frame: runeBurnFrame(burn),
+      plan: (chosen) => planRuneBurn(burn, chosen),
+      feeRate,
+      warnings: [`It burns ${shown} for good.`, ...feeRateWarnings(feeRate, standing)],
+    },
+    asker,
+  );
+}

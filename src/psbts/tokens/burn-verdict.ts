@@ -1,0 +1,79 @@
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import { type RuneFlow, runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
+import { formatRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
+import type { TokenAmount } from '#tokenpay/token-amount.ts';
+
+/** Whether a transaction burns an amount. Amounts are base units. */
+export interface BurnVerdict {
+  /** It burns exactly the amount. */
+  readonly valid: boolean;
+  /** Why not, a sentence; null: it is valid. */
+  readonly reason: string | null;
+  readonly burned: bigint;
+  /** Sentences about other things that it does. */
+  readonly warnings: readonly string[];
+}
+
+/** A burn of one rune, as far as a transaction tells. */
+export interface ReadBurn {
+  readonly kind: 'read';
+  /** 0: none of the rune. */
+  readonly burned: bigint;
+  readonly warnings: readonly string[];
+}
+
+/** The name of a rune with its spacers. */
+export const nameOf = ({ rune }: Pick<TokenAmount, 'rune'>): string => formatSpacedRune(rune);
+
+/** The burn that was found, compared with the amount that was asked for. Pure. */
+export function burnVerdict(
+  wanted: Pick<TokenAmount, 'rune' | 'amount'>,
+  { burned, warnings }: Omit<ReadBurn, 'kind'>,
+): BurnVerdict {
+  return { valid: burned === wanted.amount, reason: whyOther(wanted, burned), burned, warnings };
+}
+
+function whyOther(wanted: Pick<TokenAmount, 'rune' | 'amount'>, burned: bigint): string | null {
+  if (burned === wanted.amount) return null;
+  const shown = (amount: bigint): string => shownAmount(trustedU128(amount), wanted.rune.divisibility);
+  const name = nameOf(wanted);
+  if (burned === 0n) return `it burns no ${name}, and ${shown(wanted.amount)} were asked for.`;
+  const than = burned < wanted.amount ? 'less than' : 'more than';
+  return `it burns ${shown(burned)} ${name}, ${than} the ${shown(wanted.amount)} that were asked for.`;
+}
+
+/**
+ * The burn of a rune by a transaction with these outputs, by the rules of blocks. `unknown`: it mints the rune too,
+ * and the chain alone says how much that is. Pure.
+ *
+ * @param runes all that its inputs hold
+ */
+export function readRuneBurn(
+  outputs: readonly { readonly script: Uint8Array }[],
+  runes: readonly RuneAmount[],
+  id: RuneId,
+): ReadBurn | { readonly kind: 'unknown'; readonly reason: string } {
+  const { artifact, burned } = runeFlow(outputs, runes);
+  const name = formatRuneId(id);
+  if (artifact !== null && artifact.mint !== null && formatRuneId(artifact.mint) === name)
+    return { kind: 'unknown', reason: 'it mints the rune too: what it burns is known once a block has it.' };
+  const own = burned.find((each) => formatRuneId(each.id) === name);
+  return {
+    kind: 'read',
+    burned: BigInt(own?.amount ?? 0),
+    warnings: [...cenotaphWarnings(artifact), ...otherWarnings(burned, name)],
+  };
+}
+
+const cenotaphWarnings = (artifact: RuneFlow['artifact']): string[] =>
+  artifact?.kind === 'cenotaph'
+    ? [`Its runestone is a cenotaph (${artifact.flaw}): it burns all runes that it spends.`]
+    : [];
+
+function otherWarnings(burned: readonly RuneAmount[], name: string): string[] {
+  const others = burned.map(({ id }) => formatRuneId(id)).filter((id) => id !== name);
+  return others.length === 0 ? [] : [`It burns other runes too: ${others.join(', ')}.`];
+}

@@ -1,0 +1,77 @@
+import { runeBurnBy } from '#chain/runes/transaction-runes.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { mempoolTransaction } from '#psbts/accelerating/mempool-package.ts';
+import type { CoinParts } from '#psbts/coins/coin-parts.ts';
+import type { TokenAmount } from '#tokenpay/token-amount.ts';
+import { type BurnVerdict, burnVerdict, nameOf, readRuneBurn } from './burn-verdict.ts';
+import { runeIdOf } from './rune-inputs.ts';
+import { spentRunes } from './spent-runes.ts';
+
+/** A transaction that is said to burn runes: by its txid, or itself, signed or not. */
+export type NamedTransaction =
+  | { readonly kind: 'txid'; readonly txid: Txid }
+  | { readonly kind: 'transaction'; readonly txid: Txid; readonly transaction: RawTransaction };
+
+export interface JudgedBurn extends BurnVerdict {
+  readonly txid: Txid;
+  /** Counted from the tip of the index; 0: it is in the mempool; null: in neither. */
+  readonly confirmations: number | null;
+}
+
+/**
+ * Whether a transaction burns an amount of a rune, and no more. What a block has is read from the index, and what the
+ * mempool has, or no one yet, is judged by the rules of blocks. Throws `coins_unproven`, and the codes of UtxoReader
+ * and NodeRpc.
+ */
+export async function judgeRuneBurn(
+  parts: CoinParts,
+  named: NamedTransaction,
+  wanted: TokenAmount,
+  asker: Asker,
+): Promise<JudgedBurn> {
+  const { txid } = named;
+  const stored = await withSnapshot(
+    parts.pool,
+    async ({ client, tip }) => {
+      const burn = await runeBurnBy(client, wanted.rune.key, txid);
+      return burn === null || tip === null
+        ? null
+        : { burned: burn.amount, confirmations: tip.height - burn.height + 1 };
+    },
+    asker.signal,
+  );
+  if (stored !== null) {
+    const { burned, confirmations } = stored;
+    return { txid, confirmations, ...burnVerdict(wanted, { burned: BigInt(burned), warnings: [] }) };
+  }
+  const pending = await mempoolTransaction(parts.node, displayHash(txid));
+  const transaction = pending ?? (named.kind === 'transaction' ? named.transaction : null);
+  if (transaction === null) return { txid, confirmations: null, ...unproven(notSeen(wanted)) };
+  const confirmations = pending === null ? null : 0;
+  return { txid, confirmations, ...(await judged(parts, transaction, wanted, asker)) };
+}
+
+const unproven = (reason: string): BurnVerdict => ({ valid: false, reason, burned: 0n, warnings: [] });
+
+const notSeen = (wanted: TokenAmount): string =>
+  `no indexed block has a burn of ${nameOf(wanted)} by it, and the mempool does not have it.`;
+
+async function judged(
+  parts: CoinParts,
+  transaction: RawTransaction,
+  wanted: TokenAmount,
+  asker: Asker,
+): Promise<BurnVerdict> {
+  const spent = await spentRunes(parts, transaction, asker);
+  if (spent.kind === 'unknown') return unproven(spent.reason);
+  const { runes, rivals } = spent;
+  const found = readRuneBurn(transaction.outputs, runes, runeIdOf(wanted.rune));
+  if (found.kind === 'unknown') return unproven(found.reason);
+  const ofRivals = rivals.map(
+    (rival) => `${rival} spends the same outputs in the mempool: one of both is mined at most.`,
+  );
+  return burnVerdict(wanted, { burned: found.burned, warnings: [...found.warnings, ...ofRivals] });
+}

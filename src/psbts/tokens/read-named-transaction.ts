@@ -1,0 +1,40 @@
+import { parseTxid } from '#kernel/primitives/hash.ts';
+import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
+import { hexCharsMax, transactionOf } from '#psbts/submitting/read-payment.ts';
+import type { NamedTransaction } from './judge-rune-burn.ts';
+
+/**
+ * The transaction that a request names, by one of the fields `txid` and `hex`. Null: `values` says what is wrong.
+ * Total.
+ */
+export function readNamedTransaction(
+  values: RequestValues,
+  { txid, hex }: Readonly<Record<string, unknown>>,
+): NamedTransaction | null {
+  if (isGiven(txid) === isGiven(hex))
+    return values.sentence(
+      'txid',
+      isGiven(txid) ? 'txid and hex exclude each other.' : 'txid or hex is required.',
+    );
+  return isGiven(txid) ? byTxid(values, txid) : byHex(values, hex);
+}
+
+function byTxid(values: RequestValues, given: unknown): NamedTransaction | null {
+  const text = values.text(given, 'txid');
+  if (text === null) return null;
+  const txid = parseTxid(text);
+  return txid === null ? values.fault('txid', 'must be 64 hex digits') : { kind: 'txid', txid };
+}
+
+/** Longer texts than `values.text` reads are transactions too. */
+function byHex(values: RequestValues, given: unknown): NamedTransaction | null {
+  if (typeof given !== 'string' || given.length > hexCharsMax || !/^(?:[0-9a-f]{2})+$/iu.test(given))
+    return values.fault('hex', `must be a transaction in hex, of ${hexCharsMax} characters at most`);
+  const transaction = transactionOf(Buffer.from(given, 'hex'));
+  if (transaction === null || transaction.inputs.length === 0 || transaction.outputs.length === 0)
+    return values.fault(
+      'hex',
+      'is not a transaction: a PSBT goes to POST /tokenpay/utils/finalize-psbt first',
+    );
+  return { kind: 'transaction', txid: transaction.txid, transaction };
+}

@@ -1,0 +1,38 @@
+import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import { parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
+
+/** An amount of a rune as a request names it, before its rune is looked up. */
+export interface SentTokenAmount {
+  readonly rune: Rune;
+  /** The name as it was sent. */
+  readonly token: string;
+  /** Display units, in digits. */
+  readonly amount: string;
+}
+
+/**
+ * The fields `token` and `amount` of a body whose numbers are texts (`exactJson`). The name is with or without spacers,
+ * in capitals. Null: `values` says what is wrong, of both at once. Total.
+ */
+export function readTokenAmount(
+  values: RequestValues,
+  fields: Readonly<Record<string, unknown>>,
+): SentTokenAmount | null {
+  const rune = readRune(values, fields['token']);
+  const amount = readAmountText(values, fields['amount']);
+  return rune === null || amount === null ? null : { ...rune, amount };
+}
+
+function readRune(values: RequestValues, given: unknown): Pick<SentTokenAmount, 'rune' | 'token'> | null {
+  const token = values.text(given, 'token');
+  if (token === null) return values.required(given, 'token');
+  const parsed = parseSpacedRune(token);
+  if (parsed === null) return values.fault('token', `is not the name of a rune: ${whyNoSpacedRune(token)}`);
+  return { rune: parsed.rune, token };
+}
+
+function readAmountText(values: RequestValues, given: unknown): string | null {
+  if (!isGiven(given)) return values.required(given, 'amount');
+  return typeof given === 'string' ? given : values.fault('amount', 'must be a number');
+}
