@@ -30,69 +30,42 @@ export async function putWebhook(
  */
 export async function putWebhooks(
   tx: pg.ClientBase,
-  { subject, url, secretOf }: WebhookAddress,
+  address: WebhookAddress,
   bodies: readonly object[],
 ): Promise<number> {
   assert(bodies.length > 0, 'a message has a body');
-  const host = url === null ? null : new URL(url).hostname;
-  const { rows } = await tx.query<{ last: number; isGone: boolean }>(
-    `INSERT INTO service.webhook_subjects AS known (subject, last_sequence, head_sequence, host, due_at)
-     VALUES ($1, $2, CASE WHEN $4::text IS NOT NULL THEN 1 END, $4, CASE WHEN $4::text IS NOT NULL THEN now() END)
-     ON CONFLICT (subject) DO UPDATE SET (last_sequence, head_sequence, host, due_at) = (
-       SELECT known.last_sequence + $2,
-              CASE WHEN is_first THEN known.last_sequence + 1 ELSE known.head_sequence END,
-              CASE WHEN is_first THEN $4 ELSE known.host END,
-              CASE WHEN is_first THEN now() ELSE known.due_at END
-         FROM (SELECT known.head_sequence IS NULL AND $3::text IS NOT NULL
-                      AND known.gone_url IS DISTINCT FROM $3 AS is_first) AS put)
-     RETURNING last_sequence AS last, coalesce(gone_url = $3, false) AS "isGone"`,
-    [subject, bodies.length, url, host],
-  );
-  const [{ last, isGone }] = rows as [{ last: number; isGone: boolean }];
-  const first = last - bodies.length + 1;
-  const state = url === null ? 'no-url' : isGone ? 'gone' : 'waiting';
-  await tx.query(
-    `INSERT INTO service.webhooks (subject, sequence, id, url, host, body, secret_of, created_at, state)
-     SELECT $1, $2 + nth - 1, id, $3, $4, body, $5, now(), $6
-       FROM unnest($7::text[], $8::bytea[]) WITH ORDINALITY AS put (id, body, nth)`,
-    [
-      subject,
-      first,
-      url,
-      host,
-      secretOf ?? null,
-      state,
-      bodies.map(() => messageId()),
-      bodies.map((body) => Buffer.from(JSON.stringify(body))),
-    ],
-  );
-  if (state === 'waiting') await tx.query(`SELECT pg_notify('${webhooksChannel}', '')`);
+  const [first] = await putWebhooksOf(tx, [{ ...address, bodies }]);
+  assert(first !== undefined, 'messages that are written have sequences');
   return first;
 }
 
-/** A message of a subject. */
-export type WebhookMessage = WebhookAddress & { readonly body: object };
+/** Messages of a subject, in their order. */
+export type WebhookMessages = WebhookAddress & { readonly bodies: readonly object[] };
 
 /**
- * Writes a message for each of many subjects, like `putWebhooks`, with two statements in all: a block may change a
- * thousand of them.
+ * Writes messages of many subjects, like `putWebhooks`, with one statement: a block may change a thousand of them.
+ * Returns the first sequence of each, in the order in which they are given.
  *
- * @param messages none of two has the same subject
+ * @param messages none of two has the same subject, and each has a body
  */
-export async function putWebhooksOf(tx: pg.ClientBase, messages: readonly WebhookMessage[]): Promise<void> {
-  if (messages.length === 0) return;
+export async function putWebhooksOf(
+  tx: pg.ClientBase,
+  messages: readonly WebhookMessages[],
+): Promise<number[]> {
+  if (messages.length === 0) return [];
   // two transactions take subjects in one order
   const ordered = messages.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
-  const hosts = ordered.map(({ url }) => (url === null ? null : new URL(url).hostname));
-  const { rows } = await tx.query<{ isWaiting: boolean }>(
+  const bodies = ordered.flatMap((each) => each.bodies.map((body, nth) => ({ body, nth, of: each.subject })));
+  const { rows } = await tx.query<{ subject: string; first: number; isWaiting: boolean }>(
     `WITH put AS (
-       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[])
-              AS m (subject, url, host, secret_of, id, body)
+       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[])
+              AS m (subject, url, host, secret_of, count)
      ), told AS (
        INSERT INTO service.webhook_subjects AS known (subject, last_sequence, head_sequence, host, due_at)
-       SELECT subject, 1, CASE WHEN host IS NOT NULL THEN 1 END, host, CASE WHEN host IS NOT NULL THEN now() END FROM put
+       SELECT subject, count, CASE WHEN host IS NOT NULL THEN 1 END, host, CASE WHEN host IS NOT NULL THEN now() END
+         FROM put
        ON CONFLICT (subject) DO UPDATE SET (last_sequence, head_sequence, host, due_at) = (
-         SELECT known.last_sequence + 1,
+         SELECT known.last_sequence + put.count,
                 CASE WHEN is_first THEN known.last_sequence + 1 ELSE known.head_sequence END,
                 CASE WHEN is_first THEN put.host ELSE known.host END,
                 CASE WHEN is_first THEN now() ELSE known.due_at END
@@ -101,22 +74,32 @@ export async function putWebhooksOf(tx: pg.ClientBase, messages: readonly Webhoo
                     AND known.gone_url IS DISTINCT FROM put.url AS is_first) AS place
           WHERE put.subject = known.subject)
        RETURNING subject, last_sequence, gone_url
+     ), placed AS (
+       SELECT subject, url, host, secret_of, last_sequence - count + 1 AS first,
+              CASE WHEN url IS NULL THEN 'no-url' WHEN gone_url = url THEN 'gone' ELSE 'waiting' END AS state
+         FROM put JOIN told USING (subject)
+     ), written AS (
+       INSERT INTO service.webhooks (subject, sequence, id, url, host, body, secret_of, created_at, state)
+       SELECT subject, first + nth, id, url, host, body, secret_of, now(), state
+         FROM placed JOIN unnest($6::text[], $7::integer[], $8::text[], $9::bytea[]) AS m (subject, nth, id, body)
+              USING (subject)
      )
-     INSERT INTO service.webhooks (subject, sequence, id, url, host, body, secret_of, created_at, state)
-     SELECT subject, last_sequence, id, url, host, body, secret_of, now(),
-            CASE WHEN url IS NULL THEN 'no-url' WHEN gone_url = url THEN 'gone' ELSE 'waiting' END
-       FROM put JOIN told USING (subject)
-     RETURNING state = 'waiting' AS "isWaiting"`,
+     SELECT subject, first, state = 'waiting' AS "isWaiting" FROM placed`,
     [
       ordered.map(({ subject }) => subject),
       ordered.map(({ url }) => url),
-      hosts,
+      ordered.map(({ url }) => (url === null ? null : new URL(url).hostname)),
       ordered.map(({ secretOf }) => secretOf ?? null),
-      ordered.map(() => messageId()),
-      ordered.map(({ body }) => Buffer.from(JSON.stringify(body))),
+      ordered.map((each) => each.bodies.length),
+      bodies.map(({ of }) => of),
+      bodies.map(({ nth }) => nth),
+      bodies.map(() => messageId()),
+      bodies.map(({ body }) => Buffer.from(JSON.stringify(body))),
     ],
   );
   if (rows.some(({ isWaiting }) => isWaiting)) await tx.query(`SELECT pg_notify('${webhooksChannel}', '')`);
+  const firsts = new Map(rows.map(({ subject, first }) => [subject, first]));
+  return messages.map(({ subject }) => firsts.get(subject) ?? 0);
 }
 
 const messageId = (): string => `msg_${randomUUID().replaceAll('-', '')}`;

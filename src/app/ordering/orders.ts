@@ -11,7 +11,7 @@ import { addSoldItems, removeSoldItems } from '#market/collections/sold-collecti
 import { auditCollections, mayBeMeant } from '#orders/audit/audit-collections.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
 import { type PersonCheck, turnstile } from '#orders/collections/turnstile.ts';
-import { type OrderKeys, orderKeys } from '#orders/creating/order-keys.ts';
+import { orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -33,12 +33,12 @@ import type { AnsweringDatabase, Database } from '#src/app/database/database.ts'
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
-import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { followReleases, type ReleaseOptions, releaseIndices } from '#wallet/indices/release-indices.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
 import { bumpParts } from './bump-parts.ts';
 import { filesDirOf } from './files-dir.ts';
+import { keysOnce } from './keys-once.ts';
 import { minerHandingOf, openMiner } from './miner.ts';
 import { markFileOf } from './wallet.ts';
 
@@ -66,17 +66,9 @@ export function openCustomerOrders(
   lifecycle.add('orders connections', () => pool.end());
   const outgoing = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
   lifecycle.add('requests for files of orders', () => outgoing.close());
-  // it never changes once it is there
-  let keys: OrderKeys | null = null;
   return new CustomerOrders({
     pool,
-    keys: async () => {
-      if (keys !== null) return keys;
-      const wallet = await openPublicWallet(pool);
-      // another request may have been faster
-      keys ??= wallet === null ? null : orderKeys(wallet, new IndexLeases(pool));
-      return keys;
-    },
+    keys: keysOnce(pool, orderKeys),
     files: new CustomerFiles(filesDirOf(config)),
     isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
     reservedMost: config.orderReservedMax,

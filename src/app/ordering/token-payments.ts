@@ -11,13 +11,11 @@ import { urlProblem } from '#outgoing/stranger-url.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import { TestPayments } from '#test-payments/test-payments.ts';
-import type { ChargeKeys } from '#tokenpay/creating/create-token-order.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
 import { type CreditingPolicy, parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
-import { IndexLeases } from '#wallet/indices/index-leases.ts';
-import { openPublicWallet } from '#wallet/public-wallet.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { keysOnce } from './keys-once.ts';
 import { requireTestNetwork } from './payout-depth.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
@@ -38,18 +36,10 @@ export function openShopOrders(
     onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('token payments connections', () => pool.end());
-  // it never changes once it is there
-  let keys: ChargeKeys | null = null;
   let secrets: WebhookKeys | null = null;
   return new ShopOrders({
     pool,
-    keys: async () => {
-      if (keys !== null) return keys;
-      const wallet = await openPublicWallet(pool);
-      // another request may have been faster
-      keys ??= wallet === null ? null : { wallet, leases: new IndexLeases(pool) };
-      return keys;
-    },
+    keys: keysOnce(pool, (wallet, leases) => ({ wallet, leases })),
     isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
     secrets: async () => {
       secrets ??= await openWebhookKeys(config);

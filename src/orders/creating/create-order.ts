@@ -18,7 +18,8 @@ import { type DepositAddress, insertDepositAddresses } from '#orders/parents/dep
 import { reserve, type StockedOutpoint, type StockedSat } from '#orders/stock/reservations.store.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
-import { type NewKeys, withNewKeys } from './new-keys.ts';
+import { withNewKeys } from '#purse/destinations/with-new-keys.ts';
+import { type NewKeys, newKeysOf } from './new-keys.ts';
 import type { OrderKeys } from './order-keys.ts';
 
 /** A file as the customer sent it. */
@@ -126,7 +127,7 @@ export async function createOrder(
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, wanted.filesUrl));
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');
-  const order = await withNewKeys(pool, keys, wanted, async (tx, own) => {
+  const order = await withNewKeys(pool, keys.leases, newKeysOf(keys, wanted), async (tx, own) => {
     const wished = newOrder(own, wanted, stored, now);
     const made = { ...wished, createdAt: await insertOrder(tx, wished) };
     if (wanted.stocked !== null) {

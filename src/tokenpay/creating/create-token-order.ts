@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { withTransaction } from '#kernel/pg/transaction.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
-import { areKnown } from '#purse/destinations/known-scripts.queries.ts';
+import { type WantedKeys, withNewKeys } from '#purse/destinations/with-new-keys.ts';
 import { chargeState } from '#tokenpay/order/charge-state.ts';
 import { insertTokenOrder } from '#tokenpay/order/token-order.store.ts';
 import type { Charge, TokenOrder } from '#tokenpay/order/token-order.ts';
@@ -32,13 +31,9 @@ export interface WantedTokenOrder
   readonly secretKey: Uint8Array | null;
 }
 
-/** These keys cannot be used. Thrown so that the transaction of the order is rolled back. */
-class UnusableKeys extends Error {}
-
 /**
  * Stores an order with two addresses that no one was shown before, and that are watched from the next block on, in one
- * transaction. It runs again with later keys where an address is known already, as after a restore, or where the release
- * ended that they are of. Throws `wallet_indices_unreleased`.
+ * transaction (`withNewKeys`). Throws `wallet_indices_unreleased`.
  *
  * @param onMade stores more in the same transaction
  */
@@ -49,33 +44,32 @@ export async function createTokenOrder(
   now: Date,
   onMade: (tx: pg.ClientBase, order: TokenOrder) => Promise<void>,
 ): Promise<TokenOrder> {
-  for (;;) {
-    const taken = await leases.take({ orders: 1, fees: 1 });
-    const fee = wallet.feesAddress(taken.first.fees);
-    const token = wallet.orderAddress(taken.first.orders, null);
-    try {
-      return await withTransaction(pool, async (tx) => {
-        if (!(await leases.confirm(tx, taken))) throw new UnusableKeys('their release has ended');
-        if (await areKnown(tx, [fee, token]))
-          throw new UnusableKeys('an address of the wallet was shown before');
-        const order = await newOrder(tx, wanted, { fee, token }, now);
-        await insertTokenOrder(tx, order);
-        const scripts = [fee, token].map(({ script }) => ({ script, sinceHeight: nextBlock }));
-        await watchScripts(tx, tokenWatcherOf(order.id), scripts);
-        await onMade(tx, order);
-        failpoint('token-order-making');
-        return order;
-      });
-    } catch (error) {
-      if (!(error instanceof UnusableKeys)) throw error;
-    }
-  }
+  return withNewKeys(pool, leases, chargeKeysOf(wallet), async (tx, keys) => {
+    const order = await newOrder(tx, wanted, keys, now);
+    await insertTokenOrder(tx, order);
+    const scripts = [keys.fee, keys.token].map(({ script }) => ({ script, sinceHeight: nextBlock }));
+    await watchScripts(tx, tokenWatcherOf(order.id), scripts);
+    await onMade(tx, order);
+    failpoint('token-order-making');
+    return order;
+  });
 }
+
+interface NewCharges {
+  readonly fee: WalletAddress;
+  readonly token: WalletAddress;
+}
+
+const chargeKeysOf = (wallet: PublicWallet): WantedKeys<NewCharges> => ({
+  counts: { orders: 1, fees: 1 },
+  at: (first) => ({ fee: wallet.feesAddress(first.fees), token: wallet.orderAddress(first.orders, null) }),
+  shown: ({ fee, token }) => [fee, token],
+});
 
 async function newOrder(
   tx: pg.ClientBase,
   wanted: WantedTokenOrder,
-  keys: { readonly fee: WalletAddress; readonly token: WalletAddress },
+  keys: NewCharges,
   now: Date,
 ): Promise<TokenOrder> {
   const { account, additionalFee, amount, baseFee, description, secretKey, successUrl, webhookUrl } = wanted;

@@ -1,5 +1,5 @@
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
-import type { WebhookMessage } from '#webhooks/outbox.ts';
+import type { WebhookMessages } from '#webhooks/outbox.ts';
 import { secretPlace } from '#webhooks/secret-place.ts';
 
 /** The subject of the messages of an order (docs/webhooks.md). */
@@ -13,12 +13,12 @@ export const tokenSecretName = (orderId: string, secretKey: Uint8Array): string 
   `${Buffer.from(secretKey).toString('hex')}:token order ${orderId}`;
 
 /** The message that tells a shop of its order: the order as `GET` answers it, and at its end a place for the secret. */
-export function shopMessage(order: TokenOrder, answer: object): WebhookMessage {
+export function shopMessage(order: TokenOrder, answer: object): WebhookMessages {
   const { id, webhookUrl: url, secretKey } = order;
   return {
     subject: tokenWebhookSubjectOf(id),
     url,
     secretOf: secretKey === null ? undefined : tokenSecretName(id, secretKey),
-    body: { ...answer, ...(secretKey === null ? {} : secretPlace) },
+    bodies: [{ ...answer, ...(secretKey === null ? {} : secretPlace) }],
   };
 }

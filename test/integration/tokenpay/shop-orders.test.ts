@@ -6,6 +6,7 @@ import { customerAddress, signerBody } from '#test/support/psbts/customer-addres
 import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
 import { testRuneBurns } from '#test/support/tokenpay/shop-burns.ts';
 import { testShopClients } from '#test/support/tokenpay/shop-clients.ts';
+import { testShopSecrets } from '#test/support/tokenpay/shop-secrets.ts';
 import { testTestPayments } from '#test/support/tokenpay/shop-test-payments.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
@@ -24,6 +25,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   testShopClients(() => shop);
   testTestPayments(() => shop);
   testRuneBurns(() => shop);
+  testShopSecrets(() => shop);
   let rune: EtchedRune;
   let other: EtchedRune;
   beforeAll(async () => {

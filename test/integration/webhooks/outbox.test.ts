@@ -4,7 +4,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { noteKeys, readPublicKeys, replaceKeys } from '#webhooks/key.store.ts';
-import { putWebhook, putWebhooks, replayWebhooks } from '#webhooks/outbox.ts';
+import { putWebhook, putWebhooks, putWebhooksOf, replayWebhooks } from '#webhooks/outbox.ts';
 import { shownPublicKey } from '#webhooks/webhook-keys.ts';
 import { listDeliveries, readWaiting, readWebhooks } from '#webhooks/webhooks.queries.ts';
 
@@ -59,6 +59,30 @@ test('many messages are written at once, in their order', async () => {
     [...bodies, { last: true }].map((body) => JSON.stringify(body)),
   );
   expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, index) => index + 1));
+});
+
+test('messages of many subjects are written at once, each in its order', async () => {
+  const of = (subject: string, to: string | null, ...bodies: object[]) => ({ subject, url: to, bodies });
+  const write = () =>
+    within((tx) =>
+      putWebhooksOf(tx, [
+        of('order both z', url, { n: 1 }, { n: 2 }, { n: 3 }),
+        of('order both a', null, { n: 4 }),
+        of('order both m', url, { n: 5 }, { n: 6 }),
+      ]),
+    );
+  expect([await write(), await write()]).toEqual([
+    [1, 1, 1],
+    [4, 2, 3],
+  ]);
+  const told = async (subject: string) =>
+    (await feed(subject)).map(({ sequence, body, state }) => `${sequence} ${body} ${state}`);
+  expect(await told('order both m')).toEqual(
+    [5, 6, 5, 6].map((n, place) => `${place + 1} {"n":${n}} waiting`),
+  );
+  expect(await told('order both z')).toHaveLength(6);
+  expect(await told('order both a')).toEqual(['1 {"n":4} no-url', '2 {"n":4} no-url']);
+  expect(await within((tx) => putWebhooksOf(tx, []))).toEqual([]);
 });
 
 test('a change that is rolled back tells nobody, and leaves no gap', async () => {

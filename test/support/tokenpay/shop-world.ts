@@ -75,7 +75,8 @@ export class ShopWorld {
   /** An output of the customer with all runes that are left, and sats for fees. */
   #purse: Coin;
   readonly shops: ShopOrders;
-  readonly secrets = new WebhookKeys(Buffer.alloc(32, 7));
+  /** Keys of the service's secret, which a test may change. */
+  secrets = new WebhookKeys(Buffer.alloc(32, 7));
   readonly #controller = new AbortController();
   readonly #followed: Promise<void>;
   readonly #closeAccess: () => Promise<void>;

@@ -1,0 +1,44 @@
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
+import type { IndexLeases } from '#wallet/indices/index-leases.ts';
+import { areKnown } from './known-scripts.queries.ts';
+
+/** Keys of the wallet that are made of indices. */
+export interface WantedKeys<Keys> {
+  readonly counts: Partial<BranchEnds>;
+  /** The keys from the first indices on. */
+  readonly at: (first: BranchEnds) => Keys | Promise<Keys>;
+  /** Addresses of them that are shown. */
+  readonly shown: (keys: Keys) => readonly { readonly script: Uint8Array }[];
+}
+
+/** These keys cannot be used. Thrown so that the transaction is rolled back. */
+class UnusableKeys extends Error {}
+
+/**
+ * A transaction that makes something with keys of its own, whose addresses no one was shown before. It runs again with
+ * later keys where an address is known already, as after a restore of an older database without the mark, or where the
+ * release ended that they are of. Throws `wallet_indices_unreleased`.
+ */
+export async function withNewKeys<Keys, Made>(
+  pool: pg.Pool,
+  leases: Pick<IndexLeases, 'take' | 'confirm'>,
+  { counts, at, shown }: WantedKeys<Keys>,
+  make: (tx: pg.ClientBase, keys: Keys) => Promise<Made>,
+): Promise<Made> {
+  for (;;) {
+    const taken = await leases.take(counts);
+    const keys = await at(taken.first);
+    try {
+      return await withTransaction(pool, async (tx) => {
+        if (!(await leases.confirm(tx, taken))) throw new UnusableKeys('their release has ended');
+        if (await areKnown(tx, shown(keys)))
+          throw new UnusableKeys('an address of the wallet was shown before');
+        return make(tx, keys);
+      });
+    } catch (error) {
+      if (!(error instanceof UnusableKeys)) throw error;
+    }
+  }
+}
