@@ -18,13 +18,18 @@ export class ItemWatch {
   /** Looks in which the database answered. */
   looks = 0;
   readonly #open: () => pg.Pool;
+  readonly #say: (words: string) => void;
   readonly #found = new Set<string>();
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
 
-  /** @param open a pool of the database, which is ended after each look: the database may be restarted */
-  constructor(open: () => pg.Pool) {
+  /**
+   * @param open a pool of the database, which is ended after each look: the database may be restarted
+   * @param say is told each fault when it is found, beside what the run does then
+   */
+  constructor(open: () => pg.Pool, say: (words: string) => void) {
     this.#open = open;
+    this.#say = say;
     this.#ended = this.#run();
   }
 
@@ -57,14 +62,19 @@ export class ItemWatch {
   async #read(look: (pool: pg.Pool) => Promise<string[]>): Promise<void> {
     const pool = this.#open();
     try {
-      for (const fault of await look(pool)) this.#found.add(fault);
+      for (const fault of await look(pool)) this.#add(fault);
     } catch (thrown) {
       const error = postgresFailure(thrown);
       const isAway = error instanceof AppError && error.code.startsWith('postgres_');
-      if (!isAway) this.#found.add(`a look at the sales failed: ${String(thrown)}`);
+      if (!isAway) this.#add(`a look at the sales failed: ${String(thrown)}`);
     } finally {
       await pool.end();
     }
+  }
+
+  #add(fault: string): void {
+    if (!this.#found.has(fault)) this.#say(fault);
+    this.#found.add(fault);
   }
 }
 

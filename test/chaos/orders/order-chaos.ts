@@ -182,7 +182,10 @@ class OrderChaos {
     const makers = [this.#serve('first', seedFile), this.#serve('second', seedFile)];
     const desk = new Shop(`http://127.0.0.1:${port}`);
     await registerPartners(desk);
-    this.#watch = new ItemWatch(() => this.#database!.pool(database));
+    this.#watch = new ItemWatch(
+      () => this.#database!.pool(database),
+      (fault) => this.#say(fault),
+    );
     this.#parts = {
       random: this.#random,
       node: this.#node,
