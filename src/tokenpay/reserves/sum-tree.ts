@@ -1,0 +1,105 @@
+import { strict as assert } from 'node:assert';
+import { createHash } from 'node:crypto';
+
+/** A leaf or a node of a sum tree: its hash commits to all leaves below it, and to their sum. */
+export interface SumNode {
+  /** 64 hex digits. */
+  readonly hash: string;
+  /** Base units, 0 or more. */
+  readonly sum: bigint;
+}
+
+/** The liability of an asset to an account. */
+export interface Liability {
+  /** 64 hex digits that its account alone learns: without them, guesses of accounts and balances cannot be tried. */
+  readonly salt: string;
+  readonly account: string;
+  /** `BTC`, or the rune by the txid of its etching. */
+  readonly asset: string;
+  /** Base units, 0 or more. */
+  readonly amount: bigint;
+}
+
+/** A node beside the path from a leaf to the root. */
+export interface PathStep extends SumNode {
+  readonly side: 'left' | 'right';
+}
+
+/** Its leaf. The lines are UTF-8, each with a line feed at its end, but the last one. */
+export function liabilityLeaf({ salt, account, asset, amount }: Liability): SumNode {
+  assert(amount >= 0n, 'a debt of an account is not a liability');
+  return { hash: hashOf('leaf', [salt, asset, String(amount), account]), sum: amount };
+}
+
+/**
+ * A tree of liabilities of one asset (Merkle sum tree). Leaves are sorted by hash, so a place tells nothing of its
+ * account. A node without a sibling moves up as it is. Nodes hash both sums beside both hashes: no sum can be made smaller
+ * in one path without another root.
+ */
+export class SumTree {
+  /** Leaves first, the root last. */
+  readonly #levels: readonly (readonly SumNode[])[];
+
+  constructor(leaves: readonly SumNode[]) {
+    let level: readonly SumNode[] = leaves.toSorted((a, b) =>
+      a.hash < b.hash ? -1 : Number(a.hash > b.hash),
+    );
+    const levels = [level];
+    while (level.length > 1) {
+      level = nextLevel(level);
+      levels.push(level);
+    }
+    this.#levels = levels;
+  }
+
+  /** Null: there are no leaves. */
+  get root(): SumNode | null {
+    return this.#levels.at(-1)?.[0] ?? null;
+  }
+
+  /** Paths of all leaves, by hash of the leaf. */
+  paths(): ReadonlyMap<string, readonly PathStep[]> {
+    const [leaves = []] = this.#levels;
+    return new Map(leaves.map(({ hash }, place) => [hash, this.#path(place)]));
+  }
+
+  #path(leaf: number): PathStep[] {
+    const steps: PathStep[] = [];
+    let place = leaf;
+    for (const level of this.#levels) {
+      const isRight = place % 2 === 1;
+      const sibling = level[isRight ? place - 1 : place + 1];
+      if (sibling !== undefined) steps.push({ side: isRight ? 'left' : 'right', ...sibling });
+      place = Math.floor(place / 2);
+    }
+    return steps;
+  }
+}
+
+/** The root that a leaf and its path lead to. */
+export function rootOfPath(leaf: SumNode, path: readonly PathStep[]): SumNode {
+  return path.reduce<SumNode>(
+    (node, step) => (step.side === 'left' ? joined(step, node) : joined(node, step)),
+    leaf,
+  );
+}
+
+function nextLevel(level: readonly SumNode[]): SumNode[] {
+  const next: SumNode[] = [];
+  for (let place = 0; place < level.length; place += 2) {
+    const [left, right] = level.slice(place, place + 2);
+    if (left !== undefined) next.push(right === undefined ? left : joined(left, right));
+  }
+  return next;
+}
+
+const joined = (left: SumNode, right: SumNode): SumNode => ({
+  hash: hashOf('node', [`${left.hash} ${left.sum}`, `${right.hash} ${right.sum}`]),
+  sum: left.sum + right.sum,
+});
+
+/** SHA-256 of lines of text. The first line says which kind it is, so a node is never read as a leaf. */
+const hashOf = (kind: 'leaf' | 'node', lines: readonly string[]): string =>
+  createHash('sha256')
+    .update([`satscribe reserves ${kind}`, ...lines].join('\n'))
+    .digest('hex');
