@@ -1845,6 +1845,39 @@ CREATE TABLE service.token_orders_offset (
   CONSTRAINT token_orders_offset_one_check CHECK (one)
 );
 
+CREATE TABLE service.token_reserve_accounts (
+  hash bytea NOT NULL,
+  account text NOT NULL,
+  body text NOT NULL,
+  CONSTRAINT token_reserve_accounts_pkey PRIMARY KEY (hash, account),
+  CONSTRAINT token_reserve_accounts_hash_fkey FOREIGN KEY (hash) REFERENCES service.token_reserves(hash) ON DELETE CASCADE
+);
+
+CREATE TABLE service.token_reserve_pages (
+  hash bytea NOT NULL,
+  page integer NOT NULL,
+  body text NOT NULL,
+  CONSTRAINT token_reserve_pages_pkey PRIMARY KEY (hash, page),
+  CONSTRAINT token_reserve_pages_hash_fkey FOREIGN KEY (hash) REFERENCES service.token_reserves(hash) ON DELETE CASCADE,
+  CONSTRAINT token_reserve_pages_page_check CHECK ((page >= 1))
+);
+
+CREATE TABLE service.token_reserves (
+  hash bytea NOT NULL,
+  height integer NOT NULL,
+  block_hash bytea NOT NULL,
+  made_at timestamp with time zone NOT NULL,
+  document text NOT NULL,
+  signature_id text NOT NULL,
+  signed_at bigint NOT NULL,
+  signatures text NOT NULL,
+  CONSTRAINT token_reserves_pkey PRIMARY KEY (hash),
+  CONSTRAINT token_reserves_block_hash_check CHECK ((length(block_hash) = 32)),
+  CONSTRAINT token_reserves_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT token_reserves_height_check CHECK ((height >= 0))
+);
+CREATE INDEX token_reserves_made_at ON service.token_reserves USING btree (made_at);
+
 CREATE TABLE service.token_runes (
   asset integer NOT NULL,
   name text NOT NULL,

@@ -44,6 +44,9 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   token_decisions: 'src/tokenpay',
   token_orders: 'src/tokenpay',
   token_orders_offset: 'src/tokenpay',
+  token_reserve_accounts: 'src/tokenpay',
+  token_reserve_pages: 'src/tokenpay',
+  token_reserves: 'src/tokenpay',
   token_runes: 'src/tokenpay',
   node_policy: 'src/orders',
   order_events: 'src/orders',
@@ -214,11 +217,20 @@ export const sharedTables: readonly SharedTables[] = [
   {
     room: 'src/tokenpay',
     files: {
-      'audit/token-faults.queries.ts': [
+      'audit/held-outputs.queries.ts': [
+        'chain.hash64',
+        'chain.outputs',
+        'service.ledger_entries',
+        'service.payments_seen',
+      ],
+      'audit/rune-parts.queries.ts': [
         'chain.hash32',
         'chain.rune_balances',
         'chain.runes',
         'service.assets',
+        'service.token_balances',
+      ],
+      'audit/token-faults.queries.ts': [
         'service.ledger_entries',
         'service.payments_seen',
         'service.token_balances',

@@ -19,6 +19,7 @@ import { startAudits, startFileSweeps, startOrders } from '#src/app/ordering/ord
 import { startPayments } from '#src/app/ordering/payments.ts';
 import { requirePayoutDepth } from '#src/app/ordering/payout-depth.ts';
 import { startTokenOrders } from '#src/app/ordering/token-payments.ts';
+import { startReserves } from '#src/app/ordering/token-reserves.ts';
 import { startWebhooks } from '#src/app/ordering/webhooks.ts';
 import { announceWaiting, keepEnded, statusWriter } from '#src/app/reports/announce.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
@@ -129,6 +130,7 @@ export async function serveNode(
     if (config.role === 'all') {
       startOrders(context, database, satributes, node.rpc, blocks, operations);
       startTokenOrders(context, database, satributes);
+      startReserves(context, database);
       startAudits(context, database, node.rpc);
       startFileSweeps(context, database, operations);
       startUndecidedSweeps(context, database);
@@ -159,6 +161,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   startWebhooks(context, database, parts.operations);
   startOrders(context, database, parts.satributes, link.rpc, link.blocks(parts.network), parts.operations);
   startTokenOrders(context, database, parts.satributes);
+  startReserves(context, database);
   startAudits(context, database, link.rpc);
   startFileSweeps(context, database, parts.operations);
   startUndecidedSweeps(context, database);

@@ -14,6 +14,7 @@ import { readTokenOrder } from '#tokenpay/reading/read-token-order.ts';
 import type { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { fxRateRoutes } from './fxrate.routes.ts';
 import { keyOf } from './key-of.ts';
+import { reservesRoutes } from './reserves.routes.ts';
 import { testPayRoute } from './test-pay.routes.ts';
 import { accountBalance, createdTokenOrder, tokenOrder, tokenOrderBody } from './token-order.schemas.ts';
 
@@ -61,6 +62,7 @@ export function tokenpayRoutes(app: App, deps: AppDependencies): void {
   checkRoute(app, deps);
   fxRateRoutes(app, deps);
   testPayRoute(app, deps);
+  reservesRoutes(app, deps);
 }
 
 function createRoute(app: App, deps: AppDependencies): void {

@@ -43,6 +43,8 @@ export const advisoryLocks = {
   tokenOrders: 7_700_118,
   /** The one transaction that makes a payment for a test, and counts what others took of its budget. */
   testPayments: 7_700_121,
+  /** The one process that proves reserves of accounts. */
+  tokenReserves: 7_700_119,
   /**
    * The one transaction that posts to the ledger of a subject: together with a hash of that. A trigger takes it,
    * too.

@@ -52,6 +52,9 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'token_credits', privilege: 'SELECT' },
   { table: 'token_credit_runes', privilege: 'SELECT' },
   { table: 'token_balances', privilege: 'SELECT' },
+  { table: 'token_reserves', privilege: 'SELECT' },
+  { table: 'token_reserve_pages', privilege: 'SELECT' },
+  { table: 'token_reserve_accounts', privilege: 'SELECT' },
   // collections for sale: an order that is made takes items that are free, and is counted
   { table: 'mint_collections', privilege: 'SELECT' },
   { table: 'mint_collections', privilege: 'UPDATE', columns: ['taken', 'unpaid'] },

@@ -1,0 +1,41 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database/database.ts';
+import { keepReserves, type ReservesWallet } from '#tokenpay/reserves/keep-reserves.ts';
+import { openPublicWallet } from '#wallet/public-wallet.ts';
+import { openSigner } from '#wallet/signer.ts';
+import { openWebhookKeys } from './webhooks.ts';
+
+/** Proves reserves for the life of the process, where it has the seed of the wallet. */
+export function startReserves({ config, lifecycle, logger }: CommandContext, { url }: Database): void {
+  const { walletSeedFile } = config;
+  if (lifecycle.signal.aborted || walletSeedFile === undefined) return;
+  const log = logger.child({ part: 'reserves' });
+  // it never changes once it is there
+  let opened: ReservesWallet | null = null;
+  lifecycle
+    .run('reserves', (signal) =>
+      keepReserves({
+        url,
+        wallet: async (client) => {
+          if (opened !== null) return opened;
+          const wallet = await openPublicWallet(client);
+          if (wallet === null) return null;
+          const signer = await openSigner(walletSeedFile, wallet.identity);
+          opened = {
+            network: wallet.network,
+            prove: (key, message) => signer.proveAddress(key, message),
+          };
+          return opened;
+        },
+        keys: () => openWebhookKeys(config),
+        signal,
+        log,
+      }),
+    )
+    .catch((error: unknown) => {
+      // orders advance without it; the age of the last document tells
+      if (!(error instanceof AppError)) lifecycle.fail(error);
+      else log.error({ code: error.code, err: error }, 'reserves are no longer proven');
+    });
+}

@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+
+const hashForm = '^[0-9a-f]{64}$';
+const hash = (description: string) => Type.String({ pattern: hashForm, description });
+const units = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
+const asset = Type.String({ description: '`BTC`, or a rune by the txid of its etching' });
+const token = Type.String({ description: '`BTC`, or the rune with spacers' });
+
+const reservedAsset = Type.Object({
+  asset,
+  token,
+  divisibility: Type.Integer({ description: 'decimals of display units; all amounts are in base units' }),
+  liabilities: units('balances of accounts above 0'),
+  debts: units('balances below 0, after a reorganisation took back what had left the account'),
+  fees: units('base fees of orders, which are not of an account'),
+  aside: units('in outputs that are set aside'),
+  waiting: units('in blocks, and not credited yet'),
+  held: units('in the outputs'),
+  difference: Type.String({
+    pattern: '^-?[0-9]+$',
+    description: 'held - (liabilities - debts + fees + aside + waiting)',
+  }),
+  liabilitiesRoot: Type.Union([hash('the root of the sum tree of liabilities'), Type.Null()]),
+});
+
+/** The document of reserves. Headers sign its bytes. */
+export const reservesDocument = Type.Object({
+  network: Type.String(),
+  block: Type.Object({ height: Type.Integer(), hash: hash('of the block at which all amounts are') }),
+  madeAt: Type.String({ format: 'date-time' }),
+  assets: Type.Array(reservedAsset, { description: 'BTC, then runes by their etchings' }),
+  outputs: Type.Object({
+    count: Type.Integer(),
+    addresses: Type.Integer(),
+    pages: Type.Integer(),
+    sha256: hash('of the lines of all outputs (docs/tokenpay.md)'),
+  }),
+});
+
+/** A page of outputs, each with the proof of its address. */
+export const reservesPage = Type.Object({
+  document: hash('SHA-256 of the document'),
+  message: Type.String({ description: 'what each proof signs' }),
+  page: Type.Integer(),
+  outputs: Type.Array(
+    Type.Object({
+      output: Type.String({ description: '<txid>:<vout>' }),
+      address: Type.String(),
+      sats: Type.Integer(),
+      outcome: Type.Union([Type.Literal('credited'), Type.Literal('aside'), Type.Literal('waiting')]),
+      runes: Type.Array(Type.Object({ asset, amount: units('base units') })),
+      proof: Type.String({ description: 'BIP 322, "simple", in base64' }),
+    }),
+    { description: 'sorted by output over all pages' },
+  ),
+});
+
+const ofAsset = { asset, token, amount: units('base units') };
+
+/** Liabilities and debts of an account. */
+export const reservesOfAccount = Type.Object({
+  document: hash('SHA-256 of the document'),
+  account: Type.String(),
+  liabilities: Type.Array(
+    Type.Object({
+      ...ofAsset,
+      salt: hash('known to the account alone'),
+      leaf: hash('SHA-256 of its lines (docs/tokenpay.md)'),
+      path: Type.Array(
+        Type.Object({
+          side: Type.Union([Type.Literal('left'), Type.Literal('right')]),
+          hash: hash('of the node beside'),
+          sum: units('of the node beside'),
+        }),
+        { description: 'nodes beside the way to liabilitiesRoot, from the leaf on' },
+      ),
+    }),
+  ),
+  debts: Type.Array(Type.Object(ofAsset)),
+});
+
+export const documentQuery = {
+  document: Type.Optional(
+    Type.String({
+      pattern: hashForm,
+      description: 'SHA-256 of one of the last documents; absent: the last one',
+    }),
+  ),
+};

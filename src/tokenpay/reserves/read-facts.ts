@@ -1,0 +1,64 @@
+import type pg from 'pg';
+import { indexTipHash, indexTipHeight } from '#chain/blocks/index-tip.queries.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { type AccountBalance, readAllTokenBalances } from '#purse/ledger/token-balances.queries.ts';
+import { type HeldOutput, readHeldOutputs, readTokenFees } from '#tokenpay/audit/held-outputs.queries.ts';
+import {
+  type HeldRune,
+  type RuneParts,
+  readHeldRunes,
+  runeParts,
+} from '#tokenpay/audit/rune-parts.queries.ts';
+import { areAtOneBlock } from '#tokenpay/audit/token-faults.queries.ts';
+
+/** Balances of accounts and what the wallet holds for them, at one block and in one snapshot. */
+export interface ReserveFacts {
+  readonly block: BlockRef;
+  readonly runes: readonly RuneParts[];
+  /** Sats of base fees in the outputs, which are no account's. */
+  readonly fees: bigint;
+  readonly balances: readonly AccountBalance[];
+  readonly outputs: readonly HeldOutput[];
+  readonly heldRunes: readonly HeldRune[];
+}
+
+/**
+ * Reads them. Null: shops have no orders, the chain still ends with the block of the last document, index and payments are at
+ * different blocks, or runes are unknown.
+ */
+export async function readReserveFacts(
+  client: pg.ClientBase,
+  last: BlockHash | null,
+): Promise<ReserveFacts | null> {
+  return withTransaction(
+    client,
+    async (tx) => {
+      const block = await blockToProve(tx);
+      if (block === null || (last !== null && Buffer.compare(block.hash, last) === 0)) return null;
+      return {
+        block,
+        runes: await runeParts(tx),
+        fees: await readTokenFees(tx),
+        balances: await readAllTokenBalances(tx, null),
+        outputs: await readHeldOutputs(tx),
+        heldRunes: await readHeldRunes(tx),
+      };
+    },
+    'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  );
+}
+
+async function blockToProve(tx: pg.ClientBase): Promise<BlockRef | null> {
+  const { rows } = await tx.query<{ height: Height; hash: BlockHash }>(
+    `SELECT ${indexTipHeight} AS height, ${indexTipHash} AS hash
+      WHERE ${indexTipHash} IS NOT NULL AND EXISTS (SELECT FROM service.token_orders)`,
+  );
+  const [block] = rows;
+  if (block === undefined || (await runeStanding(tx)).state !== 'known' || !(await areAtOneBlock(tx)))
+    return null;
+  return block;
+}
