@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type Collection, readCollection } from '#collections/collection/collection.store.ts';
 import { collectionBounds } from '#collections/collection/collection-bounds.ts';
 import { readFiles } from '#collections/collection/files.store.ts';
-import { readPhases } from '#collections/collection/phases.store.ts';
+import { readListedPhases } from '#collections/collection/phases.store.ts';
 import { unknownMint } from './approval-errors.ts';
 import type { ApprovalFacts, ApprovalFault } from './approval-faults.ts';
 import type { MarketListing } from './market-listing.ts';
@@ -14,7 +14,7 @@ export async function readFacts(
 ): Promise<ApprovalFacts & { readonly collection: Collection }> {
   const collection = await readCollection(client, id);
   if (collection === null) throw unknownMint(id);
-  const phases = await readPhases(client, id);
+  const phases = await readListedPhases(client, id);
   const files = await readFiles(client, id, { after: null, limit: collectionBounds.items });
   return { collection, phases, files };
 }

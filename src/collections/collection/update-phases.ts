@@ -4,7 +4,7 @@ import { findPhaseFaults } from '#collections/reading/phase-faults.ts';
 import type { SentPhase } from '#collections/reading/read-phases.ts';
 import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import { type Collection, lockCollection } from './collection.store.ts';
-import { type ListedPhase, readOrderedPhases, readPhases, replacePhases } from './phases.store.ts';
+import { type ListedPhase, readListedPhases, readOrderedPhases, replacePhases } from './phases.store.ts';
 
 export interface PhasesUpdate {
   readonly id: string;
@@ -40,7 +40,7 @@ export async function updatePhases(
     price: collection.price,
     hasCreatorAddress: collection.creatorAddress !== null,
   });
-  const known = await readPhases(tx, id);
+  const known = await readListedPhases(tx, id);
   findSoldFaults(values, phases, known, await readOrderedPhases(tx, id));
   if (values.faults.length > 0) return { kind: 'faulty', faults: values.faults };
   await replacePhases(
@@ -51,7 +51,7 @@ export async function updatePhases(
       known.map(({ phase }) => phase),
     ),
   );
-  return { kind: 'updated', collection, phases: await readPhases(tx, id) };
+  return { kind: 'updated', collection, phases: await readListedPhases(tx, id) };
 }
 
 /** Collects what would take from orders what they have. Pure. */

@@ -1,72 +1,27 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { lockCollectionRow } from '#collections/collection/collection.store.ts';
+import { collectionBounds } from '#collections/collection/collection-bounds.ts';
+import { BatchedReads } from '#kernel/concurrency/batched-reads.ts';
 import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { choosePhase, type Phase } from './choose-phase.ts';
-import { type HoldBounds, holdProblem } from './hold-bounds.ts';
-
-/** Items that an order in the making wants. */
-export interface HoldRequest {
-  readonly orderId: string;
-  readonly collection: string;
-  /** `drawn`: any free ones. `named`: these, by number. */
-  readonly items:
-    | { readonly kind: 'drawn'; readonly count: number }
-    | { readonly kind: 'named'; readonly numbers: readonly number[] };
-  /** The script of the address that gets them. */
-  readonly script: Uint8Array;
-  readonly client: string;
-  readonly bounds: HoldBounds;
-  readonly now: Date;
-}
-
-/** An item with the file that was approved for it. */
-export interface HeldItem {
-  /** From 1. */
-  readonly item: number;
-  readonly name: string;
-  readonly sha256: Buffer;
-  readonly bytes: number;
-  readonly mediaType: string;
-}
-
-export interface HeldItems {
-  readonly kind: 'held';
-  readonly phase: string;
-  /** Sats an item for the creator. */
-  readonly price: bigint;
-  readonly creatorAddress: string | null;
-  /** In the order of the request. */
-  readonly items: readonly HeldItem[];
-}
-
-/** `closed`: nothing is sold to this request now. `bounds`: too much is unpaid. `taken`: others have named items. */
-export interface RefusedHold {
-  readonly kind: 'unknown' | 'closed' | 'bounds' | 'taken' | 'runes';
-  readonly reason: string;
-}
-
-/** Items that a request asks for. Pure. */
-export const countOf = (items: HoldRequest['items']): number =>
-  items.kind === 'drawn' ? items.count : items.numbers.length;
-
-export const unknownCollection = (id: string) =>
-  ({ kind: 'unknown', reason: `no such collection ${id}` }) as const satisfies RefusedHold;
-
-export const saleClosed = 'The sale of this collection is closed.';
-export const paidInRunes = {
-  kind: 'runes',
-  reason: 'This collection is paid for in runes, which this service does not take yet.',
-} as const satisfies RefusedHold;
-export const itemsTaken = 'Another order has one of these items.';
-
-/** Why numbers name no item; null: each names one. Pure. */
-export const beyondSupply = (items: HoldRequest['items'], totalCount: number): string | null => {
-  const beyond = items.kind === 'named' ? items.numbers.find((number) => number > totalCount) : undefined;
-  return beyond === undefined
-    ? null
-    : `The collection has no item ${beyond}: its items are 1 to ${totalCount}.`;
-};
+import { decideHolds, type HoldTerms } from './decide-holds.ts';
+import {
+  countOf,
+  type HeldItem,
+  type HeldItems,
+  type HoldRequest,
+  type RefusedHold,
+  unknownCollection,
+} from './hold-request.ts';
+import {
+  type NetworkClient,
+  readAllowancesOf,
+  readFree,
+  readSale,
+  readUnpaidOf,
+  type SaleState,
+} from './sale.queries.ts';
 
 /** SQL: the fields of an item that its file `f` has. */
 export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"';
@@ -75,196 +30,191 @@ export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"'
 const makingMs = 60_000;
 
 /**
- * Gives items to an order that is being made, or to none. Holds of a collection wait for each other at its row, so that
- * each counts what those before it have (ADR 90).
+ * Requests that one transaction decides about, at most: with 16 of 1,000 items each it writes 16,000 rows, which takes
+ * half a second.
  */
-export function holdItems(pool: pg.Pool, request: HoldRequest): Promise<HeldItems | RefusedHold> {
-  return withTransaction(pool, async (tx) => {
-    await lockCollectionRow(tx, request.collection);
-    await freeAbandoned(tx, request.collection, request.now);
-    const state = await readSale(tx, request);
-    if (state === null) return unknownCollection(request.collection);
-    const refusal = refusalOf(state, request);
-    if (refusal !== null) return refusal;
-    const chosen = choosePhase(
-      { price: state.price, free: state.totalCount - state.taken, phases: state.phases },
-      { count: countOf(request.items), allowances: state.allowances, now: request.now },
-    );
-    if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };
-    return takeItems(tx, request, { ...chosen, creatorAddress: state.creatorAddress });
+const heldTogether = 16;
+/** Transactions at once: one waits for a row that an approval has locked, and others go past it. */
+const transactionsAtOnce = 2;
+
+/**
+ * Holds items for orders that are being made. Requests that come while a transaction holds items wait, and share the next
+ * one: a collection is locked once for all of them, for six round trips.
+ */
+export type ItemHolds = BatchedReads<HoldRequest, HeldItems | RefusedHold>;
+
+export const openItemHolds = (pool: pg.Pool): ItemHolds =>
+  new BatchedReads((requests) => holdItems(pool, requests), {
+    batches: transactionsAtOnce,
+    questions: heldTogether,
+  });
+
+/**
+ * Gives items to orders that are being made, or to none, in the order of the requests. Holds of a collection wait for
+ * each other at its row, so that each counts what those before it have (ADR 90).
+ */
+export async function holdItems(
+  pool: pg.Pool,
+  requests: readonly HoldRequest[],
+): Promise<(HeldItems | RefusedHold)[]> {
+  const found = new Map<string, HeldItems | RefusedHold>();
+  for (const [collection, together] of Map.groupBy(requests, (request) => request.collection)) {
+    const outcomes = await withTransaction(pool, (tx) => holdItemsOf(tx, collection, together));
+    for (const [place, { orderId }] of together.entries())
+      found.set(orderId, outcomes[place] ?? unknownCollection(collection));
+  }
+  return requests.map(({ orderId, collection }) => found.get(orderId) ?? unknownCollection(collection));
+}
+
+async function holdItemsOf(
+  tx: pg.ClientBase,
+  collection: string,
+  requests: readonly HoldRequest[],
+): Promise<(HeldItems | RefusedHold)[]> {
+  await lockCollectionRow(tx, collection);
+  await freeAbandoned(tx, collection, new Date(Math.max(...requests.map(({ now }) => now.getTime()))));
+  const sale = await readSale(tx, collection);
+  if (sale === null) return requests.map(() => unknownCollection(collection));
+  const allowances = await readAllowancesOf(
+    tx,
+    collection,
+    requests.map(({ script }) => script),
+  );
+  const unpaid = await readBoundedUnpaid(tx, requests);
+  const named = requests.flatMap(({ items }) => (items.kind === 'named' ? items.numbers : []));
+  const asked = requests.map((request, nth) => ({
+    ...request,
+    network: networkOfClient(request.client),
+    ...(unpaid.get(request) ?? { ofClient: 0, ofNetwork: 0 }),
+    allowances: allowances[nth] ?? [],
+  }));
+  const decisions = decideHolds(sale, asked, await readFree(tx, collection, named));
+  const given = requests.flatMap((request, nth) => {
+    const terms = decisions[nth];
+    return terms?.kind === 'terms' ? [{ request, terms }] : [];
+  });
+  const items = await takeItems(tx, sale, collection, given);
+  return requests.map(({ orderId }, nth) => {
+    const decision = decisions[nth];
+    assert(decision !== undefined, 'each request is decided about');
+    if (decision.kind !== 'terms') return decision;
+    const { phase, price } = decision;
+    return {
+      kind: 'held',
+      phase,
+      price,
+      creatorAddress: creatorOf(sale, price),
+      items: items.get(orderId) ?? [],
+    };
   });
 }
 
-interface SaleState {
-  readonly state: 'approved' | 'closed';
-  readonly price: bigint;
-  readonly creatorAddress: string | null;
-  readonly isInRunes: boolean;
-  readonly totalCount: number;
-  readonly taken: number;
-  readonly unpaid: number;
-  readonly ofClient: number;
-  readonly ofNetwork: number;
-  readonly phases: readonly Phase[];
-  readonly allowances: readonly { phase: string; items: number | null; paid: number }[];
+/** The unpaid items of those who ask and have a bound. A key without one is not counted: a shop has thousands. */
+async function readBoundedUnpaid(
+  tx: pg.ClientBase,
+  requests: readonly HoldRequest[],
+): Promise<ReadonlyMap<HoldRequest, { readonly ofClient: number; readonly ofNetwork: number }>> {
+  const bounded = requests.filter(({ bounds }) => bounds.client < collectionBounds.items);
+  const clients = bounded.map(({ client }): NetworkClient => ({ client, network: networkOfClient(client) }));
+  const unpaid = await readUnpaidOf(tx, clients);
+  return new Map(bounded.map((request, nth) => [request, unpaid[nth] ?? { ofClient: 0, ofNetwork: 0 }]));
+}
+
+const creatorOf = ({ creatorAddress }: Pick<SaleState, 'creatorAddress'>, price: bigint): string | null =>
+  price === 0n ? null : creatorAddress;
+
+interface GivenHold {
+  readonly request: HoldRequest;
+  readonly terms: HoldTerms;
 }
 
 /**
- * The collection, its phases, what they allow the address, and what is unpaid: one statement. Null: there is no
- * approved collection with this id.
+ * Takes the items of these orders, counts them, and notes the orders: one statement, which does all of it or nothing.
+ * Drawn items are the first free ones that no order of these names.
  */
-export async function readSale(
-  tx: pg.ClientBase,
-  { collection, script, client }: Pick<HoldRequest, 'collection' | 'script' | 'client'>,
-): Promise<SaleState | null> {
-  const network = networkOfClient(client);
-  const { rows } = await tx.query<{
-    state: 'approved' | 'closed';
-    price: number;
-    creator_address: string | null;
-    in_runes: boolean;
-    total_count: number;
-    taken: number;
-    unpaid: number;
-    of_client: number;
-    of_network: number;
-    phases: readonly StoredPhase[];
-    allowances: SaleState['allowances'];
-  }>({
-    name: 'read mint sale',
-    text: `SELECT c.state, c.price, c.creator_address, c.alt_prices IS NOT NULL AS in_runes, c.total_count, c.taken, c.unpaid,
-             (SELECT coalesce(sum(items), 0)::integer FROM service.mint_orders WHERE client = $3) AS of_client,
-             (SELECT coalesce(sum(items), 0)::integer FROM service.mint_orders
-               WHERE client >= $4 AND client < $4 || chr(1114111)) AS of_network,
-             (SELECT coalesce(jsonb_agg(jsonb_build_object(
-                'phase', p.phase, 'place', p.place, 'items', p.items, 'taken', p.taken, 'isPublic', p.is_public,
-                'price', p.price::text, 'startsAt', p.starts_at, 'endsAt', p.ends_at)), '[]')
-                FROM service.mint_phases AS p WHERE p.collection = c.id) AS phases,
-             (SELECT coalesce(jsonb_agg(jsonb_build_object('phase', a.phase, 'items', a.items, 'paid',
-                (SELECT coalesce(sum(o.items), 0) FROM service.mint_orders AS o
-                  WHERE o.collection = a.collection AND o.phase = a.phase AND o.script = a.script AND o.standing = 'allowed'))), '[]')
-                FROM service.mint_allowances AS a JOIN service.mint_phases AS p USING (collection, phase)
-               WHERE a.collection = c.id AND a.script = $2) AS allowances
-           FROM service.mint_collections AS c WHERE c.id = $1 AND c.state IN ('approved', 'closed')`,
-    values: [collection, Buffer.from(script), client, network],
-  });
-  const [row] = rows;
-  if (row === undefined) return null;
-  return {
-    state: row.state,
-    price: BigInt(row.price),
-    creatorAddress: row.creator_address,
-    isInRunes: row.in_runes,
-    totalCount: row.total_count,
-    taken: row.taken,
-    unpaid: row.unpaid,
-    ofClient: row.of_client,
-    ofNetwork: row.of_network,
-    phases: row.phases.map(phaseOf),
-    allowances: row.allowances,
-  };
-}
-
-interface StoredPhase extends Omit<Phase, 'price' | 'startsAt' | 'endsAt'> {
-  readonly price: string | null;
-  readonly startsAt: string | null;
-  readonly endsAt: string | null;
-}
-
-const phaseOf = ({ price, startsAt, endsAt, ...phase }: StoredPhase): Phase => ({
-  ...phase,
-  price: price === null ? null : BigInt(price),
-  startsAt: startsAt === null ? null : new Date(startsAt),
-  endsAt: endsAt === null ? null : new Date(endsAt),
-});
-
-function refusalOf(state: SaleState, request: HoldRequest): RefusedHold | null {
-  if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
-  if (state.isInRunes) return paidInRunes;
-  const beyond = beyondSupply(request.items, state.totalCount);
-  if (beyond !== null) return { kind: 'closed', reason: beyond };
-  const unpaid = {
-    ofClient: state.ofClient,
-    ofNetwork: state.ofNetwork,
-    ofCollection: state.unpaid,
-  };
-  const unsold = state.totalCount - state.taken + state.unpaid;
-  const count = countOf(request.items);
-  // a collection without room says so: bounds are about what there is
-  if (state.totalCount - state.taken < count) return null;
-  const problem = holdProblem(count, unpaid, unsold, request.bounds);
-  return problem === null ? null : { kind: 'bounds', reason: problem };
-}
-
-interface Chosen {
-  readonly phase: Phase;
-  readonly price: bigint;
-  readonly creatorAddress: string | null;
-}
-
-/** Takes the items, counts them, and notes the order: one statement, which does all of it or nothing. */
 async function takeItems(
   tx: pg.ClientBase,
-  { orderId, collection, items, script, client, now }: HoldRequest,
-  { phase, price, creatorAddress }: Chosen,
-): Promise<HeldItems | RefusedHold> {
-  const isNamed = items.kind === 'named';
-  const count = countOf(items);
-  const { rows } = await tx.query<HeldItem>({
-    name: isNamed ? 'take named mint items' : 'take drawn mint items',
-    text: `WITH free AS (
-        SELECT item, row_number() OVER () - 1 AS place FROM (${isNamed ? namedItems : drawnItems}) AS found
-      ), enough AS (
-        SELECT FROM free HAVING count(*) = $3
-      ), taken AS (
-        UPDATE service.mint_items AS m SET order_id = $4, order_place = free.place
-          FROM free WHERE m.collection = $1 AND m.item = free.item AND EXISTS (SELECT FROM enough)
-        RETURNING m.item, m.file, m.order_place
-      ), counted AS (
-        UPDATE service.mint_collections SET taken = taken + $3, unpaid = unpaid + $3
-         WHERE id = $1 AND EXISTS (SELECT FROM enough)
-      ), counted_phase AS (
-        UPDATE service.mint_phases SET taken = taken + $3
-         WHERE collection = $1 AND phase = $5 AND EXISTS (SELECT FROM enough)
-      ), noted AS (
-        INSERT INTO service.mint_orders
-          (order_id, collection, phase, items, numbers, is_requested, script, price, creator_address, client, standing, held_until)
-        SELECT $4, $1, $5, $3, (SELECT array_agg(item ORDER BY place) FROM free), ${isNamed}, $6, $7, $8, $9, 'making', $10
-          FROM enough
-      )
-      SELECT t.item, ${heldFile}
-        FROM taken AS t JOIN service.mint_files AS f ON f.collection = $1 AND f.place = t.file
-       ORDER BY t.order_place`,
+  sale: SaleState,
+  collection: string,
+  given: readonly GivenHold[],
+): Promise<ReadonlyMap<string, readonly HeldItem[]>> {
+  if (given.length === 0) return new Map();
+  const named = given.flatMap(({ request: { orderId, items } }) =>
+    items.kind === 'named' ? items.numbers.map((item, place) => ({ orderId, item, place })) : [],
+  );
+  const drawn = given.flatMap(({ request: { orderId, items } }) =>
+    items.kind === 'drawn' ? Array.from({ length: items.count }, (_of, place) => ({ orderId, place })) : [],
+  );
+  const phases = [...Map.groupBy(given, ({ terms }) => terms.phase)];
+  const { rows } = await tx.query<HeldItem & { order_id: string }>({
+    name: 'take mint items',
+    text: takeStatement,
     values: [
       collection,
-      isNamed ? items.numbers : count,
-      count,
-      orderId,
-      phase.phase,
-      Buffer.from(script),
-      price,
-      price === 0n ? null : creatorAddress,
-      client,
-      new Date(now.getTime() + makingMs),
+      named.map(({ item }) => item),
+      named.map(({ orderId }) => orderId),
+      named.map(({ place }) => place),
+      drawn.map(({ orderId }) => orderId),
+      drawn.map(({ place }) => place),
+      drawn.length,
+      given.map(({ request }) => request.orderId),
+      given.map(({ terms }) => terms.phase),
+      given.map(({ request }) => countOf(request.items)),
+      given.map(({ request }) => request.items.kind === 'named'),
+      given.map(({ request }) => Buffer.from(request.script)),
+      given.map(({ terms }) => terms.price),
+      given.map(({ terms }) => creatorOf(sale, terms.price)),
+      given.map(({ request }) => request.client),
+      given.map(({ request }) => new Date(request.now.getTime() + makingMs)),
+      named.length + drawn.length,
+      phases.map(([phase]) => phase),
+      phases.map(([, of]) => of.reduce((sum, { request }) => sum + countOf(request.items), 0)),
     ],
   });
-  if (rows.length !== count)
-    return {
-      kind: 'taken',
-      reason: isNamed ? itemsTaken : `The collection has fewer than ${count} items left.`,
-    };
-  return {
-    kind: 'held',
-    phase: phase.phase,
-    price,
-    creatorAddress: price === 0n ? null : creatorAddress,
-    items: rows,
-  };
+  // the row of the collection is locked, and its counts said that they are there
+  assert(
+    rows.length === named.length + drawn.length,
+    `collection ${collection} has fewer free items than it counts`,
+  );
+  const byOrder = Map.groupBy(rows, (row) => row.order_id);
+  return new Map(
+    [...byOrder].map(([orderId, held]) => [orderId, held.map(({ order_id: _order, ...item }) => item)]),
+  );
 }
 
-const drawnItems = `SELECT item FROM service.mint_items WHERE collection = $1 AND order_id IS NULL ORDER BY draw LIMIT $2::integer`;
-const namedItems = `SELECT m.item FROM unnest($2::integer[]) WITH ORDINALITY AS asked(item, place)
-  JOIN service.mint_items AS m ON m.collection = $1 AND m.item = asked.item AND m.order_id IS NULL ORDER BY asked.place`;
+const takeStatement = `WITH named AS (
+    SELECT * FROM unnest($2::integer[], $3::uuid[], $4::integer[]) AS n(item, order_id, place)
+  ), free AS (
+    SELECT item, row_number() OVER (ORDER BY draw) AS nth FROM (
+      SELECT item, draw FROM service.mint_items
+       WHERE collection = $1 AND order_id IS NULL AND item <> ALL($2::integer[]) ORDER BY draw LIMIT $7::integer) AS first
+  ), wanted AS (
+    SELECT item, order_id, place FROM named
+    UNION ALL
+    SELECT free.item, d.order_id, d.place
+      FROM free JOIN unnest($5::uuid[], $6::integer[]) WITH ORDINALITY AS d(order_id, place, nth) USING (nth)
+  ), taken AS (
+    UPDATE service.mint_items AS m SET order_id = w.order_id, order_place = w.place
+      FROM wanted AS w WHERE m.collection = $1 AND m.item = w.item AND m.order_id IS NULL
+    RETURNING m.item, m.file, m.order_id, m.order_place
+  ), counted AS (
+    UPDATE service.mint_collections SET taken = taken + $17, unpaid = unpaid + $17 WHERE id = $1
+  ), counted_phases AS (
+    UPDATE service.mint_phases AS p SET taken = p.taken + s.items
+      FROM unnest($18::text[], $19::integer[]) AS s(phase, items) WHERE p.collection = $1 AND p.phase = s.phase
+  ), noted AS (
+    INSERT INTO service.mint_orders
+      (order_id, collection, phase, items, numbers, is_requested, script, price, creator_address, client, standing, held_until)
+    SELECT o.order_id, $1, o.phase, o.items,
+           (SELECT array_agg(w.item ORDER BY w.place) FROM wanted AS w WHERE w.order_id = o.order_id),
+           o.is_requested, o.script, o.price, o.creator_address, o.client, 'making', o.held_until
+      FROM unnest($8::uuid[], $9::text[], $10::integer[], $11::boolean[], $12::bytea[], $13::bigint[], $14::text[],
+                  $15::text[], $16::timestamptz[])
+        AS o(order_id, phase, items, is_requested, script, price, creator_address, client, held_until)
+  )
+  SELECT t.order_id, t.item, ${heldFile}
+    FROM taken AS t JOIN service.mint_files AS f ON f.collection = $1 AND f.place = t.file
+   ORDER BY t.order_id, t.order_place`;
 
 /** Frees what orders had that were not stored in time. They are rare: a process died while it made one. */
 async function freeAbandoned(tx: pg.ClientBase, collection: string, now: Date): Promise<void> {

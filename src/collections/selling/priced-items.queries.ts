@@ -5,13 +5,13 @@ import {
   countOf,
   type HeldItem,
   type HoldRequest,
-  heldFile,
   itemsTaken,
   paidInRunes,
-  readSale,
   saleClosed,
   unknownCollection,
-} from './holds.store.ts';
+} from './hold-request.ts';
+import { heldFile } from './holds.store.ts';
+import { readAllowancesOf, readSale } from './sale.queries.ts';
 
 /** Items and the price of an item, as an order of now would have them. */
 export interface PricedItems {
@@ -35,15 +35,16 @@ export async function pricedItems(
   request: PricedRequest,
 ): Promise<PricedItems | { readonly kind: 'unknown' | 'closed' | 'runes'; readonly reason: string }> {
   const { collection, items, now } = request;
-  const script = request.script ?? Buffer.alloc(0);
-  const state = await readSale(client, { collection, script, client: '' });
+  const state = await readSale(client, collection);
   if (state === null) return unknownCollection(collection);
   if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
   if (state.isInRunes) return paidInRunes;
   const beyond = beyondSupply(items, state.totalCount);
   if (beyond !== null) return { kind: 'closed', reason: beyond };
   const count = countOf(items);
-  const { price, phases, allowances } = state;
+  const { price, phases } = state;
+  const [allowances = []] =
+    request.script === null ? [] : await readAllowancesOf(client, collection, [request.script]);
   const free = state.totalCount - state.taken;
   const chosen = choosePhase({ price, free, phases }, { count, allowances, now });
   if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };

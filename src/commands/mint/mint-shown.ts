@@ -11,7 +11,7 @@ import {
   readCollection,
 } from '#collections/collection/collection.store.ts';
 import { type CollectionFile, readFiles } from '#collections/collection/files.store.ts';
-import { type ListedPhase, readPhases } from '#collections/collection/phases.store.ts';
+import { type ListedPhase, readListedPhases } from '#collections/collection/phases.store.ts';
 import { isOpen } from '#collections/selling/choose-phase.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
@@ -95,7 +95,7 @@ export async function show(context: CommandContext, id: string): Promise<void> {
     if (collection === null) throw unknownMint(id);
     const shown = {
       collection: { ...collection, averageBytes: await readAverageBytes(pool, id) },
-      phases: await readPhases(pool, id),
+      phases: await readListedPhases(pool, id),
       counts: await countFiles(pool, id),
       files: await readFiles(pool, id, { after: null, limit }),
       preview: collection.state === 'pending' ? await previewApproval(pool, market, id, options) : null,

@@ -5,7 +5,7 @@ import {
   readAverageBytes,
   readCollection,
 } from '#collections/collection/collection.store.ts';
-import { readPhases } from '#collections/collection/phases.store.ts';
+import { readListedPhases } from '#collections/collection/phases.store.ts';
 import { isCollectionSlug } from '#collections/reading/read-collection.ts';
 import { refuseFaults } from '#http/orders/refuse-faults.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -41,7 +41,7 @@ export function collectionRoutes(app: App, deps: AppDependencies): void {
         pool,
         async ({ client }) => {
           const collection = await soldCollection(client, givenId(request.query.id));
-          const phases = await readPhases(client, collection.id);
+          const phases = await readListedPhases(client, collection.id);
           const inscribed = await countDeliveredItems(client, collection.id);
           const averageBytes = await readAverageBytes(client, collection.id);
           return collectionAnswer(collection, { phases, inscribed, averageBytes, serviceFee });

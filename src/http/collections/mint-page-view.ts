@@ -3,8 +3,8 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { type Collection, readCollection } from '#collections/collection/collection.store.ts';
 import { type CollectionFile, readFiles } from '#collections/collection/files.store.ts';
 import type { Phase } from '#collections/selling/choose-phase.ts';
-import { readSale } from '#collections/selling/holds.store.ts';
 import { leftInPhase, nextChange, phaseStateAt, saleStateAt } from '#collections/selling/phase-state.ts';
+import { readSale } from '#collections/selling/sale.queries.ts';
 import { coinInDollars } from '#http/server/answers/coin-in-dollars.ts';
 import { siteOf } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -58,9 +58,7 @@ export async function mintPageView(
 async function readSold(client: pg.PoolClient, slug: string, tip: Parameters<typeof siteOf>[1]) {
   const collection = await readCollection(client, slug);
   if (collection?.state !== 'approved' && collection?.state !== 'closed') return null;
-  // without a client and an address: their parts are those of orders
-  const sale = await readSale(client, { collection: slug, script: new Uint8Array(), client: '' });
-  const phases = (sale?.phases ?? []).toSorted((a, b) => a.place - b.place);
+  const phases = (await readSale(client, slug))?.phases ?? [];
   const files = await readFiles(client, slug, { after: null, limit: tilesMax });
   return { collection, phases, files, links: await linksOf(client, slug), tip };
 }

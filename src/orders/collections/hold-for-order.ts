@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { collectionBounds } from '#collections/collection/collection-bounds.ts';
 import type { HoldBounds } from '#collections/selling/hold-bounds.ts';
-import { giveUpHold, type HeldItem, holdItems, type RefusedHold } from '#collections/selling/holds.store.ts';
+import type { HeldItem, RefusedHold } from '#collections/selling/hold-request.ts';
+import { giveUpHold, type ItemHolds } from '#collections/selling/holds.store.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -13,6 +14,7 @@ import type { CollectionOrder } from './read-collection-order.ts';
 
 export interface HoldingParts {
   readonly pool: pg.Pool;
+  readonly holds: ItemHolds;
   readonly files: Pick<CustomerFiles, 'get'>;
 }
 
@@ -20,6 +22,8 @@ export interface HoldingParts {
 interface Holder {
   readonly client: string;
   readonly bounds: HoldBounds;
+  /** Aborted once it has left. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -28,11 +32,14 @@ interface Holder {
  *
  * @param bounds of addresses and networks without a key
  */
-export function holderOf({ client, key }: Pick<Asker, 'client' | 'key'>, bounds: HoldBounds): Holder {
-  if (key.kind === 'none' || !key.scopes.includes('orders')) return { client, bounds };
+export function holderOf(
+  { client, key, signal }: Pick<Asker, 'client' | 'key' | 'signal'>,
+  bounds: HoldBounds,
+): Holder {
+  if (key.kind === 'none' || !key.scopes.includes('orders')) return { client, bounds, signal };
   const most = key.terms.reservedMax ?? collectionBounds.items;
   // its name begins no other one
-  return { client: `key(${key.id})`, bounds: { client: most, network: most } };
+  return { client: `key(${key.id})`, bounds: { client: most, network: most }, signal };
 }
 
 /**
@@ -41,12 +48,15 @@ export function holderOf({ client, key }: Pick<Asker, 'client' | 'key'>, bounds:
  * then.
  */
 export async function holdForOrder(
-  { pool, files }: HoldingParts,
+  { pool, holds, files }: HoldingParts,
   { collection, items, script }: Pick<CollectionOrder, 'collection' | 'items' | 'script'>,
-  { client, bounds }: Holder,
+  { client, bounds, signal }: Holder,
 ): Promise<OrderedItems | RefusedHold> {
   const orderId = randomUUID();
-  const held = await holdItems(pool, { orderId, collection, items, script, client, bounds, now: new Date() });
+  const held = await holds.ask(
+    { orderId, collection, items, script, client, bounds, now: new Date() },
+    signal,
+  );
   if (held.kind !== 'held') return held;
   failpoint('items-held');
   try {

@@ -1,4 +1,4 @@
-import type { HeldItem, HeldItems } from '#collections/selling/holds.store.ts';
+import type { HeldItem, HeldItems } from '#collections/selling/hold-request.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 
 /** Items of a collection that an order inscribes, on the terms of its hold. */

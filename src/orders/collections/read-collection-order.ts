@@ -1,5 +1,5 @@
 import { collectionBounds } from '#collections/collection/collection-bounds.ts';
-import type { HoldRequest } from '#collections/selling/holds.store.ts';
+import type { HoldRequest } from '#collections/selling/hold-request.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, isGiven, RequestValues } from '#kernel/requests/request-values.ts';
 import { readAddress } from '#orders/reading/read-order.ts';

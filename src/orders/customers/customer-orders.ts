@@ -3,7 +3,8 @@ import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { areRevealsRefused } from '#chain/pending/pending.queries.ts';
 import type { HoldBounds } from '#collections/selling/hold-bounds.ts';
-import { giveUpHold, type RefusedHold } from '#collections/selling/holds.store.ts';
+import type { RefusedHold } from '#collections/selling/hold-request.ts';
+import { giveUpHold, type ItemHolds, openItemHolds } from '#collections/selling/holds.store.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -107,6 +108,7 @@ export class CustomerOrders {
   readonly #missedCodes = new MissedCodes();
   /** Read once for all who create at once. */
   readonly #standing: SharedMaking<DeliveryStanding>;
+  readonly #holds: ItemHolds;
   /** Takes reveals above the standard weight; null: there is none. */
   readonly miner: Miner | null;
   /** Of an order that names none. */
@@ -129,6 +131,7 @@ export class CustomerOrders {
     this.#stored = new StoredBytes(parts.bytesADay);
     const { pool, isSignerThere, files } = parts;
     this.uploads = new CustomerUploads({ pool, files, stored: new StoredBytes(parts.uploadBytesADay) });
+    this.#holds = openItemHolds(parts.pool);
     this.#standing = new SharedMaking(async () => ({
       isSignerThere: await isSignerThere(),
       areRevealsRefused: await areRevealsRefused(pool),
@@ -176,10 +179,10 @@ export class CustomerOrders {
   /** Holds items of a collection for an order that is being made. They are given up where it is not. */
   holdItems(
     wanted: Parameters<typeof holdForOrder>[1],
-    asker: Pick<Asker, 'client' | 'key'>,
+    asker: Pick<Asker, 'client' | 'key' | 'signal'>,
   ): Promise<OrderedItems | RefusedHold> {
     const { pool, files, holdBounds } = this.#parts;
-    return holdForOrder({ pool, files }, wanted, holderOf(asker, holdBounds));
+    return holdForOrder({ pool, holds: this.#holds, files }, wanted, holderOf(asker, holdBounds));
   }
 
   giveUpItems({ orderId }: Pick<OrderedItems, 'orderId'>): Promise<void> {

@@ -5,7 +5,6 @@ import { type Approved, approveCollection } from '#collections/approving/approve
 import type { ContentsDisk } from '#collections/approving/contents-disk.ts';
 import { closeCollection, refuseCollection } from '#collections/approving/decide-collection.ts';
 import { previewApproval } from '#collections/approving/preview-approval.ts';
-import { holdItems } from '#collections/selling/holds.store.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { replaceCollection } from '#market/collections/collection.store.ts';
@@ -14,7 +13,7 @@ import { CustomerFiles, fileFolders } from '#orders/files/customer-files.ts';
 import { fileBytesMax } from '#orders/files/file-bounds.ts';
 import { sweepFolder } from '#orders/files/sweep-files.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
-import { holdRequest } from '#test/support/collections/collection-rows.ts';
+import { holdOne, holdRequest } from '#test/support/collections/collection-rows.ts';
 import { type FileServer, startFileServer } from '#test/support/collections/file-server.ts';
 import { insertPending } from '#test/support/collections/pending-rows.ts';
 import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
@@ -136,10 +135,7 @@ test('what was approved is sold, whatever the URLs have later', async () => {
 
   server.contents.set('/frogs/6.txt', 'something else');
   await expect(approve('frogs')).rejects.toMatchObject({ code: 'mint_decided' });
-  const held = await holdItems(
-    database.pool,
-    holdRequest('frogs', { items: { kind: 'named', numbers: [7] } }),
-  );
+  const held = await holdOne(database.pool, holdRequest('frogs', { items: { kind: 'named', numbers: [7] } }));
   expect(held).toMatchObject({
     kind: 'held',
     items: [{ item: 7, name: '6.txt', sha256: sha256('frogs 6') }],
@@ -331,7 +327,7 @@ test('a pending collection is refused, an approved one is closed', async () => {
   await expect(closeCollection(database.pool, 'decided', 'again')).rejects.toMatchObject({
     code: 'mint_decided',
   });
-  expect(await holdItems(database.pool, holdRequest('decided'))).toMatchObject({ kind: 'closed' });
+  expect(await holdOne(database.pool, holdRequest('decided'))).toMatchObject({ kind: 'closed' });
   await pending('refused', 1);
   await refuseCollection(database.pool, 'refused', 'Not yours.');
   await expect(approve('refused')).rejects.toMatchObject({ code: 'mint_decided' });

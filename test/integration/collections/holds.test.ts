@@ -10,6 +10,7 @@ import {
 } from '#collections/selling/sold-items.store.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import {
+  holdOne,
   holdRequest,
   insertCollection,
   requireExactCounts,
@@ -25,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const hold = (collection: string, given: Parameters<typeof holdRequest>[1] = {}) =>
-  holdItems(database.pool, holdRequest(collection, given));
+  holdOne(database.pool, holdRequest(collection, given));
 
 /** Holds, stores and pays for items at once. */
 async function sell(collection: string, given: Parameters<typeof holdRequest>[1] = {}): Promise<string> {
@@ -128,6 +129,72 @@ describe('items', () => {
     const found = await hold('greedy', { items: { kind: 'drawn', count: 6 } });
     expect(found).toSatisfy(refuses('bounds', 'can have 5 items now'));
     expect(found).not.toSatisfy(refuses('bounds', 'try again'));
+  });
+});
+
+describe('held together', () => {
+  /** A request of each kind, of few clients, addresses and items, so that they meet. */
+  const request = fc.record({
+    items: fc.oneof(
+      fc.record({ kind: fc.constant('drawn' as const), count: fc.integer({ min: 1, max: 4 }) }),
+      fc.record({
+        kind: fc.constant('named' as const),
+        numbers: fc.uniqueArray(fc.integer({ min: 1, max: 13 }), { minLength: 1, maxLength: 3 }),
+      }),
+    ),
+    client: fc.constantFrom('1.1', '1.2', '2.1'),
+    buyer: fc.constantFrom('ada', 'bob'),
+  });
+  const phases = [
+    { phase: 'listed', price: 5, items: 3, isPublic: false, allowances: { ada: 2 } },
+    { phase: 'public' },
+  ];
+  const bounds = { client: 4, network: 6 };
+  let collections = 0;
+
+  test('each gets what it would get after the others, and no item goes to two', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 16 }), async (given) => {
+        const [together, apart] = [`together-${++collections}`, `apart-${collections}`];
+        for (const id of [together, apart])
+          await insertCollection(database.pool, { id, items: 12, price: 9, creatorAddress: 'ada', phases });
+        // the bounds of a client are over all collections: each of these has clients of its own
+        const requestsOf = (id: string, first: number) =>
+          given.map(({ items, client, buyer }) =>
+            holdRequest(id, {
+              items,
+              client: `${first}.${collections}.${client}`,
+              script: scriptOf(buyer),
+              bounds,
+            }),
+          );
+        const held = await holdItems(database.pool, requestsOf(together, 1));
+        const alone: typeof held = [];
+        for (const each of requestsOf(apart, 2)) alone.push(await holdOne(database.pool, each));
+        const items = held.flatMap((each) =>
+          each.kind === 'held' ? each.items.map(({ item }) => item) : [],
+        );
+        expect(new Set(items).size).toBe(items.length);
+        for (const id of [together, apart]) await requireExactCounts(database.pool, id);
+        if (given.every(({ items: { kind } }) => kind === 'drawn')) expect(held).toEqual(alone);
+        for (const [nth, each] of held.entries()) {
+          const { items: wanted } = given[nth]!;
+          if (each.kind === 'held' && wanted.kind === 'named')
+            expect(each.items.map(({ item }) => item)).toEqual(wanted.numbers);
+          if (each.kind === 'held' && wanted.kind === 'drawn') expect(each.items).toHaveLength(wanted.count);
+        }
+      }),
+      propertyBounds(60),
+    );
+  }, 120_000);
+
+  test('requests of other collections and of none have their own answers', async () => {
+    for (const id of ['left', 'right']) await insertCollection(database.pool, { id, items: 2 });
+    const held = await holdItems(
+      database.pool,
+      ['left', 'nowhere', 'right', 'left'].map((id) => holdRequest(id)),
+    );
+    expect(held.map(({ kind }) => kind)).toEqual(['held', 'unknown', 'held', 'bounds']);
   });
 });
 

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import type { HoldRequest } from '#collections/selling/holds.store.ts';
+import type { HeldItems, HoldRequest, RefusedHold } from '#collections/selling/hold-request.ts';
+import { holdItems } from '#collections/selling/holds.store.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { openSoldCollection } from '#market/collections/sold-collection.store.ts';
 
@@ -99,6 +101,13 @@ export function holdRequest(collection: string, given: Partial<HoldRequest> = {}
     now: new Date(),
     ...given,
   };
+}
+
+/** Holds items for one request alone. */
+export async function holdOne(pool: pg.Pool, request: HoldRequest): Promise<HeldItems | RefusedHold> {
+  const [held] = await holdItems(pool, [request]);
+  assert(held !== undefined, 'a request is answered');
+  return held;
 }
 
 /** Throws unless the counts of a collection are those of its orders and items. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { holdItems } from '#collections/selling/holds.store.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import {
   type CollectionSpec,
+  holdOne,
   holdRequest,
   insertCollection,
   requireExactCounts,
@@ -127,7 +127,7 @@ describe('an order', () => {
       `UPDATE service.mint_collections SET alt_prices = '{"rune": {"amount": 1, "token": "A"}}' WHERE id = 'in-runes'`,
     );
     await selling('none-left', { items: 1 });
-    await holdItems(pool, holdRequest('none-left'));
+    await holdOne(pool, holdRequest('none-left'));
     await create('waits');
     const named = (...requestedIds: unknown[]) => wanted('strict', {}, { requestedIds });
     const cases: readonly [unknown, number, RegExp][] = [

@@ -5,11 +5,11 @@ import type { Scope } from '#accounts/api-key.ts';
 import { listCollections } from '#collections/collection/collection.store.ts';
 import { readFiles } from '#collections/collection/files.store.ts';
 import { deleteUndecided } from '#collections/collection/insert-collection.store.ts';
-import { holdItems } from '#collections/selling/holds.store.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import {
+  holdOne,
   holdRequest,
   insertCollection,
   requireExactCounts,
@@ -325,7 +325,7 @@ describe('phases', () => {
       items: 20,
       phases: [{ phase: 'one', items: 10 }],
     });
-    await holdItems(http.database.pool, holdRequest('sold', { items: { kind: 'drawn', count: 4 } }));
+    await holdOne(http.database.pool, holdRequest('sold', { items: { kind: 'drawn', count: 4 } }));
     const faulty: readonly [unknown, RegExp][] = [
       [[{ id: 'one', inscriptionsCount: 3 }], /is 3, and 4 items of phase one are sold or reserved/u],
       [[{ id: 'two' }], /phase one, so it stays/u],
@@ -429,7 +429,7 @@ test('items that were delivered are listed as they were inscribed, with their nu
   const { pool } = http.database;
   await insertCollection(pool, { id: 'delivered', items: 10 });
   const orderId = randomUUID();
-  await holdItems(
+  await holdOne(
     pool,
     holdRequest('delivered', {
       orderId,

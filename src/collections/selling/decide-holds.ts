@@ -1,0 +1,107 @@
+import { type Allowance, choosePhase } from './choose-phase.ts';
+import { holdProblem } from './hold-bounds.ts';
+import {
+  beyondSupply,
+  countOf,
+  type HoldRequest,
+  itemsTaken,
+  paidInRunes,
+  type RefusedHold,
+  saleClosed,
+} from './hold-request.ts';
+import type { NetworkClient, SaleState } from './sale.queries.ts';
+
+/** A request to hold items, with what is known of who asks. */
+export interface AskedHold extends Pick<HoldRequest, 'items' | 'bounds' | 'now'>, NetworkClient {
+  /** Items of the client, and of its network, that are not paid for. */
+  readonly ofClient: number;
+  readonly ofNetwork: number;
+  /** Of the address that gets the items. */
+  readonly allowances: readonly Allowance[];
+}
+
+/** The terms on which items are held. */
+export interface HoldTerms {
+  readonly kind: 'terms';
+  readonly phase: string;
+  /** Sats an item for the creator. */
+  readonly price: bigint;
+}
+
+/**
+ * Decides about requests for items of one collection as if they came one after the other, so that each counts what
+ * those before it got. Named items go before drawn ones: what is drawn is any of the others. Pure.
+ *
+ * @param free those of the named items that no order has
+ */
+export function decideHolds(
+  sale: SaleState,
+  requests: readonly AskedHold[],
+  free: ReadonlySet<number>,
+): (HoldTerms | RefusedHold)[] {
+  const left = new Set(free);
+  const given: { readonly request: AskedHold; readonly count: number; readonly phase: string }[] = [];
+  return requests.map((request) => {
+    const decision = decideHold(withGiven(sale, given), withUnpaid(request, given), left);
+    if (decision.kind !== 'terms') return decision;
+    if (request.items.kind === 'named') for (const number of request.items.numbers) left.delete(number);
+    given.push({ request, count: countOf(request.items), phase: decision.phase });
+    return decision;
+  });
+}
+
+type Given = readonly { readonly request: AskedHold; readonly count: number; readonly phase: string }[];
+
+const itemsOf = (given: Given, isCounted: (of: Given[number]) => boolean): number =>
+  given.reduce((sum, of) => (isCounted(of) ? sum + of.count : sum), 0);
+
+function withGiven(sale: SaleState, given: Given): SaleState {
+  const items = itemsOf(given, () => true);
+  return {
+    ...sale,
+    taken: sale.taken + items,
+    unpaid: sale.unpaid + items,
+    phases: sale.phases.map((phase) => ({
+      ...phase,
+      taken: phase.taken + itemsOf(given, (of) => of.phase === phase.phase),
+    })),
+  };
+}
+
+const withUnpaid = (request: AskedHold, given: Given): AskedHold => ({
+  ...request,
+  ofClient: request.ofClient + itemsOf(given, (of) => of.request.client === request.client),
+  ofNetwork: request.ofNetwork + itemsOf(given, (of) => of.request.client.startsWith(request.network)),
+});
+
+function decideHold(sale: SaleState, request: AskedHold, left: ReadonlySet<number>): HoldTerms | RefusedHold {
+  const { items, allowances, now } = request;
+  const refusal = refusalOf(sale, request);
+  if (refusal !== null) return refusal;
+  const { price, phases } = sale;
+  const chosen = choosePhase(
+    { price, free: sale.totalCount - sale.taken, phases },
+    { count: countOf(items), allowances, now },
+  );
+  if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };
+  if (items.kind === 'named' && !areFree(items.numbers, left)) return { kind: 'taken', reason: itemsTaken };
+  return { kind: 'terms', phase: chosen.phase.phase, price: chosen.price };
+}
+
+/** Whether each number names another item that no order has. */
+const areFree = (numbers: readonly number[], left: ReadonlySet<number>): boolean =>
+  new Set(numbers).size === numbers.length && numbers.every((number) => left.has(number));
+
+function refusalOf(sale: SaleState, { items, bounds, ...request }: AskedHold): RefusedHold | null {
+  if (sale.state === 'closed') return { kind: 'closed', reason: saleClosed };
+  if (sale.isInRunes) return paidInRunes;
+  const beyond = beyondSupply(items, sale.totalCount);
+  if (beyond !== null) return { kind: 'closed', reason: beyond };
+  const count = countOf(items);
+  // a collection without room says so: bounds are about what there is
+  if (sale.totalCount - sale.taken < count) return null;
+  const { ofClient, ofNetwork } = request;
+  const unsold = sale.totalCount - sale.taken + sale.unpaid;
+  const problem = holdProblem(count, { ofClient, ofNetwork, ofCollection: sale.unpaid }, unsold, bounds);
+  return problem === null ? null : { kind: 'bounds', reason: problem };
+}

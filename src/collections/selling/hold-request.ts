@@ -1,0 +1,64 @@
+import type { HoldBounds } from './hold-bounds.ts';
+
+/** Items that an order in the making wants. */
+export interface HoldRequest {
+  readonly orderId: string;
+  readonly collection: string;
+  /** `drawn`: any free ones. `named`: these, by number. */
+  readonly items:
+    | { readonly kind: 'drawn'; readonly count: number }
+    | { readonly kind: 'named'; readonly numbers: readonly number[] };
+  /** The script of the address that gets them. */
+  readonly script: Uint8Array;
+  readonly client: string;
+  readonly bounds: HoldBounds;
+  readonly now: Date;
+}
+
+/** An item with the file that was approved for it. */
+export interface HeldItem {
+  /** From 1. */
+  readonly item: number;
+  readonly name: string;
+  readonly sha256: Buffer;
+  readonly bytes: number;
+  readonly mediaType: string;
+}
+
+export interface HeldItems {
+  readonly kind: 'held';
+  readonly phase: string;
+  /** Sats an item for the creator. */
+  readonly price: bigint;
+  readonly creatorAddress: string | null;
+  /** In the order of the request. */
+  readonly items: readonly HeldItem[];
+}
+
+/** `closed`: nothing is sold to this request now. `bounds`: too much is unpaid. `taken`: others have named items. */
+export interface RefusedHold {
+  readonly kind: 'unknown' | 'closed' | 'bounds' | 'taken' | 'runes';
+  readonly reason: string;
+}
+
+/** Items that a request asks for. Pure. */
+export const countOf = (items: HoldRequest['items']): number =>
+  items.kind === 'drawn' ? items.count : items.numbers.length;
+
+export const unknownCollection = (id: string) =>
+  ({ kind: 'unknown', reason: `no such collection ${id}` }) as const satisfies RefusedHold;
+
+export const saleClosed = 'The sale of this collection is closed.';
+export const paidInRunes = {
+  kind: 'runes',
+  reason: 'This collection is paid for in runes, which this service does not take yet.',
+} as const satisfies RefusedHold;
+export const itemsTaken = 'Another order has one of these items.';
+
+/** Why numbers name no item; null: each names one. Pure. */
+export const beyondSupply = (items: HoldRequest['items'], totalCount: number): string | null => {
+  const beyond = items.kind === 'named' ? items.numbers.find((number) => number > totalCount) : undefined;
+  return beyond === undefined
+    ? null
+    : `The collection has no item ${beyond}: its items are 1 to ${totalCount}.`;
+};
