@@ -6,6 +6,7 @@ import { BatchedReads } from '#kernel/concurrency/batched-reads.ts';
 import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { decideHolds, type HoldTerms } from './decide-holds.ts';
+import { isFree } from './free-items.ts';
 import {
   countOf,
   type HeldItem,
@@ -195,7 +196,7 @@ const takeStatement = `WITH named AS (
       FROM free JOIN unnest($5::uuid[], $6::integer[]) WITH ORDINALITY AS d(order_id, place, nth) USING (nth)
   ), taken AS (
     UPDATE service.mint_items AS m SET order_id = w.order_id, order_place = w.place
-      FROM wanted AS w WHERE m.collection = $1 AND m.item = w.item AND m.order_id IS NULL
+      FROM wanted AS w WHERE m.collection = $1 AND m.item = w.item AND ${isFree('m')}
     RETURNING m.item, m.file, m.order_id, m.order_place
   ), counted AS (
     UPDATE service.mint_collections SET taken = taken + $17, unpaid = unpaid + $17 WHERE id = $1

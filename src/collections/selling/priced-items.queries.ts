@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { choosePhase } from './choose-phase.ts';
+import { isFree } from './free-items.ts';
 import {
   beyondSupply,
   countOf,
@@ -74,7 +75,7 @@ async function readItems(
     `SELECT m.item, ${heldFile}
        FROM ${isNamed ? 'unnest($2::integer[]) WITH ORDINALITY AS asked(item, place) JOIN service.mint_items AS m USING (item)' : 'service.mint_items AS m'}
        JOIN service.mint_files AS f ON f.collection = m.collection AND f.place = m.file
-      WHERE m.collection = $1 AND m.order_id IS NULL
+      WHERE m.collection = $1 AND ${isNamed ? isFree('m') : 'm.order_id IS NULL'}
       ORDER BY ${isNamed ? 'asked.place' : `${scriptBytes} DESC, m.item LIMIT $2::integer`}`,
     [collection, isNamed ? items.numbers : items.count],
   );

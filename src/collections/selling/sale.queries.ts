@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { readPhases } from '#collections/collection/phases.store.ts';
 import type { Allowance, Phase } from './choose-phase.ts';
+import { isFree } from './free-items.ts';
 
 /** A collection that is for sale, or was. */
 export interface SaleState {
@@ -103,7 +104,8 @@ export async function readFree(
   if (numbers.length === 0) return new Set();
   const { rows } = await tx.query<{ item: number }>({
     name: 'read free mint items',
-    text: 'SELECT item FROM service.mint_items WHERE collection = $1 AND item = ANY($2::integer[]) AND order_id IS NULL',
+    text: `SELECT m.item FROM service.mint_items AS m
+            WHERE m.collection = $1 AND m.item = ANY($2::integer[]) AND ${isFree('m')}`,
     values: [collection, numbers],
   });
   return new Set(rows.map(({ item }) => item));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
+import { isFree } from './free-items.ts';
 import { lockCollectionOf, releaseItems } from './holds.store.ts';
 
 /**
@@ -74,7 +75,7 @@ async function takeAgain(tx: pg.ClientBase, orderId: string, isBounded: boolean)
           -- as unpaidMost
           AND (NOT $2 OR c.unpaid + o.items <= greatest(1, (c.total_count - c.taken + c.unpaid) / 2)) AND (p.items IS NULL OR p.taken + o.items <= p.items)
           AND o.items = (SELECT count(*) FROM service.mint_items AS m
-                          WHERE m.collection = o.collection AND m.item = ANY(o.numbers) AND m.order_id IS NULL)
+                          WHERE m.collection = o.collection AND m.item = ANY(o.numbers) AND ${isFree('m')})
      ), taken AS (
        UPDATE service.mint_items AS m SET order_id = w.order_id, order_place = array_position(w.numbers, m.item) - 1
          FROM wanted AS w WHERE m.collection = w.collection AND m.item = ANY(w.numbers)
