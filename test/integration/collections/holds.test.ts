@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { confirmHold, giveUpHold, holdItems } from '#collections/selling/holds.store.ts';
+import {
+  confirmHold,
+  giveUpHold,
+  holdItems,
+  type ItemHolds,
+  openItemHolds,
+} from '#collections/selling/holds.store.ts';
 import {
   decideItems,
   keepItems,
@@ -19,14 +25,17 @@ import {
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 
+const never = new AbortController().signal;
 let database: TestDatabase;
+let holds: ItemHolds;
 beforeAll(async () => {
   database = await createTestDatabase();
+  holds = openItemHolds(database.pool);
 });
 afterAll(() => database.drop());
 
 const hold = (collection: string, given: Parameters<typeof holdRequest>[1] = {}) =>
-  holdOne(database.pool, holdRequest(collection, given));
+  holds.ask(holdRequest(collection, given), never);
 
 /** Holds, stores and pays for items at once. */
 async function sell(collection: string, given: Parameters<typeof holdRequest>[1] = {}): Promise<string> {
@@ -184,7 +193,7 @@ describe('held together', () => {
           if (each.kind === 'held' && wanted.kind === 'drawn') expect(each.items).toHaveLength(wanted.count);
         }
       }),
-      propertyBounds(60),
+      propertyBounds(40),
     );
   }, 120_000);
 
