@@ -16,7 +16,7 @@ export interface AskedHold extends Pick<HoldRequest, 'items' | 'bounds' | 'now'>
   /** Items of the client, and of its network, that are not paid for. */
   readonly ofClient: number;
   readonly ofNetwork: number;
-  /** Of the address that gets the items. */
+  /** Allowances of the address that gets the items. */
   readonly allowances: readonly Allowance[];
 }
 

@@ -1,4 +1,4 @@
-/** The id of no order. */
+/** An id that orders never have. */
 const noOrder = `'00000000-0000-0000-0000-000000000000'::uuid`;
 
 /**

@@ -95,7 +95,7 @@ export async function readUnpaidOf(
   return rows.map(({ of_client: ofClient, of_network: ofNetwork }) => ({ ofClient, ofNetwork }));
 }
 
-/** Those of these items that no order has. */
+/** Items among these that no order has. */
 export async function readFree(
   tx: pg.ClientBase,
   collection: string,
