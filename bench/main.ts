@@ -73,6 +73,14 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --files N        files of the collection that is uploaded (default 10000)
             --delivered N    items of the long list (default 100000)
 
+  tokenpay  what shops wait for that are paid in runes, beside many open orders: creations, balances, webhooks, blocks
+            --only PART      orders, balances, webhooks or block (default all)
+            --open N         open orders (default 10000)
+            --accounts N     accounts of shops (default 1000)
+            --reads N        reads of balances (default 10000)
+            --paid N         payments whose webhooks are waited for (default 100)
+            --block N        payments of one block (default 1000)
+
   psbts     PSBTs for an address with many outputs, from the index of addresses and from scans of the node
             --outputs N      outputs of the address (default 5000)
             --builds N       PSBTs of each kind (default 200)
@@ -99,6 +107,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   runes: async (args) => (await import('./runes/runes-bench.ts')).runesBench(args),
   orders: async (args) => (await import('./orders/orders-bench.ts')).ordersBench(args),
   collections: async (args) => (await import('./collections/collections-bench.ts')).collectionsBench(args),
+  tokenpay: async (args) => (await import('./tokenpay/tokenpay-bench.ts')).tokenpayBench(args),
   psbts: async (args) => (await import('./psbts/psbts-bench.ts')).psbtsBench(args),
   api: async (args) => (await import('./api/api-bench.ts')).apiBench(args),
   ledger: async (args) => (await import('./ledger/ledger-bench.ts')).ledgerBench(args),

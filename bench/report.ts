@@ -30,6 +30,7 @@ export interface Report {
     | 'sales'
     | 'orders'
     | 'collections'
+    | 'tokenpay'
     | 'psbts'
     | 'ledger'
     | 'api';
