@@ -123,7 +123,7 @@ export class Signer {
 
   /**
    * A proof that an address is the wallet's, over a message: BIP 322, format "simple", in base64. The key must have no
-   * leaf. Takes two to four milliseconds.
+   * leaf. Takes about ten milliseconds.
    */
   proveAddress(key: WalletKey, message: string): string {
     const own = { key, leafScript: null };

@@ -32,7 +32,7 @@ export interface KeepReservesOptions {
 
 /** A block may come at any time, and no one waits for its document. */
 const lookMs = 1_000;
-/** It rests twenty times as long as it worked: 10,000 addresses take half a minute of a core, and a twentieth of it then. */
+/** It rests twenty times as long as it worked: 10,000 addresses take 1.5 minutes of a core, and a twentieth of it then. */
 const restsFor = 20;
 
 /**
