@@ -79,6 +79,7 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { watchMethods } from '#http/server/routes/methods.ts';
 import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
+import { checkoutRoutes } from '#http/tokenpay/checkout.routes.ts';
 import { tokenpayRoutes } from '#http/tokenpay/tokenpay.routes.ts';
 import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
 
@@ -261,6 +262,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     mintPageRoutes(scope, deps);
     psbtRoutes(scope, deps);
     tokenpayRoutes(scope, deps);
+    checkoutRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
     demoRoutes(scope, deps);
     referenceRoutes(scope);

@@ -5,6 +5,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
 import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
 import { testRuneBurns } from '#test/support/tokenpay/shop-burns.ts';
+import { testCheckout } from '#test/support/tokenpay/shop-checkout.ts';
 import { testShopClients } from '#test/support/tokenpay/shop-clients.ts';
 import { testShopSecrets } from '#test/support/tokenpay/shop-secrets.ts';
 import { testTestPayments } from '#test/support/tokenpay/shop-test-payments.ts';
@@ -23,6 +24,7 @@ const isCompleted = ({ state }: ShopOrder): boolean => state === 'completed';
 describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   let shop: ShopWorld;
   testShopClients(() => shop);
+  testCheckout(() => shop);
   testTestPayments(() => shop);
   testRuneBurns(() => shop);
   testShopSecrets(() => shop);

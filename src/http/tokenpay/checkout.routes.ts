@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+import { readsOrders } from '#http/server/access/guard.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOfApp } from '#http/server/answers/site.ts';
+import { page, unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { isOrderId } from '#orders/order/order-machine.ts';
+import { checkoutPage } from '#web/pages/checkout.page.ts';
+import { checkoutView } from './checkout-view.ts';
+
+/** The page on which customers of shops pay (docs/tokenpay.md, "Checkout"). */
+export function checkoutRoutes(app: App, deps: AppDependencies): void {
+  const { shopOrders = null } = deps;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/tokenpay/checkout/:id',
+    schema: {
+      operationId: 'checkoutPage',
+      summary: 'The page on which the customer of a shop pays',
+      tags: ['pages'],
+      params: Type.Object({
+        id: Type.String({
+          description: 'the id of an order of a shop',
+          examples: ['6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11'],
+        }),
+      }),
+      response: { 200: page('the page'), 304: unchanged },
+    },
+    config: { errors: 'ownPage', guard: readsOrders, failures: [404] },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const open = shopOrders !== null && isOrderId(id) ? await shopOrders.open(id) : null;
+      if (open === null) throw new AppError('not_found', 'there is no such order');
+      // the id in the path would be told to every page that a link leads to
+      reply.header('referrer-policy', 'no-referrer').header('x-robots-tag', 'noindex');
+      reply.header('cache-control', 'no-store');
+      const view = checkoutView(open, new Date(), siteOfApp(reply));
+      return sendPage(reply, checkoutPage(view), { connects: ['/tokenpay/checkout/'] });
+    },
+  });
+}
