@@ -1608,7 +1608,7 @@ CREATE TABLE service.payout_shares (
   script bytea NOT NULL,
   address text NOT NULL,
   sats bigint NOT NULL,
-  CONSTRAINT payout_shares_account_check CHECK ((account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text]))),
+  CONSTRAINT payout_shares_account_check CHECK ((account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text, 'outside'::text]))),
   CONSTRAINT payout_shares_check CHECK (((owner IS NOT NULL) = (account = ANY (ARRAY['referral'::text, 'creator'::text])))),
   CONSTRAINT payout_shares_payout_fkey FOREIGN KEY (payout) REFERENCES service.payouts(id),
   CONSTRAINT payout_shares_sats_check CHECK ((sats > 0)),
@@ -1628,10 +1628,17 @@ CREATE TABLE service.payouts (
   own_index integer,
   stuck text,
   missing_since integer,
+  spends_txid bytea,
+  spends_vout integer,
+  fee_rate bigint,
   CONSTRAINT payouts_pkey PRIMARY KEY (id),
-  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'creator'::text, 'revenue'::text]))),
+  CONSTRAINT payouts_fee_rate_check CHECK (((fee_rate >= 1) AND (fee_rate <= 200000))),
+  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'creator'::text, 'revenue'::text, 'return'::text]))),
   CONSTRAINT payouts_missing_since_check CHECK ((missing_since >= 0)),
   CONSTRAINT payouts_own_index_check CHECK ((own_index >= 0)),
+  CONSTRAINT payouts_return_check CHECK ((((spends_txid IS NOT NULL) = (kind = 'return'::text)) AND ((spends_vout IS NOT NULL) = (kind = 'return'::text)))),
+  CONSTRAINT payouts_spends_txid_check CHECK ((length(spends_txid) = 32)),
+  CONSTRAINT payouts_spends_vout_check CHECK ((spends_vout >= 0)),
   CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['asked'::text, 'signed'::text, 'sent'::text, 'mined'::text, 'settled'::text, 'cancelled'::text])))
 );
 CREATE INDEX payouts_open ON service.payouts USING btree (asked_at) WHERE (state <> ALL (ARRAY['settled'::text, 'cancelled'::text]));

@@ -35,6 +35,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
     frameFault(plan) ??
     bumpFault(plan) ??
     payoutFault(plan) ??
+    asideFault(plan) ??
     inventoryFault(plan) ??
     feeChargeFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
@@ -90,13 +91,45 @@ function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null 
  */
 function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'payout')) return null;
-  const foreign = inputs.findIndex((input) => isAnchor(input) || input.key.branch !== 1 || hasLeaf(input));
+  const foreign = inputs.findIndex((input) => !isOfService(input));
   if (foreign !== -1) return `it is a payout, and input ${foreign} is not of the service's own keys`;
   const others = outputs.filter(({ kind }) => kind !== 'payout');
-  return others.length === 1 && others[0]?.kind === 'change' && others[0].own?.key.branch === 1
+  return isChangeAlone(others)
     ? null
     : "it is a payout, and what it leaves is not one output of the service's own keys";
 }
+
+/**
+ * The plan that sends an output of a charge away, as it was set aside: it spends it first, and gives its sats to the first
+ * output as they are. The rest comes from the service's own keys, and stays there.
+ */
+function asideFault({ inputs, outputs }: TransactionPlan): string | null {
+  if (!outputs.some(({ kind }) => kind === 'aside')) return null;
+  const [first, ...coins] = inputs;
+  const [sent, ...others] = outputs;
+  if (first === undefined || !isOfCharge(first))
+    return 'it sends an output that was set aside, and its first input is not one of a charge';
+  if (sent?.kind !== 'aside' || sent.value !== first.value)
+    return 'it does not send the output that was set aside as a whole';
+  const foreign = coins.findIndex((input) => !isOfService(input));
+  if (foreign !== -1)
+    return `it sends an output that was set aside, and input ${foreign + 1} is not of the service's own keys`;
+  return isChangeAlone(others)
+    ? null
+    : "it sends an output that was set aside, and what it leaves is not one output of the service's own keys";
+}
+
+/** An output of the service's own keys. */
+const isOfService = (input: PlannedInput): boolean =>
+  !isAnchor(input) && input.key.branch === 1 && !hasLeaf(input);
+
+/** One output of the service's own keys, and no other. */
+const isChangeAlone = ([first, ...others]: readonly PlannedOutput[]): boolean =>
+  first?.kind === 'change' && first.own?.key.branch === 1 && others.length === 0;
+
+/** An output of a token charge, in branch 0, or of a fee charge: without a leaf. */
+const isOfCharge = (input: PlannedInput): boolean =>
+  !isAnchor(input) && (input.key.branch === 0 || isOfFees(input)) && !hasLeaf(input);
 
 /**
  * What spends an output of the inventory takes one sat of it with its postage, and gives all of its other sats back: by
@@ -219,6 +252,7 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
     case 'parent':
     case 'refund':
     case 'payout':
+    case 'aside':
       // `destinationFault` judges their scripts
       return null;
     case 'anchor':
@@ -278,7 +312,7 @@ const notPaid = (kind: PlannedOutput['kind'], { code, reason }: RefusedDestinati
 const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 const isPaid = (kind: PlannedOutput['kind']): boolean =>
-  kind === 'postage' || kind === 'parent' || kind === 'refund' || kind === 'payout';
+  kind === 'postage' || kind === 'parent' || kind === 'refund' || kind === 'payout' || kind === 'aside';
 
 function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null {
   const isOfKind = isBurned(output) || isAnchor(output);

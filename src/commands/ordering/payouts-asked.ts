@@ -17,6 +17,7 @@ import { withNodeOf } from '#src/app/sources/node.ts';
 import { withService } from '#src/commands/service-database.ts';
 import { requireForeign } from '#src/commands/wallet/destination.ts';
 import { usualGap } from '#src/commands/wallet/known-indices.ts';
+import { endReturn } from '#tokenpay/crediting/decisions.store.ts';
 import { endsBy } from '#wallet/indices/branch-ends.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
@@ -92,13 +93,13 @@ export async function cancel(context: CommandContext, id: string | undefined): P
       'which payout? satscribe payouts cancel <id of a payout>; satscribe payouts list shows the ids',
     );
   await withService(context, async (pool) => {
-    await cancelPayout(pool, id);
+    await cancelPayout(pool, id, endReturn);
     const payouts = await listPayouts(pool, 1, [id]);
     await print(flags['json'] === undefined ? payoutLines(payouts) : `${JSON.stringify(payouts)}\n`);
   });
 }
 
-async function walletOf(pool: pg.Pool, config: CommandContext['config']): Promise<PublicWallet> {
+export async function walletOf(pool: pg.Pool, config: CommandContext['config']): Promise<PublicWallet> {
   const wallet = await openPublicWallet(pool);
   if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
   requirePayoutDepth(config, wallet.network);
@@ -106,7 +107,7 @@ async function walletOf(pool: pg.Pool, config: CommandContext['config']): Promis
 }
 
 /** Also addresses of the wallet that were never shown, which only its operator knows: a node derives them. */
-async function requireNotOwn(
+export async function requireNotOwn(
   context: CommandContext,
   pool: pg.Pool,
   wallet: PublicWallet,
@@ -127,7 +128,7 @@ function satsFlag(text: string | undefined): bigint | null {
 }
 
 /** Waits until the process with the seed has sent these payouts, or says why it has not. */
-async function showProgress(
+export async function showProgress(
   { flags, print, lifecycle: { signal } }: CommandContext,
   pool: pg.Pool,
   ids: readonly string[],

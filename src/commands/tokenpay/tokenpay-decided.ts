@@ -1,8 +1,19 @@
 import { userInfo } from 'node:os';
+import type pg from 'pg';
 import { parseOutpoint } from '#kernel/bitcoin/parse-outpoint.ts';
+import { payoutFeeRateMax } from '#payouts/planning/plan-payout.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import {
+  type AskedReturn,
+  askReturn,
+  type PreviewedReturn,
+  previewReturn,
+} from '#src/app/ordering/return-aside.ts';
+import { requireNotOwn, showProgress, walletOf } from '#src/commands/ordering/payouts-asked.ts';
 import { withService } from '#src/commands/service-database.ts';
+import { readDestination } from '#src/commands/wallet/destination.ts';
 import { decideCredit, type NamedAside } from '#tokenpay/operator/decide-credit.ts';
 
 /** The database has the same bounds. */
@@ -23,6 +34,59 @@ export async function credit(context: CommandContext, text: string): Promise<voi
         : `${JSON.stringify({ output, account: order.account, orderId: order.id, sats: Number(found.sats) })}\n`,
     );
   });
+}
+
+/** Sends an output that is set aside to an address, as a whole. */
+export async function sendAway(context: CommandContext, text: string): Promise<void> {
+  const { flags, print, config } = context;
+  const named = namedAside(context, text);
+  const to = flags['to'];
+  if (to === undefined)
+    throw new UsageError('where to? satscribe tokenpay return <txid>:<vout> --to ADDRESS');
+  const feeRate = feeRateFlag(flags['fee-rate']);
+  const work = async (pool: pg.Pool): Promise<void> => {
+    const wallet = await walletOf(pool, config);
+    const destination = readDestination(to, wallet.network, 'wallet');
+    await requireNotOwn(context, pool, wallet, destination);
+    const asked = { ...named, feeRate, script: destination.script, address: to };
+    if (flags['dry-run'] === undefined) return showProgress(context, pool, [await askReturn(pool, asked)]);
+    const preview = await previewReturn(pool, asked, { wallet, proveFree: proveFree(pool) });
+    await print(previewText(preview, asked, flags['json'] !== undefined));
+  };
+  // the lock is held while a snapshot of the index says what coins hold
+  await withService(context, work, 2);
+}
+
+function previewText(
+  { credit: found, planned }: PreviewedReturn,
+  asked: AskedReturn,
+  isJson: boolean,
+): string {
+  const { address } = asked;
+  const output = outpointOf(asked);
+  const fee = planned.kind === 'plan' ? Number(planned.fee) : null;
+  const missing = planned.kind === 'none' ? planned.limit : null;
+  if (isJson)
+    return `${JSON.stringify({ isDryRun: true, output, sats: Number(found.sats), aside: found.aside, to: address, fee, missing })}\n`;
+  const how =
+    planned.kind === 'plan' ? `the operator would pay ${planned.fee} sats` : whyWaits[planned.limit];
+  return `${output}, ${found.sats} sats (${found.aside}), would go to ${address} as a whole; ${how}: nothing is stored until it is asked for without --dry-run\n`;
+}
+
+const whyWaits = {
+  coins: 'it would wait for a coin that pays the fee (satscribe wallet fund shows where to add some)',
+  rate: 'it would wait for lower fees',
+  size: 'it would wait for a larger coin that pays the fee (satscribe wallet fund shows where to add some)',
+} as const;
+
+/** Sats for 1,000 virtual bytes of `--fee-rate`; null: absent. */
+function feeRateFlag(text: string | undefined): bigint | null {
+  if (text === undefined) return null;
+  const rate = /^\d{1,3}(?:\.\d{1,3})?$/u.test(text) ? BigInt(Math.round(Number(text) * 1000)) : 0n;
+  if (rate > 0n && rate <= payoutFeeRateMax) return rate;
+  throw new UsageError(
+    `--fee-rate ${text}: must be from 0.001 to ${payoutFeeRateMax / 1000n} sats for a virtual byte`,
+  );
 }
 
 /** The output that the words name, with who decides and why. */

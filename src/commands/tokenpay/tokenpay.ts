@@ -5,28 +5,40 @@ import { jsonFlag } from '#src/commands/service-database.ts';
 export const tokenpayCommand: Command = {
   name: 'tokenpay',
   object: null,
-  operands: 'orders|balances|credit',
+  operands: 'orders|balances|credit|return',
   summary: 'orders of shops that are paid in runes, what accounts hold, and outputs that are set aside',
   details: `orders shows the newest orders of shops: their states, what their charges lack, and each output that came, with
 --aside only orders with an output that was set aside. balances shows what each account holds of each token, and
 what is set aside for it. An output with an inscription or a special sat is set aside: nothing of it is credited,
 and nothing spends it. credit makes it money: its account gets all of its sats and runes, and its charge counts
-it. What is in it may then be spent as any other sat. Payments that come late, too much, or in another token are
+it. What is in it may then be spent as any other sat. return sends it to an address, as a whole with all that is
+in it; a running service with the seed signs and sends it, and the operator pays the fee. With --dry-run nothing
+is stored. satscribe payouts list shows it, and payouts cancel ends one that is not signed. Payments that come late, too much, or in another token are
 credited by themselves, so nothing is left to decide about them. Each output is decided about once, with a
 reason (docs/tokenpay.md, "For operators").
 
   satscribe tokenpay orders --state pending
   satscribe tokenpay orders --aside
   satscribe tokenpay balances --account shop
-  satscribe tokenpay credit 3f…c1:0 --reason "The shop does not want the inscription."`,
+  satscribe tokenpay credit 3f…c1:0 --reason "The shop does not want the inscription."
+  satscribe tokenpay return 3f…c1:0 --to bc1p… --reason "Its customer asked for it." --dry-run`,
   flags: [
     jsonFlag,
     ownFlag('state', 'STATE', 'orders: only those that are pending, completed or error'),
     ownFlag('account', 'NAME', 'orders, balances: of this account alone'),
     ownFlag('aside', null, 'orders: only those with an output that was set aside'),
     ownFlag('limit', 'N', 'orders: at most this many, the newest first; unset: 50'),
-    ownFlag('reason', 'TEXT', 'credit: why, kept with the decision'),
-    ownFlag('by', 'NAME', 'credit: who decides; unset: the user of the system'),
+    ownFlag('reason', 'TEXT', 'credit, return: why, kept with the decision'),
+    ownFlag('by', 'NAME', 'credit, return: who decides; unset: the user of the system'),
+    ownFlag('to', 'ADDRESS', 'return: where it goes'),
+    ownFlag(
+      'fee-rate',
+      'RATE',
+      'return: sats for a virtual byte, from 0.001 to 200; unset: what the node says',
+    ),
+    ownFlag('dry-run', null, 'return: store nothing, and show what would be sent'),
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],
@@ -38,6 +50,7 @@ const actions: CommandActions = {
   orders: { flags: ['json', 'state', 'account', 'aside', 'limit'], words: 0 },
   balances: { flags: ['json', 'account'], words: 0 },
   credit: { flags: ['json', 'reason', 'by'], words: 1 },
+  return: { flags: ['json', 'reason', 'by', 'to', 'fee-rate', 'dry-run'], words: 1 },
 };
 
 async function runTokenpay(context: CommandContext): Promise<void> {
@@ -50,5 +63,6 @@ async function runTokenpay(context: CommandContext): Promise<void> {
     throw new UsageError(
       `which output? satscribe tokenpay ${action} <txid>:<vout>; satscribe tokenpay orders --aside shows them`,
     );
-  return (await import('./tokenpay-decided.ts')).credit(context, outpoint);
+  const decided = await import('./tokenpay-decided.ts');
+  return action === 'credit' ? decided.credit(context, outpoint) : decided.sendAway(context, outpoint);
 }

@@ -45,7 +45,7 @@ export const bumpFeeMax = 1_000_000n;
 
 /**
  * The use of an output. To the customer: `postage` (an inscription), `parent` (one that returns), `refund`. To a
- * partner or the operator: `payout`. To the wallet: `service` (revenue), `commit` (what a later reveal spends), `change`, `bump` (what is left of a transaction
+ * partner or the operator: `payout`. To where the operator says: `aside` (an output that token payments set aside). To the wallet: `service` (revenue), `commit` (what a later reveal spends), `change`, `bump` (what is left of a transaction
  * that pays for others: its only output), `inventory` (what an order leaves of an output of branch 2). To nobody:
  * `anchor` (P2A, for CPFP), `burn` (OP_RETURN, or P2A on the way there).
  */
@@ -60,7 +60,8 @@ export type PlannedOutputKind =
   | 'anchor'
   | 'burn'
   | 'refund'
-  | 'payout';
+  | 'payout'
+  | 'aside';
 
 export interface PlannedOutput {
   readonly script: Uint8Array;

@@ -21,7 +21,7 @@ export interface RevenueParts {
 }
 
 /** Sats for 1,000 virtual bytes where no node has said what transactions cost. */
-const usualRate = 10_000n;
+export const usualRate = 10_000n;
 
 async function readFacts(
   client: pg.ClientBase,

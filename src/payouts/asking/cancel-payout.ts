@@ -4,8 +4,16 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 
-/** Ends a payout that nothing was ever signed for: its shares are owed again. Throws `payouts_refuses`. */
-export async function cancelPayout(pool: pg.Pool, id: string): Promise<void> {
+/**
+ * Ends a payout that nothing was ever signed for: its shares are owed again. Throws `payouts_refuses`.
+ *
+ * @param onCancelled stores more in the same transaction
+ */
+export async function cancelPayout(
+  pool: pg.Pool,
+  id: string,
+  onCancelled: (tx: pg.ClientBase, id: string) => Promise<void>,
+): Promise<void> {
   await withTransaction(pool, async (tx) => {
     const payout = await lockPayout(tx, id);
     if (payout === null) throw new AppError('payouts_refuses', `There is no payout ${id}.`);
@@ -16,5 +24,6 @@ export async function cancelPayout(pool: pg.Pool, id: string): Promise<void> {
         `The payout ${id} is ${payout.state}, and a transaction of it was signed, which may still be mined.`,
       );
     await putState(tx, id, 'cancelled');
+    await onCancelled(tx, id);
   });
 }

@@ -72,6 +72,9 @@ const coinsOf = (transactions: readonly AuditedPayoutTransaction[]): Coin[] =>
 const paidBy = ({ plan }: AuditedPayoutTransaction): bigint =>
   valueIn(plan.outputs.filter(({ kind }) => kind === 'payout'));
 
+const sumOf = (shares: readonly { readonly sats: bigint }[]): bigint =>
+  shares.reduce((sum, { sats }) => sum + sats, 0n);
+
 /** Sats that the ledger has from accounts to one, by one transaction; corrections take back. */
 function booked(
   { entries }: AuditedPayout,
@@ -110,6 +113,8 @@ function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): Order
   const { txid, plan } = made;
   if (booked(payout, txid, 'outside') + booked(payout, txid, 'fee') === 0n) return [];
   const byShare = payout.shares.flatMap(({ account, owner, sats }): OrderDifference[] => {
+    // what was never in the ledger leaves no entry there
+    if (account === 'outside') return [];
     const got = booked(
       payout,
       txid,
@@ -131,7 +136,8 @@ function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): Order
       difference('paid', `${txid} ${script}`, named.get(script) ?? 0n, outputs.get(script) ?? 0n),
     );
   const fee = valueIn(plan.inputs) - valueIn(plan.outputs);
-  const all = booked(payout, txid, 'outside');
+  const unbooked = payout.shares.filter(({ account }) => account === 'outside');
+  const all = booked(payout, txid, 'outside') + sumOf(unbooked);
   return [
     ...byShare,
     ...byScript,
@@ -148,7 +154,7 @@ function onceFaults(
   mined: readonly AuditedPayoutTransaction[],
 ): OrderDifference[] {
   if (mined.length < 2) return [];
-  const named = shares.reduce((sum, { sats }) => sum + sats, 0n);
+  const named = sumOf(shares);
   return [
     difference(
       'paid',

@@ -1,11 +1,13 @@
 import type pg from 'pg';
 import { checkDestinations } from '#kernel/bitcoin/destination.ts';
+import { nothingHeld } from '#kernel/contracts/holdings.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import type { ProveFree } from '#orders/funds/free-coins.ts';
+import { largest } from '#orders/inscribing/plan-amounts.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { destination } from '#orders/making/sign-and-store.ts';
 import { type NodeStanding, refundFeeRate } from '#orders/sending/node-standing.ts';
@@ -21,13 +23,16 @@ import {
   sharesUnderWay,
 } from '#payouts/payout/payout.store.ts';
 import {
+  type Payout,
   type PayoutTransaction,
+  type Recipient,
   recipientsOf,
   type StoredPayoutPlan,
   satsOf,
 } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { type PayoutCoin, type PlannedPayout, planPayout } from '#payouts/planning/plan-payout.ts';
+import { withContents } from '#payouts/planning/whole-contents.ts';
 import { satsOfService } from '#purse/coins/coins.store.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { heldByOwners } from '#purse/ledger/ledger.store.ts';
@@ -38,6 +43,7 @@ import { insertTransaction } from '#purse/transactions/wallet-transactions.store
 import { leaseIndices } from '#wallet/indices/release.store.ts';
 import { payoutCoins } from './payout-coins.ts';
 import { keepPayoutCoin, type SettledPayout } from './settle-payout.ts';
+import { wholeOutput } from './whole-output.ts';
 
 export interface PayoutParts {
   readonly client: pg.ClientBase;
@@ -95,29 +101,25 @@ async function tryToMake(
 ): Promise<string | null> {
   const { client, signer } = parts;
   const recipients = recipientsOf(shares);
-  const own = await ownScriptsAmong(
-    client,
-    recipients.map(({ script }) => script),
-  );
-  const [refused] = await checkDestinations(
-    recipients.map(({ script, sats }) => ({ script, amount: sats })),
-    async () => own,
-  );
-  if (refused !== undefined)
-    return `An address of it ${refused.reason}: cancel it with satscribe payouts cancel.`;
+  const refusal = await refusalOf(client, recipients);
+  if (refusal !== null) return refusal;
+  const whole = await wholeOutput(parts, payout);
+  if (whole === 'gone')
+    return 'The output that it sends is not there: it is made once a block has it unspent.';
   const ownIndex = payout.ownIndex ?? (await leaseOwnIndex(client, payout.id));
   const rest = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null });
   const offset = await readPaymentsOffset(client);
   const coins = await payoutCoins(client, parts.proveFree, (offset?.height ?? 0) - parts.confirmations + 1);
   if (coins === null) return 'Coins of earlier orders are being listed: it is made after that.';
-  const kept = replaced === null ? stillThere(transactions, coins) : coinsOf(replaced);
+  const kept = replaced === null ? stillThere(transactions, coins) : coinsOf(replaced, payout);
   const planned = await planThere(parts, coins, (there) =>
     planPayout(
       {
+        whole,
         recipients,
         kept: kept.filter((coin) => replaced !== null || has(there, coin)),
         replaced,
-        feeRate: refundFeeRate(standing),
+        feeRate: feeRateOf(payout, standing, replaced),
       },
       there.filter((coin) => !has(kept, coin)),
       rest,
@@ -125,13 +127,29 @@ async function tryToMake(
     ),
   );
   if (planned.kind === 'none') return reasonOf(planned);
+  const storing = { payout, shares, replaced, ownIndex, script: rest.script };
   const given = replaced === null ? transactions : [];
-  const waits = await waitsForGivenUp(parts, payout, given, {
-    spent: planned.spent,
-    tip: offset?.height ?? 0,
-  });
-  if (waits !== null) return waits;
-  return store(parts, { payout, shares, replaced, ownIndex, script: rest.script }, planned);
+  return (await whyWaits(parts, storing, given, planned, offset?.height ?? 0)) ?? store(parts, storing, planned);
+}
+
+/** Why a plan waits for transactions that were given up; null: nothing of them may be mined beside it. */
+const whyWaits = (
+  parts: PayoutParts,
+  { payout }: StoringPayout,
+  given: readonly PayoutTransaction[],
+  { plan }: Exclude<PlannedPayout, { kind: 'none' }>,
+  tip: number,
+): Promise<string | null> => waitsForGivenUp(parts, payout, given, { spent: plan.inputs, tip });
+
+/** Why nothing may be sent to one of these; null: it may. */
+async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]): Promise<string | null> {
+  const [refused] = await checkDestinations(
+    recipients.map(({ script, sats }) => ({ script, amount: sats })),
+    (scripts) => ownScriptsAmong(client, scripts),
+  );
+  return refused === undefined
+    ? null
+    : `An address of it ${refused.reason}: cancel it with satscribe payouts cancel.`;
 }
 
 interface StoringPayout extends Pick<SettledPayout, 'payout' | 'shares'> {
@@ -148,7 +166,9 @@ async function store(
   planned: Exclude<PlannedPayout, { kind: 'none' }>,
 ): Promise<null> {
   const { client, signer } = parts;
-  const signed = await signer.signPlan(planned.plan, await readHoldings(client, planned.plan.inputs));
+  const held = await readHoldings(client, planned.plan.inputs);
+  const plan = payout.spends === null ? planned.plan : withContents(planned.plan, held[0] ?? nothingHeld);
+  const signed = await signer.signPlan(plan, held);
   failpoint('payout-signed');
   await withTransaction(client, async (tx) => {
     const locked = await lockPayout(tx, payout.id);
@@ -202,7 +222,7 @@ async function waitsForGivenUp(
   { client, confirmations }: PayoutParts,
   { id, missingSince }: SettledPayout['payout'],
   givenUp: readonly PayoutTransaction[],
-  { spent, tip }: { readonly spent: readonly PayoutCoin[]; readonly tip: number },
+  { spent, tip }: { readonly spent: readonly Pick<PayoutCoin, 'txid' | 'vout'>[]; readonly tip: number },
 ): Promise<string | null> {
   const shared = new Set(spent.map(outpointOf));
   const isShared = ({ plan }: PayoutTransaction): boolean =>
@@ -238,6 +258,17 @@ async function planThere(
   }
 }
 
+/** The rate that was asked for, else the node's. A replacement pays at least the node's. */
+function feeRateOf(
+  { feeRate }: Pick<Payout, 'feeRate'>,
+  standing: NodeStanding,
+  replaced: PayoutTransaction | null,
+): bigint {
+  const usual = refundFeeRate(standing);
+  if (feeRate === null) return usual;
+  return replaced === null ? feeRate : largest(feeRate, usual);
+}
+
 const has = (coins: readonly PayoutCoin[], coin: PayoutCoin): boolean =>
   coins.some((other) => outpointOf(other) === outpointOf(coin));
 
@@ -250,13 +281,16 @@ const stillThere = (
   return coins.filter((coin) => before.has(outpointOf(coin)));
 };
 
-const coinsOf = ({ plan }: PayoutTransaction): PayoutCoin[] =>
-  plan.inputs.map(({ outpoint, value, script, keyIndex }) => ({
-    ...outpointParts(outpoint),
-    value: BigInt(value),
-    script: Buffer.from(script, 'hex'),
-    keyIndex,
-  }));
+/** Coins of the service that a transaction spends: beside what it sends as a whole. */
+const coinsOf = ({ plan }: PayoutTransaction, { spends }: Pick<Payout, 'spends'>): PayoutCoin[] =>
+  plan.inputs
+    .filter(({ outpoint }) => spends === null || outpoint !== outpointOf(spends))
+    .map(({ outpoint, value, script, keyIndex }) => ({
+      ...outpointParts(outpoint),
+      value: BigInt(value),
+      script: Buffer.from(script, 'hex'),
+      keyIndex,
+    }));
 
 function reasonOf({ limit, missing }: Extract<PlannedPayout, { readonly kind: 'none' }>): string {
   if (limit === 'coins') return fundReason(missing);
@@ -272,7 +306,7 @@ const storedPlanOf = ({ plan }: Extract<PlannedPayout, { readonly kind: 'plan' }
     keyIndex: input.key.index,
   })),
   outputs: plan.outputs.map(({ kind, value, script }) => ({
-    kind: kind === 'payout' ? kind : 'change',
+    kind: kind === 'change' ? kind : 'payout',
     value: Number(value),
     script: Buffer.from(script).toString('hex'),
   })),

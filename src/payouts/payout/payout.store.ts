@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Payout, PayoutAccount, PayoutKind, PayoutShare, PayoutState } from './payout.ts';
 
 /** Stores a payout with its shares, before anything of it is planned. Returns its id. */
@@ -7,11 +8,12 @@ export async function insertPayout(
   tx: pg.ClientBase,
   kind: PayoutKind,
   shares: readonly PayoutShare[],
+  { spends, feeRate }: Pick<Payout, 'spends' | 'feeRate'> = { spends: null, feeRate: null },
 ): Promise<string> {
   assert(shares.length > 0, 'a payout names its shares');
   const { rows } = await tx.query<{ id: string }>(
-    'INSERT INTO service.payouts (kind) VALUES ($1) RETURNING id',
-    [kind],
+    'INSERT INTO service.payouts (kind, spends_txid, spends_vout, fee_rate) VALUES ($1, $2, $3, $4) RETURNING id',
+    [kind, spends === null ? null : Buffer.from(spends.txid), spends?.vout ?? null, feeRate],
   );
   const id = rows[0]?.id;
   assert(id !== undefined, 'an inserted row has an id');
@@ -38,11 +40,24 @@ interface Row {
   readonly own_index: number | null;
   readonly stuck: string | null;
   readonly missing_since: number | null;
+  readonly spends_txid: Txid | null;
+  readonly spends_vout: number | null;
+  readonly fee_rate: string | null;
 }
 
-const columns = 'id, kind, state, own_index, stuck, missing_since';
-const payoutOf = ({ own_index: ownIndex, missing_since: missingSince, ...row }: Row): Payout => ({
+const columns =
+  'id, kind, state, own_index, stuck, missing_since, spends_txid, spends_vout, fee_rate::text AS fee_rate';
+const payoutOf = ({
+  own_index: ownIndex,
+  missing_since: missingSince,
+  spends_txid: txid,
+  spends_vout: vout,
+  fee_rate: feeRate,
+  ...row
+}: Row): Payout => ({
   ...row,
+  spends: txid === null || vout === null ? null : { txid: trustedTxid(txid), vout },
+  feeRate: feeRate === null ? null : BigInt(feeRate),
   ownIndex,
   missingSince,
 });

@@ -3,9 +3,9 @@ import type { PartnerAccount } from '#purse/ledger/ledger.ts';
 
 /**
  * `referral`, `creator`: shares of partners, each of the account of that name. `revenue`: what the operator takes
- * out.
+ * out. `return`: an output that token payments set aside, as a whole.
  */
-export type PayoutKind = PartnerAccount | 'revenue';
+export type PayoutKind = PartnerAccount | 'revenue' | 'return';
 
 /**
  * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block
@@ -15,8 +15,11 @@ export type PayoutKind = PartnerAccount | 'revenue';
 export const payoutStates = ['asked', 'signed', 'sent', 'mined', 'settled', 'cancelled'] as const;
 export type PayoutState = (typeof payoutStates)[number];
 
-/** An account that pays; of `referral` each code has its own, of `creator` each address. */
-export type PayoutAccount = PartnerAccount | 'service' | 'operator';
+/**
+ * An account that pays; of `referral` each code has its own, of `creator` each address. `outside`: none does, as what goes
+ * was never in the ledger.
+ */
+export type PayoutAccount = PartnerAccount | 'service' | 'operator' | 'outside';
 
 /** Sats of one account that a payout pays to an address. */
 export interface PayoutShare {
@@ -35,6 +38,10 @@ export interface Payout {
   /** Key of its change, in branch 1; null: nothing is planned yet. */
   readonly ownIndex: number | null;
   readonly stuck: string | null;
+  /** The output that it sends as a whole; null: it pays from free coins alone. */
+  readonly spends: { readonly txid: Txid; readonly vout: number } | null;
+  /** Sats for 1,000 virtual bytes that were asked for; null: what the node says. */
+  readonly feeRate: bigint | null;
   /** Tip since which an output that its transaction spends is not there; null: all are. */
   readonly missingSince: number | null;
 }

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
-import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import type {
+  PlannedInput,
+  PlannedOutput,
+  TransactionPlan,
+  WalletKey,
+} from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { feeAt, feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
@@ -18,7 +23,14 @@ export interface PayoutCoin {
   readonly keyIndex: number;
 }
 
+/** An output of the wallet that goes to the recipient as a whole, with all that it holds. */
+export interface WholeOutput extends Omit<PayoutCoin, 'keyIndex'> {
+  readonly key: WalletKey;
+}
+
 export interface WantedPayout {
+  /** The first input, whose sats the only recipient gets; absent or null: all is paid from coins. */
+  readonly whole?: WholeOutput | null;
   readonly recipients: readonly Recipient[];
   /** Coins that those before it spend: so only one of them is ever mined. */
   readonly kept: readonly PayoutCoin[];
@@ -62,7 +74,8 @@ export const recipientsMax = 1000;
 /**
  * The transaction that pays recipients: it spends what those before it spent, and further coins in the order in which
  * they are given, and keeps what is left of them as its first output, which gets whatever nothing names. The fee comes
- * from that, never from a recipient. Pure.
+ * from that, never from a recipient. An output that goes as a whole is the first input, and its recipient the first
+ * output: so it gets the inscriptions, and runes where no runestone leads them elsewhere. Pure.
  *
  * Invariants: no sat comes or goes but the fee; each recipient gets its sats; what is kept is no dust.
  *
@@ -70,12 +83,11 @@ export const recipientsMax = 1000;
  * @param rest where what is left goes
  */
 export function planPayout(
-  { recipients, kept, replaced, feeRate }: WantedPayout,
+  { whole = null, recipients, kept, replaced, feeRate }: WantedPayout,
   coins: readonly PayoutCoin[],
   rest: OwnDestination,
   rules: PayoutRules,
 ): PlannedPayout {
-  assert(recipients.length > 0 && recipients.length <= recipientsMax, 'a payout pays some recipients');
   const none = (limit: 'coins' | 'size' | 'rate', missing = 0n): PlannedPayout => ({
     kind: 'none',
     limit,
@@ -83,24 +95,44 @@ export function planPayout(
   });
   if (largest(feeRate, rules.mempoolMinFeeRate) > payoutFeeRateMax) return none('rate');
   const rate = largest(feeRate, rules.mempoolMinFeeRate);
-  const paid = recipients.map(({ script, sats }): PlannedOutput => ({ kind: 'payout', script, value: sats }));
+  const { first, paid, besides } = namedParts(whole, recipients);
   const worth = coins.filter(({ value }) => value > feeOf(keyInputWeight, rate));
   const spent = [...kept];
   for (let nth = 0; ; nth++) {
-    const inputs = spent.map(inputOf);
+    const inputs = [...first, ...spent.map(ofService)];
     const size = virtualSize(plannedWeight({ inputs, outputs: [rest, ...paid] }));
     if (size > payoutVirtualBytesMax) return none('size');
     const fee = feeFor(size, rate, replaced, rules);
     if (fee > feeAt(size, payoutFeeRateMax)) return none('rate');
     const value = valueOf(inputs) - valueOf(paid) - fee;
     if (value >= p2trDust) {
-      const outputs: PlannedOutput[] = [{ kind: 'change', value, ...rest }, ...paid];
+      const outputs = besides({ kind: 'change', value, ...rest });
       return { kind: 'plan', plan: { version: 2, lockTime: 0, inputs, outputs, feeMax: fee }, fee, spent };
     }
     const coin = worth[nth];
     if (coin === undefined) return none('coins', p2trDust - value);
     spent.push(coin);
   }
+}
+
+/** The parts of a plan that its coins do not change. */
+interface NamedParts {
+  readonly first: readonly PlannedInput[];
+  readonly paid: readonly PlannedOutput[];
+  /** The outputs with what is left. */
+  readonly besides: (change: PlannedOutput) => PlannedOutput[];
+}
+
+function namedParts(whole: WholeOutput | null, recipients: readonly Recipient[]): NamedParts {
+  assert(recipients.length > 0 && recipients.length <= recipientsMax, 'a payout pays some recipients');
+  const kind = whole === null ? 'payout' : 'aside';
+  const paid = recipients.map(({ script, sats }): PlannedOutput => ({ kind, script, value: sats }));
+  if (whole === null) return { first: [], paid, besides: (change) => [change, ...paid] };
+  assert(
+    paid.length === 1 && valueOf(paid) === whole.value,
+    'one recipient gets all of an output that goes as a whole',
+  );
+  return { first: [inputOf(whole)], paid, besides: (change) => [...paid, change] };
 }
 
 /** The fee of a rate, and at least what a replacement pays (BIP 125, rules 3, 4 and 6). */
@@ -117,13 +149,16 @@ function feeFor(
   return largest(fee, more, higher);
 }
 
-const inputOf = ({ txid, vout, value, script, keyIndex }: PayoutCoin): PlannedInput => ({
+const ofService = ({ keyIndex, ...coin }: PayoutCoin): PlannedInput =>
+  inputOf({ ...coin, key: { branch: 1, index: keyIndex } });
+
+const inputOf = ({ txid, vout, value, script, key }: WholeOutput): PlannedInput => ({
   txid,
   vout,
   value,
   script,
   sequence: replaceableSequence,
-  key: { branch: 1, index: keyIndex },
+  key,
   leafScript: null,
   path: 'key',
 });

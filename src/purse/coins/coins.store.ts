@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { isSpent } from '#purse/transactions/spends.store.ts';
@@ -179,6 +180,35 @@ export async function setAside(
       coins.map(({ found }) => found),
     ],
   );
+}
+
+/** A coin that is set aside, as a plan spends it. */
+export interface AsideCoin extends Pick<HeldCoin, 'txid' | 'vout' | 'value'> {
+  readonly key: WalletKey;
+  readonly script: Buffer;
+}
+
+/** A coin of an order of a shop that is set aside, in a block; null: there is no such coin. */
+export async function readAsideCoin(
+  client: pg.Pool | pg.ClientBase,
+  { txid, vout }: Pick<HeldCoin, 'txid' | 'vout'>,
+): Promise<AsideCoin | null> {
+  const { rows } = await client.query<{
+    value: string;
+    branch: WalletKey['branch'];
+    key_index: number;
+    script: Buffer;
+  }>(
+    `SELECT c.value::text AS value, c.branch, c.key_index, p.script
+       FROM service.wallet_coins AS c JOIN service.payments_seen AS p ON p.txid = c.txid AND p.vout = c.vout
+      WHERE c.txid = $1 AND c.vout = $2 AND c.kind = 'token-order' AND c.held = 'accounts' AND c.aside IS NOT NULL
+        AND p.height IS NOT NULL`,
+    [Buffer.from(txid), vout],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { value, branch, key_index: index, script } = row;
+  return { txid, vout, value: BigInt(value), key: { branch, index }, script };
 }
 
 /** A coin that was set aside is money again: an operator said so. */

@@ -17,12 +17,11 @@ export interface AsideDecision {
   readonly decidedAt: Date;
   readonly decidedBy: string;
   readonly reason: string;
-}
-
-export type NewDecision = Omit<AsideDecision, 'decidedAt'> & {
   /** The payout that sends it; null: it is credited. */
   readonly payout: string | null;
-};
+}
+
+export type NewDecision = Omit<AsideDecision, 'decidedAt'>;
 
 /** Decisions about outputs of orders, by outpoint. */
 export async function readDecisions(
@@ -30,13 +29,13 @@ export async function readDecisions(
   orderIds: readonly string[],
 ): Promise<ReadonlyMap<string, AsideDecision>> {
   const { rows } = await client.query<
-    Pick<AsideDecision, 'txid' | 'vout' | 'kind' | 'found' | 'reason'> & {
+    Pick<AsideDecision, 'txid' | 'vout' | 'kind' | 'found' | 'reason' | 'payout'> & {
       order_id: string;
       decided_at: Date;
       decided_by: string;
     }
   >(
-    `SELECT txid, vout, order_id, kind, found, decided_at, decided_by, reason FROM service.token_decisions
+    `SELECT txid, vout, order_id, kind, found, decided_at, decided_by, reason, payout FROM service.token_decisions
       WHERE order_id = ANY($1::uuid[])`,
     [orderIds],
   );
@@ -65,4 +64,9 @@ export async function insertDecision(tx: pg.ClientBase, decision: NewDecision): 
     ],
   );
   return rowCount === 1;
+}
+
+/** Nothing was decided about the output of a return that is cancelled: no transaction of it was ever signed. */
+export async function endReturn(tx: pg.ClientBase, payout: string): Promise<void> {
+  await tx.query('DELETE FROM service.token_decisions WHERE payout = $1', [payout]);
 }

@@ -16,6 +16,7 @@ const ofInscriptions: ReadonlySet<PlannedOutputKind> = new Set([
   'refund',
   'commit',
   'burn',
+  'aside',
 ]);
 /** Outputs that may get one that the transaction reveals. */
 const ofReveals: ReadonlySet<PlannedOutputKind> = new Set(['postage', 'burn']);

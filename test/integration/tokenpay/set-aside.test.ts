@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import type { ListedPayout } from '#payouts/payout/payout.store.ts';
+import { addressOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { Partners } from '#test/support/orders/partners.ts';
 import { runCommand } from '#test/support/run-command.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
@@ -28,8 +30,13 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
   }, 180_000);
   afterAll(() => shop?.close());
 
-  const tokenpay = (...words: string[]): Promise<string> =>
-    runCommand(['tokenpay', ...words], shop.world.database.settings);
+  const settings = () => ({
+    ...shop.world.database.settings,
+    BITCOIN_RPC_URL: shop.world.bitcoind.rpcUrl,
+    BITCOIN_COOKIE_FILE: shop.world.bitcoind.cookieFile,
+    PAYOUT_CONFIRMATIONS: '3',
+  });
+  const tokenpay = (...words: string[]): Promise<string> => runCommand(['tokenpay', ...words], settings());
   const listed = async (order: ShopOrder): Promise<ListedOrder> => {
     const all = JSON.parse(await tokenpay('orders', '--aside', '--json')) as ListedOrder[];
     return all.find(({ id }) => id === order.id)!;
@@ -37,6 +44,8 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
   const audited = async (): Promise<void> => {
     await shop.world.indexed();
     expect(await auditTokens({ database: shop.world.database.pool })).toEqual([]);
+    const { differences, funds, payouts } = await shop.world.audit();
+    expect([differences, funds, payouts]).toEqual([[], [], []]);
   };
   const ordered = async (): Promise<ShopOrder & { tokenScript: Uint8Array; feeScript: Uint8Array }> => {
     const { body } = await shop.post({ token: rune.name, amount: 2.5, additionalFee: 1_000 });
@@ -148,4 +157,65 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     });
     await audited();
   });
+
+  test('is returned as a whole with all that it holds, once, also after a reorganisation', async () => {
+    const { chain } = shop.world;
+    await new Partners(shop.world, 800).fund(50_000);
+    const order = await ordered();
+    // an inscription in its middle, and a rune
+    const made = await chain.inscribe(
+      { contentType: 'text/plain', body: 'in a payment' },
+      { payments: [{ value: 5_000, outputScript: order.tokenScript }] },
+    );
+    await chain.mine(made.transactions);
+    await shop.until(order.id, ({ received }) => received.length === 1);
+    const { output } = (await listed(order)).received[0]!;
+    const to = addressOf(810);
+    const away = (...words: string[]): Promise<string> =>
+      tokenpay('return', output, '--reason', reason, '--by', 'bob', ...words);
+    await expect(away()).rejects.toMatchObject({ name: 'UsageError' });
+    await expect(away('--to', order.feeCharge.address)).rejects.toMatchObject({ code: 'destination_own' });
+    await expect(away('--to', to, '--fee-rate', '201')).rejects.toMatchObject({ name: 'UsageError' });
+    const dry = JSON.parse(await away('--to', to, '--fee-rate', '7', '--dry-run', '--json')) as {
+      fee: number;
+    };
+    expect(dry).toMatchObject({ isDryRun: true, output, sats: 5_000, aside: 'inscribed', to, missing: null });
+    expect((await listed(order)).received[0]!.decision).toBeNull();
+
+    const both = await Promise.allSettled([1, 2].map(() => away('--to', to, '--fee-rate', '7', '--json')));
+    const [answer] = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const [sent] = JSON.parse(answer!) as ListedPayout[];
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(sent).toMatchObject({ kind: 'return', state: 'sent', sats: 5_000, fee: dry.fee });
+    await expect(tokenpay('credit', output, '--reason', reason)).rejects.toMatchObject({
+      code: 'tokenpay_refuses',
+      message: expect.stringContaining('was returned by bob') as string,
+    });
+    await audited();
+    await chain.mineMempool();
+    await shop.world.indexed();
+    expect(await chain.unspentOf(810)).toBe(5_000);
+    const inscriptions = async (): Promise<number> => {
+      const { rowCount } = await shop.world.database.pool.query(
+        'SELECT FROM chain.locations WHERE script = $1 AND spent_height IS NULL',
+        [Buffer.from(await shop.scriptOf(to))],
+      );
+      return rowCount ?? 0;
+    };
+    expect(await inscriptions()).toBe(1);
+    await audited();
+
+    // the payment and what sends it away are in one block then: it stays aside
+    await chain.takeBack(2);
+    await chain.mineEmpty(3);
+    await shop.until(order.id, ({ received }) => received.length === 0);
+    await audited();
+    await chain.mineMempool();
+    const again = await shop.until(order.id, ({ received }) => received.length === 1);
+    expect(again.received[0]!.isAside).toBe(true);
+    await audited();
+    expect(await inscriptions()).toBe(1);
+    expect(await tokenpay('orders', '--aside')).toContain(`return by bob, `);
+    expect((await held())['BTC aside']).toBe(0n);
+  }, 60_000);
 });

@@ -69,7 +69,7 @@ async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
 async function listedFreeCoins(pool: pg.Pool): Promise<string[]> {
   const coins = await allFreeCoins(pool, async (all) => all.map(() => 'free'));
   const { rows } = await pool.query<{ txid: Buffer; vout: number }>(
-    'SELECT txid, vout FROM service.wallet_coins WHERE aside IS NOT NULL',
+    `SELECT txid, vout FROM service.wallet_coins WHERE aside IS NOT NULL AND held = 'free'`,
   );
   return [...coins.map(outpointOf), ...rows.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`)];
 }

@@ -1,0 +1,109 @@
+import type pg from 'pg';
+import { checkDestinations } from '#kernel/bitcoin/destination.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ProveFree } from '#orders/funds/free-coins.ts';
+import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
+import { askUnderLock } from '#payouts/asking/ask-payouts.ts';
+import { usualRate } from '#payouts/asking/ask-revenue.ts';
+import { payoutCoins } from '#payouts/following/payout-coins.ts';
+import { insertPayout } from '#payouts/payout/payout.store.ts';
+import { type PlannedPayout, planPayout } from '#payouts/planning/plan-payout.ts';
+import { readAsideCoin } from '#purse/coins/coins.store.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { insertDecision } from '#tokenpay/crediting/decisions.store.ts';
+import { lockAside, type NamedAside, type OpenAside } from '#tokenpay/operator/decide-credit.ts';
+import type { PublicWallet } from '#wallet/public-wallet.ts';
+
+export interface AskedReturn extends NamedAside {
+  readonly script: Uint8Array;
+  readonly address: string;
+  /** Sats for 1,000 virtual bytes; null: what the node says. */
+  readonly feeRate: bigint | null;
+}
+
+/**
+ * Stores a payout that sends an output that was set aside to an address, as a whole, and the decision about it, in one
+ * transaction: the process with the seed makes it. The operator pays the fee. Throws `tokenpay_unknown`,
+ * `tokenpay_refuses`, `destination_own` and `destination_refused`.
+ *
+ * @returns the id of the payout
+ */
+export async function askReturn(
+  pool: pg.Pool,
+  { script, address, feeRate, ...named }: AskedReturn,
+): Promise<string> {
+  return askUnderLock(pool, async (tx) => {
+    const { order, credit } = await lockAside(tx, named);
+    const { txid, vout, sats } = credit;
+    await requireDestination(tx, { script, address, sats });
+    const share = { account: 'outside', owner: null, script, address, sats } as const;
+    const payout = await insertPayout(tx, 'return', [share], { spends: { txid, vout }, feeRate });
+    const { by: decidedBy, reason } = named;
+    const decision = {
+      txid,
+      vout,
+      decidedBy,
+      reason,
+      payout,
+      orderId: order.id,
+      found: credit.aside,
+    } as const;
+    if (!(await insertDecision(tx, { ...decision, kind: 'return' })))
+      throw new AppError('tokenpay_refuses', `${outpointOf(named)} was decided about meanwhile.`);
+    return payout;
+  });
+}
+
+/** A return as it would be made now. */
+export interface PreviewedReturn extends OpenAside {
+  readonly planned: PlannedPayout;
+}
+
+/** Plans a return as `askReturn` would ask for it, and stores nothing. Throws what that does. */
+export async function previewReturn(
+  pool: pg.Pool,
+  { script, address, feeRate, ...named }: AskedReturn,
+  { wallet, proveFree }: { readonly wallet: PublicWallet; readonly proveFree: ProveFree },
+): Promise<PreviewedReturn> {
+  return askUnderLock(pool, async (tx) => {
+    const open = await lockAside(tx, named);
+    const { sats } = open.credit;
+    await requireDestination(tx, { script, address, sats });
+    const whole = await readAsideCoin(tx, named);
+    if (whole === null)
+      throw new AppError('tokenpay_unknown', `No block has the output ${outpointOf(named)} now.`);
+    const policy = await readNodePolicy(tx);
+    const leastFeeRate = policy?.leastFeeRate ?? 0n;
+    // its change has as many bytes as that of any other key
+    const own = { key: { branch: 1, index: 0 }, leafScript: null } as const;
+    const planned = planPayout(
+      {
+        whole,
+        recipients: [{ script, sats }],
+        kept: [],
+        replaced: null,
+        feeRate: feeRate ?? policy?.estimate ?? usualRate,
+      },
+      (await payoutCoins(tx, proveFree, 0)) ?? [],
+      { script: wallet.addressOf(own).script, own },
+      { mempoolMinFeeRate: leastFeeRate, incrementalFeeRate: 0n },
+    );
+    return { ...open, planned };
+  });
+}
+
+/** Throws `destination_own` and `destination_refused`. */
+async function requireDestination(
+  tx: pg.ClientBase,
+  { script, address, sats }: Pick<AskedReturn, 'script' | 'address'> & { readonly sats: bigint },
+): Promise<void> {
+  const [refused] = await checkDestinations([{ script, amount: sats }], (scripts) =>
+    ownScriptsAmong(tx, scripts),
+  );
+  if (refused === undefined) return;
+  throw new AppError(
+    refused.code === 'own' ? 'destination_own' : 'destination_refused',
+    `The address ${address} ${refused.reason}.`,
+  );
+}

@@ -1,0 +1,18 @@
+import type { Holdings } from '#kernel/contracts/holdings.ts';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+
+/**
+ * A plan whose first input goes to its first output as a whole, with what it holds: inscriptions stay at their sats, and no
+ * runestone leads runes elsewhere. Pure.
+ */
+export const withContents = (plan: TransactionPlan, { inscriptions, runes }: Holdings): TransactionPlan => ({
+  ...plan,
+  inscriptions: (inscriptions ?? []).map(({ id, offset }) => ({ id, at: offset, output: 0 })),
+  runes: {
+    held: (runes ?? []).map((rune) => ({ ...rune, input: 0 })),
+    given: (runes ?? []).map((rune) => ({ ...rune, output: 0 })),
+    burned: [],
+    rest: 0,
+    runestone: null,
+  },
+});
