@@ -108,8 +108,8 @@ async function tryToMake(
     return 'The output that it sends is not there: it is made once a block has it unspent.';
   const ownIndex = payout.ownIndex ?? (await leaseOwnIndex(client, payout.id));
   const rest = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null });
-  const offset = await readPaymentsOffset(client);
-  const coins = await payoutCoins(client, parts.proveFree, (offset?.height ?? 0) - parts.confirmations + 1);
+  const tip = (await readPaymentsOffset(client))?.height ?? 0;
+  const coins = await payoutCoins(client, parts.proveFree, tip - parts.confirmations + 1);
   if (coins === null) return 'Coins of earlier orders are being listed: it is made after that.';
   const kept = replaced === null ? stillThere(transactions, coins) : coinsOf(replaced, payout);
   const planned = await planThere(parts, coins, (there) =>
@@ -129,17 +129,9 @@ async function tryToMake(
   if (planned.kind === 'none') return reasonOf(planned);
   const storing = { payout, shares, replaced, ownIndex, script: rest.script };
   const given = replaced === null ? transactions : [];
-  return (await whyWaits(parts, storing, given, planned, offset?.height ?? 0)) ?? store(parts, storing, planned);
+  const waits = await waitsForGivenUp(parts, payout, given, { spent: planned.plan.inputs, tip });
+  return waits ?? store(parts, storing, planned);
 }
-
-/** Why a plan waits for transactions that were given up; null: nothing of them may be mined beside it. */
-const whyWaits = (
-  parts: PayoutParts,
-  { payout }: StoringPayout,
-  given: readonly PayoutTransaction[],
-  { plan }: Exclude<PlannedPayout, { kind: 'none' }>,
-  tip: number,
-): Promise<string | null> => waitsForGivenUp(parts, payout, given, { spent: plan.inputs, tip });
 
 /** Why nothing may be sent to one of these; null: it may. */
 async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]): Promise<string | null> {
