@@ -6,16 +6,16 @@ export const tokenpayCommand: Command = {
   name: 'tokenpay',
   object: null,
   operands: 'orders|balances|credit|return',
-  summary: 'orders of shops that are paid in runes, what accounts hold, and outputs that are set aside',
+  summary: 'orders of shops, what accounts hold, and outputs that are set aside',
   details: `orders shows the newest orders of shops: their states, what their charges lack, and each output that came, with
 --aside only orders with an output that was set aside. balances shows what each account holds of each token, and
 what is set aside for it. An output with an inscription or a special sat is set aside: nothing of it is credited,
 and nothing spends it. credit makes it money: its account gets all of its sats and runes, and its charge counts
 it. What is in it may then be spent as any other sat. return sends it to an address, as a whole with all that is
 in it; a running service with the seed signs and sends it, and the operator pays the fee. With --dry-run nothing
-is stored. satscribe payouts list shows it, and payouts cancel ends one that is not signed. Payments that come late, too much, or in another token are
-credited by themselves, so nothing is left to decide about them. Each output is decided about once, with a
-reason (docs/tokenpay.md, "For operators").
+is stored. satscribe payouts list shows it, and payouts cancel ends one that is not signed. Payments that come late,
+too much, or in another token are credited by themselves, so nothing is left to decide about them. Each output is
+decided about once, with a reason (docs/tokenpay.md, "For operators").
 
   satscribe tokenpay orders --state pending
   satscribe tokenpay orders --aside

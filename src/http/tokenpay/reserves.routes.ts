@@ -64,7 +64,9 @@ function pageRoute(app: App, deps: AppDependencies): void {
       tags,
       querystring: Type.Object({
         ...documentQuery,
-        page: Type.Optional(Type.Integer({ minimum: 1, maximum: pageMax, default: 1 })),
+        page: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: pageMax, default: 1, description: 'from 1: 100 outputs each' }),
+        ),
       }),
       response: { 200: jsonText(reservesPage, 'the page') },
     },
