@@ -80,7 +80,11 @@ const withoutDatabase = new Set([
   // the connections of collections for sale are their own, and there are none here
   '/thumbnails/mint/0/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0.jpeg',
   // the connections of shops are their own, and there are none here
+  '/tokenpay/checkout/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
   '/tokenpay/order/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
+  '/tokenpay/reserves',
+  '/tokenpay/reserves/mine',
+  '/tokenpay/reserves/outputs',
   '/tokenpay/user/account/balance',
   '/webhooks/keys',
 ]);
