@@ -223,6 +223,8 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('minting in 
       const answer = await app.inject({ url: '/collection/listed', headers: { accept: 'text/html' } });
       return [answer.statusCode, answer.body.includes('href="/mint/listed"')];
     };
+    // the index of sales is built after the first block
+    await world.eventually(async () => (await leads())[0] === 200);
     expect(await leads()).toEqual([200, true]);
     for (const change of [
       "UPDATE service.mint_phases SET ends_at = now() WHERE collection = 'listed'",
