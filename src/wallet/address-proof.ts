@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { createHash } from 'node:crypto';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import {
   type HashedTransaction,
@@ -8,6 +7,7 @@ import {
   taggedHash,
 } from '#kernel/bitcoin/signature-hashes.ts';
 import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
+import { doubleSha256 } from './encode-transaction.ts';
 
 /** OP_RETURN: the only output of what is signed, so it can move nothing. */
 const opReturn = Uint8Array.of(0x6a);
@@ -15,8 +15,8 @@ const noHash = Buffer.alloc(32);
 const noOutput = 0xffff_ffff;
 
 /**
- * The hash that a proof of an address signs: BIP 322, format "simple". It belongs to a transaction that spends an output
- * of a transaction with no input of the chain, so no block can contain it.
+ * The hash that a proof of an address signs: BIP 322, format "simple". It belongs to a transaction that spends an
+ * output of a transaction with no input of the chain, so no block can contain it.
  *
  * @param script P2TR that is spent by key, or P2WPKH
  * @param message UTF-8 text
@@ -72,5 +72,3 @@ export function shownWitness(items: readonly Uint8Array[]): string {
 }
 
 const withLength = (bytes: Uint8Array): Buffer => Buffer.concat([compactSize(bytes.length), bytes]);
-const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
-const doubleSha256 = (bytes: Uint8Array): Uint8Array => sha256(sha256(bytes));

@@ -100,8 +100,8 @@ function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * The plan that sends an output of a charge away, as it was set aside: it spends it first, and gives its sats to the first
- * output as they are. The rest comes from the service's own keys, and stays there.
+ * The plan that sends an output of a charge away, as it was set aside: it spends it first, and gives its sats to the
+ * first output as they are. The rest comes from the service's own keys, and stays there.
  */
 function asideFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'aside')) return null;

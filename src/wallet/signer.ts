@@ -1,7 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { createHash } from 'node:crypto';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
-import { RawTx } from '@scure/btc-signer';
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { ecdsaSignatureBytes, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
@@ -14,11 +12,12 @@ import type {
   WalletKey,
 } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { asTxid, displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { AccountKeys, accountOf } from './account-key.ts';
 import { addressProofHash, shownWitness } from './address-proof.ts';
 import { isPublicKeyHashBranch } from './branches.ts';
+import { doubleSha256, unsignedTransaction, withWitnesses } from './encode-transaction.ts';
 import { holdingsFault } from './holdings/holdings-fault.ts';
 import { outputHoldings } from './holdings/output-holdings.ts';
 import { leafFault } from './leaf-script.ts';
@@ -85,8 +84,8 @@ const mismatch = (
   );
 
 /**
- * The only thing with private keys. It signs plans, and proofs of addresses, which move nothing; what it refuses is in plan-fault.ts and in the
- * folder holdings.
+ * The only thing with private keys. It signs plans, and proofs of addresses, which move nothing; what it refuses is in
+ * plan-fault.ts and in the folder holdings.
  */
 export class Signer {
   readonly #keys: AccountKeys;
@@ -269,33 +268,12 @@ class KnownKeys implements OwnScripts {
 
 const pathOf = ({ branch, index }: WalletKey): string => `${branch}/${index}`;
 
-/** The bytes of a plan that its txid covers, which signing it does not change. They end with the lock time. */
-export function unsignedTransaction(plan: TransactionPlan): {
-  readonly bytes: Uint8Array;
-  readonly txid: Txid;
-} {
-  const bytes = RawTx.encode({ ...frameOf(plan), segwitFlag: false, witnesses: undefined });
-  return { bytes, txid: asTxid(doubleSha256(bytes)) };
-}
-
-const frameOf = ({ version, lockTime, inputs, outputs }: TransactionPlan) => ({
-  version,
-  lockTime,
-  inputs: inputs.map(({ txid, vout, sequence }) => ({
-    txid: Buffer.from(displayHash(txid), 'hex'),
-    index: vout,
-    finalScriptSig: noBytes,
-    sequence,
-  })),
-  outputs: outputs.map(({ script, value }) => ({ amount: value, script })),
-});
-
 function signedTransaction(
   plan: TransactionPlan,
   witnesses: Uint8Array[][],
   held: readonly Holdings[],
 ): SignedTransaction {
-  const bytes = RawTx.encode({ ...frameOf(plan), segwitFlag: true, witnesses });
+  const bytes = withWitnesses(plan, witnesses);
   const stripped = unsignedTransaction(plan);
   const weight = 3 * stripped.bytes.length + bytes.length;
   assert(weight === plannedWeight(plan), 'a plan weighs what was planned');
@@ -308,6 +286,3 @@ function signedTransaction(
     holdings: outputHoldings(plan, stripped.txid, held),
   };
 }
-
-const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
-const doubleSha256 = (bytes: Uint8Array): Uint8Array => sha256(sha256(bytes));

@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert';
-import { createHash } from 'node:crypto';
 import { schnorr } from '@noble/curves/secp256k1.js';
-import { RawTx } from '@scure/btc-signer';
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { SignatureHashes, sighash } from '#kernel/bitcoin/signature-hashes.ts';
-import { asTxid, displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { unsignedTransaction, withWitnesses } from './encode-transaction.ts';
 import { taprootOutput } from './taproot.ts';
 
 /** A transaction that a test key signs: all inputs are outputs of its own address. */
@@ -15,14 +15,12 @@ export interface TestTransaction {
   readonly outputs: readonly { readonly script: Uint8Array; readonly value: bigint }[];
 }
 
-/** Replaceable, as wallets of customers sign (BIP 125). */
-const sequence = 0xffff_fffd;
 const noBytes = new Uint8Array();
 const noLeaf = { leafScript: null };
 
 /**
- * The one key of a wallet for tests, with one address. It is no part of the wallet of the service: no seed, no branch, and
- * no plan of orders has it. There is none on mainnet.
+ * The one key of a wallet for tests, with one address. It is no part of the wallet of the service: no seed, no branch,
+ * and no plan of orders has it. Mainnet has no such key.
  */
 export class TestKey {
   /** P2TR, by key alone. */
@@ -44,14 +42,16 @@ export class TestKey {
   }
 
   sign({ inputs, outputs }: TestTransaction): { readonly bytes: Uint8Array; readonly txid: Txid } {
-    const frame = { version: 2, lockTime: 0 };
-    const hashes = new SignatureHashes({
-      ...frame,
+    const transaction = {
+      version: 2,
+      lockTime: 0,
+      inputs: inputs.map((input) => ({ ...input, sequence: replaceableSequence })),
       outputs,
-      inputs: inputs.map(({ txid, vout, value }) => ({
-        txid,
-        vout,
-        sequence,
+    };
+    const hashes = new SignatureHashes({
+      ...transaction,
+      inputs: transaction.inputs.map(({ value, ...input }) => ({
+        ...input,
         spent: { value, script: this.script },
       })),
     });
@@ -60,20 +60,6 @@ export class TestKey {
       assert(message !== null, 'all spent outputs are known');
       return [schnorr.sign(message, this.#outputKey)];
     });
-    const coded = {
-      ...frame,
-      inputs: inputs.map(({ txid, vout }) => ({
-        txid: Buffer.from(displayHash(txid), 'hex'),
-        index: vout,
-        finalScriptSig: noBytes,
-        sequence,
-      })),
-      outputs: outputs.map(({ script, value }) => ({ amount: value, script })),
-    };
-    const stripped = RawTx.encode({ ...coded, segwitFlag: false, witnesses: undefined });
-    const bytes = RawTx.encode({ ...coded, segwitFlag: true, witnesses });
-    return { bytes, txid: asTxid(sha256(sha256(stripped))) };
+    return { bytes: withWitnesses(transaction, witnesses), txid: unsignedTransaction(transaction).txid };
   }
 }
-
-const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();

@@ -3,8 +3,9 @@ import { ownAsker } from '#kernel/contracts/asker.ts';
 import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
-import { type Signer, unsignedTransaction } from '#wallet/signer.ts';
+import type { Signer } from '#wallet/signer.ts';
 
 /** What the wallet does: `src/wallet` has the keys. */
 export interface OrderSigner {

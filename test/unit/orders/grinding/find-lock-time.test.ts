@@ -6,7 +6,7 @@ import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { findLockTime, lockTimeEnd, lockTimeFirst } from '#orders/grinding/find-lock-time.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { inputOf, orderLeaf, plainInputs, testWallet } from '#test/support/wallet/plans.ts';
-import { unsignedTransaction } from '#wallet/signer.ts';
+import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 
 const { wallet, signer } = testWallet();
 

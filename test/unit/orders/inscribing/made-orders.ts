@@ -18,8 +18,8 @@ import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
 import { postageOf, postageOutputCount } from '#orders/inscribing/settled-terms.ts';
 import { runeRoute } from '#orders/parents/rune-route.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
+import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
-import { unsignedTransaction } from '#wallet/signer.ts';
 
 /** Orders for tests, paid in full, and all of their transactions. */
 

@@ -28,7 +28,7 @@ import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 import { orders, somePrices } from '#test/unit/orders/inscribing/made-orders.ts';
 import { satAt, satsOf } from '#test/unit/orders/inscribing/traced-sats.ts';
-import { unsignedTransaction } from '#wallet/signer.ts';
+import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 import { payment, recordsOf, storedOrder, tip } from './open-orders.ts';
 
 const { wallet } = testWallet();
