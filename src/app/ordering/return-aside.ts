@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ProveFree } from '#orders/funds/free-coins.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
@@ -9,7 +8,7 @@ import { payoutCoins } from '#payouts/following/payout-coins.ts';
 import { insertPayout } from '#payouts/payout/payout.store.ts';
 import { type PlannedPayout, planPayout } from '#payouts/planning/plan-payout.ts';
 import { readAsideCoin } from '#purse/coins/coins.store.ts';
-import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { requireDestination } from '#purse/destinations/require-destination.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { insertDecision } from '#tokenpay/crediting/decisions.store.ts';
 import { lockAside, type NamedAside, type OpenAside } from '#tokenpay/operator/decide-credit.ts';
@@ -36,7 +35,7 @@ export async function askReturn(
   return askUnderLock(pool, async (tx) => {
     const { order, credit } = await lockAside(tx, named);
     const { txid, vout, sats } = credit;
-    await requireDestination(tx, { script, address, sats });
+    await requireDestination(tx, { script, amount: sats }, `The address ${address}`);
     const share = { account: 'outside', owner: null, script, address, sats } as const;
     const payout = await insertPayout(tx, 'return', [share], { spends: { txid, vout }, feeRate });
     const { by: decidedBy, reason } = named;
@@ -69,7 +68,7 @@ export async function previewReturn(
   return askUnderLock(pool, async (tx) => {
     const open = await lockAside(tx, named);
     const { sats } = open.credit;
-    await requireDestination(tx, { script, address, sats });
+    await requireDestination(tx, { script, amount: sats }, `The address ${address}`);
     const whole = await readAsideCoin(tx, named);
     if (whole === null)
       throw new AppError('tokenpay_unknown', `No block has the output ${outpointOf(named)} now.`);
@@ -91,19 +90,4 @@ export async function previewReturn(
     );
     return { ...open, planned };
   });
-}
-
-/** Throws `destination_own` and `destination_refused`. */
-async function requireDestination(
-  tx: pg.ClientBase,
-  { script, address, sats }: Pick<AskedReturn, 'script' | 'address'> & { readonly sats: bigint },
-): Promise<void> {
-  const [refused] = await checkDestinations([{ script, amount: sats }], (scripts) =>
-    ownScriptsAmong(tx, scripts),
-  );
-  if (refused === undefined) return;
-  throw new AppError(
-    refused.code === 'own' ? 'destination_own' : 'destination_refused',
-    `The address ${address} ${refused.reason}.`,
-  );
 }

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -24,7 +23,7 @@ import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
-import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { requireDestination } from '#purse/destinations/require-destination.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
 import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
@@ -163,14 +162,7 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
  */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
   await withTransaction(pool, async (tx) => {
-    const [refused] = await checkDestinations([{ script, amount: null }], (scripts) =>
-      ownScriptsAmong(tx, scripts),
-    );
-    if (refused !== undefined)
-      throw new AppError(
-        refused.code === 'own' ? 'destination_own' : 'destination_refused',
-        `What --to names ${refused.reason}.`,
-      );
+    await requireDestination(tx, { script, amount: null }, 'What --to names');
     const order = await known(lockOrder(tx, id), id);
     if (!refundable.includes(order.state)) throw refuses(order, 'paid back');
     if (order.state === 'queued') {

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
-import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type ProveFree, provenFree } from '#orders/funds/free-coins.ts';
@@ -10,7 +9,7 @@ import { insertPayout, sharesUnderWay } from '#payouts/payout/payout.store.ts';
 import { type RevenueFacts, type RevenueSum, revenueShares, revenueSum } from '#payouts/planning/revenue.ts';
 import { readFreeCoins } from '#purse/coins/coins.store.ts';
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
-import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { requireDestination } from '#purse/destinations/require-destination.ts';
 import { heldByOwners, heldByService } from '#purse/ledger/ledger.store.ts';
 import { type AskedPayouts, askUnderLock } from './ask-payouts.ts';
 
@@ -79,14 +78,7 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
       );
     const dust = BigInt(dustOf(script));
     if (sats < dust) throw new AppError('payouts_nothing', dustReason(asked, sats, dust));
-    const [refused] = await checkDestinations([{ script, amount: sats }], (scripts) =>
-      ownScriptsAmong(tx, scripts),
-    );
-    if (refused !== undefined)
-      throw new AppError(
-        refused.code === 'own' ? 'destination_own' : 'destination_refused',
-        `The address ${address} ${refused.reason}.`,
-      );
+    await requireDestination(tx, { script, amount: sats }, `The address ${address}`);
     const shares = revenueShares(sats, facts, { script, address });
     return { ids: [await insertPayout(tx, 'revenue', shares)], payouts: [shares] };
   });

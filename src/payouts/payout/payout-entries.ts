@@ -3,7 +3,8 @@ import type { PayoutShare, PayoutTransaction } from './payout.ts';
 
 /**
  * The entries of the ledger that a payout asks for: of each of its transactions that a block has, its shares go outside,
- * and the operator pays the miner. What was never in the ledger has no entry. Two that are mined both count: a partner who got twice is in debt. Pure.
+ * and the operator pays the miner. What was never in the ledger has no entry. Two that are mined both count: a partner
+ * who got twice is in debt. Pure.
  */
 export const payoutEntries = (
   shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'sats'>[],

@@ -16,8 +16,8 @@ export const payoutStates = ['asked', 'signed', 'sent', 'mined', 'settled', 'can
 export type PayoutState = (typeof payoutStates)[number];
 
 /**
- * An account that pays; of `referral` each code has its own, of `creator` each address. `outside`: none does, as what goes
- * was never in the ledger.
+ * An account that pays; of `referral` each code has its own, of `creator` each address. `outside`: none does, as what
+ * goes was never in the ledger.
  */
 export type PayoutAccount = PartnerAccount | 'service' | 'operator' | 'outside';
 

@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import { checkDestinations } from '#kernel/bitcoin/destination.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { ownScriptsAmong } from './own-scripts.ts';
+
+/**
+ * Throws `destination_own` and `destination_refused` for a script that nothing may be sent to.
+ *
+ * @param amount null: not known yet
+ * @param name the subject of the message
+ */
+export async function requireDestination(
+  tx: pg.ClientBase,
+  destination: { readonly script: Uint8Array; readonly amount: bigint | null },
+  name: string,
+): Promise<void> {
+  const [refused] = await checkDestinations([destination], (scripts) => ownScriptsAmong(tx, scripts));
+  if (refused === undefined) return;
+  throw new AppError(
+    refused.code === 'own' ? 'destination_own' : 'destination_refused',
+    `${name} ${refused.reason}.`,
+  );
+}
