@@ -1,19 +1,19 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { mempoolEntry } from '#psbts/accelerating/mempool-package.ts';
 import { nodeFeesOf } from '#psbts/coins/node-fees.ts';
 import { psbtPlan } from '#psbts/planning/psbt-plan.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
-import { inputOf, type PlannedTest, type TestCoin } from './plan-test-payment.ts';
+import { inputOf, ownOutputs, type PlannedTest, type TestCoin } from './plan-test-payment.ts';
 import type { Unpayable } from './test-cases.ts';
 import { lastTestPayment } from './test-payments.store.ts';
 
 /**
- * A transaction that spends what the last test payment of an order spends, and gives all back to the wallet. Refused: there
- * is no such payment in the mempool, or another one spends what it returned. Throws the codes of NodeRpc.
+ * A transaction that spends what the last test payment of an order spends, and gives all back to the wallet. Refused:
+ * there is no such payment in the mempool, or another one spends what it returned. Throws the codes of NodeRpc.
  */
 export async function planReplacement(
   tx: pg.ClientBase,
@@ -42,26 +42,6 @@ function replacementOf(wallet: Signer, spent: readonly TestCoin[], fee: bigint):
   const values = beneath === 0n ? [rest] : [beneath, rest];
   const outputs = values.map((value) => ({ script, value, purpose: 'change' }) as const);
   const plan = psbtPlan({ inputs: spent.map(inputOf(wallet)), outputs });
-  const { given } = runeFlow(outputs, runes);
-  const returned = values.map((value, vout) => ({
-    vout,
-    value,
-    runes: given.filter(({ output }) => output === vout).map(({ id, amount }) => ({ id, amount })),
-  }));
+  const returned = ownOutputs(wallet, outputs, runeFlow(outputs, runes));
   return { kind: 'planned', plan, spent, returned };
-}
-
-interface MempoolEntry {
-  readonly vsize: number;
-  readonly descendantcount: number;
-}
-
-/** Null: the mempool does not have it. */
-async function mempoolEntry(node: NodeRpc, txid: string): Promise<MempoolEntry | null> {
-  try {
-    return await node.call<MempoolEntry>('getmempoolentry', [txid]);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'node_call_failed') return null;
-    throw error;
-  }
 }

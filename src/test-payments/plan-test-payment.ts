@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { RuneAmount } from '#kernel/contracts/holdings.ts';
 import type { BlockHashHex, Txid } from '#kernel/primitives/hash.ts';
-import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
+import { type RuneFlow, runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
 import { formatRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
-import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { encipher, routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import { chooseCoins } from '#psbts/planning/choose-coins.ts';
 import { type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts/planning/psbt-plan.ts';
@@ -147,52 +147,54 @@ function outputsOf(wallet: Signer, bringing: readonly TestCoin[], payment: TestP
   return [...first, ...paid, ...last];
 }
 
-const plainStone = { kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null } as const;
-
 /** Null: the payment moves no runes. */
 function runestoneOf(payment: TestPayment, before: number, hasRunes: boolean): Runestone | null {
   if (payment.kind === 'mint') {
     const { block, tx } = payment.minted;
-    return { ...plainStone, mint: { block, tx }, pointer: 0 };
+    return { ...routeRunestone({ edicts: [], pointer: 0 }), mint: { block, tx } };
   }
   if (payment.kind === 'cenotaph') {
     const { id, amount } = payment.burned;
-    return { ...plainStone, edicts: [{ id, amount: asU128(amount), output: noOutput }] };
+    return routeRunestone({ edicts: [{ id, amount: asU128(amount), output: noOutput }], pointer: null });
   }
   if (!hasRunes) return null;
   const edicts = payment.outputs.flatMap(({ units }, place) =>
     units.map(({ id, amount }) => ({ id, amount: asU128(amount), output: before + place })),
   );
-  return { ...plainStone, edicts, pointer: 0 };
+  return routeRunestone({ edicts, pointer: 0 });
 }
 
 function returnedOf(
-  { script }: Signer,
+  wallet: Signer,
   { outputs }: PsbtPlan,
   spent: readonly TestCoin[],
   payment: TestPayment,
 ): PlannedTest['returned'] {
-  const { given, burned } = runeFlow(
+  const flow = runeFlow(
     outputs,
     spent.flatMap(({ runes }) => runes),
   );
-  assert(burned.length > 0 === (payment.kind === 'cenotaph'), 'a cenotaph burns, and nothing else does');
+  assert(flow.burned.length > 0 === (payment.kind === 'cenotaph'), 'a cenotaph burns, and nothing else does');
   for (const { script: to, units } of payment.kind === 'edicts' ? payment.outputs : []) {
     const place = outputs.findIndex((output) => output.script === to && output.purpose === 'charge');
-    for (const { id, amount } of units) {
-      const got = given.filter(({ output }) => output === place).map((each) => ({ runes: [each] }));
-      assert(heldBy(got, id) === amount, 'a payment brings the units that it should');
-    }
+    for (const { id, amount } of units)
+      assert(
+        heldBy([{ runes: givenTo(flow, place) }], id) === amount,
+        'a payment brings the units that it should',
+      );
   }
-  return outputs.flatMap(({ script: to, value }, vout) =>
-    Buffer.compare(to, script) === 0
-      ? [
-          {
-            vout,
-            value,
-            runes: given.filter(({ output }) => output === vout).map(({ id, amount }) => ({ id, amount })),
-          },
-        ]
-      : [],
-  );
+  return ownOutputs(wallet, outputs, flow);
 }
+
+/** Outputs of a transaction that are the wallet's own again, with the runes that they get. Pure. */
+export const ownOutputs = (
+  { script }: Signer,
+  outputs: readonly Pick<PsbtOutput, 'script' | 'value'>[],
+  flow: RuneFlow,
+): PlannedTest['returned'] =>
+  outputs.flatMap(({ script: to, value }, vout) =>
+    Buffer.compare(to, script) === 0 ? [{ vout, value, runes: givenTo(flow, vout) }] : [],
+  );
+
+const givenTo = ({ given }: RuneFlow, vout: number): RuneAmount[] =>
+  given.filter(({ output }) => output === vout).map(({ id, amount }) => ({ id, amount }));

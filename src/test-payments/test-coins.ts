@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import { heldAtScript } from '#chain/outputs/received-output.queries.ts';
+import { coinbaseMaturity } from '#kernel/bitcoin/consensus.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { mempoolSpenders } from '#utxos/mempool-spenders.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import type { TestCoin } from './plan-test-payment.ts';
 
@@ -44,22 +46,9 @@ export async function testCoins(
     .filter((coin) => !known.has(outpointOf(coin)))
     .map((coin) => ({ ...coin, blockHash: null }));
   const coins = [...mined, ...pending];
-  const spent = await spentInMempool(parts.node, coins);
+  const spent = await mempoolSpenders(parts.node, coins);
   return coins.filter((coin) => !spent.has(outpointOf(coin)));
 }
-
-async function spentInMempool(node: NodeRpc, coins: readonly TestCoin[]): Promise<ReadonlySet<string>> {
-  if (coins.length === 0) return new Set();
-  const found = await node.call<
-    readonly { readonly txid: string; readonly vout: number; readonly spendingtxid?: string }[]
-  >('gettxspendingprevout', [coins.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }))]);
-  return new Set(
-    found.flatMap(({ txid, vout, spendingtxid }) => (spendingtxid === undefined ? [] : [`${txid}:${vout}`])),
-  );
-}
-
-/** Blocks on top of a coinbase before it may be spent (Bitcoin Core's COINBASE_MATURITY). */
-const coinbaseMaturity = 100;
 
 /** Whether the next block may spend a coin, as the node has it: the index may be behind, or a payment was replaced. */
 export async function isSpendable(node: NodeRpc, { txid, vout }: TestCoin): Promise<boolean> {

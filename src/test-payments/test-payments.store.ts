@@ -53,7 +53,7 @@ export async function recentCoins(tx: pg.ClientBase): Promise<TestCoin[]> {
   return rows.flatMap(({ returned }) => returned.map(coinOf));
 }
 
-/** The last payment of an order; null: there is none. */
+/** The last payment of an order; null: no test payment was made for it. */
 export async function lastTestPayment(
   tx: pg.ClientBase,
   orderId: string,

@@ -250,7 +250,7 @@ class Making {
   }
 }
 
-/** A rune of the wallet beside that of the order; null: there is none. */
+/** A rune of the wallet beside that of the order; null: the wallet has only that. */
 function otherRune(coins: readonly TestCoin[], id: RuneId): RuneId | null {
   const held = coins.flatMap(({ runes }) => runes);
   return held.find((rune) => formatRuneId(rune.id) !== formatRuneId(id))?.id ?? null;
@@ -263,7 +263,9 @@ interface Sending {
   readonly address: string;
 }
 
-/** Sends transactions and notes each that the node took, up to the first that it does not: the error; null: it took all. */
+/**
+ * Sends transactions and notes each that the node took, up to the first that it does not: the error; null: it took all.
+ */
 async function sendAll(
   tx: pg.ClientBase,
   { node }: TestCoinParts,

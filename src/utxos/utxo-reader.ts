@@ -5,6 +5,7 @@ import { heldAtScript } from '#chain/outputs/received-output.queries.ts';
 import { satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import { coinbaseMaturity } from '#kernel/bitcoin/consensus.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -19,6 +20,7 @@ import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
 import { type HeldSats, type Holdings, heldByOutputs, type PlacedHoldings } from './held-by-outputs.ts';
 import type { IndexSource } from './index-source.ts';
+import { mempoolSpenders } from './mempool-spenders.ts';
 import { type BlockOfOutput, blockAt } from './node-blocks.ts';
 import {
   type ListedOutput,
@@ -31,8 +33,6 @@ import {
   type UtxoSource,
 } from './utxo.ts';
 
-/** Blocks on top of a coinbase before it may be spent (Bitcoin Core's COINBASE_MATURITY). */
-const coinbaseMaturity = 100;
 /** Calls about outputs at once: bitcoind works on four, and others need it too. */
 const callsMax = 2;
 /** Special ranges of one output: early blocks have tens of thousands of palindromes. */
@@ -222,16 +222,7 @@ export class UtxoReader {
 
   async #spenders(outputs: readonly ListedOutput[]): Promise<ReadonlyMap<string, TxidHex>> {
     const { node } = this.#parts;
-    if (node === null || outputs.length === 0) return new Map();
-    const asked = outputs.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }));
-    const found = await node.call<
-      readonly { readonly txid: TxidHex; readonly vout: number; readonly spendingtxid?: TxidHex }[]
-    >('gettxspendingprevout', [asked]);
-    return new Map(
-      found.flatMap(({ txid, vout, spendingtxid }) =>
-        spendingtxid === undefined ? [] : [[outpointText(txid, vout), spendingtxid] as const],
-      ),
-    );
+    return node === null ? new Map() : mempoolSpenders(node, outputs);
   }
 
   /**

@@ -21,7 +21,7 @@ export interface MempoolPackage {
 }
 
 /** An answer of `getmempoolentry`. */
-interface Entry {
+interface MempoolEntry {
   readonly vsize: number;
   readonly fees: { readonly base: number };
   readonly ancestorcount: number;
@@ -40,12 +40,12 @@ const unknownKey = -5;
  * `node_answer_invalid`.
  */
 export async function mempoolPackage(node: NodeRpc, txid: TxidHex): Promise<MempoolPackage | null> {
-  const own = await ifThere(node.call<Entry>('getmempoolentry', [txid]));
+  const own = await mempoolEntry(node, txid);
   const ancestors = await ifThere(
-    node.call<Readonly<Record<TxidHex, Entry>>>('getmempoolancestors', [txid, true]),
+    node.call<Readonly<Record<TxidHex, MempoolEntry>>>('getmempoolancestors', [txid, true]),
   );
   if (own === null || ancestors === null) return null;
-  const entries = [...(Object.entries(ancestors) as [TxidHex, Entry][]), [txid, own] as const];
+  const entries = [...(Object.entries(ancestors) as [TxidHex, MempoolEntry][]), [txid, own] as const];
   // an ancestor has fewer ancestors than its descendants have
   const ordered = entries.toSorted(([, a], [, b]) => a.ancestorcount - b.ancestorcount);
   const transactions = await inLanes(ordered, callsMax, async ([id, entry]) => {
@@ -60,10 +60,14 @@ export async function mempoolPackage(node: NodeRpc, txid: TxidHex): Promise<Memp
 
 /** A transaction of the mempool alone. Null: the mempool does not have it. Throws as `mempoolPackage`. */
 export async function mempoolTransaction(node: NodeRpc, txid: TxidHex): Promise<RawTransaction | null> {
-  if ((await ifThere(node.call<Entry>('getmempoolentry', [txid]))) === null) return null;
+  if ((await mempoolEntry(node, txid)) === null) return null;
   const hex = await ifThere(node.call<string>('getrawtransaction', [txid, false]));
   return hex === null ? null : RawTransactions.one(Buffer.from(hex, 'hex'));
 }
+
+/** A transaction as the mempool lists it. Null: the mempool does not have it. */
+export const mempoolEntry = (node: NodeRpc, txid: TxidHex): Promise<MempoolEntry | null> =>
+  ifThere(node.call<MempoolEntry>('getmempoolentry', [txid]));
 
 /** The node's answer about a transaction of the mempool; null: it is not there. */
 async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | null> {
@@ -75,7 +79,7 @@ async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | null> {
   }
 }
 
-function unconfirmed(txid: TxidHex, entry: Entry, hex: string): UnconfirmedTransaction {
+function unconfirmed(txid: TxidHex, entry: MempoolEntry, hex: string): UnconfirmedTransaction {
   const { inputs, outputs, version } = RawTransactions.one(Buffer.from(hex, 'hex'));
   return {
     txid,
