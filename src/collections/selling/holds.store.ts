@@ -5,7 +5,7 @@ import { collectionBounds } from '#collections/collection/collection-bounds.ts';
 import { BatchedReads } from '#kernel/concurrency/batched-reads.ts';
 import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { decideHolds, type HoldTerms } from './decide-holds.ts';
+import { type AskedHold, decideHolds, type HoldTerms } from './decide-holds.ts';
 import { isFree } from './free-items.ts';
 import {
   countOf,
@@ -15,14 +15,7 @@ import {
   type RefusedHold,
   unknownCollection,
 } from './hold-request.ts';
-import {
-  type NetworkClient,
-  readAllowancesOf,
-  readFree,
-  readSale,
-  readUnpaidOf,
-  type SaleState,
-} from './sale.queries.ts';
+import { readAllowancesOf, readFree, readSale, readUnpaidOf, type SaleState } from './sale.queries.ts';
 
 /** SQL: the fields of an item that its file `f` has. */
 export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"';
@@ -39,8 +32,8 @@ const heldTogether = 16;
 const transactionsAtOnce = 2;
 
 /**
- * Holds items for orders that are being made. Requests that come while a transaction holds items wait, and share the next
- * one: a collection is locked once for all of them, for six round trips.
+ * Holds items for orders that are being made. Requests that come while a transaction holds items wait, and share the
+ * next one: a collection is locked once for all of them, for six round trips.
  */
 export type ItemHolds = BatchedReads<HoldRequest, HeldItems | RefusedHold>;
 
@@ -58,13 +51,16 @@ export async function holdItems(
   pool: pg.Pool,
   requests: readonly HoldRequest[],
 ): Promise<(HeldItems | RefusedHold)[]> {
-  const found = new Map<string, HeldItems | RefusedHold>();
+  const answers = new Map<HoldRequest, HeldItems | RefusedHold>();
   for (const [collection, together] of Map.groupBy(requests, (request) => request.collection)) {
-    const outcomes = await withTransaction(pool, (tx) => holdItemsOf(tx, collection, together));
-    for (const [place, { orderId }] of together.entries())
-      found.set(orderId, outcomes[place] ?? unknownCollection(collection));
+    const held = await withTransaction(pool, (tx) => holdItemsOf(tx, collection, together));
+    for (const [nth, request] of together.entries()) answers.set(request, placed(held, nth));
   }
-  return requests.map(({ orderId, collection }) => found.get(orderId) ?? unknownCollection(collection));
+  return requests.map((request) => {
+    const answer = answers.get(request);
+    assert(answer !== undefined, 'each request is answered');
+    return answer;
+  });
 }
 
 async function holdItemsOf(
@@ -76,28 +72,16 @@ async function holdItemsOf(
   await freeAbandoned(tx, collection, new Date(Math.max(...requests.map(({ now }) => now.getTime()))));
   const sale = await readSale(tx, collection);
   if (sale === null) return requests.map(() => unknownCollection(collection));
-  const allowances = await readAllowancesOf(
-    tx,
-    collection,
-    requests.map(({ script }) => script),
-  );
-  const unpaid = await readBoundedUnpaid(tx, requests);
   const named = requests.flatMap(({ items }) => (items.kind === 'named' ? items.numbers : []));
-  const asked = requests.map((request, nth) => ({
-    ...request,
-    network: networkOfClient(request.client),
-    ...(unpaid.get(request) ?? { ofClient: 0, ofNetwork: 0 }),
-    allowances: allowances[nth] ?? [],
-  }));
+  const asked = await readAsked(tx, collection, requests);
   const decisions = decideHolds(sale, asked, await readFree(tx, collection, named));
   const given = requests.flatMap((request, nth) => {
-    const terms = decisions[nth];
-    return terms?.kind === 'terms' ? [{ request, terms }] : [];
+    const terms = placed(decisions, nth);
+    return terms.kind === 'terms' ? [{ request, terms }] : [];
   });
   const items = await takeItems(tx, sale, collection, given);
   return requests.map(({ orderId }, nth) => {
-    const decision = decisions[nth];
-    assert(decision !== undefined, 'each request is decided about');
+    const decision = placed(decisions, nth);
     if (decision.kind !== 'terms') return decision;
     const { phase, price } = decision;
     return {
@@ -110,15 +94,32 @@ async function holdItemsOf(
   });
 }
 
-/** The unpaid items of those who ask and have a bound. A key without one is not counted: a shop has thousands. */
-async function readBoundedUnpaid(
+/** The answer to a request, by its place. */
+function placed<Answer>(answers: readonly Answer[], nth: number): Answer {
+  const answer = answers[nth];
+  assert(answer !== undefined, 'each request is answered');
+  return answer;
+}
+
+const nothingUnpaid = { ofClient: 0, ofNetwork: 0 };
+
+/** Requests with what is known of who asks. A key without a bound is not counted: a shop has thousands of orders. */
+async function readAsked(
   tx: pg.ClientBase,
+  collection: string,
   requests: readonly HoldRequest[],
-): Promise<ReadonlyMap<HoldRequest, { readonly ofClient: number; readonly ofNetwork: number }>> {
-  const bounded = requests.filter(({ bounds }) => bounds.client < collectionBounds.items);
-  const clients = bounded.map(({ client }): NetworkClient => ({ client, network: networkOfClient(client) }));
-  const unpaid = await readUnpaidOf(tx, clients);
-  return new Map(bounded.map((request, nth) => [request, unpaid[nth] ?? { ofClient: 0, ofNetwork: 0 }]));
+): Promise<AskedHold[]> {
+  const scripts = requests.map(({ script }) => script);
+  const allowances = await readAllowancesOf(tx, collection, scripts);
+  const known = requests.map((request, nth) => ({
+    ...request,
+    network: networkOfClient(request.client),
+    allowances: placed(allowances, nth),
+  }));
+  const bounded = known.filter(({ bounds }) => bounds.client < collectionBounds.items);
+  const unpaid = await readUnpaidOf(tx, bounded);
+  const byRequest = new Map(bounded.map((request, nth) => [request, placed(unpaid, nth)]));
+  return known.map((request) => ({ ...request, ...(byRequest.get(request) ?? nothingUnpaid) }));
 }
 
 const creatorOf = ({ creatorAddress }: Pick<SaleState, 'creatorAddress'>, price: bigint): string | null =>

@@ -197,7 +197,7 @@ describe('held together', () => {
     );
   }, 120_000);
 
-  test('requests of other collections and of none have their own answers', async () => {
+  test('requests of several collections, and of one that is unknown, have their own answers', async () => {
     for (const id of ['left', 'right']) await insertCollection(database.pool, { id, items: 2 });
     const held = await holdItems(
       database.pool,
