@@ -3,18 +3,28 @@ import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 
 /**
- * Keys of the wallet for those who ask, made once: the wallet never changes once it is there. Null: there is none yet.
+ * Opens something once that never changes as soon as it exists, like the wallet. Null: it does not exist yet, and the
+ * next one who asks looks again.
  */
-export function keysOnce<Keys>(
-  pool: pg.Pool,
-  keysOf: (wallet: PublicWallet, leases: IndexLeases) => Keys,
-): () => Promise<Keys | null> {
-  let keys: Keys | null = null;
-  return async () => {
-    if (keys !== null) return keys;
-    const wallet = await openPublicWallet(pool);
+export function onceThere<Of extends unknown[], Made>(
+  open: (...of: Of) => Promise<Made | null>,
+): (...of: Of) => Promise<Made | null> {
+  let made: Made | null = null;
+  return async (...of) => {
+    if (made !== null) return made;
+    const opened = await open(...of);
     // another request may have been faster
-    keys ??= wallet === null ? null : keysOf(wallet, new IndexLeases(pool));
-    return keys;
+    made ??= opened;
+    return made;
   };
 }
+
+/** Keys of the wallet for all who ask. Null: no one has made the wallet yet. */
+export const keysOnce = <Keys>(
+  pool: pg.Pool,
+  keysOf: (wallet: PublicWallet, leases: IndexLeases) => Keys,
+): (() => Promise<Keys | null>) =>
+  onceThere(async () => {
+    const wallet = await openPublicWallet(pool);
+    return wallet === null ? null : keysOf(wallet, new IndexLeases(pool));
+  });

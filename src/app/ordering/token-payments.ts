@@ -16,7 +16,7 @@ import { type CreditingPolicy, parseTokenPolicy } from '#tokenpay/order/token-po
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { keysOnce } from './keys-once.ts';
-import { requireTestNetwork } from './payout-depth.ts';
+import { requireTestNetwork } from './network-settings.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
 /** Connections for creations and reads of shops, which must not wait for searches. */
@@ -51,7 +51,9 @@ export function openShopOrders(
   });
 }
 
-/** Payments for tests, which are made one at a time. Null: the settings allow none. Throws `config_invalid` on mainnet. */
+/**
+ * Payments for tests, which are made one at a time. Null: the settings allow none. Throws `config_invalid` on mainnet.
+ */
 export function openTestPayments(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,

@@ -1,9 +1,11 @@
+import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import { keepReserves, type ReservesWallet } from '#tokenpay/reserves/keep-reserves.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
+import { onceThere } from './keys-once.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
 /** Proves reserves for the life of the process, where it has the seed of the wallet. */
@@ -11,23 +13,16 @@ export function startReserves({ config, lifecycle, logger }: CommandContext, { u
   const { walletSeedFile } = config;
   if (lifecycle.signal.aborted || walletSeedFile === undefined) return;
   const log = logger.child({ part: 'reserves' });
-  // it never changes once it is there
-  let opened: ReservesWallet | null = null;
   lifecycle
     .run('reserves', (signal) =>
       keepReserves({
         url,
-        wallet: async (client) => {
-          if (opened !== null) return opened;
+        wallet: onceThere(async (client: pg.ClientBase): Promise<ReservesWallet | null> => {
           const wallet = await openPublicWallet(client);
           if (wallet === null) return null;
           const signer = await openSigner(walletSeedFile, wallet.identity);
-          opened = {
-            network: wallet.network,
-            prove: (key, message) => signer.proveAddress(key, message),
-          };
-          return opened;
-        },
+          return { network: wallet.network, prove: (key, message) => signer.proveAddress(key, message) };
+        }),
         keys: () => openWebhookKeys(config),
         signal,
         log,

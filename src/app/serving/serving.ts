@@ -15,9 +15,9 @@ import {
 import { holdServiceLock } from '#src/app/database/service-lock.ts';
 import { indexBlocks } from '#src/app/indexing/index-blocks.ts';
 import { startUndecidedSweeps } from '#src/app/ordering/collections.ts';
+import { requirePayoutDepth } from '#src/app/ordering/network-settings.ts';
 import { startAudits, startFileSweeps, startOrders } from '#src/app/ordering/orders.ts';
 import { startPayments } from '#src/app/ordering/payments.ts';
-import { requirePayoutDepth } from '#src/app/ordering/payout-depth.ts';
 import { startTokenOrders } from '#src/app/ordering/token-payments.ts';
 import { startReserves } from '#src/app/ordering/token-reserves.ts';
 import { startWebhooks } from '#src/app/ordering/webhooks.ts';

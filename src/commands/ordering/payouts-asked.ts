@@ -12,7 +12,7 @@ import { recipientsOf, satsOf } from '#payouts/payout/payout.ts';
 import type { RevenueSum } from '#payouts/planning/revenue.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
-import { requirePayoutDepth } from '#src/app/ordering/payout-depth.ts';
+import { requirePayoutDepth } from '#src/app/ordering/network-settings.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
 import { withService } from '#src/commands/service-database.ts';
 import { requireForeign } from '#src/commands/wallet/destination.ts';
