@@ -9,3 +9,15 @@ export function numberOption(name: string, text: string, least: number): number 
   }
   return value;
 }
+
+/** The value of an option that must be one of some names; null: it was not given. */
+export function nameOption<Name extends string>(
+  name: string,
+  text: string | undefined,
+  names: readonly Name[],
+): Name | null {
+  if (text === undefined) return null;
+  const found = names.find((each) => each === text);
+  if (found === undefined) throw new OptionError(`--${name} must be one of ${names.join(', ')}`);
+  return found;
+}

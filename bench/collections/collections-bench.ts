@@ -1,12 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
-import { databaseFolder } from '#test/support/database-folder.ts';
-import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import { withBenchNode } from '../bench-node.ts';
 import { clients } from '../clients.ts';
-import { bitcoind } from '../follow/follow-bench.ts';
-import { numberOption, OptionError } from '../options.ts';
+import { nameOption, numberOption } from '../options.ts';
 import type { Figure, Report, Table } from '../report.ts';
 import { allocationFigures } from './allocations.ts';
 import { deliveredFigures, largeCollectionFigures } from './large-collection.ts';
@@ -30,9 +26,7 @@ export async function collectionsBench(args: string[]): Promise<Report> {
       delivered: { type: 'string', default: '100000' },
     },
   });
-  const only = parts.find((part) => part === values.only);
-  if (values.only !== undefined && only === undefined)
-    throw new OptionError(`--only must be one of ${parts.join(', ')}`);
+  const only = nameOption('only', values.only, parts);
   const orders = numberOption('orders', values.orders, clients);
   // unpaid orders may have half of what is left
   const items = numberOption('items', values.items, 2 * (orders + spare));
@@ -41,31 +35,24 @@ export async function collectionsBench(args: string[]): Promise<Report> {
   const delivered = numberOption('delivered', values.delivered, 1);
   const figures: Figure[] = [];
   const tables: Table[] = [];
-  const dir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-collections-'));
-  await chmod(dir, 0o755);
-  const node = await startBitcoind({ executable: bitcoind() });
-  try {
+  await withBenchNode('collections', async (node, dir) => {
     await RegtestChain.start(node.rpc, 1);
     const shop = await MintShop.open(node, dir);
     try {
-      if (only === undefined || only === 'orders') {
+      if (only === null || only === 'orders') {
         const sold = await soldItemFigures(shop, dir, { items, orders });
         figures.push(...sold.figures);
         tables.push(sold.table);
       }
-      if (only === undefined || only === 'allocations')
-        figures.push(...(await allocationFigures(shop, listed)));
-      if (only === undefined || only === 'upload') {
+      if (only === null || only === 'allocations') figures.push(...(await allocationFigures(shop, listed)));
+      if (only === null || only === 'upload') {
         figures.push(...(await largeCollectionFigures(shop, dir, files)));
         figures.push(...(await deliveredFigures(shop, delivered)));
       }
     } finally {
       await shop.close();
     }
-  } finally {
-    await node.remove();
-    await rm(dir, { recursive: true, force: true });
-  }
+  });
   return {
     bench: 'collections',
     notes: [

@@ -1,4 +1,3 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -9,11 +8,10 @@ import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
-import { databaseFolder } from '#test/support/database-folder.ts';
-import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
-import { bitcoind } from '../follow/follow-bench.ts';
+import { withBenchNode } from '../bench-node.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { numberOption } from '../options.ts';
 import { peakMegabytes } from '../process-peak.ts';
@@ -57,10 +55,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
   const open = numberOption('open', values.open, 0);
   const creations = numberOption('creations', values.creations, 16);
   const quotes = [...quoteFigures(), ...(await grindingFigures())];
-  const dir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-orders-'));
-  await chmod(dir, 0o755);
-  const node = await startBitcoind({ executable: bitcoind() });
-  try {
+  return withBenchNode('orders', async (node, dir) => {
     const chain = await RegtestChain.start(node.rpc, 120 + 2 * paid);
     const shop = await Shop.open(chain, node, dir);
     try {
@@ -99,10 +94,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
     } finally {
       await shop.close();
     }
-  } finally {
-    await node.remove();
-    await rm(dir, { recursive: true, force: true });
-  }
+  });
 }
 
 interface Measured {
@@ -171,11 +163,7 @@ class Shop {
     this.#told = told;
   }
 
-  static async open(
-    chain: RegtestChain,
-    node: Awaited<ReturnType<typeof startBitcoind>>,
-    dir: string,
-  ): Promise<Shop> {
+  static async open(chain: RegtestChain, node: Bitcoind, dir: string): Promise<Shop> {
     const env = {
       ...nodeSettings(node),
       WALLET_SEED_FILE: join(dir, 'seed'),

@@ -1,4 +1,3 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -8,9 +7,8 @@ import { networks } from '#kernel/primitives/network.ts';
 import { type AddressType, privateKey, typedAddress } from '#test/builders/regtest/regtest-address.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { databaseFolder } from '#test/support/database-folder.ts';
-import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
-import { bitcoind } from '../follow/follow-bench.ts';
+import type { Bitcoind } from '#test/support/node/bitcoind.ts';
+import { withBenchNode } from '../bench-node.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { loopLag } from '../loop-lag.ts';
 import { numberOption } from '../options.ts';
@@ -43,10 +41,7 @@ export async function psbtsBench(args: string[]): Promise<Report> {
   });
   const outputs = numberOption('outputs', values.outputs, 1);
   const builds = numberOption('builds', values.builds, 10);
-  const dir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-psbts-'));
-  await chmod(dir, 0o755);
-  const node = await startBitcoind({ executable: bitcoind() });
-  try {
+  return withBenchNode('psbts', async (node, dir) => {
     const chain = await RegtestChain.start(node.rpc, 130);
     await fill(chain, outputs);
     const indexed = await withService(node, join(dir, 'indexed'), ['--index-addresses'], (payers) =>
@@ -64,10 +59,7 @@ export async function psbtsBench(args: string[]): Promise<Report> {
       figures: [...indexed, ...scanned],
       details: [],
     };
-  } finally {
-    await node.remove();
-    await rm(dir, { recursive: true, force: true });
-  }
+  });
 }
 
 const valueAt = (place: number): number => least + step * place;

@@ -1,13 +1,9 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
-import { databaseFolder } from '#test/support/database-folder.ts';
-import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import { withBenchNode } from '../bench-node.ts';
 import { byClients, clients } from '../clients.ts';
-import { bitcoind } from '../follow/follow-bench.ts';
-import { numberOption, OptionError } from '../options.ts';
+import { nameOption, numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
 import { type BenchOrder, TokenShop } from './token-shop.ts';
@@ -29,34 +25,26 @@ export async function tokenpayBench(args: string[]): Promise<Report> {
       block: { type: 'string', default: '1000' },
     },
   });
-  const only = parts.find((part) => part === values.only);
-  if (values.only !== undefined && only === undefined)
-    throw new OptionError(`--only must be one of ${parts.join(', ')}`);
+  const only = nameOption('only', values.only, parts);
   const open = numberOption('open', values.open, clients);
   const accounts = numberOption('accounts', values.accounts, 1);
   const reads = numberOption('reads', values.reads, clients);
   const paid = numberOption('paid', values.paid, 1);
   const block = numberOption('block', values.block, 1);
   const figures: Figure[] = [];
-  const dir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-tokenpay-'));
-  await chmod(dir, 0o755);
-  const node = await startBitcoind({ executable: bitcoind() });
-  try {
+  await withBenchNode('tokenpay', async (node, dir) => {
     const chain = await RegtestChain.start(node.rpc, 120);
     const shop = await TokenShop.open(node, chain, dir, accounts);
     try {
       const created = await orderFigures(shop, open);
-      if (only === undefined || only === 'orders') figures.push(...created);
-      if (only === undefined || only === 'balances') figures.push(...(await balanceFigures(shop, reads)));
-      if (only === undefined || only === 'webhooks') figures.push(...(await webhookFigures(shop, paid)));
-      if (only === undefined || only === 'block') figures.push(...(await blockFigures(shop, block)));
+      if (only === null || only === 'orders') figures.push(...created);
+      if (only === null || only === 'balances') figures.push(...(await balanceFigures(shop, reads)));
+      if (only === null || only === 'webhooks') figures.push(...(await webhookFigures(shop, paid)));
+      if (only === null || only === 'block') figures.push(...(await blockFigures(shop, block)));
     } finally {
       await shop.close();
     }
-  } finally {
-    await node.remove();
-    await rm(dir, { recursive: true, force: true });
-  }
+  });
   return {
     bench: 'tokenpay',
     notes: [
