@@ -103,7 +103,7 @@ function accountRoute(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Throws `not_found` for a document that is not kept, and `orders_off` where there is none yet. */
+/** Throws `not_found` for a document that is not kept, and `orders_off` before the first document. */
 async function found({ pool }: AppDependencies, document: string | undefined): Promise<ReservesDocument> {
   const made = await readReserves(pool, document === undefined ? null : Buffer.from(document, 'hex'));
   if (made !== null) return made;

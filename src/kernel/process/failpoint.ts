@@ -78,8 +78,8 @@ export const parentFailpoints = ['order-return'] as const;
  */
 export const stockFailpoints = ['order-reserved', 'order-restocked'] as const;
 /**
- * Points of orders of a collection (docs/collections.md): items are held for an order that is not stored yet; a paid order
- * is decided about, or an order gave its items back, neither committed.
+ * Points of orders of a collection (docs/collections.md): items are held for an order that is not stored yet; a paid
+ * order is decided about, or an order gave its items back, neither committed.
  */
 export const itemFailpoints = ['items-held', 'items-decided', 'items-released'] as const;
 /**

@@ -71,7 +71,10 @@ export async function creditFaults(client: pg.ClientBase): Promise<TokenDifferen
   return faultsOf('credit', rows);
 }
 
-/** Runes of which the ledger, what is set aside and what is not credited yet do not come to what addresses of charges hold. */
+/**
+ * Runes of which the ledger, what is set aside and what is not credited yet do not come to what addresses of charges
+ * hold.
+ */
 export async function supplyFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const parts = await runeParts(client);
   return parts.flatMap((part) => {

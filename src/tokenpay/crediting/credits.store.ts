@@ -45,7 +45,7 @@ export async function readCredits(
   );
 }
 
-/** The order that an output is credited to, or set aside for; null: there is none. */
+/** The order that an output is credited to, or set aside for; null: no order has it. */
 export async function orderOfCredit(
   client: pg.Pool | pg.ClientBase,
   { txid, vout }: Pick<Credit, 'txid' | 'vout'>,

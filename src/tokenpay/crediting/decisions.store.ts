@@ -4,8 +4,8 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { FoundAside } from './credit.ts';
 
 /**
- * The decision of an operator about an output that was set aside. `credit`: it is money. `return`: it is sent to an address,
- * so it stays aside for good. A decision holds for whichever block has the output.
+ * The decision of an operator about an output that was set aside. `credit`: it is money. `return`: it is sent to an
+ * address, so it stays aside for good. A decision holds for whichever block has the output.
  */
 export interface AsideDecision {
   readonly txid: Txid;

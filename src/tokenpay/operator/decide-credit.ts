@@ -59,8 +59,8 @@ const nothingNew: CreditingPolicy = {
 
 /**
  * Credits an output that is set aside to the account of its order, as money: all of its sats and runes, exactly. Its
- * charge counts it as any other payment. In one transaction with the ledger, the coin and what the shop is told. Throws what
- * `lockAside` does.
+ * charge counts it as any other payment. In one transaction with the ledger, the coin and what the shop is told. Throws
+ * what `lockAside` does.
  */
 export async function decideCredit(pool: pg.Pool, named: NamedAside, now: Date): Promise<OpenAside> {
   return withTransaction(pool, async (tx) => {

@@ -33,8 +33,8 @@ export interface BuiltReserves {
 export const pageOutputs = 100;
 
 /**
- * Makes the document of a block, with the trees of its liabilities. Takes a turn of the event loop for each asset and page:
- * another request waits a tenth of a second at most, for 1,000 accounts that hold one asset.
+ * Makes the document of a block, with the trees of its liabilities. Takes a turn of the event loop for each asset and
+ * page: another request waits a tenth of a second at most, for 1,000 accounts that hold one asset.
  */
 export async function buildReserves(
   facts: ReserveFacts,

@@ -32,12 +32,14 @@ export interface KeepReservesOptions {
 
 /** A block may come at any time, and no one waits for its document. */
 const lookMs = 1_000;
-/** It rests twenty times as long as it worked: 10,000 addresses take 1.5 minutes of a core, and a twentieth of it then. */
+/**
+ * It rests twenty times as long as it worked: 10,000 addresses take 1.5 minutes of a core, and a twentieth of it then.
+ */
 const restsFor = 20;
 
 /**
- * Publishes a proof of reserves for each block, or for fewer where there are many addresses, until the signal is aborted: one
- * process per database does so.
+ * Publishes a proof of reserves for each block, or for fewer where there are many addresses, until the signal is
+ * aborted: one process per database does so.
  */
 export async function keepReserves(options: KeepReservesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -65,7 +67,7 @@ export async function keepReserves(options: KeepReservesOptions): Promise<void> 
   );
 }
 
-/** Makes and publishes the document of the last block. Null: there is none to make, or the signal was aborted. */
+/** Makes and publishes the document of the last block. Null: no document is due, or the signal was aborted. */
 export async function makeReserves(
   client: pg.ClientBase,
   { wallet: open, keys: openKeys, signal }: Pick<KeepReservesOptions, 'wallet' | 'keys' | 'signal'>,

@@ -27,8 +27,8 @@ export interface ReserveFacts {
 }
 
 /**
- * Reads them. Null: shops have no orders, the chain still ends with the block of the last document, index and payments are at
- * different blocks, or runes are unknown.
+ * Reads them. Null: shops have no orders, the chain still ends with the block of the last document, index and payments
+ * are at different blocks, or runes are unknown.
  */
 export async function readReserveFacts(
   client: pg.ClientBase,

@@ -33,8 +33,8 @@ export function liabilityLeaf({ salt, account, asset, amount }: Liability): SumN
 
 /**
  * A tree of liabilities of one asset (Merkle sum tree). Leaves are sorted by hash, so a place tells nothing of its
- * account. A node without a sibling moves up as it is. Nodes hash both sums beside both hashes: no sum can be made smaller
- * in one path without another root.
+ * account. A node without a sibling moves up as it is. Nodes hash both sums beside both hashes: no sum can be made
+ * smaller in one path without another root.
  */
 export class SumTree {
   /** Leaves first, the root last. */

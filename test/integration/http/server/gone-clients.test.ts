@@ -40,7 +40,7 @@ const withoutDatabase = new Set([
   '/assets/0/{*}',
   '/favicon.ico',
   '/files/0',
-  // rates of a file, and there is none here
+  // rates of a file that is not set here
   '/fxrate',
   // the connections of collections for sale are their own, and there are none here
   '/get-collection-json',
@@ -77,7 +77,7 @@ const withoutDatabase = new Set([
   '/search.atom',
   '/search/facets',
   '/search/suggest',
-  // the connections of collections for sale are their own, and there are none here
+  // collections for sale have connections of their own, which are not open here
   '/thumbnails/mint/0/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0.jpeg',
   // the connections of shops are their own, and there are none here
   '/tokenpay/checkout/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
