@@ -122,6 +122,7 @@ export default {
     },
     vendor('@elastic', '^search/elastic/'),
     vendor('@noble', '^src/(wallet|psbts)/'),
+    vendor('tiny-secp256k1', '^src/wallet/'),
     vendor('@scure/(bip32|bip39)', '^src/wallet/'),
     vendor('@scure/btc-signer', '^src/(wallet|psbts)/'),
     vendor('undici', '^src/(node|outgoing)/'),

@@ -1,35 +1,30 @@
 import { createHmac } from 'node:crypto';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
-
-const { Point } = secp256k1;
+import { isPointCompressed, pointAddScalar } from 'tiny-secp256k1';
 
 /** An extended public key: what its children's public keys are derived from (BIP 32). */
 export interface PublicParent {
   readonly chainCode: Uint8Array;
   /** Compressed. */
   readonly publicKey: Uint8Array;
-  readonly point: InstanceType<typeof Point>;
 }
 
-/** The parent of these keys, whose point is computed once. Throws for a key that is no point. */
-export const publicParent = (chainCode: Uint8Array, publicKey: Uint8Array): PublicParent => ({
-  chainCode,
-  publicKey,
-  point: Point.fromBytes(publicKey),
-});
+/** The parent of these keys. Throws for a key that is not a compressed point. */
+export function publicParent(chainCode: Uint8Array, publicKey: Uint8Array): PublicParent {
+  if (!isPointCompressed(publicKey)) throw new TypeError('a parent has a compressed point of the curve');
+  return { chainCode, publicKey };
+}
+
+/** Points of the curve: tweaks are below this number (SEC 2). */
+const order = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
 /**
- * The compressed public key of a child that is not hardened: CKDpub of BIP 32. All of it is public, so the time that it
- * takes may depend on it: `HDKey` multiplies as for secrets, which takes 0.95 ms of processor time, and this 0.45 ms.
- * Null: BIP 32 has no key at this index, which no one will ever see.
+ * The compressed public key of a child that is not hardened: CKDpub of BIP 32. libsecp256k1 takes a third of the time of
+ * `HDKey`'s arithmetic. Null: BIP 32 has no key at this index. That has a chance of 2^-127.
  */
-export function publicChild({ chainCode, publicKey, point }: PublicParent, index: number): Uint8Array | null {
+export function publicChild({ chainCode, publicKey }: PublicParent, index: number): Uint8Array | null {
   const data = Buffer.alloc(publicKey.length + 4);
   data.set(publicKey);
   data.writeUInt32BE(index, publicKey.length);
-  const hash = createHmac('sha512', chainCode).update(data).digest();
-  const tweak = BigInt(`0x${hash.toString('hex', 0, 32)}`);
-  if (!Point.Fn.isValidNot0(tweak)) return null;
-  const child = point.add(Point.BASE.multiplyUnsafe(tweak));
-  return child.is0() ? null : child.toBytes(true);
+  const tweak = createHmac('sha512', chainCode).update(data).digest().subarray(0, 32);
+  return Buffer.compare(tweak, order) < 0 ? pointAddScalar(publicKey, tweak, true) : null;
 }

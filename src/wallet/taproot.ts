@@ -1,5 +1,6 @@
 import { tapLeafHash } from '@scure/btc-signer/payment.js';
-import { taprootTweakPubkey } from '@scure/btc-signer/utils.js';
+import { tagSchnorr } from '@scure/btc-signer/utils.js';
+import { xOnlyPointAddTweak } from 'tiny-secp256k1';
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 
 /** The version of tapscript (BIP 342), which the control block has too. */
@@ -21,13 +22,18 @@ const noRoot = new Uint8Array(0);
 /** The hash of a leaf, with which the output is still spent by key once the leaf is deleted. */
 export const leafHashOf = (leafScript: Uint8Array): Uint8Array => tapLeafHash(leafScript, leafVersion);
 
-/** The output of an internal key (x-only) and a leaf or its hash, or of the key alone (BIP 86). */
+/**
+ * The output of an internal key (x-only) and a leaf or its hash, or of the key alone (BIP 86). libsecp256k1 adds the
+ * points: each address is proven with other arithmetic (prove-spendable.ts). Throws for a key that is no point.
+ */
 export function taprootOutput(
   internalKey: Uint8Array,
   { leafScript, leafHash }: Pick<OwnScript, 'leafScript' | 'leafHash'>,
 ): TaprootOutput {
   const merkleRoot = leafScript === null ? (leafHash ?? null) : leafHashOf(leafScript);
-  const [outputKey, parity] = taprootTweakPubkey(internalKey, merkleRoot ?? noRoot);
+  const tweaked = xOnlyPointAddTweak(internalKey, tagSchnorr('TapTweak', internalKey, merkleRoot ?? noRoot));
+  if (tweaked === null) throw new Error('a key and its tweak give the point at infinity');
+  const { xOnlyPubkey: outputKey, parity } = tweaked;
   const controlBlock = merkleRoot === null ? null : Uint8Array.of(leafVersion | parity, ...internalKey);
   return { script: Uint8Array.of(0x51, 0x20, ...outputKey), outputKey, merkleRoot, controlBlock };
 }

@@ -51,3 +51,9 @@ test.each([-1, 0x8000_0000, 1.5])('an index that is hardened or none is refused:
   const keys = new AccountKeys(accountOf(new Uint8Array(32).fill(1), 'regtest').key);
   expect(() => keys.publicKey({ branch: 0, index })).toThrow(RangeError);
 });
+
+test('a parent that is no point of the curve is refused', () => {
+  expect(() => publicParent(new Uint8Array(32), Uint8Array.of(2, ...new Uint8Array(31), 5))).toThrow(
+    TypeError,
+  );
+});

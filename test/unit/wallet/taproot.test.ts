@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { taprootTweakPubkey } from '@scure/btc-signer/utils.js';
 import { Transaction } from 'bitcoinjs-lib';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { asTxid } from '#kernel/primitives/hash.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { AccountKeys, accountOf } from '#wallet/account-key.ts';
 import { signatureMessages } from '#wallet/signature-messages.ts';
 import { leafHashOf, taprootOutput } from '#wallet/taproot.ts';
 
@@ -44,6 +48,29 @@ test.each(vectors.outputs)(
     expect(taprootOutput(bytes(internalKey), { leafScript: null, leafHash })).toEqual(output);
   },
 );
+
+const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+test('the output key and its parity are those of another library, for any key and root', () => {
+  const root = fc.option(bytes32);
+  const index = fc.integer({ min: 0, max: 0x7fff_ffff });
+  fc.assert(
+    fc.property(bytes32, index, root, (seed, at, leafHash) => {
+      const key = new AccountKeys(accountOf(seed, 'regtest').key).xOnlyKey({ branch: 0, index: at });
+      const output = taprootOutput(key, { leafScript: null, ...(leafHash === null ? {} : { leafHash }) });
+      const [expected, parity] = taprootTweakPubkey(key, leafHash ?? new Uint8Array(0));
+      expect(hexOf(output.outputKey)).toBe(hexOf(expected));
+      if (leafHash !== null) expect(output.controlBlock![0]! & 1).toBe(parity);
+    }),
+    { numRuns: propertyRuns(50) },
+  );
+});
+
+test('a key that is no point of the curve has no output', () => {
+  // x = 5 is on no point: 5³ + 7 is not a square
+  const key = Uint8Array.of(...new Uint8Array(31), 5);
+  expect(() => taprootOutput(key, { leafScript: null })).toThrow();
+});
 
 test('what an input signs by key is what BIP 341 says', () => {
   const { unsignedTransaction, spent, input, sigHash } = vectors.keyPathSpend;
