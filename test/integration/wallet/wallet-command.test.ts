@@ -233,7 +233,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
       1,
       expect.stringContaining('wallet_mark_unwritable'),
     ]);
-  }, 60_000);
+  }, 180_000); // fourteen starts of the program, at up to 5 s each on a busy machine
 });
 
 describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover', () => {
