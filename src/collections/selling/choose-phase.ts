@@ -41,8 +41,23 @@ export interface Sale {
 }
 
 type ChosenPhase =
-  | { readonly kind: 'phase'; readonly phase: Phase; readonly price: bigint }
+  | {
+      readonly kind: 'phase';
+      readonly phase: Phase;
+      readonly price: bigint;
+      /** A phase that would sell fewer items to this address for less; null: there is no such phase. */
+      readonly cheaper: CheaperPhase | null;
+    }
   | { readonly kind: 'refused'; readonly reason: string };
+
+/** A phase that has too little left for all that an address orders, or allows it fewer. */
+export interface CheaperPhase {
+  readonly phase: string;
+  /** Sats an item for the creator. */
+  readonly price: bigint;
+  /** Items that it would sell to the address. */
+  readonly items: number;
+}
 
 /**
  * The phase that sells: of those that are open, that have room, and that the address may use, the cheapest one; among
@@ -56,7 +71,10 @@ export function choosePhase({ price, free, phases }: Sale, wanted: WantedItems):
   const found = open.map((phase) => ({ phase, problem: problemOf(phase, wanted) }));
   const usable = found.filter(({ problem }) => problem === null).map(({ phase }) => phase);
   const [best] = usable.toSorted((a, b) => compare(a.price ?? price, b.price ?? price) || preference(a, b));
-  if (best !== undefined) return { kind: 'phase', phase: best, price: best.price ?? price };
+  if (best !== undefined) {
+    const paid = best.price ?? price;
+    return { kind: 'phase', phase: best, price: paid, cheaper: cheaperOf(open, price, paid, wanted) };
+  }
   return refused([...new Set(found.flatMap(({ problem }) => problem ?? []))].join(' '));
 }
 
@@ -74,6 +92,24 @@ const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const preference = (a: Phase, b: Phase): number =>
   Number(a.isPublic) - Number(b.isPublic) || a.place - b.place;
+
+/** The phase below a price that would sell the most items to an address, if it ordered fewer. */
+function cheaperOf(
+  open: readonly Phase[],
+  price: bigint,
+  paid: bigint,
+  { count, allowances }: WantedItems,
+): CheaperPhase | null {
+  const cheaper = open.flatMap((phase) => {
+    const each = phase.price ?? price;
+    const allowance = allowances.find((of) => of.phase === phase.phase);
+    if (each >= paid || (allowance === undefined && !phase.isPublic)) return [];
+    const allowed = phase.isPublic || allowance === undefined ? null : leftOf(allowance);
+    const items = Math.min(count, allowed ?? count, (phase.items ?? Infinity) - phase.taken);
+    return items <= 0 ? [] : [{ phase: phase.phase, price: each, items }];
+  });
+  return cheaper.toSorted((a, b) => b.items - a.items || compare(a.price, b.price))[0] ?? null;
+}
 
 /** Why a phase that is open does not sell to this address; null: it does. */
 function problemOf(phase: Phase, { count, allowances }: WantedItems): string | null {

@@ -1,4 +1,4 @@
-import { type Allowance, choosePhase } from './choose-phase.ts';
+import { type Allowance, type CheaperPhase, choosePhase } from './choose-phase.ts';
 import { holdProblem } from './hold-bounds.ts';
 import {
   beyondSupply,
@@ -26,6 +26,7 @@ export interface HoldTerms {
   readonly phase: string;
   /** Sats an item for the creator. */
   readonly price: bigint;
+  readonly cheaper: CheaperPhase | null;
 }
 
 /**
@@ -85,7 +86,7 @@ function decideHold(sale: SaleState, request: AskedHold, left: ReadonlySet<numbe
   );
   if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };
   if (items.kind === 'named' && !areFree(items.numbers, left)) return { kind: 'taken', reason: itemsTaken };
-  return { kind: 'terms', phase: chosen.phase.phase, price: chosen.price };
+  return { kind: 'terms', phase: chosen.phase.phase, price: chosen.price, cheaper: chosen.cheaper };
 }
 
 /** Whether each number names another item that no order has. */

@@ -1,3 +1,4 @@
+import type { CheaperPhase } from './choose-phase.ts';
 import type { HoldBounds } from './hold-bounds.ts';
 
 /** Items that an order in the making wants. */
@@ -31,6 +32,8 @@ export interface HeldItems {
   /** Sats an item for the creator. */
   readonly price: bigint;
   readonly creatorAddress: string | null;
+  /** A phase that would have sold fewer items to this address for less; null: there is no such phase. */
+  readonly cheaper: CheaperPhase | null;
   /** In the order of the request. */
   readonly items: readonly HeldItem[];
 }

@@ -35,13 +35,29 @@ const transactionsAtOnce = 2;
  * Holds items for orders that are being made. Requests that come while a transaction holds items wait, and share the
  * next one: a collection is locked once for all of them, for six round trips.
  */
-export type ItemHolds = BatchedReads<HoldRequest, HeldItems | RefusedHold>;
+export class ItemHolds {
+  readonly #reads: BatchedReads<HoldRequest, HeldItems | RefusedHold | FailedHold>;
 
-export const openItemHolds = (pool: pg.Pool): ItemHolds =>
-  new BatchedReads((requests) => holdItems(pool, requests), {
-    batches: transactionsAtOnce,
-    questions: heldTogether,
-  });
+  constructor(pool: pg.Pool) {
+    this.#reads = new BatchedReads((requests) => holdItems(pool, requests), {
+      batches: transactionsAtOnce,
+      questions: heldTogether,
+    });
+  }
+
+  /** Throws what the transaction of its collection threw: nothing is held then. */
+  async ask(request: HoldRequest, signal: AbortSignal): Promise<HeldItems | RefusedHold> {
+    const answer = await this.#reads.ask(request, signal);
+    if (answer.kind === 'failed') throw answer.error;
+    return answer;
+  }
+}
+
+/** The transaction of a collection failed. Others of the same batch have their items. */
+interface FailedHold {
+  readonly kind: 'failed';
+  readonly error: unknown;
+}
 
 /**
  * Gives items to orders that are being made, or to none, in the order of the requests. Holds of a collection wait for
@@ -50,10 +66,10 @@ export const openItemHolds = (pool: pg.Pool): ItemHolds =>
 export async function holdItems(
   pool: pg.Pool,
   requests: readonly HoldRequest[],
-): Promise<(HeldItems | RefusedHold)[]> {
-  const answers = new Map<HoldRequest, HeldItems | RefusedHold>();
+): Promise<(HeldItems | RefusedHold | FailedHold)[]> {
+  const answers = new Map<HoldRequest, HeldItems | RefusedHold | FailedHold>();
   for (const [collection, together] of Map.groupBy(requests, (request) => request.collection)) {
-    const held = await withTransaction(pool, (tx) => holdItemsOf(tx, collection, together));
+    const held = await holdOfCollection(pool, collection, together);
     for (const [nth, request] of together.entries()) answers.set(request, placed(held, nth));
   }
   return requests.map((request) => {
@@ -61,6 +77,18 @@ export async function holdItems(
     assert(answer !== undefined, 'each request is answered');
     return answer;
   });
+}
+
+async function holdOfCollection(
+  pool: pg.Pool,
+  collection: string,
+  requests: readonly HoldRequest[],
+): Promise<(HeldItems | RefusedHold | FailedHold)[]> {
+  try {
+    return await withTransaction(pool, (tx) => holdItemsOf(tx, collection, requests));
+  } catch (error) {
+    return requests.map(() => ({ kind: 'failed', error }));
+  }
 }
 
 async function holdItemsOf(
@@ -83,12 +111,13 @@ async function holdItemsOf(
   return requests.map(({ orderId }, nth) => {
     const decision = placed(decisions, nth);
     if (decision.kind !== 'terms') return decision;
-    const { phase, price } = decision;
+    const { phase, price, cheaper } = decision;
     return {
       kind: 'held',
       phase,
       price,
       creatorAddress: creatorOf(sale, price),
+      cheaper,
       items: items.get(orderId) ?? [],
     };
   });

@@ -2,7 +2,7 @@ import type { HeldItem, HeldItems } from '#collections/selling/hold-request.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 
 /** Items of a collection that an order inscribes, on the terms of its hold. */
-export interface OrderedItems extends QuotedItems, Pick<HeldItems, 'creatorAddress'> {
+export interface OrderedItems extends QuotedItems, Pick<HeldItems, 'creatorAddress' | 'cheaper'> {
   /** The hold is of this order. */
   readonly orderId: string;
   readonly collection: string;

@@ -2,7 +2,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import type { OrderedItems } from '#orders/collections/ordered-items.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
-import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
+import type { OrderQuote, OrderWarning } from '#orders/inscribing/quote-order.ts';
 import { nonStandardReveals } from '#orders/mining/offer-reveals.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { type PriceSettings, pricesOf, quoted, withCollection } from '#orders/pricing/prices.ts';
@@ -34,7 +34,7 @@ export async function quoteCheckedOrder(
     terms,
     files: withNonStandard(order.files, quote.layout),
     layout: quote.layout,
-    planned: quote.warnings,
+    planned: [...quote.warnings, ...cheaperWarnings(items)],
     stocked: offer === null ? null : { sats: offer.sats, ofType: offer.ofType, by: reserverOf(asker) },
     request: {
       ...extras.request(quote.postage, terms.files.length),
@@ -50,6 +50,19 @@ export async function quoteCheckedOrder(
   };
   return { kind: 'wanted', wanted };
 }
+
+/** A listed address that orders more than it is allowed pays the price of another phase for all of them. */
+const cheaperWarnings = (items: Pick<OrderedItems, 'cheaper' | 'price'> | null): OrderWarning[] =>
+  items?.cheaper == null
+    ? []
+    : [
+        {
+          code: 'cheaper-phase',
+          message:
+            `Each item costs ${items.price} sats here. Phase ${items.cheaper.phase} sells ${items.cheaper.items} to this ` +
+            `address for ${items.cheaper.price} sats each: order those alone, and the others in another order.`,
+        },
+      ];
 
 const collectionPrices = (
   { collectionServiceFee }: Pick<OrderQuote, 'collectionServiceFee'>,

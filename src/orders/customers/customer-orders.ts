@@ -4,7 +4,7 @@ import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { areRevealsRefused } from '#chain/pending/pending.queries.ts';
 import type { HoldBounds } from '#collections/selling/hold-bounds.ts';
 import type { RefusedHold } from '#collections/selling/hold-request.ts';
-import { giveUpHold, type ItemHolds, openItemHolds } from '#collections/selling/holds.store.ts';
+import { giveUpHold, ItemHolds } from '#collections/selling/holds.store.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -131,7 +131,7 @@ export class CustomerOrders {
     this.#stored = new StoredBytes(parts.bytesADay);
     const { pool, isSignerThere, files } = parts;
     this.uploads = new CustomerUploads({ pool, files, stored: new StoredBytes(parts.uploadBytesADay) });
-    this.#holds = openItemHolds(parts.pool);
+    this.#holds = new ItemHolds(parts.pool);
     this.#standing = new SharedMaking(async () => ({
       isSignerThere: await isSignerThere(),
       areRevealsRefused: await areRevealsRefused(pool),

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  confirmHold,
-  giveUpHold,
-  holdItems,
-  type ItemHolds,
-  openItemHolds,
-} from '#collections/selling/holds.store.ts';
+import { confirmHold, giveUpHold, holdItems, ItemHolds } from '#collections/selling/holds.store.ts';
 import {
   decideItems,
   keepItems,
@@ -30,7 +24,7 @@ let database: TestDatabase;
 let holds: ItemHolds;
 beforeAll(async () => {
   database = await createTestDatabase();
-  holds = openItemHolds(database.pool);
+  holds = new ItemHolds(database.pool);
 });
 afterAll(() => database.drop());
 
@@ -204,6 +198,18 @@ describe('held together', () => {
       ['left', 'nowhere', 'right', 'left'].map((id) => holdRequest(id)),
     );
     expect(held.map(({ kind }) => kind)).toEqual(['held', 'unknown', 'held', 'bounds']);
+  });
+
+  test('a collection that fails takes nothing from the others', async () => {
+    for (const id of ['sound', 'broken']) await insertCollection(database.pool, { id, items: 4 });
+    await holdOne(database.pool, holdRequest('broken', { items: { kind: 'drawn', count: 2 } }));
+    // its counts say that items are free which an order has
+    await database.pool.query(
+      `UPDATE service.mint_items SET order_id = gen_random_uuid() WHERE collection = 'broken'`,
+    );
+    const held = await Promise.allSettled(['sound', 'broken', 'sound'].map((id) => hold(id)));
+    expect(held.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    await requireExactCounts(database.pool, 'sound');
   });
 });
 
@@ -424,6 +430,11 @@ describe('an allowance', () => {
       price: 100n,
       creatorAddress: 'creator',
     });
-    expect(await at(day, 'emil')).toMatchObject({ kind: 'held', phase: 'everybody' });
+    expect(await at(day, 'emil')).toMatchObject({ kind: 'held', phase: 'everybody', cheaper: null });
+    const two = { script: scriptOf('emil'), now: opensAt, items: { kind: 'drawn', count: 2 } } as const;
+    expect(await hold('phased', two)).toMatchObject({
+      phase: 'everybody',
+      cheaper: { phase: 'friends', price: 100n, items: 1 },
+    });
   });
 });

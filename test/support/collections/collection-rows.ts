@@ -106,7 +106,7 @@ export function holdRequest(collection: string, given: Partial<HoldRequest> = {}
 /** Holds items for one request alone. */
 export async function holdOne(pool: pg.Pool, request: HoldRequest): Promise<HeldItems | RefusedHold> {
   const [held] = await holdItems(pool, [request]);
-  assert(held !== undefined, 'a request is answered');
+  assert(held !== undefined && held.kind !== 'failed', 'a request is answered');
   return held;
 }
 

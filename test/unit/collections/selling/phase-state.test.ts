@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { choosePhase } from '#collections/selling/choose-phase.ts';
+import { describe, expect, test } from 'vitest';
+import { choosePhase, type Phase } from '#collections/selling/choose-phase.ts';
 import {
   leftInPhase,
   nextChange,
@@ -85,4 +85,32 @@ test('a sale of public phases is open exactly where an order of one item gets a 
       for (const one of all) expect(leftInPhase(one, 10 - taken)).toBeLessThanOrEqual(10 - taken);
     }),
   );
+});
+
+describe('a cheaper phase with too little left', () => {
+  const dear = phase({ phase: 'public', price: 9n, place: 1 });
+  const chosen = (phases: readonly Phase[], allowed: number | null = null, count = 3) =>
+    choosePhase(
+      { price: 9n, free: 10, phases },
+      { count, allowances: allowed === null ? [] : [{ phase: 'list', items: allowed, paid: 1 }], now },
+    );
+  const list = phase({ phase: 'list', price: 2n, isPublic: false });
+
+  test.each([
+    ['allows some', [list, dear], 3, { phase: 'list', price: 2n, items: 2 }],
+    ['allows all', [list, dear], 4, null],
+    ['allows no more', [list, dear], 1, null],
+    ['does not list the address', [list, dear], null, null],
+    [
+      'has some',
+      [phase({ price: 2n, items: 5, taken: 3 }), dear],
+      null,
+      { phase: 'one', price: 2n, items: 2 },
+    ],
+    ['has no more', [phase({ price: 2n, items: 5, taken: 5 }), dear], null, null],
+    ['is not open', [{ ...list, startsAt: at(1) }, dear], 3, null],
+    ['is not cheaper', [{ ...list, price: 9n }, dear], 3, null],
+  ])('%s', (_case, phases, allowed, cheaper) => {
+    expect(chosen(phases, allowed)).toMatchObject({ kind: 'phase', cheaper });
+  });
 });
