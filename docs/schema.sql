@@ -1338,6 +1338,7 @@ CREATE TABLE service.mint_items (
   draw integer NOT NULL,
   order_id uuid,
   order_place integer,
+  script_bytes integer NOT NULL,
   CONSTRAINT mint_items_pkey PRIMARY KEY (collection, item),
   CONSTRAINT mint_items_check CHECK (((order_id IS NULL) = (order_place IS NULL))),
   CONSTRAINT mint_items_collection_file_fkey FOREIGN KEY (collection, file) REFERENCES service.mint_files(collection, place),
@@ -1346,6 +1347,7 @@ CREATE TABLE service.mint_items (
   CONSTRAINT mint_items_order_place_check CHECK ((order_place >= 0))
 );
 CREATE INDEX mint_items_free ON service.mint_items USING btree (collection, draw) WHERE (order_id IS NULL);
+CREATE INDEX mint_items_longest ON service.mint_items USING btree (collection, script_bytes DESC, item) WHERE (order_id IS NULL);
 CREATE UNIQUE INDEX mint_items_order ON service.mint_items USING btree (order_id, order_place) WHERE (order_id IS NOT NULL);
 
 CREATE TABLE service.mint_orders (

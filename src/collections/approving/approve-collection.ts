@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { type Collection, lockCollection } from '#collections/collection/collection.store.ts';
 import type { CollectionFile } from '#collections/collection/files.store.ts';
+import { insertItems } from '#collections/collection/items.store.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { requirePending, wrongFiles } from './approval-errors.ts';
@@ -107,7 +109,7 @@ async function decide(
     `UPDATE service.mint_collections SET state = 'approved', decided_at = now(), client = NULL WHERE id = $1`,
     [id],
   );
-  await insertItems(tx, collection, files);
+  await insertItems(tx, id, itemsOf(collection, files));
   return {
     collection: id,
     items: collection.totalCount,
@@ -122,21 +124,15 @@ const missingFault = ({ name, stored }: CollectionFile): readonly ApprovalFault[
     ? [{ where: name, why: 'changed while the collection was approved: approve it again' }]
     : [];
 
-/** Makes the items, from 1 on: each has its file, or all have the one of an edition. */
-async function insertItems(
-  tx: pg.ClientBase,
-  { id, totalCount }: Pick<Collection, 'id' | 'totalCount'>,
-  files: readonly CollectionFile[],
-): Promise<void> {
+/** Each item has its file, or all have the one of an edition. No one can foretell the order in which they are drawn. */
+function itemsOf(
+  { totalCount }: Pick<Collection, 'totalCount'>,
+  files: readonly Pick<CollectionFile, 'place'>[],
+): { readonly file: number; readonly draw: number }[] {
   const random = randomBytes(4 * totalCount);
-  await tx.query(
-    `INSERT INTO service.mint_items (collection, item, file, draw)
-     SELECT $1, given.item, given.file, given.draw
-       FROM unnest($2::integer[], $3::integer[]) WITH ORDINALITY AS given(file, draw, item)`,
-    [
-      id,
-      Array.from({ length: totalCount }, (_, item) => (files[item] ?? files[0])?.place),
-      Array.from({ length: totalCount }, (_, item) => random.readInt32LE(4 * item)),
-    ],
-  );
+  return Array.from({ length: totalCount }, (_, item) => {
+    const file = files[item] ?? files[0];
+    assert(file !== undefined, 'an approved collection has a file');
+    return { file: file.place, draw: random.readInt32LE(4 * item) };
+  });
 }

@@ -54,17 +54,6 @@ export async function pricedItems(
   return { kind: 'priced', price: chosen.price, items: found };
 }
 
-/** SQL: bytes of the opcode before a push (`pushBytes` of orders). */
-const opcodeBytes = (length: string): string =>
-  `CASE WHEN ${length} = 0 THEN 0 WHEN ${length} < 76 THEN 1 WHEN ${length} < 256 THEN 2 ELSE 3 END`;
-
-/**
- * SQL: bytes of the file `f` in the script of a reveal, without what all items have: its content in pushes of 520, and
- * its type, which may make a shorter content the dearer one.
- */
-const scriptBytes = `f.bytes + 3 * (f.bytes / 520) + ${opcodeBytes('f.bytes % 520')}
-  + octet_length(f.media_type) + ${opcodeBytes('octet_length(f.media_type)')}`;
-
 async function readItems(
   client: pg.ClientBase,
   collection: string,
@@ -76,7 +65,7 @@ async function readItems(
        FROM ${isNamed ? 'unnest($2::integer[]) WITH ORDINALITY AS asked(item, place) JOIN service.mint_items AS m USING (item)' : 'service.mint_items AS m'}
        JOIN service.mint_files AS f ON f.collection = m.collection AND f.place = m.file
       WHERE m.collection = $1 AND ${isNamed ? isFree('m') : 'm.order_id IS NULL'}
-      ORDER BY ${isNamed ? 'asked.place' : `${scriptBytes} DESC, m.item LIMIT $2::integer`}`,
+      ORDER BY ${isNamed ? 'asked.place' : `m.script_bytes DESC, m.item LIMIT $2::integer`}`,
     [collection, isNamed ? items.numbers : items.count],
   );
   return rows;

@@ -18,7 +18,14 @@ export interface OrderPrices {
 }
 
 export interface OrderWarning {
-  readonly code: 'vindicated' | 'non-standard' | 'dust' | 'fee-rate-low' | 'several-reveals' | 'burn' | 'cheaper-phase';
+  readonly code:
+    | 'vindicated'
+    | 'non-standard'
+    | 'dust'
+    | 'fee-rate-low'
+    | 'several-reveals'
+    | 'burn'
+    | 'cheaper-phase';
   /** A sentence for people. */
   readonly message: string;
 }

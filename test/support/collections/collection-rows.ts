@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { insertItems } from '#collections/collection/items.store.ts';
 import type { HeldItems, HoldRequest, RefusedHold } from '#collections/selling/hold-request.ts';
 import { holdItems } from '#collections/selling/holds.store.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
@@ -56,9 +57,10 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
        FROM generate_series(0, $2 - 1) AS n`,
     [id, items, prefix],
   );
-  await pool.query(
-    `INSERT INTO service.mint_items (collection, item, file, draw) SELECT $1, n, n - 1, n FROM generate_series(1, $2) AS n`,
-    [id, items],
+  await insertItems(
+    pool,
+    id,
+    Array.from({ length: items }, (_, file) => ({ file, draw: file })),
   );
   for (const [place, phase] of phases.entries()) await insertPhase(pool, id, place, phase);
 }
