@@ -18,8 +18,11 @@ import { type Bounds, type Measured, recoveryOf } from './verdict.ts';
 const attackerAddress = '127.0.0.2';
 const goodAddress = '127.0.0.3';
 
-/** Longer than the bound, so that the figure of a lost scenario says by how much. */
-const recoveryWaitMs = 20_000;
+/**
+ * Longer than the bound, so that the figure of a lost scenario says by how much, and than the patience of the good
+ * client.
+ */
+const recoveryWaitMs = 45_000;
 const lookEveryMs = 100;
 /** An attacker that does not end by itself is killed. */
 const attackerGraceMs = 10_000;
