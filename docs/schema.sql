@@ -525,6 +525,7 @@ CREATE TABLE chain.rune_burns (
   CONSTRAINT rune_burns_pkey PRIMARY KEY (rune_key, height, tx_index)
 );
 CREATE INDEX rune_burns_height ON chain.rune_burns USING btree (height, tx_index);
+CREATE INDEX rune_burns_txid ON chain.rune_burns USING btree (chain.hash32(txid));
 
 CREATE TABLE chain.rune_mints (
   height integer NOT NULL,

@@ -41,6 +41,8 @@ export const runeIndexes: Readonly<Record<string, SecondaryIndex>> = {
     columns: 'chain.hash32(script), spent_height',
     where: 'spent_height IS NOT NULL',
   },
+  // the burn of a rune by a transaction, which anyone may name (POST /tokenpay/validate-burn-rune-tx)
+  rune_burns_txid: { table: 'chain.rune_burns', columns: 'chain.hash32(txid)' },
   rune_burns_height: { table: 'chain.rune_burns', columns: 'height, tx_index', isForUndo: true },
 };
 

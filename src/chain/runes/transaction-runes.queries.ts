@@ -94,14 +94,15 @@ export interface RuneBurnRow {
 }
 
 /**
- * The burn of a rune by a transaction of a block; null: no indexed block has one. Reads the burns of the rune: they
- * have no index by txid.
+ * The burn of a rune by a transaction of a block; null: no indexed block has one. Found by the txid; while that index is
+ * being built, all burns of the rune are read.
  *
  * @param key of the rune, ord's number
  */
 export async function runeBurnBy(client: ClientBase, key: number, txid: Txid): Promise<RuneBurnRow | null> {
   const { rows } = await client.query<{ height: Height; amount: string }>(
-    'SELECT height, amount::text FROM chain.rune_burns WHERE rune_key = $1 AND txid = $2',
+    `SELECT height, amount::text FROM chain.rune_burns
+      WHERE chain.hash32(txid) = chain.hash32($2) AND txid = $2 AND rune_key = $1`,
     [key, Buffer.from(txid)],
   );
   const [row] = rows;
