@@ -97,6 +97,10 @@ const corsOptions = {
   ],
   exposedHeaders: [
     'ETag',
+    // they sign the document of /tokenpay/reserves
+    'webhook-id',
+    'webhook-timestamp',
+    'webhook-signature',
     'X-Indexed-Height',
     'X-Mempool-Revision',
     'X-Next-Cursor',

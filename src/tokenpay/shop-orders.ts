@@ -4,6 +4,7 @@ import type { RuneDetail } from '#chain/runes/rune.queries.ts';
 import type { KnownKey } from '#kernel/contracts/asking-key.ts';
 import { discountedFee } from '#kernel/discounted-fee.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
@@ -83,19 +84,25 @@ export class ShopOrders {
     return { kind: 'made', order, answer: answerOf(order) };
   }
 
-  /** An order as it is answered; null: there is none with this id. */
-  async read(id: string): Promise<object | null> {
-    const { pool } = this.#parts;
-    const order = await readTokenOrder(pool, id);
-    if (order === null) return null;
-    const credits = (await readCredits(pool, [id])).get(id) ?? [];
-    const assets = credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
-    return tokenOrderAnswer(order, credits, await tokenRunesOf(pool, assets));
+  /** An order as it is answered, with its credits of the same moment; null: there is none with this id. */
+  read(id: string): Promise<object | null> {
+    return this.#atOnce(async (tx) => {
+      const order = await readTokenOrder(tx, id);
+      if (order === null) return null;
+      const credits = (await readCredits(tx, [id])).get(id) ?? [];
+      const assets = credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
+      return tokenOrderAnswer(order, credits, await tokenRunesOf(tx, assets));
+    });
   }
 
   /** An order with what its charges lack; null: there is none with this id. */
   open(id: string): Promise<OpenTokenOrder | null> {
-    return readOpenTokenOrder(this.#parts.pool, id);
+    return this.#atOnce((tx) => readOpenTokenOrder(tx, id));
+  }
+
+  /** Reads in one snapshot: the process that credits payments may commit between two statements. */
+  #atOnce<Result>(read: (tx: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    return withTransaction(this.#parts.pool, read, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   }
 
   /** The balances of an account, by protocol and token. */

@@ -47,8 +47,14 @@ export async function lockAside(
   return { order, credit: { ...credit, aside } };
 }
 
-const decidedBefore = (outpoint: string, { kind, decidedAt, decidedBy, reason }: AsideDecision): string =>
-  `${outpoint} was ${kind === 'credit' ? 'credited' : 'returned'} by ${decidedBy} at ${decidedAt.toISOString()}: ${reason}`;
+function decidedBefore(
+  outpoint: string,
+  { kind, decidedAt, decidedBy, reason, payout }: AsideDecision,
+): string {
+  const became = kind === 'credit' ? 'credited' : 'returned';
+  const how = payout === null ? '' : ` with the payout ${payout}`;
+  return `${outpoint} was ${became} by ${decidedBy} at ${decidedAt.toISOString()}${how}: ${reason}`;
+}
 
 /** Nothing is as deep as this: the process that follows payments credits what is new, and looks at its sats. */
 const nothingNew: CreditingPolicy = {
