@@ -1,8 +1,13 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { askReturn } from '#src/app/ordering/return-aside.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { Partners } from '#test/support/orders/partners.ts';
 import {
   hashOfOutputs,
   includedByExample,
@@ -17,7 +22,8 @@ import { openSigner } from '#wallet/signer.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-describe.skipIf(bitcoindForTests() === null)('proof of reserves', () => {
+// amounts add up from test to test
+describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: false }, () => {
   let shop: ShopWorld;
   let rune: EtchedRune;
   let other: EtchedRune;
@@ -90,6 +96,10 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', () => {
     const answer = await get('/tokenpay/reserves');
     expect(answer.statusCode).toBe(200);
     const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = answer.headers;
+    // pages of other sites read them
+    const exposed = String(answer.headers['access-control-expose-headers']);
+    for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+      expect(exposed).toContain(name);
     const [key] = shop.secrets.publicKeys as [Uint8Array];
     const x = Buffer.from(key).toString('base64url');
     const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
@@ -111,7 +121,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', () => {
       const unspent = await shop.world.chain.rpc.call<{
         value: number;
         scriptPubKey: { address: string; hex: string };
-      }>('gettxout', [txid, Number(vout)]);
+      }>('gettxout', [txid, Number(vout), false]);
       expect([unspent.scriptPubKey.address, Math.round(unspent.value * 1e8)]).toEqual([address, sats]);
       const script = Buffer.from(unspent.scriptPubKey.hex, 'hex');
       expect([provesAddress(script, message, proof), provesAddress(script, `${message}.`, proof)]).toEqual([
@@ -225,6 +235,89 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', () => {
       liabilities: [],
       debts: [],
     });
+  });
+
+  /** Amounts of an asset in the last document. */
+  const shown = ({ assets }: ShownReserves, token: string): Record<string, bigint> => {
+    const { liabilities, debts, aside, waiting, held } = assets.find((asset) => asset.token === token)!;
+    return Object.fromEntries(
+      Object.entries({ liabilities, debts, aside, waiting, held }).map(([name, text]) => [
+        name,
+        BigInt(text),
+      ]),
+    );
+  };
+
+  test('shows a balance below 0 as a debt of its account, beside what all others are owed', async () => {
+    const { pool } = shop.world.database;
+    const asset = `asset = (SELECT asset FROM service.token_runes WHERE name = '${rune.name}')`;
+    // as after a withdrawal of what a reorganisation takes back: 9 less than nothing
+    const move = async (units: number): Promise<void> => {
+      await pool.query(
+        `UPDATE service.token_balances SET amount = amount + CASE WHEN account = $1 THEN -$2::integer ELSE $2::integer END
+          WHERE ${asset}`,
+        [shop.account, units],
+      );
+    };
+    await move(260);
+    await shop.world.chain.mineEmpty(1);
+    await made();
+    const { reserves } = await verified();
+    expect(shown(reserves, rune.name)).toEqual({
+      liabilities: 267n,
+      debts: 9n,
+      aside: 0n,
+      waiting: 0n,
+      held: 258n,
+    });
+    const first = await included(reserves, shop.key);
+    expect([amountsOf(first)[rune.name], first.debts]).toEqual([
+      undefined,
+      [expect.objectContaining({ token: rune.name, amount: '9' })],
+    ]);
+    expect(amountsOf(await included(reserves, second))).toMatchObject({ [rune.name]: '267' });
+    await move(-260);
+  });
+
+  test('shows what is in a block and not credited yet as waiting', async () => {
+    shop.confirmations.set(parseSpacedRune(rune.name)!.rune, 3);
+    const order = await ordered();
+    await shop.send([{ value: 600, outputScript: order.tokenScript, units: [[rune, 5n]] }]);
+    await shop.world.chain.mineMempool();
+    await made();
+    const { reserves, listed } = await verified();
+    expect(shown(reserves, rune.name)).toMatchObject({ liabilities: 258n, waiting: 5n, held: 263n });
+    expect(shown(reserves, 'BTC')).toMatchObject({ waiting: 600n, held: 20_846n });
+    expect(listed.filter(({ outcome }) => outcome === 'waiting').map(({ sats }) => sats)).toEqual([600]);
+    shop.confirmations.clear();
+    await shop.world.chain.mineEmpty(1);
+    await shop.until(order.id, ({ received }) => received.length === 1);
+    await made();
+    const { reserves: after } = await verified();
+    expect(shown(after, rune.name)).toMatchObject({ liabilities: 263n, waiting: 0n, held: 263n });
+  });
+
+  test('counts an output whose return is sent until a block has that', async () => {
+    const { chain, database } = shop.world;
+    const { rows } = await database.pool.query<{ txid: Txid; vout: number }>(
+      'SELECT txid, vout FROM service.token_credits WHERE aside IS NOT NULL',
+    );
+    const [output] = rows as [(typeof rows)[number]];
+    await new Partners(shop.world, 850).fund(50_000);
+    const sendsNothing = (await made(), await verified()).reserves;
+    expect(shown(sendsNothing, 'BTC')).toMatchObject({ aside: 5_000n });
+    const asked = { ...output, by: 'bob', reason: 'Its customer asked for it.', feeRate: null };
+    await askReturn(database.pool, { ...asked, script: scriptOf(851), address: addressOf(851) });
+    await shop.world.eventually(async () => (await chain.rpc.call<string[]>('getrawmempool')).length > 0);
+    await chain.mineEmpty(1);
+    await made();
+    const { reserves } = await verified();
+    expect(shown(reserves, 'BTC')).toEqual(shown(sendsNothing, 'BTC'));
+    await chain.mineMempool();
+    await made();
+    const { reserves: after } = await verified();
+    const { held } = shown(sendsNothing, 'BTC') as { held: bigint };
+    expect(shown(after, 'BTC')).toMatchObject({ aside: 0n, held: held - 5_000n });
   });
 
   test('stays readable by its hash while the next one comes, and is refused beside it', async () => {

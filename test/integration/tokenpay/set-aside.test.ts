@@ -4,6 +4,7 @@ import { addressOf, transaction } from '#test/builders/regtest/regtest-transacti
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { Partners } from '#test/support/orders/partners.ts';
 import { runCommand } from '#test/support/run-command.ts';
+import { testReplacedReturns, testWaitingReturns } from '#test/support/tokenpay/shop-returns.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 
@@ -29,6 +30,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     rune = await shop.etch(1_000_000n, 2);
   }, 180_000);
   afterAll(() => shop?.close());
+  testWaitingReturns(() => shop);
 
   const settings = () => ({
     ...shop.world.database.settings,
@@ -219,4 +221,6 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     // an account that holds nothing is not listed
     expect((await held())['BTC aside'] ?? 0n).toBe(0n);
   }, 60_000);
+
+  testReplacedReturns(() => shop);
 });

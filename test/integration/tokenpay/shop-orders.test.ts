@@ -4,9 +4,13 @@ import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
 import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
+import { changesOf, heldBy } from '#test/support/tokenpay/account-changes.ts';
 import { testRuneBurns } from '#test/support/tokenpay/shop-burns.ts';
 import { testCheckout } from '#test/support/tokenpay/shop-checkout.ts';
 import { testShopClients } from '#test/support/tokenpay/shop-clients.ts';
+import { testShopPayments } from '#test/support/tokenpay/shop-payments.ts';
+import { testRebuiltIndex } from '#test/support/tokenpay/shop-rebuilds.ts';
+import { testShopReorganisations } from '#test/support/tokenpay/shop-reorganisations.ts';
 import { testShopSecrets } from '#test/support/tokenpay/shop-secrets.ts';
 import { testTestPayments } from '#test/support/tokenpay/shop-test-payments.ts';
 import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
@@ -28,6 +32,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   testTestPayments(() => shop);
   testRuneBurns(() => shop);
   testShopSecrets(() => shop);
+  testShopPayments(() => shop);
   let rune: EtchedRune;
   let other: EtchedRune;
   beforeAll(async () => {
@@ -52,27 +57,8 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     };
   }
 
-  /** Balances in base units, before and after: their differences. */
-  async function changes(work: () => Promise<void>): Promise<Record<string, bigint>> {
-    const before = await held();
-    await work();
-    const after = await held();
-    return Object.fromEntries(
-      [...after].flatMap(([name, amount]) => {
-        const change = amount - (before.get(name) ?? 0n);
-        return change === 0n ? [] : [[name, change]];
-      }),
-    );
-  }
-
-  async function held(): Promise<Map<string, bigint>> {
-    const { rows } = await shop.world.database.pool.query<{ name: string; amount: string }>(
-      `SELECT coalesce(r.name, 'BTC') AS name, b.amount::text FROM service.token_balances AS b
-         LEFT JOIN service.token_runes AS r USING (asset) WHERE b.account = $1`,
-      [shop.account],
-    );
-    return new Map(rows.map(({ name, amount }) => [name, BigInt(amount)]));
-  }
+  const held = () => heldBy(shop);
+  const changes = (work: () => Promise<void>) => changesOf(shop, work);
 
   test('is completed by its token and its fee, and its shop hears of each step', async () => {
     const order = await ordered(2.5, {
@@ -444,4 +430,8 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     await shop.until(order.id, isCompleted);
     expect(await held()).toEqual(after);
   });
+
+  testShopReorganisations(() => shop);
+  // the last one: it deletes the index
+  testRebuiltIndex(() => shop);
 });

@@ -167,8 +167,12 @@ export class OrderWorld {
     return join(this.#dir, 'seed');
   }
 
-  /** Indexes, and follows payments and orders. */
-  async follow(): Promise<void> {
+  /**
+   * Indexes, and follows payments and orders.
+   *
+   * @param changed settings of the index that differ from those of its start
+   */
+  async follow(changed: Partial<FollowOptions> = {}): Promise<void> {
     const node: BitcoinNode = await connectNode(this.bitcoind.settings);
     const source = openNodeSource(node, { firstHeight: genesisHeight });
     const controller = new AbortController();
@@ -212,7 +216,15 @@ export class OrderWorld {
         await Promise.all([source.close(), lockTimes.close()]);
       },
       ends: [
-        follow({ source, pool, signal, threads: parseThreads(), bounds: { pollMs: 200 }, ...this.#index }),
+        follow({
+          source,
+          pool,
+          signal,
+          threads: parseThreads(),
+          bounds: { pollMs: 200 },
+          ...this.#index,
+          ...changed,
+        }),
         followPayments({ url, source, node, signal, log }),
         followOrders({
           url,

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { reservedRune, runeLetters } from '#kernel/runes/rune.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
+import { premined } from '#test/builders/regtest/etching.ts';
 import { type Coin, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { type CustomerAddress, customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
 import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
@@ -39,7 +41,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       const answer = await shop.app.inject({
         method: 'POST',
         url: `/tokenpay/${url}`,
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', 'x-api-key': shop.key },
         payload: JSON.stringify(body),
       });
       return { status: answer.statusCode, body: answer.json() };
@@ -208,6 +210,12 @@ export function testRuneBurns(started: () => ShopWorld): void {
       ['create-burn-rune-psbt', { amount: 0 }, ['above 0']],
       ['create-burn-rune-psbt', { amount: '0.000000001' }, ['more than 8 decimals']],
       ['create-burn-rune-psbt', { token: 'NOTETCHED', amount: 1 }, ['no rune NOTETCHED']],
+      [
+        'create-burn-rune-psbt',
+        { amount: 1, paymentAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' },
+        ['paymentAddress belongs to another network; this server serves regtest'],
+      ],
+      ['create-burn-rune-psbt', { amount: 1, feeRate: 0.05 }, ['feeRate']],
       ['validate-burn-rune-tx', {}, ['txid or hex is required', 'token is required', 'amount is required']],
       ['validate-burn-rune-tx', { txid: 'ab', hex: '00', amount: 1 }, ['exclude each other']],
       ['validate-burn-rune-tx', { txid: 'xy'.repeat(32), amount: 1 }, ['txid must be']],
@@ -223,6 +231,75 @@ export function testRuneBurns(started: () => ShopWorld): void {
       const answer = await ask<object>(url, body);
       expect(answer.status).toBe(400);
       for (const word of words) expect(JSON.stringify(answer.body)).toContain(word);
+    });
+
+    const paths = ['user/order/rune', 'create-burn-rune-psbt', 'validate-burn-rune-tx'];
+    /** Each path that takes a token and an amount refuses them in its form, with these words. */
+    async function refusedEverywhere(fields: object, words: string): Promise<void> {
+      const owners = signerBody(customerAddress(74_200), customerAddress(74_201));
+      for (const path of paths) {
+        const body = { ...owners, txid: 'ab'.repeat(32), token: rune.name, amount: 1, ...fields };
+        const { paymentAddress: _, ...named } = body;
+        const answer = await ask<object>(path, path === 'create-burn-rune-psbt' ? body : named);
+        expect([path, answer.status]).toEqual([path, 400]);
+        expect(JSON.stringify(answer.body)).toContain(words);
+        expect(answer.body).not.toHaveProperty('id');
+      }
+    }
+
+    test.each([
+      ['uncommongoods', 'invalid character'],
+      ['UNCOMMON•GOODS•', 'trailing spacer'],
+      ['•UNCOMMON•GOODS', 'leading spacer'],
+      ['1:0', 'invalid character'],
+      // reserved for runes that are etched without a name
+      ['A'.repeat(27), `no rune ${'A'.repeat(27)} is etched`],
+      ['UNCOMMON GOODS', 'invalid character'],
+      ['', 'token is required'],
+    ])('the token %j is refused by each path', async (token, words) => {
+      await refusedEverywhere({ token }, words);
+    });
+
+    test.each([
+      [0, 'above 0'],
+      [-1, 'above 0'],
+      ['-0', 'above 0'],
+      ['1,5', 'number in digits'],
+      ['1e400', 'exponent'],
+      ['NaN', 'number in digits'],
+      ['Infinity', 'number in digits'],
+      ['0x10', 'number in digits'],
+      ['+1', 'number in digits'],
+      [' 1', 'number in digits'],
+      ['0.000000001', 'more than 8 decimals'],
+      [String(2n ** 128n), 'above 2^128'],
+      [true, 'amount must be a number'],
+    ])('the amount %j is refused by each path', async (amount, words) => {
+      await refusedEverywhere({ amount }, words);
+    });
+
+    test('a rune is unknown to each path until a block has its etching', async () => {
+      const { chain } = shop.world;
+      const coin = await chain.coin();
+      const etching = transaction(
+        [coin],
+        [{ value: coin.value - 20_000 }, { value: 0, outputScript: premined(7) }],
+      );
+      await chain.broadcast(etching);
+      // the name that the protocol will give it
+      const height = (await chain.height()) + 1;
+      const token = runeLetters(reservedRune(height, 1));
+      await refusedEverywhere({ token }, `no rune ${token} is etched in a block`);
+      await chain.mine([etching]);
+      await shop.world.indexed();
+      expect((await ask('user/order/rune', { token, amount: 7 })).status).toBe(200);
+    });
+
+    test('an order in another protocol is not found', async () => {
+      expect(await ask('user/order/brc20', { token: rune.name, amount: 1 })).toEqual({
+        status: 404,
+        body: { status: 'error', error: 'there is no POST /tokenpay/user/order/brc20' },
+      });
     });
   });
 }

@@ -161,6 +161,35 @@ export function testTestPayments(started: () => ShopWorld): void {
       ]);
     });
 
+    test('what is set aside counts as nothing, of the order and of the wallet', async () => {
+      order = await ordered();
+      const { chain } = shop.world;
+      const { body: told } = await pay('fee');
+      await chain.mineMempool();
+      // outputs that others inscribed: in the order, and in the wallet for tests, where it would be the largest
+      const inscribed = await chain.inscribe(
+        { contentType: 'text/plain', body: 'in a payment' },
+        {
+          payments: [{ value: 5_000, outputScript: await shop.scriptOf(order.tokenCharge.address) }],
+        },
+      );
+      const second = await chain.inscribe(
+        { contentType: 'text/plain', body: 'in the wallet' },
+        { payments: [{ value: 4_000_000, outputScript: await shop.scriptOf(told.wallet) }] },
+      );
+      await chain.mine([...inscribed.transactions, ...second.transactions]);
+      await shop.until(order.id, ({ received }) => received.length === 2);
+      await paid('exact');
+      const after = await shop.until(order.id, ({ state }) => state === 'completed');
+      expect(came(after)).toEqual([
+        ['fee', '0', 0],
+        ['token', '0', 0],
+        ['token', '9', 0],
+      ]);
+      expect(after.received.filter(({ isAside }) => isAside).map(({ sats }) => sats)).toEqual([5_000]);
+      expect(await chain.rpc.call('gettxout', [second.reveal.txid, 0])).not.toBeNull();
+    });
+
     test('a payment that is replaced comes to nothing', async () => {
       order = await ordered();
       expect(await refused('replaced')).toContain('make one first');

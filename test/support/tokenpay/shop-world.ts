@@ -3,10 +3,11 @@ import { openNodeSource } from '#indexer/source/node-source.ts';
 import { TypeRules } from '#inventory/type-rules.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { loggerInto } from '#kernel/reports/logger.ts';
-import { asRune } from '#kernel/runes/rune.ts';
+import { asRune, type Rune } from '#kernel/runes/rune.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
@@ -77,8 +78,9 @@ export class ShopWorld {
   readonly shops: ShopOrders;
   /** Keys of the service's secret, which a test may change. */
   secrets = new WebhookKeys(Buffer.alloc(32, 7));
-  readonly #controller = new AbortController();
-  readonly #followed: Promise<void>;
+  /** Confirmations that a rune asks for; others ask for one. */
+  readonly confirmations = new Map<Rune, number>();
+  #following: { readonly controller: AbortController; readonly ends: Promise<void> } | null = null;
   readonly #closeAccess: () => Promise<void>;
 
   private constructor(parts: {
@@ -93,7 +95,7 @@ export class ShopWorld {
     this.key = key;
     this.account = account;
     this.#purse = purse;
-    const { accessPool, url } = world.database;
+    const { accessPool } = world.database;
     const keys = { wallet: world.wallet, leases: new IndexLeases(accessPool) };
     this.shops = new ShopOrders({
       pool: accessPool,
@@ -125,15 +127,29 @@ export class ShopWorld {
         updatedAt: new Date(1_764_000_000_000),
       }),
     });
-    const { signal } = this.#controller;
-    const log = loggerInto({ write: (line: string) => void world.logged.push(line) }, 'warn');
+    this.follow();
+  }
+
+  /** Credits payments, as the process with the lock of token payments does. */
+  follow(): void {
+    const { database, logged } = this.world;
+    const controller = new AbortController();
+    const log = loggerInto({ write: (line: string) => void logged.push(line) }, 'warn');
     const policy = {
       confirmations: 1,
-      byRune: new Map(),
+      byRune: this.confirmations,
       special: () => new TypeRules(shortChainSatributes()).satributes,
     };
-    this.#followed = followTokenOrders({ url, policy, signal, log });
-    this.#followed.catch(() => undefined);
+    const ends = followTokenOrders({ url: database.url, policy, signal: controller.signal, log });
+    ends.catch(() => undefined);
+    this.#following = { controller, ends };
+  }
+
+  /** Ends what `follow` began: nothing is credited meanwhile. */
+  async stop(): Promise<void> {
+    this.#following?.controller.abort();
+    await this.#following?.ends;
+    this.#following = null;
   }
 
   /** @param indexSats special sats are looked for: the first sat of each coin of the chain is one */
@@ -146,19 +162,18 @@ export class ShopWorld {
   }
 
   async close(): Promise<void> {
-    this.#controller.abort();
-    await this.#followed;
+    await this.stop();
     await this.app.close();
     await this.#closeAccess();
     await this.world.close();
   }
 
   /** Etches a rune with a name that the protocol gives it, all of it premined. */
-  async etch(supply: bigint, divisibility: number): Promise<EtchedRune> {
+  async etch(supply: bigint, divisibility: number, terms: Terms | null = null): Promise<EtchedRune> {
     const etching = encipher({
       kind: 'runestone',
       edicts: [],
-      etching: { ...plainEtching, divisibility, premine: asU128(supply) },
+      etching: { ...plainEtching, divisibility, premine: asU128(supply), terms },
       mint: null,
       pointer: 0,
     });
@@ -212,7 +227,7 @@ export class ShopWorld {
   }
 
   async post(
-    body: object,
+    body: object | string,
     headers: Record<string, string> = {},
   ): Promise<{ status: number; body: ShopOrder }> {
     const answer = await this.app.inject({
