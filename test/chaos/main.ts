@@ -5,16 +5,18 @@ import { parseArgs } from 'node:util';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { runChaos } from './chaos.ts';
 import { runOrderChaos } from './orders/order-chaos.ts';
+import { runTokenChaos } from './tokens/token-chaos.ts';
 
-const usage = `npm run chaos -- [--orders] [--minutes N] [--seed S] [--json] [--sats] [--ord PATH]
+const usage = `npm run chaos -- [--orders | --tokens] [--minutes N] [--seed S] [--json] [--sats] [--ord PATH]
 
 A random chain on a real bitcoind, random reorganisations, the indexer killed, the database and the node cut off; at the
 end all derived state is compared with that of a clean index (docs/chaos.md).
 
-  --minutes N  faults go on for so long, and until each failpoint was hit (default 5)
+  --minutes N  faults continue for so long, and until each failpoint was hit (default 5)
   --seed S     of the chain and of the faults (default: a new one, which is printed)
   --orders     random customers of orders instead of random blocks: what became of their money is compared with the chain
-  --json       of orders: the result as JSON on the last line in place of the verdict
+  --tokens     random customers of shops that are paid in runes: ledger and index are compared with a model all through
+  --json       of orders and tokens: the result as JSON on the last line in place of the verdict
   --sats       index the sats of every output too
   --ord PATH   ask this ord about the final chain as well: every inscription, output and block
   --keep       keep the folder of a run that found nothing, too`;
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     orders: { type: 'boolean', default: false },
+    tokens: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     sats: { type: 'boolean', default: false },
     ord: { type: 'string' },
@@ -43,22 +46,24 @@ if (values.help || !Number.isFinite(minutes) || minutes < 0) {
   const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
   // as root the database runs as an ordinary account, which must be able to reach the folder
   chmodSync(folder, 0o755);
-  const flags = ['orders', 'sats']
-    .filter((name) => values[name as 'orders' | 'sats'])
+  const flags = (['orders', 'tokens', 'sats'] as const)
+    .filter((name) => values[name])
     .map((name) => ` --${name}`);
   const again = `again: npm run chaos -- --minutes ${minutes} --seed ${values.seed}${flags.join('')}   folder: ${folder}`;
   console.log(`chaos: seed ${values.seed}, ${minutes} minutes, folder ${folder}`);
   try {
     const { seed, ord = null } = values;
     const common = { seed, minutes, folder, bitcoind, say: (line: string) => console.log(line) };
-    const result = values.orders
-      ? await runOrderChaos(common)
-      : await runChaos({ ...common, isShort: false, hasSats: values.sats, ord });
+    const result = values.tokens
+      ? await runTokenChaos(common)
+      : values.orders
+        ? await runOrderChaos(common)
+        : await runChaos({ ...common, isShort: false, hasSats: values.sats, ord });
     const isClean = / 0 differences/u.test(result.verdict);
     if (isClean && !values.keep) rmSync(folder, { recursive: true, force: true });
     if (!isClean) console.log(again);
     process.exitCode = isClean ? 0 : 1;
-    console.log(values.orders && values.json ? JSON.stringify(result) : result.verdict);
+    console.log((values.orders || values.tokens) && values.json ? JSON.stringify(result) : result.verdict);
   } catch (error) {
     console.error(error);
     console.log(again);

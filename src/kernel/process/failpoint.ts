@@ -105,11 +105,15 @@ export const payoutFailpoints = [
   'payout-mined',
 ] as const;
 /**
- * Points of token payments (docs/tokenpay.md): an order is made, not committed; credits, charges and entries of orders are
- * written, not committed; they are committed, and the payments that were looked at are not noted.
+ * Points of token payments (docs/tokenpay.md): an order is made, not committed; the index was asked about payments, and
+ * nothing is credited; credits are taken back, or written, and nothing else is; credits, charges and entries of orders
+ * are written, messages to shops are not; they are committed, and the payments that were looked at are not noted.
  */
 export const tokenFailpoints = [
   'token-order-making',
+  'token-contents-read',
+  'token-credits-removed',
+  'token-credits-added',
   'token-orders-stored',
   'token-orders-committed',
 ] as const;

@@ -46,14 +46,7 @@ export async function bringOn(
   told: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const judged = await judge(tx, await lockTokenOrders(tx, ids), policy, now);
-  await removeCredits(
-    tx,
-    judged.flatMap(({ removed }) => removed),
-  );
-  await addCredits(
-    tx,
-    judged.flatMap(({ before, added }) => added.map((credit) => ({ orderId: before.id, credit }))),
-  );
+  await moveCredits(tx, judged);
   await postAllEntries(
     tx,
     'token-order',
@@ -71,6 +64,19 @@ export async function bringOn(
     tx,
     judged.filter((each) => isNews(each) || told.has(each.before.id)),
   );
+}
+
+/** Takes credits back whose blocks are gone, and writes the new ones. */
+async function moveCredits(tx: pg.ClientBase, judged: readonly Judged[]): Promise<void> {
+  const removed = judged.flatMap((each) => each.removed);
+  const added = judged.flatMap(({ before, added: credits }) =>
+    credits.map((credit) => ({ orderId: before.id, credit })),
+  );
+  if (added.length > 0) failpoint('token-contents-read');
+  await removeCredits(tx, removed);
+  if (removed.length > 0) failpoint('token-credits-removed');
+  await addCredits(tx, added);
+  if (added.length > 0) failpoint('token-credits-added');
 }
 
 async function judge(

@@ -14,6 +14,7 @@ import {
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { ChaosDatabase } from '#test/chaos/processes/chaos-database.ts';
+import { hitsOf, killAtPoints, killsOf } from '#test/chaos/processes/kill-at-points.ts';
 import { Supervisor } from '#test/chaos/processes/supervisor.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
@@ -64,10 +65,6 @@ export interface OrderChaosResult extends RunEnd {
 }
 
 const database = 'orders';
-const hitWithinMs = 30_000;
-const hitTriesMax = 3;
-/** A try has as many turns of customers at least: on a loaded machine one takes longer than all of its time. */
-const hitTurnsMin = 4;
 /** A payment that is in no mempool is gone after two seconds. */
 const noticedMs = 3000;
 const startBlocks = 260;
@@ -330,25 +327,14 @@ class OrderChaos {
   }
 
   /** Until both failpoints were hit: the processes are armed, and customers do what passes the points. */
-  async #aimedRound(round: number, aims: readonly (Aim | undefined)[]): Promise<void> {
+  async #aimedRound(round: number, [shopAim, makerAim]: readonly (Aim | undefined)[]): Promise<void> {
     const { shop, makers } = this.#running();
-    const [shopAim, makerAim] = aims;
-    const open = (): Aim[] =>
-      aims.filter((aim) => aim !== undefined && this.#hits(aim) === (before.get(aim) ?? 0)) as Aim[];
-    const before = new Map(aims.flatMap((aim) => (aim === undefined ? [] : [[aim, this.#hits(aim)]])));
-    this.#say(`round ${round}: aimed at ${open().join(' and ')}`);
-    for (let tries = 0; tries < hitTriesMax && open().length > 0; tries++) {
-      const armed = (name: Aim | undefined, passes: number) =>
-        name === undefined || !open().includes(name) ? null : { name, passes, how: 'at once' as const };
-      const passes = 1 + this.#random.below(2);
-      await Promise.all([
-        shop.kill(armed(shopAim, passes)),
-        ...makers.map((maker) => maker.kill(armed(makerAim, passes))),
-      ]);
-      const until = Date.now() + hitWithinMs;
-      for (let turns = 0; open().length > 0 && (turns < hitTurnsMin || Date.now() < until); turns++)
-        await this.#live(open());
-    }
+    const aims = [
+      ...(shopAim === undefined ? [] : [{ name: shopAim, processes: [shop] }]),
+      ...(makerAim === undefined ? [] : [{ name: makerAim, processes: makers }]),
+    ];
+    this.#say(`round ${round}: aimed at ${aims.map(({ name }) => name).join(' and ')}`);
+    await killAtPoints(aims, this.#random, (open) => this.#live(open));
   }
 
   /** Some of what customers and miners do, and what passes the given points. */
@@ -472,14 +458,11 @@ class OrderChaos {
   }
 
   #hits(name: Aim): number {
-    return this.#supervisors.reduce((sum, { hits }) => sum + (hits.get(name) ?? 0), 0);
+    return hitsOf(this.#supervisors, name);
   }
 
   #kills(): number {
-    return this.#supervisors.reduce(
-      (sum, { kills, hits }) => sum + kills + [...hits.values()].reduce((all, times) => all + times, 0),
-      0,
-    );
+    return killsOf(this.#supervisors);
   }
 
   #say(words: string): void {

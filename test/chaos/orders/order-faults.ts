@@ -5,23 +5,26 @@ import type { Supervisor } from '#test/chaos/processes/supervisor.ts';
 import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 import type { NodeDoor } from './node-door.ts';
 
-export interface OrderFaultParts {
+export interface ServiceFaultParts {
   readonly random: Random;
   readonly node: Bitcoind;
   readonly database: ChaosDatabase;
   /** Name of the database of the service. */
   readonly name: string;
-  readonly door: NodeDoor;
   /** Indexes, answers, sends webhooks. */
   readonly shop: Supervisor;
-  /** One brings orders on, the other stands by. */
+  /** One brings orders on, the other takes over. */
   readonly makers: readonly Supervisor[];
+}
+
+export interface OrderFaultParts extends ServiceFaultParts {
+  readonly door: NodeDoor;
 }
 
 const cutMs = 700;
 
 /** Faults while customers order and pay. Each settles when the part works again. */
-export const orderFaults = {
+export const serviceFaults = {
   none: async () => undefined,
   'shop-kill': async ({ shop, random }) => {
     await delay(random.below(800));
@@ -49,17 +52,24 @@ export const orderFaults = {
     database.proxy.set('pass');
     if (random.unit() < 0.5) database.proxy.cut();
   },
+  'node-forgets': async ({ node, random }) => {
+    await node.stop();
+    await delay(random.below(800));
+    await node.start();
+  },
+} as const satisfies Record<string, (parts: ServiceFaultParts) => Promise<void>>;
+export type ServiceFault = keyof typeof serviceFaults;
+export const serviceFaultNames = Object.keys(serviceFaults) as ServiceFault[];
+
+/** The same, and one of a service that sends transactions. */
+export const orderFaults = {
+  ...serviceFaults,
   // the node has the transaction, and the service cannot write that it was sent
   'database-cut-after-broadcast': async ({ database, door }) => {
     door.afterNext(async () => {
       database.proxy.set('refuse');
       setTimeout(() => database.proxy.set('pass'), cutMs);
     });
-  },
-  'node-forgets': async ({ node, random }) => {
-    await node.stop();
-    await delay(random.below(800));
-    await node.start();
   },
 } as const satisfies Record<string, (parts: OrderFaultParts) => Promise<void>>;
 export type OrderFault = keyof typeof orderFaults;

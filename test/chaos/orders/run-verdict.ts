@@ -4,11 +4,12 @@ import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { firstsOf, sequenceOf, toldMessages } from '#test/chaos/checks/told-messages.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
 import { openOrders } from '#test/support/orders/open-orders.ts';
 import { type OrderVerdict, verdictOfOrder } from '#test/support/orders/order-verdict.ts';
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
-import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
+import type { Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
 import { auditFaults, readSales } from './item-watch.ts';
 import { endedSaleFaults, saleFaults } from './items-verdict.ts';
@@ -35,8 +36,6 @@ export interface EndedRun {
 }
 
 const settledWithinMs = 240_000;
-/** A message whose sender was killed is sent again once its lease of a minute is over. */
-const toldWithinMs = 150_000;
 const lookMs = 700;
 
 /** Lets all orders come to their ends, and compares what became of each with the chain. */
@@ -154,23 +153,12 @@ async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
 
 /** Each message was received, the messages of an order in their order, and the last state is the one that it has. */
 async function toldOf({ pool, customers, receiver }: EndedRun): Promise<string[]> {
-  for (const until = Date.now() + toldWithinMs; Date.now() < until; await delay(lookMs)) {
-    const { rowCount } = await pool.query(`SELECT FROM service.webhooks WHERE state = 'waiting' LIMIT 1`);
-    if (rowCount === 0) break;
-  }
-  const { rows } = await pool.query<{ subject: string; last: number }>(
-    'SELECT subject, last_sequence::int AS last FROM service.webhook_subjects',
-  );
-  const lastOf = new Map(rows.map(({ subject, last }) => [subject, last]));
-  const receivedBy = Map.groupBy(receiver.received, ({ target }) => target);
+  const { byTarget, lastOf } = await toldMessages(pool, receiver);
   const found: string[] = [];
   for (const [number, { id }] of customers.all.entries()) {
-    const got = (receivedBy.get(`/${number}`) ?? []).map(sequenceOf);
-    const first = got.filter((sequence, place) => got.indexOf(sequence) === place);
+    const first = firstsOf(byTarget.get(`/${number}`) ?? []).map(sequenceOf);
     const wanted = Array.from({ length: lastOf.get(`order ${id}`) ?? 0 }, (_, place) => place + 1);
     if (first.join() !== wanted.join()) found.push(`${id} told ${first.join()} and not ${wanted.join()}`);
   }
   return found;
 }
-
-const sequenceOf = ({ headers }: Received): number => Number(headers['x-satscribe-sequence']);

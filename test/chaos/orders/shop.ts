@@ -13,9 +13,15 @@ export interface Answered<Body> {
 /** Asks a service that may be down at any moment; a creation is sent again with its key, as its clients do. */
 export class Shop {
   readonly #origin: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(origin: string) {
+  /** @param apiKey null: it asks without one */
+  constructor(origin: string, apiKey: string | null = null) {
     this.#origin = origin;
+    this.#headers = {
+      'content-type': 'application/json',
+      ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
+    };
   }
 
   async ask<Body>(path: string, body: object | null, key: string | null = null): Promise<Answered<Body>> {
@@ -25,7 +31,7 @@ export class Shop {
         const response = await fetch(new URL(path, this.#origin), {
           ...(body === null ? {} : { method: 'POST', body: JSON.stringify(body) }),
           headers: {
-            'content-type': 'application/json',
+            ...this.#headers,
             ...(key === null ? {} : { 'idempotency-key': key }),
           },
           signal: AbortSignal.timeout(20_000),

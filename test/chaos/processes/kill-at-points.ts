@@ -1,0 +1,51 @@
+import type { Failpoint } from '#kernel/process/failpoint.ts';
+import type { Random } from '#test/builders/random.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/** A point, and the processes one of which passes it. */
+export interface PointAim<Name extends Failpoint> {
+  readonly name: Name;
+  readonly processes: readonly Supervisor[];
+}
+
+const hitWithinMs = 30_000;
+const hitTriesMax = 3;
+/** A try has as many turns at least: on a loaded machine one takes longer than all of its time. */
+const hitTurnsMin = 4;
+
+/**
+ * Arms processes and lets customers do what passes the points, until a process was killed at each.
+ *
+ * @param live one turn of customers, who pass the points that are still to be hit
+ */
+export async function killAtPoints<Name extends Failpoint>(
+  aims: readonly PointAim<Name>[],
+  random: Random,
+  live: (open: readonly Name[]) => Promise<void>,
+): Promise<void> {
+  const before = new Map(aims.map(({ name, processes }) => [name, hitsOf(processes, name)]));
+  const open = (): PointAim<Name>[] =>
+    aims.filter(({ name, processes }) => hitsOf(processes, name) === before.get(name));
+  for (let tries = 0; tries < hitTriesMax && open().length > 0; tries++) {
+    const passes = 1 + random.below(2);
+    await Promise.all(
+      open().flatMap(({ name, processes }) =>
+        processes.map((each) => each.kill({ name, passes, how: 'at once' })),
+      ),
+    );
+    const until = Date.now() + hitWithinMs;
+    for (let turns = 0; open().length > 0 && (turns < hitTurnsMin || Date.now() < until); turns++)
+      await live(open().map(({ name }) => name));
+  }
+}
+
+/** Kills at a point. */
+export const hitsOf = (processes: readonly Supervisor[], name: Failpoint): number =>
+  processes.reduce((sum, { hits }) => sum + (hits.get(name) ?? 0), 0);
+
+/** All kills, at points and at any moment. */
+export const killsOf = (processes: readonly Supervisor[]): number =>
+  processes.reduce(
+    (sum, { kills, hits }) => sum + kills + [...hits.values()].reduce((all, times) => all + times, 0),
+    0,
+  );

@@ -1,0 +1,83 @@
+import { addUnits, type Units } from './rune-model.ts';
+
+/** An order of a shop as the run knows it. */
+export interface ModelOrder {
+  readonly id: string;
+  readonly account: string;
+  /** The txid of the etching of its rune. */
+  readonly rune: string;
+  /** Base units. */
+  readonly amount: bigint;
+  /** Sats of its fee charge. */
+  readonly feeAmount: bigint;
+  /** Sats of them that are revenue. */
+  readonly baseFee: bigint;
+  /** Scripts of its charges in hex. */
+  readonly feeScript: string;
+  readonly tokenScript: string;
+  /** Its time was over before anything was paid: all that comes is late. */
+  readonly isOver: boolean;
+}
+
+/** An output of the final chain at the address of a charge. */
+export interface PaidOutput {
+  readonly outpoint: string;
+  readonly script: string;
+  readonly sats: bigint;
+  readonly runes: Units;
+  /** An inscription is in it. */
+  readonly isAside: boolean;
+}
+
+/** An order at the end, by the model or as the service has it. */
+export interface OrderEnd {
+  readonly state: string;
+  readonly fee: string;
+  readonly token: string;
+  /** Its outputs as `receivedLine` says them, sorted. */
+  readonly received: readonly string[];
+}
+
+export const receivedLine = (
+  { outpoint, sats, runes, isAside }: Omit<PaidOutput, 'script'>,
+  charge: string,
+): string => {
+  const units = [...runes].map(([rune, amount]) => `${rune}:${amount}`).toSorted();
+  return [outpoint, charge, sats, isAside ? 'aside' : 'credited', ...units].join(' ');
+};
+
+/** The key of sats in what accounts hold. */
+export const bitcoin = 'BTC';
+
+/** The order and the gain of its account that payments on the final chain come to, once nothing waits. Pure. */
+export function endOfOrder(
+  order: ModelOrder,
+  paid: readonly PaidOutput[],
+): OrderEnd & { readonly gain: Units } {
+  const money = paid.filter(({ isAside }) => !isAside);
+  const atFee = money.filter(({ script }) => script === order.feeScript);
+  const atToken = money.filter(({ script }) => script === order.tokenScript);
+  const feeSats = sumOf(atFee.map(({ sats }) => sats));
+  const units = sumOf(atToken.map(({ runes }) => runes.get(order.rune) ?? 0n));
+  const fee = order.isOver ? 'expired' : chargeOf(feeSats, order.feeAmount);
+  const token = order.isOver ? 'expired' : chargeOf(units, order.amount);
+  const isComplete = fee === 'completed' && token === 'completed';
+  const gain = new Map<string, bigint>();
+  const revenue = order.isOver ? 0n : feeSats < order.baseFee ? feeSats : order.baseFee;
+  addUnits(gain, bitcoin, sumOf(money.map(({ sats }) => sats)) - revenue);
+  for (const { runes } of money) for (const [rune, amount] of runes) addUnits(gain, rune, amount);
+  return {
+    state: order.isOver ? 'error' : isComplete ? 'completed' : 'pending',
+    fee,
+    token,
+    received: paid
+      .map((output) => receivedLine(output, output.script === order.feeScript ? 'fee' : 'token'))
+      .toSorted(),
+    gain,
+  };
+}
+
+const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, each) => sum + each, 0n);
+
+const chargeOf = (came: bigint, asked: bigint): string =>
+  came >= asked ? 'completed' : came > 0n ? 'payment_seen' : 'pending_payment';

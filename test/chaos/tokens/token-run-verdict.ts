@@ -1,0 +1,222 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { firstsOf, sequenceOf, toldMessages } from '#test/chaos/checks/told-messages.ts';
+import type { Shop } from '#test/chaos/orders/shop.ts';
+import type { ShopOrder } from '#test/support/tokenpay/shop-world.ts';
+import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
+import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
+import { endOfOrder, type ModelOrder, type OrderEnd, type PaidOutput, receivedLine } from './order-model.ts';
+import type { RuneChain } from './rune-chain.ts';
+import { addUnits } from './rune-model.ts';
+import type { RunRune } from './rune-purse.ts';
+import type { TokenCustomer, TokenCustomers } from './token-customers.ts';
+import { readBalances } from './token-look.queries.ts';
+import type { TokenPayments } from './token-payments.ts';
+import type { TokenWatch } from './token-watch.ts';
+import { balanceFaults, balanceKey, endFaults, toldFaults } from './tokens-verdict.ts';
+
+export interface EndedTokenRun {
+  readonly pool: pg.Pool;
+  readonly chain: RegtestChain;
+  readonly shop: Shop;
+  readonly customers: TokenCustomers;
+  readonly payments: TokenPayments;
+  readonly model: RuneChain;
+  readonly watch: TokenWatch;
+  readonly receiver: Receiver;
+  readonly say: (words: string) => void;
+}
+
+export interface TokenRunEnd {
+  /** Orders by their state. */
+  readonly states: Readonly<Record<string, number>>;
+  /** Outputs of the final chain that were credited or set aside. */
+  readonly received: number;
+  readonly messages: number;
+  readonly differences: readonly string[];
+}
+
+const settledWithinMs = 240_000;
+const lookMs = 500;
+const looksAtEnd = 3;
+/** More than any confirmations that a run asks for. */
+const blocksAtEnd = 4;
+
+/** Lets everything come to a block that is deep enough, and compares what the service has with the model. */
+export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd> {
+  const { pool, chain, customers, watch, say } = run;
+  const open = await settle(run);
+  say('all payments are in blocks');
+  for (let look = 0; look < looksAtEnd; look++) await watch.look();
+  const ends = await modelledEnds(run);
+  const messages = await toldOf(run, ends);
+  const differences = [...open, ...messages.faults];
+  const gains = new Map<string, bigint>();
+  for (const { customer, wanted, is } of ends) {
+    differences.push(...endFaults(customer.id, is, wanted));
+    for (const [token, amount] of wanted.gain) addUnits(gains, balanceKey(customer.account, token), amount);
+  }
+  differences.push(...balanceFaults(await readBalances(pool), gains));
+  for (const { kind, where, noted, found } of await auditTokens({ database: pool }))
+    differences.push(`audit: ${kind} ${where}: ${noted} and ${found}`);
+  const { rows } = await pool.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM service.token_orders',
+  );
+  if (rows[0]?.count !== customers.all.length)
+    differences.push(`${customers.all.length} orders were made, and ${rows[0]?.count} are stored`);
+  const states = Object.fromEntries(
+    [...Map.groupBy(ends, ({ is }) => is.state)].map(([state, of]) => [state, of.length]),
+  );
+  say(`compared ${ends.length} orders at block ${await chain.height()}`);
+  return {
+    states,
+    received: ends.reduce((sum, { wanted }) => sum + wanted.received.length, 0),
+    messages: messages.count,
+    differences,
+  };
+}
+
+/** Mines until nothing waits; what still waits is a difference. */
+async function settle({ pool, chain, payments }: EndedTokenRun): Promise<string[]> {
+  await payments.sendAgain(() => true);
+  do await chain.mineMempool();
+  while ((await chain.rpc.call<unknown[]>('getrawmempool')).length > 0);
+  await chain.mineEmpty(blocksAtEnd);
+  for (const until = Date.now() + settledWithinMs; Date.now() < until; await delay(lookMs))
+    if (await isSettled(pool, await chain.rpc.call<string>('getbestblockhash'))) return [];
+  return ['payments still wait'];
+}
+
+/** Whether index, payments and orders have looked at a block, and nothing waits. */
+async function isSettled(pool: pg.Pool, best: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM chain.state, service.payments_offset AS p, service.token_orders_offset AS o
+      WHERE tip_hash = $1 AND p.hash = $1
+        AND o.change >= coalesce((SELECT max(change) FROM service.payments_seen), 0)
+        AND NOT EXISTS (SELECT FROM service.token_orders WHERE is_waiting OR look_at <= now())
+        AND NOT EXISTS (SELECT FROM service.payments_seen WHERE height IS NULL AND gone_at IS NULL)`,
+    [Buffer.from(best, 'hex').reverse()],
+  );
+  return rowCount === 1;
+}
+
+interface ComparedOrder {
+  readonly customer: TokenCustomer;
+  readonly wanted: ReturnType<typeof endOfOrder>;
+  readonly is: OrderEnd;
+}
+
+async function modelledEnds(run: EndedTokenRun): Promise<ComparedOrder[]> {
+  const { chain, model, customers, payments, shop } = run;
+  const best = await chain.rpc.call<string>('getbestblockhash');
+  const { unspent } = await model.stateAt(best);
+  const outputs = await model.outputsTo(best, scriptsOf(customers.all));
+  const byScript = Map.groupBy(
+    outputs.map(
+      (output): PaidOutput => ({
+        ...output,
+        runes: unspent.get(output.outpoint)?.runes ?? new Map(),
+        isAside: payments.inscribed.has(output.outpoint),
+      }),
+    ),
+    ({ script }) => script,
+  );
+  const ends: ComparedOrder[] = [];
+  for (const customer of customers.all) {
+    const paid = [customer.feeScript, customer.tokenScript].flatMap((script) => byScript.get(script) ?? []);
+    const shown = await shop.ask<ShownOrder>(`/tokenpay/order/${customer.id}`, null);
+    const is = shownEnd(shown.body, payments.runes);
+    ends.push({ customer, wanted: endOfOrder(customer, paid), is });
+  }
+  return ends;
+}
+
+export const scriptsOf = (orders: readonly ModelOrder[]): ReadonlySet<string> =>
+  new Set(orders.flatMap(({ feeScript, tokenScript }) => [feeScript, tokenScript]));
+
+type ShownOrder = Omit<ShopOrder, 'received'> & {
+  readonly received: readonly (ShopOrder['received'][number] & {
+    readonly txid: string;
+    readonly vout: number;
+  })[];
+};
+
+function shownEnd(
+  { state, feeCharge, tokenCharge, received }: ShownOrder,
+  runes: readonly RunRune[],
+): OrderEnd {
+  const etchings = new Map(runes.map(({ name, etching }) => [name, etching]));
+  return {
+    state,
+    fee: feeCharge.state,
+    token: tokenCharge.state,
+    received: received
+      .map(({ txid, vout, sats, charge, isAside, tokens }) => {
+        const units = tokens.map(
+          ({ token, amountBase }) => [etchings.get(token) ?? token, BigInt(amountBase)] as const,
+        );
+        const output = { outpoint: `${txid}:${vout}`, sats: BigInt(sats), runes: new Map(units), isAside };
+        return receivedLine(output, charge);
+      })
+      .toSorted(),
+  };
+}
+
+/** Each message came once at least, in its order, signed, with the secret of its order; and the last one is the end. */
+async function toldOf(
+  { pool, receiver, watch, shop }: EndedTokenRun,
+  ends: readonly ComparedOrder[],
+): Promise<{ readonly faults: string[]; readonly count: number }> {
+  const { byTarget, lastOf } = await toldMessages(pool, receiver);
+  const { keys } = (
+    await shop.ask<{ readonly keys: readonly { readonly key: string }[] }>('/webhooks/keys', null)
+  ).body;
+  const faults: string[] = [];
+  let count = 0;
+  for (const { customer, is } of ends) {
+    const all = byTarget.get(`/${customer.number}`) ?? [];
+    const firsts = firstsOf(all);
+    count += firsts.length;
+    const bodies = firsts
+      .toSorted((a, b) => sequenceOf(a) - sequenceOf(b))
+      .map(({ body }) => JSON.parse(body.toString()) as ShopOrder);
+    const told = {
+      id: customer.id,
+      sequences: firsts.map(sequenceOf),
+      last: lastOf.get(`token ${customer.id}`) ?? 0,
+      states: bodies.map(({ state }) => state),
+      seen: watch.statesOf(customer.id),
+      end: is.state,
+      forged: all.filter(
+        (message) =>
+          !isGenuine(
+            message,
+            keys.map(({ key }) => key),
+          ) || secretIn(message) !== customer.secret,
+      ).length,
+    };
+    faults.push(...toldFaults(told));
+  }
+  return { faults, count };
+}
+
+const secretIn = ({ body }: Received): string | undefined =>
+  (JSON.parse(body.toString()) as ShopOrder).webhookSecretToken;
+
+/** Whether a message is signed with one of these keys (docs/webhooks.md, "For receivers"). */
+function isGenuine({ headers, body }: Received, keys: readonly string[]): boolean {
+  const signed = Buffer.concat([
+    Buffer.from(`${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.`),
+    body,
+  ]);
+  const signatures = String(headers['webhook-signature']).split(' ');
+  return keys.some((key) => {
+    const x = Buffer.from(key.slice('whpk_'.length), 'base64').toString('base64url');
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return signatures.some(
+      (one) => one.startsWith('v1a,') && verify(null, signed, publicKey, Buffer.from(one.slice(4), 'base64')),
+    );
+  });
+}

@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { snapshot } from '#orders/audit/at-one-block.ts';
+import type { RuneChain } from './rune-chain.ts';
+import { takeLook } from './token-look.queries.ts';
+import { chainFaults, heldFaults, ledgerFaults } from './tokens-verdict.ts';
+
+const lookEveryMs = 300;
+
+interface TokenWatchParts {
+  /** A pool of the database, which is ended after each look: the database may be restarted. */
+  readonly open: () => pg.Pool;
+  readonly model: RuneChain;
+  /** Scripts of all charges in hex. */
+  readonly charges: () => ReadonlySet<string>;
+  /** Is told each fault when it is found, beside what the run does then. */
+  readonly say: (words: string) => void;
+}
+
+/** Looks at the money of shops all through a run, in one snapshot a look. */
+export class TokenWatch {
+  /** Looks in which the database answered, and those of them at which index and payments had one block. */
+  looks = 0;
+  compared = 0;
+  /** Looks in which a credit was about to go. */
+  stale = 0;
+  readonly #parts: TokenWatchParts;
+  readonly #found = new Set<string>();
+  readonly #states = new Map<string, string[]>();
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+
+  constructor(parts: TokenWatchParts) {
+    this.#parts = parts;
+    this.#ended = this.#run();
+  }
+
+  /** In words, once each. */
+  get faults(): readonly string[] {
+    return [...this.#found];
+  }
+
+  /** States of an order that looks saw, one after another. */
+  statesOf(order: string): readonly string[] {
+    return this.#states.get(order) ?? [];
+  }
+
+  /** One look more. */
+  async look(): Promise<void> {
+    const pool = this.#parts.open();
+    try {
+      const taken = await withTransaction(pool, takeLook, snapshot);
+      if (taken === null) return;
+      const { block, look } = taken;
+      const state = await this.#parts.model.stateAt(block);
+      const faults = [
+        ...ledgerFaults(look),
+        ...heldFaults(look),
+        ...chainFaults(look, state, this.#parts.charges()),
+      ];
+      for (const fault of faults) this.#add(fault);
+      for (const [id, seen] of look.states) this.#note(id, seen);
+      this.looks++;
+      if (look.isAtOneBlock) this.compared++;
+      if (look.credits.some(({ isStale }) => isStale)) this.stale++;
+    } catch (thrown) {
+      const error = postgresFailure(thrown);
+      const isAway = error instanceof AppError && /^(?:postgres|node)_/u.test(error.code);
+      if (!isAway) this.#add(`a look at the money of shops failed: ${String(thrown)}`);
+    } finally {
+      await pool.end();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await this.look();
+      await delay(lookEveryMs);
+    }
+  }
+
+  #note(id: string, state: string): void {
+    const states = this.#states.get(id) ?? [];
+    this.#states.set(id, states);
+    if (states.at(-1) !== state) states.push(state);
+  }
+
+  #add(fault: string): void {
+    if (!this.#found.has(fault)) this.#parts.say(fault);
+    this.#found.add(fault);
+  }
+}

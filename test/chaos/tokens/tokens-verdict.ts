@@ -1,0 +1,192 @@
+import { bitcoin, type OrderEnd } from './order-model.ts';
+import { addUnits, type RuneState, type Units } from './rune-model.ts';
+
+/** A credit as its row has it. Runes are named by the txid of their etching. */
+export interface SeenCredit {
+  readonly outpoint: string;
+  readonly order: string;
+  readonly account: string;
+  readonly sats: bigint;
+  readonly runes: Units;
+  readonly isAside: boolean;
+  /** Its payment is in another block, or in none: a reorganisation took it back, and it is about to go. */
+  readonly isStale: boolean;
+}
+
+/** Units of a rune as the audit of the service sums them up. */
+export interface SeenParts {
+  /** Balances of accounts together. */
+  readonly owed: bigint;
+  readonly aside: bigint;
+  readonly waiting: bigint;
+  readonly held: bigint;
+}
+
+/** The money of shops in one snapshot of the database. */
+export interface TokenLook {
+  /** Index and payments have the same last block: what is held can be compared with what is owed. */
+  readonly isAtOneBlock: boolean;
+  /** Balances by account and token (`balanceKey`). */
+  readonly balances: ReadonlyMap<string, bigint>;
+  /** Base fees in the ledger. */
+  readonly fees: bigint;
+  readonly credits: readonly SeenCredit[];
+  readonly parts: ReadonlyMap<string, SeenParts>;
+  /** Units of unspent outputs at addresses of charges by outpoint, by the index. */
+  readonly heldAt: ReadonlyMap<string, Units>;
+  /** Units of all unspent outputs, and those that were burned, by the index. */
+  readonly supply: Units;
+  readonly burned: Units;
+  readonly states: ReadonlyMap<string, string>;
+}
+
+export const balanceKey = (account: string, token: string): string => `${account} ${token}`;
+
+/** Faults of the money of shops, which must have none at any moment. Pure. */
+export function ledgerFaults({ balances, fees, credits }: TokenLook): string[] {
+  const outpoints = credits.map(({ outpoint }) => outpoint);
+  const twice = new Set(outpoints.filter((outpoint, place) => outpoints.indexOf(outpoint) !== place));
+  const money = credits.filter(({ isAside }) => !isAside);
+  const credited = new Map<string, bigint>();
+  for (const { account, runes } of money)
+    for (const [rune, amount] of runes) addUnits(credited, balanceKey(account, rune), amount);
+  const sats = money.reduce((sum, credit) => sum + credit.sats, 0n);
+  const ofRunes = [...balances].filter(([key]) => !isOfSats(key));
+  const coins = [...balances].reduce((sum, [key, amount]) => (isOfSats(key) ? sum + amount : sum), 0n);
+  return [
+    ...[...twice].map((outpoint) => `${outpoint} is credited twice`),
+    ...ofRunes
+      .filter(([key, amount]) => amount !== (credited.get(key) ?? 0n))
+      .map(
+        ([key, amount]) =>
+          `the balance ${key} is ${amount}, and its credits come to ${credited.get(key) ?? 0n}`,
+      ),
+    ...[...credited]
+      .filter(([key]) => !balances.has(key))
+      .map(([key, amount]) => `credits of ${amount} come to no balance ${key}`),
+    ...(coins + fees === sats
+      ? []
+      : [`balances of ${coins} sats and fees of ${fees} are not the ${sats} sats of credits`]),
+  ];
+}
+
+const isOfSats = (key: string): boolean => key.endsWith(` ${bitcoin}`);
+
+/**
+ * Runes of which the ledger, what is set aside and what waits do not come to what addresses of charges hold. Credits that
+ * are about to go are left out, and their outputs count again where another block has them. Pure.
+ */
+export function heldFaults({ isAtOneBlock, credits, parts, heldAt }: TokenLook): string[] {
+  if (!isAtOneBlock) return [];
+  const leaving = new Map<string, bigint>();
+  for (const { outpoint, isStale, isAside, runes } of credits) {
+    if (!isStale || isAside) continue;
+    for (const [rune, amount] of runes) addUnits(leaving, rune, amount);
+    for (const [rune, amount] of heldAt.get(outpoint) ?? []) addUnits(leaving, rune, -amount);
+  }
+  return [...parts].flatMap(([rune, { owed, aside, waiting, held }]) => {
+    const noted = owed - (leaving.get(rune) ?? 0n) + aside + waiting;
+    return noted === held
+      ? []
+      : [
+          `${rune}: ${owed} owed, ${aside} aside and ${waiting} waiting (${leaving.get(rune) ?? 0n} leave) are not the ${held} held`,
+        ];
+  });
+}
+
+/**
+ * Differences between the index, the credits and the model of the same block. Pure.
+ *
+ * @param charges scripts of all charges in hex
+ */
+export function chainFaults(look: TokenLook, model: RuneState, charges: ReadonlySet<string>): string[] {
+  const wanted = new Map<string, bigint>();
+  const atCharges = new Map<string, bigint>();
+  for (const { script, runes } of model.unspent.values()) {
+    for (const [rune, amount] of runes) {
+      addUnits(wanted, rune, amount);
+      if (charges.has(script)) addUnits(atCharges, rune, amount);
+    }
+  }
+  const held = new Map([...look.parts].map(([rune, part]) => [rune, part.held]));
+  return [
+    ...unitFaults('the index has', look.supply, wanted),
+    ...unitFaults('the index has burned', look.burned, model.burned),
+    ...unitFaults('addresses of charges hold', held, atCharges),
+    ...(look.isAtOneBlock ? creditFaults(look.credits, model) : []),
+  ];
+}
+
+function unitFaults(words: string, is: Units, wanted: Units): string[] {
+  return [...new Set([...is.keys(), ...wanted.keys()])]
+    .filter((rune) => (is.get(rune) ?? 0n) !== (wanted.get(rune) ?? 0n))
+    .map((rune) => `${words} ${is.get(rune) ?? 0n} of ${rune}, and the model ${wanted.get(rune) ?? 0n}`);
+}
+
+/** Credits with other runes than the model's output has. */
+function creditFaults(credits: readonly SeenCredit[], { unspent }: RuneState): string[] {
+  return credits
+    .filter(({ isStale }) => !isStale)
+    .flatMap(({ outpoint, order, runes }) =>
+      unitFaults(`the credit ${outpoint} of ${order} has`, runes, unspent.get(outpoint)?.runes ?? new Map()),
+    );
+}
+
+/** Differences of an order at the end between the service and the model. Pure. */
+export function endFaults(id: string, is: OrderEnd, wanted: OrderEnd): string[] {
+  const fields = (['state', 'fee', 'token'] as const)
+    .filter((field) => is[field] !== wanted[field])
+    .map((field) => `the order ${id} has ${field} ${is[field]}, and the model ${wanted[field]}`);
+  const [got, paid] = [new Set(is.received), new Set(wanted.received)];
+  return [
+    ...fields,
+    ...(is.received.length === got.size ? [] : [`the order ${id} shows an output twice`]),
+    ...[...got.difference(paid)].map((line) => `the order ${id} shows ${line}, which the chain has not`),
+    ...[...paid.difference(got)].map((line) => `the order ${id} does not show ${line}`),
+  ];
+}
+
+/** Balances that are not the gains of the model. Pure. */
+export function balanceFaults(
+  balances: ReadonlyMap<string, bigint>,
+  gains: ReadonlyMap<string, bigint>,
+): string[] {
+  return [...new Set([...balances.keys(), ...gains.keys()])]
+    .filter((key) => (balances.get(key) ?? 0n) !== (gains.get(key) ?? 0n))
+    .map(
+      (key) =>
+        `the balance ${key} is ${balances.get(key) ?? 0n} at the end, and the model ${gains.get(key) ?? 0n}`,
+    );
+}
+
+/** Messages of an order as its shop got them. */
+export interface ToldOrder {
+  readonly id: string;
+  /** Sequences in the order in which they came, repetitions left out. */
+  readonly sequences: readonly number[];
+  /** The last sequence that was stored. */
+  readonly last: number;
+  /** States of the messages by sequence. */
+  readonly states: readonly string[];
+  /** States that looks saw, one after another. */
+  readonly seen: readonly string[];
+  readonly end: string;
+  /** Messages whose signature, or whose secret, is not that of the service. */
+  readonly forged: number;
+}
+
+/** Faults of what a shop was told of an order. Pure. */
+export function toldFaults({ id, sequences, last, states, seen, end, forged }: ToldOrder): string[] {
+  const wanted = Array.from({ length: last }, (_, place) => place + 1).join();
+  const toldEnd = states.at(-1) ?? 'pending';
+  let place = 0;
+  for (const state of ['pending', ...states]) if (seen[place] === state) place++;
+  return [
+    ...(sequences.join() === wanted ? [] : [`the order ${id} told ${sequences.join()} and not ${wanted}`]),
+    ...(toldEnd === end ? [] : [`the order ${id} told ${toldEnd} last, and is ${end}`]),
+    ...(place === seen.length
+      ? []
+      : [`the order ${id} was ${seen.join(', ')}, and told ${states.join(', ')}`]),
+    ...(forged === 0 ? [] : [`${forged} messages of the order ${id} have a wrong signature or secret`]),
+  ];
+}
