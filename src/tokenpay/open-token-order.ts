@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { creditedUnits } from './crediting/credited-units.ts';
 import { readCredits } from './crediting/credits.store.ts';
@@ -7,13 +8,21 @@ import { readTokenOrder } from './order/token-order.store.ts';
 import { type ChargeKind, chargeKinds, type TokenOrder } from './order/token-order.ts';
 import { tokenWatcherOf } from './order/watchers.ts';
 
+/** Payments of a charge that are seen, and not credited yet: how much they bring is not known. */
+interface SeenPart {
+  /** Confirmations of the newest one; 0: it is in the mempool. */
+  readonly confirmations: number;
+  /** One of them was first seen in time: it can count towards the charge. */
+  readonly isInTime: boolean;
+}
+
 /** The part of a charge that nothing was paid for yet. */
 export interface MissingPart {
   /** Sats, or base units of the rune. */
   readonly amount: bigint;
   readonly script: Uint8Array;
-  /** A payment of it is seen, and not credited yet: how much it brings is not known. */
-  readonly isSeen: boolean;
+  /** Null: no payment of it waits. */
+  readonly seen: SeenPart | null;
 }
 
 /** An order with what its charges lack. */
@@ -31,6 +40,8 @@ export async function readOpenTokenOrder(
   if (order === null) return null;
   const credits = (await readCredits(client, [id])).get(id) ?? [];
   const payments = await readPayments(client, tokenWatcherOf(id));
+  // after the payments, so that it has their blocks
+  const tip = (await readPaymentsOffset(client))?.height ?? -1;
   const credited = new Set(credits.map(outpointOf));
   const missingOf = (kind: ChargeKind): MissingPart => {
     const { amount, script } = order.charges[kind];
@@ -39,8 +50,25 @@ export async function readOpenTokenOrder(
       payment.goneAt === null &&
       !credited.has(outpointOf(payment)) &&
       Buffer.compare(payment.script, script) === 0;
-    return { amount: came >= amount ? 0n : amount - came, script, isSeen: payments.some(isOpen) };
+    return {
+      amount: came >= amount ? 0n : amount - came,
+      script,
+      seen: seenOf(order, payments.filter(isOpen), tip),
+    };
   };
   const [fee, token] = chargeKinds.map(missingOf) as [MissingPart, MissingPart];
   return { order, missing: { fee, token } };
+}
+
+function seenOf(
+  { expiresAt }: Pick<TokenOrder, 'expiresAt'>,
+  waiting: readonly WatchedPayment[],
+  tip: number,
+): SeenPart | null {
+  if (waiting.length === 0) return null;
+  const inTime = waiting.filter(({ firstSeen }) => firstSeen <= expiresAt);
+  const shown = inTime.length === 0 ? waiting : inTime;
+  // a reorganisation moves the tip below blocks that were read before
+  const depths = shown.map(({ block }) => (block === null ? 0 : Math.max(1, tip - block.height + 1)));
+  return { confirmations: Math.min(...depths), isInTime: inTime.length > 0 };
 }

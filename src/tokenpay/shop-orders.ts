@@ -10,11 +10,13 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 import { readTokenBalances } from '#purse/ledger/token-balances.queries.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { type Checkout, readCheckout } from './checkout.ts';
 import { type ChargeKeys, createTokenOrder } from './creating/create-token-order.ts';
 import { readCredits } from './crediting/credits.store.ts';
 import { type OpenTokenOrder, readOpenTokenOrder } from './open-token-order.ts';
 import { readTokenOrder } from './order/token-order.store.ts';
 import type { TokenOrder } from './order/token-order.ts';
+import type { TokenPolicy } from './order/token-policy.ts';
 import { tokenRunesOf } from './order/token-runes.store.ts';
 import type { SentTokenOrder } from './reading/read-token-order.ts';
 import { tokenSecretName } from './telling/tell-shop.ts';
@@ -33,6 +35,8 @@ export interface ShopOrdersParts {
   /** Sats of an order. */
   readonly baseFee: number;
   readonly timeoutMinutes: number;
+  /** The depths at which payments are credited. */
+  readonly policy: TokenPolicy;
   /** Why nothing may be sent to a URL; null: it may be. */
   readonly urlProblem: (url: string) => string | null;
 }
@@ -103,6 +107,11 @@ export class ShopOrders {
   /** Reads in one snapshot: the process that credits payments may commit between two statements. */
   #atOnce<Result>(read: (tx: pg.ClientBase) => Promise<Result>): Promise<Result> {
     return withTransaction(this.#parts.pool, read, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  }
+
+  /** An order as its payer needs it; null: there is none with this id. */
+  checkout(id: string): Promise<Checkout | null> {
+    return readCheckout(this.#parts.pool, this.#parts.policy, id);
   }
 
   /** The balances of an account, by protocol and token. */

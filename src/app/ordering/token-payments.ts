@@ -12,7 +12,7 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import { TestPayments } from '#test-payments/test-payments.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
-import { type CreditingPolicy, parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
+import { type CreditingPolicy, parseTokenPolicy, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { keysOnce } from './keys-once.ts';
@@ -47,6 +47,7 @@ export function openShopOrders(
     },
     baseFee: config.tokenpayBaseFee,
     timeoutMinutes: config.orderTimeoutMinutes,
+    policy: tokenPolicyOf(config),
     urlProblem: (url) => urlProblem(url, { allowPrivate: config.allowPrivateUrls }),
   });
 }
@@ -94,13 +95,18 @@ export function startTokenOrders(
     });
 }
 
+function tokenPolicyOf({ tokenpayConfirmations }: Pick<Config, 'tokenpayConfirmations'>): TokenPolicy {
+  const policy = parseTokenPolicy(tokenpayConfirmations);
+  assert(policy !== null, 'the settings were checked where they were read');
+  return policy;
+}
+
 /** The rules of crediting by the settings. Satributes that are unknown on this network have no sats. */
 function creditingPolicyOf(
   { tokenpayConfirmations, tokenpaySpecialSats }: Config,
   satributes: () => SatributeBook,
 ): CreditingPolicy {
-  const policy = parseTokenPolicy(tokenpayConfirmations);
-  assert(policy !== null, 'the settings were checked where they were read');
+  const policy = tokenPolicyOf({ tokenpayConfirmations });
   const names = specialSatsOf(tokenpaySpecialSats);
   const special = (): Satribute[] => {
     const book = satributes();

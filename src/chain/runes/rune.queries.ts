@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { builtIndexes, requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -183,6 +183,16 @@ export async function spacedNameOf(
     asked.values,
   );
   return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
+}
+
+/** The symbol of a rune. Null: it has none, or there is no such rune. */
+export async function runeSymbolOf(client: Pool | ClientBase, rune: Rune): Promise<string | null> {
+  const { rows } = await client.query<{ symbol: number | null }>(
+    'SELECT symbol FROM chain.runes WHERE rune = $1::numeric',
+    [rune.toString()],
+  );
+  const symbol = rows[0]?.symbol ?? null;
+  return symbol === null ? null : String.fromCodePoint(symbol);
 }
 
 /** Keys that a statement gives as bytes, four each. */

@@ -1,49 +1,84 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
-import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
+import type { Checkout } from '#tokenpay/checkout.ts';
 import type { ChargeKind } from '#tokenpay/order/token-order.ts';
 import type { Site } from '#web/layout.ts';
-import { type CheckoutChargeState, type CheckoutView, feeWords } from '#web/pages/checkout.page.ts';
+import {
+  type CheckoutCharge,
+  type CheckoutChargeState,
+  type CheckoutState,
+  type CheckoutView,
+  feeWords,
+} from '#web/pages/checkout.page.ts';
 
-/**
- * An order as its payer sees it: without the account, the description, the webhook and what came beside. Pure.
- *
- * @param site null: the process does not know it yet
- */
-export function checkoutView(open: OpenTokenOrder, now: Date, site: Site | null): CheckoutView {
-  const { order, missing } = open;
-  const { charges, rune, expiresAt, successUrl } = order;
+/** Facts of the instance on the page. */
+interface CheckoutPlace {
+  /** Null: the process does not know it yet. */
+  readonly site: Site | null;
+  readonly network: string;
+}
+
+/** An order as its payer sees it: without the account, the description, the webhook and what came beside. Pure. */
+export function checkoutView(checkout: Checkout, now: Date, place: CheckoutPlace): CheckoutView {
+  const { order, missing, symbol } = checkout;
+  const { rune, expiresAt, successUrl } = order;
   const isTimeOver = order.state === 'error' || now >= expiresAt;
-  const isOver = order.state === 'error' || (isTimeOver && !isWaiting(open));
-  const tokenWords = (units: bigint): string =>
-    `${shownAmount(trustedU128(units), rune.divisibility)} ${rune.name}`;
-  const chargeOf = (kind: ChargeKind, words: (units: bigint) => string) => ({
-    state: chargeStateOf(open, kind, isTimeOver),
-    address: charges[kind].address,
-    asked: words(charges[kind].amount),
-    missing: words(missing[kind].amount),
-  });
+  const units = (amount: bigint): string => shownAmount(trustedU128(amount), rune.divisibility);
+  const token = chargeView(checkout, 'token', isTimeOver, (amount) => `${units(amount)} ${rune.name}`);
+  const fee = chargeView(checkout, 'fee', isTimeOver, feeWords);
   return {
-    site,
-    state: order.state === 'completed' ? 'completed' : isOver ? 'over' : 'open',
-    token: chargeOf('token', tokenWords),
-    fee: { ...chargeOf('fee', feeWords), missingSats: missing.fee.amount },
-    expiresAt: Math.floor(expiresAt.getTime() / 1000),
+    ...place,
+    state: stateOf(checkout, isTimeOver, [token.state, fee.state]),
+    token: { ...token, name: rune.name, symbol, missingUnits: units(missing.token.amount) },
+    fee: { ...fee, missingSats: missing.fee.amount },
+    expiresAt,
     successUrl,
   };
 }
 
-const isWaiting = ({ missing }: OpenTokenOrder): boolean => missing.fee.isSeen || missing.token.isSeen;
+function chargeView(
+  checkout: Checkout,
+  kind: ChargeKind,
+  isTimeOver: boolean,
+  words: (units: bigint) => string,
+): CheckoutCharge {
+  const { order, missing, confirmations } = checkout;
+  const { address, amount, txid } = order.charges[kind];
+  const { seen } = missing[kind];
+  const arrived = amount - missing[kind].amount;
+  const needed = confirmations[kind];
+  return {
+    state: chargeStateOf(checkout, kind, isTimeOver),
+    address,
+    asked: words(amount),
+    missing: words(missing[kind].amount),
+    arrived: arrived === 0n || arrived === amount ? null : words(arrived),
+    confirmations: seen === null ? null : { count: Math.min(seen.confirmations, needed), needed },
+    txid: txid === null ? null : displayHash(txid),
+  };
+}
 
 /** A payment that is seen comes first: its customer must not pay twice. */
 function chargeStateOf(
-  { order, missing }: OpenTokenOrder,
+  { order, missing }: Checkout,
   kind: ChargeKind,
   isTimeOver: boolean,
 ): CheckoutChargeState {
-  const { amount, isSeen } = missing[kind];
+  const { amount, seen } = missing[kind];
   if (order.charges[kind].state === 'completed' || amount === 0n) return 'paid';
-  if (isSeen) return 'seen';
+  if (seen !== null) return seen.isInTime && order.state !== 'error' ? 'seen' : 'late';
   if (isTimeOver) return 'over';
   return amount < order.charges[kind].amount ? 'partly' : 'open';
+}
+
+function stateOf(
+  { order }: Checkout,
+  isTimeOver: boolean,
+  charges: readonly CheckoutChargeState[],
+): CheckoutState {
+  if (order.state === 'completed') return 'completed';
+  if (order.state === 'error') return 'over';
+  if (isTimeOver) return 'closing';
+  return charges.some((state) => state === 'open' || state === 'partly') ? 'open' : 'waiting';
 }

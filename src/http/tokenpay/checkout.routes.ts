@@ -10,9 +10,17 @@ import { isOrderId } from '#orders/order/order-machine.ts';
 import { checkoutPage } from '#web/pages/checkout.page.ts';
 import { checkoutView } from './checkout-view.ts';
 
+/** Paths that the script of the page asks: the page itself, and PSBTs that pay the order. */
+const connects = [
+  '/tokenpay/checkout/',
+  '/tokenpay/create-payment-psbt',
+  '/tokenpay/utils/finalize-psbt',
+  '/tokenpay/utils/submittx',
+];
+
 /** The page on which customers of shops pay (docs/tokenpay.md, "Checkout"). */
 export function checkoutRoutes(app: App, deps: AppDependencies): void {
-  const { shopOrders = null } = deps;
+  const { shopOrders = null, network } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/tokenpay/checkout/:id',
@@ -31,13 +39,14 @@ export function checkoutRoutes(app: App, deps: AppDependencies): void {
     config: { errors: 'ownPage', guard: readsOrders, failures: [404] },
     handler: async (request, reply) => {
       const { id } = request.params;
-      const open = shopOrders !== null && isOrderId(id) ? await shopOrders.open(id) : null;
-      if (open === null) throw new AppError('not_found', 'there is no such order');
+      const checkout = shopOrders !== null && isOrderId(id) ? await shopOrders.checkout(id) : null;
+      if (checkout === null) throw new AppError('not_found', 'there is no such order');
       // the id in the path would be told to every page that a link leads to
       reply.header('referrer-policy', 'no-referrer').header('x-robots-tag', 'noindex');
       reply.header('cache-control', 'no-store');
-      const view = checkoutView(open, new Date(), siteOfApp(reply));
-      return sendPage(reply, checkoutPage(view), { connects: ['/tokenpay/checkout/'] });
+      const place = { site: siteOfApp(reply), network: network.name };
+      const view = checkoutView(checkout, new Date(), place);
+      return sendPage(reply, checkoutPage(view), { connects });
     },
   });
 }

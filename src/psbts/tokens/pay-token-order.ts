@@ -55,7 +55,7 @@ function whyNotPayable({ order, missing }: OpenTokenOrder): PsbtRefusal | null {
   if (order.state !== 'pending')
     return refusedPsbt(`orderId: the order is over (${order.state}): it takes no more money.`, 'orderId');
   const { fee, token } = missing;
-  if (fee.isSeen || token.isSeen)
+  if (fee.seen !== null || token.seen !== null)
     return refusedPsbt(
       'orderId: a payment of the order is seen already. Wait until it is confirmed: what it leaves open is known then.',
       'orderId',

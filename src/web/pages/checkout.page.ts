@@ -1,9 +1,18 @@
-import { grouped, timeWords } from '#web/format.ts';
-import { html, type Markup } from '#web/html.ts';
+import { grouped } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
+import { copyButton, transactionLink } from '#web/parts/identifiers.ts';
+import { moment } from '#web/parts/moment.ts';
+import { runeSymbol } from '#web/parts/strangers-text.ts';
 
-/** How far a charge is, for its payer. `seen`: how much a payment brings is not known until it is credited. */
-export type CheckoutChargeState = 'open' | 'partly' | 'seen' | 'paid' | 'over';
+/**
+ * How far a charge is, for its payer. `seen`: how much a payment brings is not known until it is credited. `late`: one was
+ * seen that completes nothing any more.
+ */
+export type CheckoutChargeState = 'open' | 'partly' | 'seen' | 'late' | 'paid' | 'over';
+
+/** `waiting`: nothing is asked for. `closing`: the time is over, and the order did not end yet. `over`: it ended unpaid. */
+export type CheckoutState = 'open' | 'waiting' | 'closing' | 'completed' | 'over';
 
 export interface CheckoutCharge {
   readonly state: CheckoutChargeState;
@@ -11,62 +20,195 @@ export interface CheckoutCharge {
   /** In words with its unit, as `2.5 UNCOMMON•GOODS`. */
   readonly asked: string;
   readonly missing: string;
+  /** Null: nothing or all of it. */
+  readonly arrived: string | null;
+  /** How deep the payment that waits is; null: there is no such payment. */
+  readonly confirmations: { readonly count: number; readonly needed: number } | null;
+  /** The first payment that was seen; null: there is no such payment. */
+  readonly txid: string | null;
 }
 
 export interface CheckoutView {
   readonly site: Site | null;
-  readonly state: 'open' | 'completed' | 'over';
-  readonly token: CheckoutCharge;
+  readonly network: string;
+  readonly state: CheckoutState;
+  readonly token: CheckoutCharge & {
+    /** The name of the rune. */
+    readonly name: string;
+    readonly symbol: string | null;
+    /** In digits alone, as wallets take an amount. */
+    readonly missingUnits: string;
+  };
   readonly fee: CheckoutCharge & { readonly missingSats: bigint };
-  /** Unix seconds. */
-  readonly expiresAt: number;
+  readonly expiresAt: Date;
   /** An http or https URL of the shop; null: it named none. */
   readonly successUrl: string | null;
 }
 
 /** The page on which the customer of a shop pays. It shows nothing that a payer does not need. */
 export function checkoutPage(view: CheckoutView): Markup {
-  const { site, state, token, fee, successUrl } = view;
+  const { site, state, successUrl } = view;
+  const pay = signedPayment(view);
   return layout({
     title: 'Checkout · Satscribe',
     description: 'What to pay, where to, and how much of it arrived.',
     site,
     scripts: ['order/checkout-page.js'],
+    takesFiles: true,
     main: html`<h1>Checkout</h1>
-<article id="checkout" class="order" data-state="${state}">
-<section class="state card-box"><p><b>${stateWords[state]}</b></p>
-${state === 'open' && html`<p>Pay until ${timeWords(view.expiresAt)}. What is sent later goes to the shop, and does not complete this order.</p>`}
-${state === 'completed' && successUrl !== null && html`<p><a class="button primary" href="${successUrl}" rel="noopener noreferrer nofollow">Back to the shop</a></p>`}
+<article id="checkout" class="order" data-state="${state}" data-network="${view.network}"${pay !== null && html` data-pay="${pay}"`}>
+<section class="state card-box"><div data-part="state" aria-live="polite">${toldState(view)}</div>
+<div data-part="time">${state === 'open' && html`<p>Time to pay: until ${moment(view.expiresAt)}</p>`}</div>
+<div data-part="shop">${state === 'completed' && successUrl !== null && html`<p><a class="button primary" href="${successUrl}" rel="noopener noreferrer nofollow">Back to the shop</a></p>`}</div>
 </section>
-${charge('Token', token, state === 'open' && html`<p>Send it from a wallet for runes. Sats alone, or another rune, do not pay this part.</p>`)}
-${charge('Fee', fee, isPayable(fee) && html`<p><a class="button primary" href="bitcoin:${fee.address}?amount=${coins(fee.missingSats)}">Open in a wallet</a></p>`)}
+<p id="trouble" class="said" role="status"></p>
+<p id="said" class="said" role="status"></p>
+<section data-part="token">${tokenPart(view)}</section>
+<section data-part="fee">${feePart(view)}</section>
+<section id="wallet" hidden></section>
 </article>
 <noscript><p class="notice">Without scripts, reload this page to see what arrived.</p></noscript>`,
   });
 }
 
-const stateWords = {
-  open: 'Waiting for both payments',
-  completed: 'Paid: the order is completed',
-  over: 'The time is over: do not pay this order any more',
-} as const;
+/**
+ * The payment that a PSBT of this service makes, for the script of the page; null: none is made now, as while a payment
+ * waits, whose amount is not known.
+ */
+function signedPayment({ state, token, fee }: CheckoutView): string | null {
+  if (state !== 'open' || token.state === 'seen' || fee.state === 'seen') return null;
+  return JSON.stringify({
+    token: isPayable(token) ? { address: token.address, units: token.missingUnits } : null,
+    fee: isPayable(fee) ? { address: fee.address, sats: Number(fee.missingSats) } : null,
+  });
+}
 
-const chargeWords: Readonly<Record<CheckoutChargeState, string>> = {
+/** The tone of a state (order.css), its title, and what follows from it. */
+type ToldState = readonly [tone: string, title: string, words: string];
+
+function toldState(view: CheckoutView): Markup {
+  const [tone, title, words] = tellState(view);
+  return html`<p class="tone ${tone}"><b>${title}</b></p>${words !== '' && html`<p>${words}</p>`}`;
+}
+
+function tellState({ state, token, fee }: CheckoutView): ToldState {
+  const told: Readonly<Record<CheckoutState, () => ToldState>> = {
+    completed: () => ['done', 'Paid: the order is completed', ''],
+    waiting: () => ['wait', 'Payment seen', 'It waits for confirmations. There is nothing more to pay.'],
+    closing: () => tellClosing([token, fee]),
+    over: () => [
+      'over',
+      'The order ended without a full payment: do not pay it any more',
+      'All that came, and what comes later, goes to the shop. Ask the shop for a new order, or for a refund.',
+    ],
+    open: () => {
+      const open = [token, fee].filter(isPayable);
+      const [only] = open;
+      return open.length === 2 || only === undefined
+        ? [
+            'pay',
+            'Waiting for both payments',
+            'The token and the fee go to two addresses, in one transaction or in two.',
+          ]
+        : ['pay', only === fee ? 'The fee is missing' : 'The token is missing', 'The other payment arrived.'];
+    },
+  };
+  return told[state]();
+}
+
+function tellClosing(charges: readonly CheckoutCharge[]): ToldState {
+  const isMissing = charges.some(({ state }) => state === 'over' || state === 'late');
+  if (!isMissing)
+    return [
+      'wait',
+      'Payment seen in time',
+      'The time to pay is over, and what was sent in time counts. It waits for confirmations: do not send more.',
+    ];
+  const isWaiting = charges.some(({ state }) => state === 'seen');
+  return [
+    'halted',
+    'The time to pay is over: do not pay this order any more',
+    isWaiting
+      ? 'A payment that was sent in time waits for confirmations, and another part is missing. Such an order cannot be completed: ask the shop.'
+      : 'All that came goes to the shop. Ask the shop for a new order, or for a refund.',
+  ];
+}
+
+const isPayable = ({ state }: CheckoutCharge): boolean => state === 'open' || state === 'partly';
+
+const chargeWords: Readonly<Record<Exclude<CheckoutChargeState, 'seen'>, string>> = {
   open: 'Not paid yet',
   partly: 'Partly paid',
-  seen: 'A payment was seen, and waits for confirmations: do not pay again',
+  late: 'A payment came that does not complete this order: it goes to the shop',
   paid: 'Paid',
   over: 'Not paid in time',
 };
 
-const isPayable = ({ state }: CheckoutCharge): boolean => state === 'open' || state === 'partly';
+function stateWords({ state, confirmations }: CheckoutCharge): string {
+  if (state !== 'seen') return chargeWords[state];
+  const { count, needed } = confirmations ?? { count: 0, needed: 1 };
+  const depth = `${count} of ${needed} ${needed === 1 ? 'confirmation' : 'confirmations'}`;
+  return `Seen${count === 0 ? ', in no block yet' : ''}: ${depth}. Do not pay it again.`;
+}
 
-function charge(title: string, shown: CheckoutCharge, hint: Markup | false): Markup {
-  const { state, address, asked, missing } = shown;
-  return html`<section><h2>${title}</h2>
-<dl class="pairs"><dt>State</dt><dd>${chargeWords[state]}</dd><dt>Asked</dt><dd class="wrap">${asked}</dd>
-${isPayable(shown) && html`<dt>Still to pay</dt><dd class="wrap"><b class="amount">${missing}</b></dd><dt>Address</dt><dd class="mono wrap">${address}</dd>`}</dl>
-${isPayable(shown) && hint}</section>`;
+const copied = (shown: HtmlValue, text: string): Markup =>
+  html`<span class="copied">${shown}${copyButton(text)}</span>`;
+
+/** A charge whose payment is asked for, with a QR code; or a charge that is not, with its facts alone. */
+function charge(shown: CheckoutCharge, words: (text: string) => HtmlValue, asked: AskedPart): Markup {
+  const { address, arrived, txid } = shown;
+  const isAsked = isPayable(shown);
+  const hasAddress = isAsked || shown.state === 'seen' || shown.state === 'paid';
+  const facts = html`<dl class="pairs"><dt>State</dt><dd>${stateWords(shown)}</dd>
+<dt>Asked</dt><dd class="wrap"><span>${words(shown.asked)}</span></dd>
+${arrived !== null && html`<dt>Arrived</dt><dd class="wrap"><span>${words(arrived)}</span></dd>`}
+${isAsked && html`<dt>Still to pay</dt><dd class="wrap">${asked.amounts}</dd>`}
+${hasAddress && html`<dt>Address</dt><dd>${isAsked ? copied(html`<span class="mono wrap">${address}</span>`, address) : html`<span class="mono wrap">${address}</span>`}</dd>`}
+${txid !== null && html`<dt>Payment</dt><dd>${transactionLink(txid, { isWhole: true })}</dd>`}</dl>`;
+  if (!isAsked) return facts;
+  return html`<div class="pay"><div class="qr-frame" data-qr="${asked.code}" data-label="${asked.label}"></div>
+<div>${facts}<p><a class="button primary" href="${asked.link}">Open in a wallet</a></p>
+<p class="hint">${asked.hint}</p></div></div>`;
+}
+
+/** How a charge is paid. */
+interface AskedPart {
+  readonly amounts: HtmlValue;
+  /** The text of the QR code. */
+  readonly code: string;
+  readonly label: string;
+  /** BIP 21. */
+  readonly link: string;
+  readonly hint: string;
+}
+
+function tokenPart({ token }: CheckoutView): Markup {
+  const { address, missing, missingUnits, name } = token;
+  const words = (text: string): HtmlValue =>
+    token.symbol === null ? text : html`${text} ${runeSymbol(token.symbol)}`;
+  // no amount: wallets would take it for bitcoin. The code is the address alone, as wallets for runes show their own
+  const message = encodeURIComponent(`Send ${missingUnits} ${name}, which is a rune: no bitcoin`);
+  return html`<h2>Token</h2>
+${charge(token, words, {
+  amounts: copied(html`<b class="amount">${words(missing)}</b>`, missingUnits),
+  code: address,
+  label: 'QR code of the address for the token',
+  link: `bitcoin:${address}?message=${message}`,
+  hint: `Choose ${name} in a wallet for runes, and type in the amount. Bitcoin alone, or another rune, does not pay this part.`,
+})}`;
+}
+
+function feePart({ fee }: CheckoutView): Markup {
+  const { address, missing, missingSats } = fee;
+  const link = `bitcoin:${address}?amount=${coins(missingSats)}`;
+  return html`<h2>Fee</h2>
+${charge(fee, (text) => text, {
+  amounts: html`${copied(html`<b class="amount">${missing}</b>`, String(missingSats))} ${copied(`${coins(missingSats)} BTC`, coins(missingSats))}`,
+  code: link,
+  label: 'QR code of the payment of the fee',
+  link,
+  hint: 'Any Bitcoin wallet pays this part.',
+})}`;
 }
 
 const satsPerCoin = 100_000_000n;

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type pg from 'pg';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import type { PersonCheck } from '#orders/collections/turnstile.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { Pages, says, seenMs } from '#test/e2e/orders/opened-pages.ts';
 import { axeFindings, layoutFaultsOf, smallTargets } from '#test/e2e/pages/page-checks.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { type CollectionSpec, insertCollection } from '#test/support/collections/collection-rows.ts';
@@ -18,64 +19,9 @@ import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app
 
 const executable = browserForTests();
 const runMs = 240_000;
-/** Time for a page beside a node, on a busy machine. */
-const seenMs = 60_000;
 const buyer = 950;
 const hourMs = 3_600_000;
 const hours = (count: number): Date => new Date(Date.now() + count * hourMs);
-
-/** Pages of one browser, with the problems that they have. */
-class Pages {
-  readonly problems: string[] = [];
-  /** Addresses of other servers that a page asked for. */
-  readonly strangers: string[] = [];
-  readonly #browser: Browser;
-  readonly #base: string;
-  readonly #contexts: BrowserContext[] = [];
-
-  constructor(browser: Browser, base: string) {
-    this.#browser = browser;
-    this.#base = base;
-  }
-
-  async open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await this.blank(options);
-    await page.goto(`${this.#base}${path}`);
-    return page;
-  }
-
-  async blank(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.#browser.newContext(options);
-    this.#contexts.push(context);
-    context.setDefaultTimeout(seenMs);
-    const page = await context.newPage();
-    page.on('pageerror', (error) => this.problems.push(error.message));
-    page.on('request', (request) => {
-      if (!request.url().startsWith(this.#base)) this.strangers.push(request.url());
-    });
-    page.on('console', (message) => {
-      const { url } = message.location();
-      // refusals that the page shows
-      const isRefusal = /status of (?:400|401|404|409)/u.test(message.text()) && url.startsWith(this.#base);
-      if (message.type() === 'error' && !isRefusal) this.problems.push(`${message.text()} ${url}`);
-    });
-    return page;
-  }
-
-  async close(): Promise<void> {
-    for (const context of this.#contexts.splice(0)) await context.close();
-  }
-}
-
-const says = (page: Page, selector: string, words: RegExp): Promise<unknown> =>
-  page
-    .locator(selector)
-    .filter({ hasText: words })
-    .first()
-    .waitFor()
-    .catch(async () => {
-      throw new Error(`${selector} is not ${String(words)}: ${await page.locator(selector).innerText()}`);
-    });
 
 /** A collection whose files are on the disk, as after its approval. The first one is a picture. */
 async function approve(pool: pg.Pool, folder: string, spec: CollectionSpec, pictures = 1): Promise<void> {

@@ -34,11 +34,16 @@ export function testCheckout(started: () => ShopWorld): void {
       ]);
       await shop.until(order.id, ({ feeCharge }) => feeCharge.state === 'payment_seen');
       const seen = (await read()).body;
-      expect([seen.includes(token), seen.includes(fee)]).toEqual([false, false]);
+      expect([seen.includes(token), seen.includes(fee)]).toEqual([true, true]);
+      expect(seen).toContain('Seen, in no block yet: 0 of 1 confirmation.');
+      // nothing is asked for while it is not known how much came
+      expect([seen.includes('data-qr'), seen.includes('href="bitcoin:')]).toEqual([false, false]);
 
       await shop.world.chain.mineMempool();
       await shop.until(order.id, ({ received }) => received.length === 2);
-      expect((await read()).body).toContain(`bitcoin:${fee}?amount=0.00005000`);
+      const parts = (await read()).body;
+      expect(parts).toContain(`bitcoin:${fee}?amount=0.00005000`);
+      expect(parts).toContain('The fee is missing');
 
       await shop.send([{ value: 5_000, outputScript: await shop.scriptOf(fee) }]);
       await shop.until(order.id, ({ feeCharge }) => feeCharge.txid !== null);
@@ -47,8 +52,34 @@ export function testCheckout(started: () => ShopWorld): void {
       const done = (await read()).body;
       expect(done).toContain('data-state="completed"');
       expect(done).toContain('href="https://shop.example/thanks?a=1&amp;b=2"');
-      expect([done.includes(token), done.includes(fee)]).toEqual([false, false]);
+      expect(done).not.toContain('href="bitcoin:');
     }, 120_000);
+
+    test('asks the service for nothing but itself and PSBTs, and says what an order over time is', async () => {
+      const shop = started();
+      const rune = await shop.etch(10n, 0);
+      const { body: order } = await shop.post({ token: rune.name, amount: 1 });
+      const url = `/tokenpay/checkout/${order.id}`;
+      const read = () => shop.app.inject({ url, headers: { accept: 'text/html' } });
+      const policy = String((await read()).headers['content-security-policy']);
+      const asked = /connect-src (?<paths>\*:[^;]*)/u.exec(policy)?.groups?.['paths']?.split(' ');
+      expect(asked?.slice(1)).toEqual([
+        '*:*/tokenpay/checkout/',
+        '*:*/tokenpay/create-payment-psbt',
+        '*:*/tokenpay/utils/finalize-psbt',
+        '*:*/tokenpay/utils/submittx',
+      ]);
+      await shop.world.database.pool.query(
+        `UPDATE service.token_orders SET created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour',
+           ends_at = now() - interval '1 hour', look_at = now() - interval '1 hour' WHERE id = $1`,
+        [order.id],
+      );
+      expect((await read()).body).toContain('do not pay this order any more');
+      await shop.until(order.id, ({ state }) => state === 'error');
+      const over = (await read()).body;
+      expect(over).toContain('data-state="over"');
+      expect([over.includes(order.tokenCharge.address), over.includes('data-pay')]).toEqual([false, false]);
+    }, 60_000);
 
     test('is not found for an id without an order', async () => {
       const answer = await started().app.inject({

@@ -27,6 +27,7 @@ import { shortChainSatributes } from '#test/support/psbts/coin-parts.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { TestPayments } from '#test-payments/test-payments.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
+import type { TokenPolicy } from '#tokenpay/order/token-policy.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
@@ -78,8 +79,9 @@ export class ShopWorld {
   readonly shops: ShopOrders;
   /** Keys of the service's secret, which a test may change. */
   secrets = new WebhookKeys(Buffer.alloc(32, 7));
-  /** Confirmations that a rune asks for; others ask for one. */
+  /** Confirmations that a rune asks for. */
   readonly confirmations = new Map<Rune, number>();
+  readonly #policy: TokenPolicy;
   #following: { readonly controller: AbortController; readonly ends: Promise<void> } | null = null;
   readonly #closeAccess: () => Promise<void>;
 
@@ -89,12 +91,14 @@ export class ShopWorld {
     account: string;
     purse: Coin;
     tracer: SatTracer;
+    confirmations: number;
   }) {
     const { world, key, account, purse } = parts;
     this.world = world;
     this.key = key;
     this.account = account;
     this.#purse = purse;
+    this.#policy = { confirmations: parts.confirmations, byRune: this.confirmations };
     const { accessPool } = world.database;
     const keys = { wallet: world.wallet, leases: new IndexLeases(accessPool) };
     this.shops = new ShopOrders({
@@ -104,6 +108,7 @@ export class ShopWorld {
       secrets: async () => this.secrets,
       baseFee: 9_000,
       timeoutMinutes: 60,
+      policy: this.#policy,
       urlProblem: () => null,
     });
     const access = testAccess(accessPool, { mode: 'open' });
@@ -136,8 +141,7 @@ export class ShopWorld {
     const controller = new AbortController();
     const log = loggerInto({ write: (line: string) => void logged.push(line) }, 'warn');
     const policy = {
-      confirmations: 1,
-      byRune: this.confirmations,
+      ...this.#policy,
       special: () => new TypeRules(shortChainSatributes()).satributes,
     };
     const ends = followTokenOrders({ url: database.url, policy, signal: controller.signal, log });
@@ -152,13 +156,16 @@ export class ShopWorld {
     this.#following = null;
   }
 
-  /** @param indexSats special sats are looked for: the first sat of each coin of the chain is one */
-  static async start(indexSats = false): Promise<ShopWorld> {
+  /**
+   * @param indexSats special sats are looked for: the first sat of each coin of the chain is one
+   * @param confirmations of runes that are not in the map of that name
+   */
+  static async start(indexSats = false, confirmations = 1): Promise<ShopWorld> {
     const world = await OrderWorld.start({}, 150, { indexAddresses: true, indexRunes: true, indexSats });
     const { key, account } = await giveKey(world.database.pool, { scopes: ['tokenpay'], rate: '0' });
     const node = await connectNode(world.bitcoind.settings);
     const tracer = new SatTracer(new NodeTraceSource(node.rpc, openNodeSource(node)));
-    return new ShopWorld({ world, key, account, purse: await world.chain.coin(), tracer });
+    return new ShopWorld({ world, key, account, purse: await world.chain.coin(), tracer, confirmations });
   }
 
   async close(): Promise<void> {

@@ -1,42 +1,56 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkoutView } from '#http/tokenpay/checkout-view.ts';
-import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
-import type { ChargeState, TokenOrderState } from '#tokenpay/order/charge-state.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import type { Checkout } from '#tokenpay/checkout.ts';
+import type { MissingPart } from '#tokenpay/open-token-order.ts';
+import type { TokenOrderState } from '#tokenpay/order/charge-state.ts';
 import type { ChargeKind } from '#tokenpay/order/token-order.ts';
 import { checkoutPage } from '#web/pages/checkout.page.ts';
 
 const expiresAt = new Date(1_764_000_000_000);
 const [before, after] = [-1, 1].map((ms) => new Date(expiresAt.getTime() + ms)) as [Date, Date];
+const place = { site: null, network: 'regtest' };
+
+/** A charge: what is missing of 250, and the payment that waits. */
+interface Part {
+  readonly missing?: bigint;
+  readonly seen?: MissingPart['seen'];
+}
 
 interface Given {
   readonly state?: TokenOrderState;
-  readonly charge?: ChargeState;
-  readonly missing?: bigint;
-  readonly isSeen?: boolean;
+  readonly token?: Part;
+  readonly fee?: Part;
   readonly name?: string;
+  readonly symbol?: string;
 }
 
-function orderOf({
-  state = 'pending',
-  charge = 'pending_payment',
-  missing = 250n,
-  ...more
-}: Given): OpenTokenOrder {
-  const { isSeen = false, name = 'GOODS' } = more;
+const [inTime, tooLate] = [true, false].map((isInTime) => ({ confirmations: 1, isInTime })) as [
+  NonNullable<MissingPart['seen']>,
+  NonNullable<MissingPart['seen']>,
+];
+const none: Part = { missing: 0n };
+
+function checkoutOf({ state = 'pending', name = 'GOODS', symbol, ...given }: Given): Checkout {
+  const parts = { token: given.token ?? {}, fee: given.fee ?? {} };
   const chargeOf = (kind: ChargeKind) => ({
     kind,
     amount: 250n,
     address: `address-of-${kind}`,
     script: new Uint8Array(),
     keyIndex: 0,
-    state: charge,
-    txid: null,
+    state: parts[kind].missing === 0n ? ('completed' as const) : ('pending_payment' as const),
+    txid: (parts[kind].seen ?? null) === null ? null : asTxid(new Uint8Array(32).fill(0xab)),
   });
-  const part = { amount: missing, script: new Uint8Array(), isSeen };
+  const missingOf = ({ missing = 250n, seen = null }: Part): MissingPart => ({
+    amount: missing,
+    script: new Uint8Array(),
+    seen,
+  });
   return {
     order: {
       id: 'id',
-      account: 'account',
+      account: 'private account',
       createdAt: before,
       expiresAt,
       endsAt: expiresAt,
@@ -44,35 +58,112 @@ function orderOf({
       rune: { asset: 1, name, divisibility: 2 },
       baseFee: 250n,
       additionalFee: 0n,
-      description: 'private',
-      webhookUrl: null,
+      description: 'private note',
+      webhookUrl: 'https://private.example/',
       successUrl: 'https://shop.example/',
       secretKey: null,
       charges: { fee: chargeOf('fee'), token: chargeOf('token') },
     },
-    missing: { fee: part, token: part },
+    missing: { fee: missingOf(parts.fee), token: missingOf(parts.token) },
+    confirmations: { fee: 2, token: 6 },
+    symbol: symbol ?? null,
   };
 }
 
-test.each<[string, Given, Date, string, string]>([
-  ['nothing came', {}, before, 'open', 'open'],
-  ['a part is credited', { missing: 100n }, before, 'open', 'partly'],
-  ['a payment waits', { isSeen: true, charge: 'payment_seen' }, before, 'open', 'seen'],
-  ['a payment that came in time waits', { isSeen: true, charge: 'payment_seen' }, after, 'open', 'seen'],
-  ['all is credited', { missing: 0n, charge: 'completed', state: 'completed' }, after, 'completed', 'paid'],
-  ['the time is over', {}, after, 'over', 'over'],
-  ['it ended as an error', { state: 'error', charge: 'expired' }, before, 'over', 'over'],
-])('%s', (_name, given, now, state, charge) => {
-  const view = checkoutView(orderOf(given), now, null);
-  expect([view.state, view.token.state, view.fee.state]).toEqual([state, charge, charge]);
-  const isPayable = charge === 'open' || charge === 'partly';
-  expect(checkoutPage(view).text.includes('address-of-token')).toBe(isPayable);
-  expect(checkoutPage(view).text.includes('href="bitcoin:address-of-fee')).toBe(isPayable);
+const pageOf = (given: Given, now = before): string =>
+  checkoutPage(checkoutView(checkoutOf(given), now, place)).text;
+
+const both = (part: Part): Given => ({ token: part, fee: part });
+
+describe('an order in each state', () => {
+  test.each<[string, Given, Date, string, string, string, string]>([
+    ['nothing came', {}, before, 'open', 'open', 'open', 'Waiting for both payments'],
+    [
+      'a part is credited',
+      { token: { missing: 100n } },
+      before,
+      'open',
+      'partly',
+      'open',
+      'Waiting for both',
+    ],
+    ['the token is paid', { token: none }, before, 'open', 'paid', 'open', 'The fee is missing'],
+    ['the fee is paid', { fee: none }, before, 'open', 'open', 'paid', 'The token is missing'],
+    ['the token waits', { token: { seen: inTime } }, before, 'open', 'seen', 'open', 'The fee is missing'],
+    ['both wait', both({ seen: inTime }), before, 'waiting', 'seen', 'seen', 'nothing more to pay'],
+    ['time is over, both wait', both({ seen: inTime }), after, 'closing', 'seen', 'seen', 'seen in time'],
+    ['time is over, one waits', { fee: { seen: inTime } }, after, 'closing', 'over', 'seen', 'another part'],
+    ['the time is over', {}, after, 'closing', 'over', 'over', 'do not pay this order any more'],
+    ['all came', { state: 'completed', ...both(none) }, after, 'completed', 'paid', 'paid', 'is completed'],
+    ['it ended in error', { state: 'error' }, before, 'over', 'over', 'over', 'Ask the shop'],
+    ['late', { state: 'error', token: { seen: tooLate } }, after, 'over', 'late', 'over', 'Ask the shop'],
+  ])('%s', (_name, given, now, state, token, fee, words) => {
+    const view = checkoutView(checkoutOf(given), now, place);
+    expect([view.state, view.token.state, view.fee.state]).toEqual([state, token, fee]);
+    const page = checkoutPage(view).text;
+    expect(page).toContain(words);
+    // a code and a link where money is asked for, and nowhere else
+    const isAsked = [token, fee].map((each) => each === 'open' || each === 'partly');
+    expect([
+      page.includes('data-qr="address-of-token"'),
+      page.includes('data-qr="bitcoin:address-of-fee'),
+    ]).toEqual(isAsked);
+    expect([
+      page.includes('href="bitcoin:address-of-token?message='),
+      page.includes('href="bitcoin:address-of-fee?amount='),
+    ]).toEqual(isAsked);
+    // what was seen or paid keeps its address; an address that is no longer paid is not shown
+    for (const [name, shown] of [
+      ['token', token],
+      ['fee', fee],
+    ])
+      expect(page.includes(`address-of-${name}`)).toBe(shown !== 'over' && shown !== 'late');
+    for (const hidden of ['private', 'webhook']) expect(page).not.toContain(hidden);
+    expect(page.includes('href="https://shop.example/"')).toBe(state === 'completed');
+  });
 });
 
-test('amounts are exact, and a hostile name is text', () => {
-  const view = checkoutView(orderOf({ missing: 105n, name: '<img src=x>' }), before, null);
-  expect([view.token.missing, view.fee.missing]).toEqual(['1.05 <img src=x>', '105 sats']);
+test('confirmations are those that each charge needs, and never more', () => {
+  const seen = (confirmations: number): Given => both({ seen: { confirmations, isInTime: true } });
+  const [none_, one, many] = [0, 1, 9].map((count) => pageOf(seen(count))) as [string, string, string];
+  for (const words of [
+    'Seen, in no block yet: 0 of 6 confirmations',
+    'Seen, in no block yet: 0 of 2 confirmations',
+  ])
+    expect(none_).toContain(words);
+  for (const words of ['Seen: 1 of 6 confirmations', 'Seen: 1 of 2 confirmations'])
+    expect(one).toContain(words);
+  for (const words of ['Seen: 6 of 6 confirmations', 'Seen: 2 of 2 confirmations'])
+    expect(many).toContain(words);
+  expect(one).toContain(`/tx/${'ab'.repeat(32)}`);
+});
+
+test('a PSBT is made for what is missing, and not while a payment waits or the time is over', () => {
+  const payOf = (given: Given, now = before): unknown => {
+    const found = /data-pay="([^"]*)"/u.exec(pageOf(given, now))?.[1] ?? null;
+    return found === null ? null : JSON.parse(found.replaceAll('&quot;', '"'));
+  };
+  const token = { address: 'address-of-token', units: '2.5' };
+  const fee = { address: 'address-of-fee', sats: 250 };
+  expect(payOf({})).toEqual({ token, fee });
+  expect(payOf({ token: none })).toEqual({ token: null, fee });
+  expect(payOf({ token: { missing: 5n } })).toEqual({ token: { ...token, units: '0.05' }, fee });
+  expect(payOf({ token: { seen: inTime } })).toBeNull();
+  expect(payOf({}, after)).toBeNull();
+});
+
+test('amounts are exact, what arrived is shown, and hostile names and symbols are texts', () => {
+  const given = { ...both({ missing: 105n }), name: '<img src=x>', symbol: '\u202e' };
+  const view = checkoutView(checkoutOf(given), before, place);
+  expect([view.token.missing, view.token.arrived, view.fee.missing]).toEqual([
+    '1.05 <img src=x>',
+    '1.45 <img src=x>',
+    '105 sats',
+  ]);
   const { text } = checkoutPage(view);
   expect([text.includes('<img src=x>'), text.includes('&lt;img src=x&gt;')]).toEqual([false, true]);
+  expect([text.includes('\u202e'), text.includes('U+202E')]).toEqual([false, true]);
+  expect(text).toContain('data-copy="1.05"');
+  expect(text).toContain('data-copy="0.00000105"');
+  expect(pageOf({ symbol: '⧉' })).toContain('2.5 GOODS <bdi>⧉</bdi>');
 });

@@ -4,7 +4,7 @@ import { say } from './toast.js';
 export function copyOnClick() {
   // browsers offer it on https and localhost alone
   if (!('clipboard' in navigator)) return;
-  for (const button of document.querySelectorAll('button.copy')) button.removeAttribute('hidden');
+  showCopyButtons();
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('button.copy') : null;
     if (!(button instanceof HTMLElement)) return;
@@ -16,6 +16,12 @@ export function copyOnClick() {
       () => say('The browser did not allow to copy.'),
     );
   });
+}
+
+/** Shows the buttons of a page, or those of a part that came later. */
+export function showCopyButtons() {
+  if (!('clipboard' in navigator)) return;
+  for (const button of document.querySelectorAll('button.copy')) button.removeAttribute('hidden');
 }
 
 /** Long enough to read one word. */

@@ -1,32 +1,148 @@
 // The page on which the customer of a shop pays: it asks for itself again, and shows what changed.
-
-import { byId } from './elements.js';
+import { showCopyButtons } from '../copy.js';
+import { shopPaymentOf } from './checkout-payment.js';
+import { byId, fill } from './elements.js';
+import { qrPicture } from './pay-view.js';
 import { pauseMs } from './polling.js';
+import { countdownTickMs, showCountdowns } from './show-countdowns.js';
+import { WalletView } from './wallet-view.js';
+
+/** @import { OrderState } from './order-shapes.js' */
 
 const shown = byId('checkout', HTMLElement);
-let failures = 0;
+const orderId = location.pathname.split('/').at(-1) ?? '';
+const wallet = new WalletView({
+  network: shown.dataset['network'] ?? '',
+  holds: 'the rune',
+  said: byId('said', HTMLElement),
+  newest: async () => {
+    const { page } = await readPage();
+    return page === null ? undefined : shopPaymentOf(orderId, page.dataset['pay']);
+  },
+  onSent: () => void look(),
+});
 
-async function look() {
+/** The parts as the server made them, by name: here they also have codes and countdowns. */
+const made = /** @type {Map<string, string>} */ (new Map());
+let failures = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+/** Looks that were begun: an older answer is not shown. */
+let begun = 0;
+
+const partsOf = (/** @type {ParentNode} */ root) =>
+  /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll('[data-part]'));
+
+/** A part as the server made it: scripts show its buttons. */
+const textOf = (/** @type {HTMLElement} */ part) => part.innerHTML.replaceAll(' hidden=""', '');
+
+/** The order of the page as it is now; null: the service does not answer it. */
+async function readPage() {
   try {
     const answer = await fetch(location.pathname, { headers: { accept: 'text/html' }, cache: 'no-store' });
-    const text = answer.ok ? await answer.text() : null;
+    const seconds = Number(answer.headers.get('retry-after') ?? 0);
+    const retryAfterMs = answer.ok || !Number.isFinite(seconds) ? null : seconds * 1000;
+    if (!answer.ok) return { page: null, retryAfterMs };
     // our own page, whose texts the service escaped
-    const made = text === null ? null : new DOMParser().parseFromString(text, 'text/html');
-    const next = made?.getElementById('checkout') ?? null;
-    failures = next === null ? failures + 1 : 0;
-    if (next !== null && next.innerHTML !== shown.innerHTML) {
-      shown.dataset['state'] = next.dataset['state'];
-      shown.replaceChildren(...next.childNodes);
-    }
+    const read = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    return { page: read.getElementById('checkout'), retryAfterMs };
   } catch {
-    failures += 1;
+    return { page: null, retryAfterMs: null };
   }
-  wait();
 }
 
-function wait() {
-  const state = shown.dataset['state'] === 'open' ? 'waiting-payment' : 'completed';
-  setTimeout(() => void look(), pauseMs({ state, isHidden: document.hidden, failures, retryAfterMs: null }));
+async function look() {
+  clearTimeout(timer);
+  begun += 1;
+  const own = begun;
+  const { page, retryAfterMs } = await readPage();
+  if (own !== begun) return;
+  failures = page === null ? failures + 1 : 0;
+  // one lost answer is no news
+  const isTold = failures > 1;
+  const trouble = byId('trouble', HTMLElement);
+  const words = isTold ? 'The service does not answer. Nothing is lost: this page asks again by itself.' : '';
+  if (trouble.textContent !== words) trouble.textContent = words;
+  if (page !== null) take(page);
+  later(retryAfterMs);
 }
 
-wait();
+/** @type {Readonly<Record<string, OrderState>>} */
+const paces = {
+  open: 'waiting-payment',
+  waiting: 'waiting-confirmation',
+  closing: 'waiting-confirmation',
+  completed: 'completed',
+  over: 'expired',
+};
+
+/** @param {number | null} retryAfterMs */
+function later(retryAfterMs) {
+  const state = paces[shown.dataset['state'] ?? ''] ?? null;
+  timer = setTimeout(
+    () => void look(),
+    pauseMs({ state, isHidden: document.hidden, failures, retryAfterMs }),
+  );
+}
+
+/**
+ * Shows what changed of the order.
+ *
+ * @param {HTMLElement} next
+ */
+function take(next) {
+  shown.dataset['state'] = next.dataset['state'] ?? '';
+  if (next.dataset['pay'] === undefined) delete shown.dataset['pay'];
+  else shown.dataset['pay'] = next.dataset['pay'];
+  const fresh = new Map([...partsOf(next)].map((part) => [part.dataset['part'] ?? '', part]));
+  for (const part of partsOf(shown)) {
+    const name = part.dataset['part'] ?? '';
+    const newer = fresh.get(name);
+    if (newer === undefined || textOf(newer) === made.get(name)) continue;
+    made.set(name, textOf(newer));
+    replace(part, newer);
+  }
+  dress();
+}
+
+/**
+ * Replaces a part; who was at a button of it is at the same one afterwards.
+ *
+ * @param {HTMLElement} part
+ * @param {HTMLElement} newer
+ */
+function replace(part, newer) {
+  const { activeElement } = document;
+  const at =
+    activeElement instanceof HTMLElement && part.contains(activeElement)
+      ? activeElement.dataset['copy']
+      : null;
+  part.replaceChildren(...newer.childNodes);
+  if (at === null || at === undefined) return;
+  showCopyButtons();
+  for (const button of part.querySelectorAll('button'))
+    if (button.dataset['copy'] === at) button.focus({ preventScroll: true });
+}
+
+/** Adds what scripts make: codes, countdowns, buttons that copy, and wallets. */
+function dress() {
+  for (const frame of /** @type {NodeListOf<HTMLElement>} */ (shown.querySelectorAll('.qr-frame:empty'))) {
+    const code = qrPicture(frame.dataset['qr'] ?? '', frame.dataset['label']);
+    if (code !== null) frame.append(code);
+  }
+  showCopyButtons();
+  showCountdowns();
+  const payment = shopPaymentOf(orderId, shown.dataset['pay']);
+  wallet.payment = payment;
+  const isPayable = payment !== null;
+  fill(byId('wallet', HTMLElement), isPayable, () => (isPayable ? wallet.view() : []));
+}
+
+for (const part of partsOf(shown)) made.set(part.dataset['part'] ?? '', textOf(part));
+dress();
+setInterval(showCountdowns, countdownTickMs);
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) void look();
+});
+addEventListener('online', () => void look());
+later(null);

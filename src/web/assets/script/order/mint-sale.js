@@ -1,12 +1,11 @@
 // The state of a sale on its page: its countdowns, and the parts that the server replaces.
 import { showParts } from '../live.js';
-import { countdownWords } from './countdown.js';
+import { countdownTickMs, showCountdowns } from './show-countdowns.js';
 
 /** Items come back after half an hour at most, and phases open by the clock: this often it is new enough. */
 const lookMs = 15_000;
 /** Pages that wait for the same second ask one after the other. */
 const spreadMs = 1_500;
-const tickMs = 1_000;
 
 /** @typedef {{ readonly isOpen: boolean, readonly terms: string }} Sale */
 
@@ -18,14 +17,6 @@ function saleNow() {
   const part = document.querySelector('[data-live="supply"]');
   const { sale = '', terms = '' } = part instanceof HTMLElement ? part.dataset : {};
   return { isOpen: sale === 'open', terms };
-}
-
-/** Writes how long it is until each moment of the page. */
-function showCountdowns() {
-  for (const part of document.querySelectorAll('[data-until]')) {
-    const words = countdownWords(Date.parse(part.getAttribute('data-until') ?? '') - Date.now());
-    part.textContent = words === '' ? '' : `(${words})`;
-  }
 }
 
 /** Reads the page again, and shows its parts as they are now. */
@@ -76,7 +67,7 @@ export function followSale(onSale) {
       });
   };
   document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : look()));
-  setInterval(showCountdowns, tickMs);
+  setInterval(showCountdowns, countdownTickMs);
   tell();
   later();
 }

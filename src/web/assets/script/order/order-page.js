@@ -4,6 +4,7 @@ import { plural } from './amounts.js';
 import { answers, getJson, postJson } from './ask-service.js';
 import { byId, element, fill } from './elements.js';
 import { listenToOpening } from './open-order.js';
+import { paymentOf } from './order-payment.js';
 import { awaitedPreviews, factsView, filesView, parentsView, stateView } from './order-views.js';
 import { browserStorage, forgetOrder, orderIdOf, ownOrders, rememberOrder } from './own-orders.js';
 import { showOwnOrders } from './own-orders-view.js';
@@ -18,7 +19,17 @@ import { WalletView } from './wallet-view.js';
 const page = byId('order', HTMLElement);
 const part = (/** @type {string} */ id) => byId(id, HTMLElement);
 const hasDemoCoins = page.dataset['demoPay'] !== undefined;
-const wallet = new WalletView(page.dataset['network'] ?? '', part('said'), () => look());
+const wallet = new WalletView({
+  network: page.dataset['network'] ?? '',
+  holds: 'your inscriptions',
+  said: part('said'),
+  newest: async () => {
+    if (id === null) return null;
+    const outcome = await getJson(`/order?id=${id}`);
+    return outcome.kind === 'answered' ? paymentOf(/** @type {Order} */ (outcome.body)) : undefined;
+  },
+  onSent: () => look(),
+});
 
 /** @type {string | null} */
 let id = null;
@@ -161,7 +172,7 @@ function show(read) {
     needsSats ? payView({ ...payment, hasDemoCoins, onPaid: look }) : [],
   );
   fill(part('parents'), [read.parents, payable], () => parentsView(read, payable));
-  wallet.order = read;
+  wallet.payment = paymentOf(read);
   fill(part('wallet'), payable, () => (payable ? wallet.view() : []));
   showFiles(read);
   void awaitPreviews(read);

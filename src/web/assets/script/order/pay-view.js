@@ -9,8 +9,13 @@ import { qrCode, qrPath } from './qr-code.js';
 /** Light modules around a code, as its standard asks. */
 const borderModules = 4;
 
-/** @param {string} uri */
-function qrPicture(uri) {
+/**
+ * The QR code of a payment; null: its text is too long.
+ *
+ * @param {string} uri
+ * @param {string} [label]
+ */
+export function qrPicture(uri, label = 'QR code of the payment') {
   const rows = qrCode(uri);
   // longer than any payment of this page
   if (rows === null) return null;
@@ -21,7 +26,7 @@ function qrPicture(uri) {
       viewBox: `${-borderModules} ${-borderModules} ${side} ${side}`,
       class: 'qr',
       role: 'img',
-      'aria-label': 'QR code of the payment',
+      'aria-label': label,
     },
     svgElement('path', { d: qrPath(rows) }),
   );

@@ -74,6 +74,19 @@ class Reader {
     return this.number(first === 0xfd ? 2 : first === 0xfe ? 4 : 8);
   }
 
+  get position() {
+    return this.#at;
+  }
+
+  /** Whether all outputs of a transaction, which come next, are there. */
+  skipOutputs() {
+    const count = this.length();
+    if (count === null) return false;
+    for (let index = 0; index < count; index++)
+      if (this.take(8) === null || this.field() === null) return false;
+    return true;
+  }
+
   /** Bytes after their length. */
   field() {
     const length = this.length();
@@ -133,6 +146,44 @@ export function outputValues(transaction) {
  */
 export function signSame(one, other) {
   const [left, right] = [unsignedOf(one), unsignedOf(other)];
+  return left !== null && right !== null && hexOf(left) === hexOf(right);
+}
+
+/**
+ * A transaction without its signatures; null: it is not a transaction.
+ *
+ * @param {Uint8Array} transaction
+ * @returns {Uint8Array | null}
+ */
+export function withoutSignatures(transaction) {
+  const isSegwit = transaction[4] === 0 && transaction[5] === 1;
+  const reader = new Reader(transaction);
+  const version = reader.take(4);
+  if (isSegwit) reader.take(2);
+  const first = reader.position;
+  const inputs = reader.length();
+  if (version === null || inputs === null) return null;
+  const kept = [version, transaction.subarray(first, reader.position)];
+  for (let index = 0; index < inputs; index++) {
+    const [outpoint, script, sequence] = [reader.take(36), reader.field(), reader.take(4)];
+    if (outpoint === null || script === null || sequence === null) return null;
+    kept.push(outpoint, Uint8Array.of(0), sequence);
+  }
+  const outputs = reader.position;
+  if (!reader.skipOutputs()) return null;
+  kept.push(transaction.subarray(outputs, reader.position), transaction.subarray(-4));
+  return Uint8Array.from(kept.flatMap((bytes) => [...bytes]));
+}
+
+/**
+ * Whether a signed transaction in hex is the one of a PSBT. The service looks at its signatures.
+ *
+ * @param {Uint8Array} psbt
+ * @param {string} hex
+ */
+export function signsTransaction(psbt, hex) {
+  const bytes = bytesOf(hex);
+  const [left, right] = [unsignedOf(psbt), bytes === null ? null : withoutSignatures(bytes)];
   return left !== null && right !== null && hexOf(left) === hexOf(right);
 }
 

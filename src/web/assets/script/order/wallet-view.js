@@ -1,13 +1,12 @@
 // Paying with a wallet that signs: one in the browser, or any other that takes a PSBT as text or file.
 import { satsWords } from './amounts.js';
-import { getJson, postJson } from './ask-service.js';
+import { postJson } from './ask-service.js';
 import { copyButton, element } from './elements.js';
-import { builtProblem, hexOf, psbtBytes, signSame } from './psbt-bytes.js';
-import { askedSats } from './state-words.js';
+import { builtProblem, hexOf, psbtBytes, signSame, signsTransaction } from './psbt-bytes.js';
 import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.js';
 
 /** @import { Child } from './elements.js' */
-/** @import { Order } from './order-shapes.js' */
+/** @import { Outcome } from './ask-service.js' */
 /** @import { Account, Unsigned, Wallet } from './wallets.js' */
 
 /**
@@ -18,23 +17,33 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly unproven: readonly string[],
  *   readonly asked: string,
  * }} Built `asked`: what the order asked for when this was made
+ *
+ * @typedef {{
+ *   readonly asked: string,
+ *   readonly charges: readonly Readonly<{ address: string, sats: number }>[],
+ *   readonly special: readonly string[],
+ *   readonly make: (account: Account, specialOutput: string) => Promise<Outcome>,
+ * }} Payment `asked`: another one is another payment. `charges`: what it pays at least. `special`: satributes of a sat of
+ *   the customer's that it is for. `make` asks the service for the PSBT
+ *
+ * @typedef {{
+ *   readonly network: string,
+ *   readonly holds: string,
+ *   readonly said: HTMLElement,
+ *   readonly newest: () => Promise<Payment | null | undefined>,
+ *   readonly onSent: () => void,
+ * }} WalletParts `holds`: what is at the taproot address. `said`: where it is said what happens; it stays when nothing is
+ *   to be paid any more. `newest` asks the service what is to be paid now; null: nothing; undefined: it does not answer
  */
 
 /** Largest PSBT that the service finalizes, in hex with a line break at its end. */
 const fileBytesMax = 2_000_010;
 
-/**
- * The payment that an order asks for: another one is not sent.
- *
- * @param {Order} order
- */
-const askedOf = (order) => JSON.stringify([order.id, order.psbt ?? null, askedSats(order)]);
-
 export class WalletView {
+  #parts;
   #network;
-  #onSent;
-  /** @type {Order | null} */
-  #order = null;
+  /** @type {Payment | null} */
+  #payment = null;
   #said;
   /** Payments that were begun. A new one ends those before: a wallet may answer two, and one of them pays. */
   #begun = 0;
@@ -51,26 +60,22 @@ export class WalletView {
     'aria-describedby': 'special-output-hint',
   });
 
-  /**
-   * @param {string} network
-   * @param {HTMLElement} said where it is said what happens: it stays when nothing is to be paid any more
-   * @param {() => void} onSent
-   */
-  constructor(network, said, onSent) {
-    this.#said = said;
-    this.#network = network;
-    this.#onSent = onSent;
+  /** @param {WalletParts} parts */
+  constructor(parts) {
+    this.#parts = parts;
+    this.#said = parts.said;
+    this.#network = parts.network;
   }
 
-  /** @param {Order} order the newest answer, whose way of a PSBT is used */
-  set order(order) {
-    this.#order = order;
+  /** @param {Payment | null} payment the newest one; null: nothing is to be paid */
+  set payment(payment) {
+    this.#payment = payment;
   }
 
   /** Forgets what was made for the order before. */
   reset() {
     this.#begun += 1;
-    this.#order = null;
+    this.#payment = null;
     this.#special.value = '';
     this.#signing.replaceChildren();
   }
@@ -101,7 +106,7 @@ export class WalletView {
 
   /** Asks for the output with the special sat, if the order is for one of the customer's. */
   #specialSat() {
-    const wanted = this.#order?.allowedSatributes ?? [];
+    const wanted = this.#payment?.special ?? [];
     if (wanted.length === 0) return null;
     return element(
       'div',
@@ -159,29 +164,26 @@ export class WalletView {
    * @returns {Promise<Built | null>}
    */
   async #build(account) {
-    const way = this.#order?.psbt;
-    if (way === undefined || this.#order === null) {
+    const payment = this.#payment;
+    if (payment === null) {
       this.#say('Nothing is missing any more.');
       return null;
     }
-    const asked = askedOf(this.#order);
+    const { asked } = payment;
     if (this.#paid?.asked === asked) {
       this.#say(
         `You have just paid that, in transaction ${this.#paid.txid}. If your wallet says that it was dropped, load this page again, and pay again.`,
       );
       return null;
     }
-    const charge = { address: this.#order.charge.address, sats: way.body.chargeAmount ?? 0 };
-    const output = this.#special.value.trim();
-    const special = output === '' ? {} : { specialSatsOutput: output };
     this.#say('The payment is made…');
-    const outcome = await postJson(way.path, { ...way.body, ...account, ...special });
+    const outcome = await payment.make(account, this.#special.value.trim());
     if (outcome.kind !== 'answered') {
       this.#say(outcome.messages.join(' '));
       return null;
     }
     const built = { .../** @type {Built} */ (outcome.body), asked };
-    const problem = builtProblem(built, charge);
+    const [problem = null] = payment.charges.flatMap((charge) => builtProblem(built, charge) ?? []);
     if (problem !== null) this.#say(problem);
     return problem === null ? built : null;
   }
@@ -210,11 +212,15 @@ export class WalletView {
    */
   async #finalize(built, signed, by) {
     const [given, back] = [psbtBytes(built.psbtHex), psbtBytes(signed)];
-    if (back === null || given === null) {
-      this.#say('This is no PSBT: it begins with cHNidP8 as text, or 70736274ff in hex. Nothing was sent.');
+    // some wallets return the whole transaction
+    const whole = back === null && typeof signed === 'string' ? signed.trim().toLowerCase() : null;
+    if (given === null || (back === null && (whole === null || !/^(?:[0-9a-f]{2})+$/u.test(whole)))) {
+      this.#say(
+        'This is no PSBT: it begins with cHNidP8 as text, or 70736274ff in hex. A signed transaction in hex is taken, too. Nothing was sent.',
+      );
       return;
     }
-    if (!signSame(given, back)) {
+    if (back === null ? whole === null || !signsTransaction(given, whole) : !signSame(given, back)) {
       this.#say(
         `${by} signed another transaction than this one. It was not sent from here: look whether the wallet paid anything, then try again.`,
       );
@@ -226,7 +232,11 @@ export class WalletView {
         'Nothing was sent: the order asks for something else than when this payment was made. See above, and begin again.',
       );
       this.#signing.replaceChildren();
-      this.#onSent();
+      this.#parts.onSent();
+      return;
+    }
+    if (back === null) {
+      await this.#submit(whole ?? '', built.asked);
       return;
     }
     const made = await postJson('/tokenpay/utils/finalize-psbt', { psbt: hexOf(back) });
@@ -245,11 +255,9 @@ export class WalletView {
    * @param {string} asked
    */
   async #isStillAsked(asked) {
-    if (this.#order === null) return false;
-    const { id } = this.#order;
-    const outcome = await getJson(`/order?id=${id}`);
-    const newest = outcome.kind === 'answered' ? /** @type {Order} */ (outcome.body) : this.#order;
-    return newest !== null && askedOf(newest) === asked;
+    const newest = await this.#parts.newest();
+    const payment = newest === undefined ? this.#payment : newest;
+    return payment !== null && payment.asked === asked;
   }
 
   /**
@@ -280,7 +288,7 @@ export class WalletView {
     this.#paid = { asked, txid };
     this.#say(`Paid, in transaction ${txid}. ${warnings.join(' ')}`);
     this.#signing.replaceChildren();
-    this.#onSent();
+    this.#parts.onSent();
   }
 
   /** Any wallet that signs PSBTs: it is given one as text and file, and one comes back. */
@@ -288,7 +296,7 @@ export class WalletView {
     const fields = /** @type {const} */ ([
       ['payment-address', 'Address that pays'],
       ['payment-key', 'Its public key, in hex'],
-      ['ordinal-address', 'Taproot address of your inscriptions, if it is another one'],
+      ['ordinal-address', `Taproot address of ${this.#parts.holds}, if it is another one`],
       ['ordinal-key', 'Its public key, in hex'],
     ]);
     const form = element(

@@ -183,7 +183,7 @@ const xverse = (provider) => ({
   name: 'Xverse',
   connect: async () => {
     const purposes = ['payment', 'ordinals'];
-    const message = 'Pay an order of inscriptions';
+    const message = 'Pay an order';
     const result = await ask(provider, 'Xverse', 'wallet_connect', { addresses: purposes, message }).catch(
       (error) => {
         if (!(error instanceof UnknownMethod)) throw error;

@@ -1,4 +1,5 @@
-import { Transaction } from '@scure/btc-signer';
+import { p2sh, p2tr, p2wpkh, Transaction } from '@scure/btc-signer';
+import { pubECDSA, pubSchnorr } from '@scure/btc-signer/utils.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { propertyRuns } from '#test/support/property-runs.ts';
@@ -8,8 +9,15 @@ import {
   outputValues,
   psbtBytes,
   signSame,
+  signsTransaction,
   unsignedOf,
+  withoutSignatures,
 } from '#web/assets/script/order/psbt-bytes.js';
+
+function paymentOf(key: Uint8Array, type: 'p2wpkh' | 'p2sh-p2wpkh' | 'p2tr') {
+  if (type === 'p2tr') return p2tr(pubSchnorr(key));
+  return type === 'p2wpkh' ? p2wpkh(pubECDSA(key)) : p2sh(p2wpkh(pubECDSA(key)));
+}
 
 const script = Uint8Array.from([0x00, 0x14, ...new Uint8Array(20).fill(7)]);
 
@@ -71,6 +79,41 @@ describe('a PSBT', () => {
     expect(signSame(psbt, psbt)).toBe(true);
     expect(signSame(psbt, psbtOf(3457, 10_000))).toBe(false);
     expect(signSame(psbt, psbt.slice(0, 12))).toBe(false);
+  });
+});
+
+describe('a transaction that a wallet finalized itself', () => {
+  const signed = (
+    values: readonly number[],
+    type: 'p2wpkh' | 'p2sh-p2wpkh' | 'p2tr',
+  ): { psbt: Uint8Array; hex: string } => {
+    const key = new Uint8Array(32).fill(9);
+    const payment = paymentOf(key, type);
+    const made = new Transaction();
+    const witnessUtxo = { script: payment.script, amount: 1_000_000n };
+    made.addInput({ txid: 'ab'.repeat(32), index: 1, ...payment, witnessUtxo });
+    for (const value of values) made.addOutput({ script, amount: BigInt(value) });
+    const psbtOfIt = made.toPSBT();
+    made.sign(key);
+    made.finalize();
+    return { psbt: psbtOfIt, hex: made.hex };
+  };
+
+  test.each(['p2wpkh', 'p2sh-p2wpkh', 'p2tr'] as const)('is the one of its PSBT (%s)', (type) => {
+    const one = signed([3456, 10_000], type);
+    expect(signsTransaction(one.psbt, one.hex)).toBe(true);
+    expect(signsTransaction(one.psbt, signed([3457, 10_000], type).hex)).toBe(false);
+    expect(signsTransaction(one.psbt, one.hex.slice(0, 60))).toBe(false);
+    expect(signsTransaction(psbt, one.hex)).toBe(false);
+  });
+
+  test('of anything else is not there, and nothing throws', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (given) => {
+        withoutSignatures(given);
+      }),
+      { numRuns: propertyRuns(300) },
+    );
   });
 });
 

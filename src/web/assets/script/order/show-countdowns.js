@@ -1,0 +1,13 @@
+// Countdowns of a page (moment.ts).
+import { countdownWords } from './countdown.js';
+
+/** They show seconds. */
+export const countdownTickMs = 1_000;
+
+/** Writes how long it is until each moment of the page. */
+export function showCountdowns() {
+  for (const part of document.querySelectorAll('[data-until]')) {
+    const words = countdownWords(Date.parse(part.getAttribute('data-until') ?? '') - Date.now());
+    part.textContent = words === '' ? '' : `(${words})`;
+  }
+}

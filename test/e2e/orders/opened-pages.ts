@@ -1,0 +1,58 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+
+/** Time for a page beside a node, on a busy machine. */
+export const seenMs = 60_000;
+
+/** Pages of one browser, with the problems that they have. */
+export class Pages {
+  readonly problems: string[] = [];
+  /** Addresses of other servers that a page asked for. */
+  readonly strangers: string[] = [];
+  readonly #browser: Browser;
+  readonly base: string;
+  readonly #contexts: BrowserContext[] = [];
+
+  constructor(browser: Browser, base: string) {
+    this.#browser = browser;
+    this.base = base;
+  }
+
+  async open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await this.blank(options);
+    await page.goto(`${this.base}${path}`);
+    return page;
+  }
+
+  async blank(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.#browser.newContext(options);
+    this.#contexts.push(context);
+    context.setDefaultTimeout(seenMs);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => this.problems.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(this.base)) this.strangers.push(request.url());
+    });
+    page.on('console', (message) => {
+      const { url } = message.location();
+      // refusals that the page shows
+      const isRefusal = /status of (?:400|401|404|409)/u.test(message.text()) && url.startsWith(this.base);
+      if (message.type() === 'error' && !isRefusal) this.problems.push(`${message.text()} ${url}`);
+    });
+    return page;
+  }
+
+  async close(): Promise<void> {
+    for (const context of this.#contexts.splice(0)) await context.close();
+  }
+}
+
+/** Waits until a part of a page says something; else throws what it says. */
+export const says = (page: Page, selector: string, words: RegExp): Promise<unknown> =>
+  page
+    .locator(selector)
+    .filter({ hasText: words })
+    .first()
+    .waitFor()
+    .catch(async () => {
+      throw new Error(`${selector} is not ${String(words)}: ${await page.locator(selector).innerText()}`);
+    });
