@@ -70,16 +70,16 @@ export function testCheckout(started: () => ShopWorld): void {
         '*:*/tokenpay/utils/submittx',
       ]);
       await shop.world.database.pool.query(
-        `UPDATE service.token_orders SET created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour',
-           ends_at = now() - interval '1 hour', look_at = now() - interval '1 hour' WHERE id = $1`,
-        [order.id],
+        `UPDATE service.token_orders SET created_at = $2::timestamptz - interval '1 hour', expires_at = $2, ends_at = $2, look_at = $2
+          WHERE id = $1`,
+        [order.id, new Date(Date.now() - 1_000)],
       );
       expect((await read()).body).toContain('do not pay this order any more');
       await shop.until(order.id, ({ state }) => state === 'error');
       const over = (await read()).body;
       expect(over).toContain('data-state="over"');
       expect([over.includes(order.tokenCharge.address), over.includes('data-pay')]).toEqual([false, false]);
-    }, 60_000);
+    }, 120_000);
 
     test('is not found for an id without an order', async () => {
       const answer = await started().app.inject({

@@ -104,7 +104,7 @@ describe('a transaction that a wallet finalized itself', () => {
     expect(signsTransaction(one.psbt, one.hex)).toBe(true);
     expect(signsTransaction(one.psbt, signed([3457, 10_000], type).hex)).toBe(false);
     expect(signsTransaction(one.psbt, one.hex.slice(0, 60))).toBe(false);
-    expect(signsTransaction(psbt, one.hex)).toBe(false);
+    expect(signsTransaction(psbtOf(3456), one.hex)).toBe(false);
   });
 
   test('of anything else is not there, and nothing throws', () => {
