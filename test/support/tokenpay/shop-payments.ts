@@ -1,4 +1,6 @@
+import type pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
@@ -164,6 +166,45 @@ export function testShopPayments(started: () => ShopWorld): void {
         await shop.world.indexed();
       });
       expect([gained, (await shop.read(order.id)).tokenCharge.state]).toEqual([{}, 'pending_payment']);
+    });
+
+    test('that is credited while its order is read is answered as before, or as after', async () => {
+      const { pool } = shop.world.database;
+      const order = await orderedAt(shop, rune.name, 5);
+      await shop.send([{ value: 600, outputScript: order.tokenScript, units: [[rune, 1n]] }]);
+      await shop.world.chain.mineMempool();
+      await received(order.id, 1);
+      await shop.stop();
+      // as the process that credits does: order and credits in one transaction, which an answer waits for
+      const change = async (tx: pg.ClientBase, sats: number, description: string | null): Promise<void> => {
+        await tx.query('UPDATE service.token_orders SET description = $2 WHERE id = $1', [
+          order.id,
+          description,
+        ]);
+        await tx.query('UPDATE service.token_credits SET sats = sats + $2 WHERE order_id = $1', [
+          order.id,
+          sats,
+        ]);
+      };
+      let answered: Promise<object | null> = Promise.resolve(null);
+      await withTransaction(pool, async (tx) => {
+        await tx.query('LOCK TABLE service.token_credits IN ACCESS EXCLUSIVE MODE');
+        answered = shop.shops.read(order.id);
+        await shop.world.eventually(async () => {
+          const { rowCount } = await pool.query(
+            `SELECT FROM pg_locks WHERE relation = 'service.token_credits'::regclass AND NOT granted`,
+          );
+          return (rowCount ?? 0) > 0;
+        });
+        await change(tx, 1, 'later');
+      });
+      expect(await answered).toMatchObject({ description: null, received: [{ sats: 600 }] });
+      expect(await shop.shops.read(order.id)).toMatchObject({
+        description: 'later',
+        received: [{ sats: 601 }],
+      });
+      await withTransaction(pool, (tx) => change(tx, -1, null));
+      shop.follow();
     });
 
     test('of 1, 2^53 ± 1, 2^64 and 2^128 - 1 is exact, with 0, 8 and 38 decimals, of runes without a symbol', async () => {
