@@ -214,7 +214,7 @@ class TokenChaos {
         reorgs: reorgs.reduce((sum, [, times]) => sum + times, 0),
         looks: watch.looks,
       };
-      this.#sayTable(end, counts.kills);
+      this.#sayTable({ ...end, differences }, counts.kills);
       const states = Object.entries(end.states).map(([state, times]) => `${state}=${times}`);
       const verdict = `chaos: ${differences.length} differences; orders=${counts.orders} (${states.join(', ')}), payments=${counts.payments}, received=${end.received}, messages=${end.messages}, kills=${counts.kills}, reorgs=${counts.reorgs}, looks=${watch.looks} (compared=${watch.compared}, stale=${watch.stale}), seed=${counts.seed}`;
       return { ...end, ...counts, differences, verdict };
@@ -415,7 +415,7 @@ class TokenChaos {
     }
   }
 
-  #sayTable({ states, received, messages }: TokenRunEnd, kills: number): void {
+  #sayTable({ states, received, messages, differences }: TokenRunEnd, kills: number): void {
     const { customers, watch } = this.#running();
     const listed = (counts: Iterable<readonly [string, number]>): string =>
       [...counts].map(([name, times]) => `${name} ${times}`).join(', ');
@@ -433,7 +433,7 @@ class TokenChaos {
         listed([...this.#reorgs].toSorted(([a], [b]) => Number.parseInt(a) - Number.parseInt(b))),
       ],
       ['looks', `${watch.looks}, ${watch.compared} compared, ${watch.stale} while a credit was about to go`],
-      ['differences', `${watch.faults.length} in looks`],
+      ['differences', `${differences.length}, ${watch.faults.length} of them in looks`],
     ];
     for (const [name, words] of rows) this.#say(`${name.padEnd(16)} ${words}`);
   }
