@@ -1,4 +1,4 @@
-import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { atLeastDust, dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
 
@@ -189,7 +189,6 @@ class Outputs {
   #feeOf(amount: bigint): TestOutput[] {
     if (amount === 0n) return [];
     const { script } = this.#paid.open.order.charges.fee;
-    const least = dust(script);
-    return [{ script, sats: amount < least ? least : amount, units: [] }];
+    return [{ script, sats: atLeastDust(amount, script), units: [] }];
   }
 }

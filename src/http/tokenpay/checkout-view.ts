@@ -1,3 +1,4 @@
+import { atLeastDust } from '#kernel/bitcoin/transaction-size.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
@@ -27,11 +28,12 @@ export function checkoutView(checkout: Checkout, now: Date, place: CheckoutPlace
   const units = (amount: bigint): string => shownAmount(trustedU128(amount), rune.divisibility);
   const token = chargeView(checkout, 'token', isTimeOver, (amount) => `${units(amount)} ${rune.name}`);
   const fee = chargeView(checkout, 'fee', isTimeOver, feeWords);
+  const sentSats = missing.fee.amount === 0n ? 0n : atLeastDust(missing.fee.amount, missing.fee.script);
   return {
     ...place,
     state: stateOf(checkout, isTimeOver, [token.state, fee.state]),
     token: { ...token, name: rune.name, symbol, missingUnits: units(missing.token.amount) },
-    fee: { ...fee, missingSats: missing.fee.amount },
+    fee: { ...fee, missingSats: missing.fee.amount, sentSats },
     expiresAt,
     successUrl,
   };

@@ -39,7 +39,11 @@ export interface CheckoutView {
     /** In digits alone, as wallets take an amount. */
     readonly missingUnits: string;
   };
-  readonly fee: CheckoutCharge & { readonly missingSats: bigint };
+  readonly fee: CheckoutCharge & {
+    readonly missingSats: bigint;
+    /** Sats that pay it: no fewer than a wallet can send; 0: nothing is missing. */
+    readonly sentSats: bigint;
+  };
   readonly expiresAt: Date;
   /** An http or https URL of the shop; null: it named none. */
   readonly successUrl: string | null;
@@ -79,7 +83,7 @@ function signedPayment({ state, token, fee }: CheckoutView): string | null {
   if (state !== 'open' || token.state === 'seen' || fee.state === 'seen') return null;
   return JSON.stringify({
     token: isPayable(token) ? { address: token.address, units: token.missingUnits } : null,
-    fee: isPayable(fee) ? { address: fee.address, sats: Number(fee.missingSats) } : null,
+    fee: isPayable(fee) ? { address: fee.address, sats: Number(fee.sentSats) } : null,
   });
 }
 
@@ -199,15 +203,19 @@ ${charge(token, words, {
 }
 
 function feePart({ fee }: CheckoutView): Markup {
-  const { address, missing, missingSats } = fee;
-  const link = `bitcoin:${address}?amount=${coins(missingSats)}`;
+  const { address, missingSats, sentSats } = fee;
+  const link = `bitcoin:${address}?amount=${coins(sentSats)}`;
+  const least =
+    sentSats === missingSats
+      ? ''
+      : ` ${feeWords(missingSats)} ${missingSats === 1n ? 'is' : 'are'} missing, and wallets send at least ${feeWords(sentSats)}: what is more than asked is the shop’s.`;
   return html`<h2>Fee</h2>
 ${charge(fee, (text) => text, {
-  amounts: html`${copied(html`<b class="amount">${missing}</b>`, String(missingSats))} ${copied(`${coins(missingSats)} BTC`, coins(missingSats))}`,
+  amounts: html`${copied(html`<b class="amount">${feeWords(sentSats)}</b>`, String(sentSats))} ${copied(`${coins(sentSats)} BTC`, coins(sentSats))}`,
   code: link,
   label: 'QR code of the payment of the fee',
   link,
-  hint: 'Any Bitcoin wallet pays this part.',
+  hint: `Any Bitcoin wallet pays this part.${least}`,
 })}`;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkoutView } from '#http/tokenpay/checkout-view.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
+import { customerAddress } from '#test/support/psbts/customer-address.ts';
 import type { Checkout } from '#tokenpay/checkout.ts';
 import type { MissingPart } from '#tokenpay/open-token-order.ts';
 import type { TokenOrderState } from '#tokenpay/order/charge-state.ts';
@@ -44,7 +45,7 @@ function checkoutOf({ state = 'pending', name = 'GOODS', symbol, ...given }: Giv
   });
   const missingOf = ({ missing = 250n, seen = null }: Part): MissingPart => ({
     amount: missing,
-    script: new Uint8Array(),
+    script: customerAddress(950, 'p2wpkh').script,
     seen,
   });
   return {
@@ -144,7 +145,7 @@ test('a PSBT is made for what is missing, and not while a payment waits or the t
     return found === null ? null : JSON.parse(found.replaceAll('&quot;', '"'));
   };
   const token = { address: 'address-of-token', units: '2.5' };
-  const fee = { address: 'address-of-fee', sats: 250 };
+  const fee = { address: 'address-of-fee', sats: 294 };
   expect(payOf({})).toEqual({ token, fee });
   expect(payOf({ token: none })).toEqual({ token: null, fee });
   expect(payOf({ token: { missing: 5n } })).toEqual({ token: { ...token, units: '0.05' }, fee });
@@ -164,6 +165,32 @@ test('amounts are exact, what arrived is shown, and hostile names and symbols ar
   expect([text.includes('<img src=x>'), text.includes('&lt;img src=x&gt;')]).toEqual([false, true]);
   expect([text.includes('\u202e'), text.includes('U+202E')]).toEqual([false, true]);
   expect(text).toContain('data-copy="1.05"');
-  expect(text).toContain('data-copy="0.00000105"');
+  expect(text).toContain('data-copy="0.00000294"');
   expect(pageOf({ symbol: '⧉' })).toContain('2.5 GOODS <bdi>⧉</bdi>');
+});
+
+test.each([
+  [1n, 294, '1 sat is missing, and wallets send at least 294 sats: what is more than asked is the shop’s.'],
+  [
+    100n,
+    294,
+    '100 sats are missing, and wallets send at least 294 sats: what is more than asked is the shop’s.',
+  ],
+  [293n, 294, '293 sats are missing, and wallets send at least 294 sats'],
+  [294n, 294, null],
+  [295n, 295, null],
+])('where %s sats of the fee are missing, %s are asked for', (missing, sent, words) => {
+  const page = pageOf({ fee: { missing } });
+  const link = `bitcoin:address-of-fee?amount=0.00000${sent}`;
+  for (const asked of [
+    `href="${link}"`,
+    `data-qr="${link}"`,
+    `<b class="amount">${sent} sats</b>`,
+    `data-copy="${sent}"`,
+    `data-copy="0.00000${sent}"`,
+    `&quot;sats&quot;:${sent}`,
+  ])
+    expect(page).toContain(asked);
+  if (words === null) expect(page).not.toContain('wallets send at least');
+  else expect(page).toContain(words);
 });
