@@ -52,6 +52,12 @@ const secretPaths = secretKeys.flatMap((key) =>
   key.startsWith('[') ? [key, `*${key}`, `*.*${key}`] : [key, `*.${key}`, `*.*.${key}`],
 );
 
+/** Ids of orders after the words and paths that they follow. The first eight digits are enough to find one. */
+const orderIds = new RegExp(
+  String.raw`((?:\b(?:order|refund|token) |"order":"|/(?:order|checkout|refund)/)[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,
+  'giu',
+);
+
 /**
  * User and password of any URL in a line (a user alone may be a token), any key of ours, and ids of orders, each of
  * which is as good as a key to its order. None of them may contain a quote, so a match stays in its JSON text.
@@ -60,10 +66,7 @@ function withoutPasswords(line: string): string {
   return line
     .replaceAll(/:\/\/[^\s"/?#]+@/gu, `://${hidden}@`)
     .replaceAll(/(satscribe_[0-9a-f]{8})[0-9a-f]{40}/gu, `$1${hidden}`)
-    .replaceAll(
-      /\b((?:order|refund) [0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/giu,
-      `$1${hidden}`,
-    );
+    .replaceAll(orderIds, `$1${hidden}`);
 }
 
 /** An error as the log shows it. */

@@ -84,10 +84,14 @@ describe('secrets', () => {
     const id = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
     logger.warn({ subject: `order ${id}`, watcher: `refund ${id}` }, 'a message was given up');
     logger.error({ err: new Error(`order ${id} runs in a circle`) }, 'x');
+    logger.warn({ subject: `token ${id}`, order: id }, 'x');
+    logger.error({ url: `/tokenpay/order/${id}?a=1` }, 'x');
+    logger.error({ url: `/tokenpay/checkout/${id}`, err: new Error(`/refund/${id}`) }, 'x');
     expect(lines.join('')).not.toContain(id.slice(8));
     // enough to find it
     expect(lines[0]).toContain('order 6f1c2b1e***');
     expect(lines[1]).toContain('order 6f1c2b1e*** runs in a circle');
+    expect(lines[3]).toContain('/tokenpay/order/6f1c2b1e***?a=1');
   });
 
   test('leave other texts as they are', () => {
