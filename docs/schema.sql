@@ -1570,6 +1570,7 @@ CREATE TABLE service.payments_offset (
   hash bytea NOT NULL,
   scripts integer NOT NULL,
   updated_at timestamp with time zone NOT NULL,
+  complete_at timestamp with time zone,
   CONSTRAINT payments_offset_pkey PRIMARY KEY (one),
   CONSTRAINT payments_offset_hash_check CHECK ((length(hash) = 32)),
   CONSTRAINT payments_offset_height_check CHECK ((height >= 0)),

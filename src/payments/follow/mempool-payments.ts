@@ -86,8 +86,9 @@ export class MempoolPayments {
    * what matters of them.
    *
    * @param offset the last scanned block
+   * @returns whether all is stored that the mempool has
    */
-  async round(offset: BlockRef): Promise<void> {
+  async round(offset: BlockRef): Promise<boolean> {
     const { queue } = this.#options;
     const now = Date.now();
     if (this.#clock.isDue(this.#membership, now)) {
@@ -96,9 +97,10 @@ export class MempoolPayments {
     }
     if (queue !== null) await this.#hear(queue);
     // payments are marked as in the mempool, or not, only where it is certain that no block has them
-    if (!this.#isAt(offset)) return;
+    if (!this.#isAt(offset)) return false;
     await this.#look();
     await this.#settle();
+    return !this.hasWork;
   }
 
   #isAt({ hash }: BlockRef): boolean {

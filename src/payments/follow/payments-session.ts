@@ -10,7 +10,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { ScriptSet } from '#payments/memory/script-set.ts';
 import { UnconfirmedPayments } from '#payments/memory/unconfirmed-payments.ts';
-import { writeScriptCount } from '#payments/store/offset.store.ts';
+import { writeCompleteAt, writeScriptCount } from '#payments/store/offset.store.ts';
 import { tellPayments, touchPayments } from '#payments/store/payments.store.ts';
 import { pickUpWatches, readWatchedScripts } from '#payments/store/watches.store.ts';
 import { BlockPayments } from './block-payments.ts';
@@ -23,6 +23,10 @@ import { PaymentChain, type RawBlocks } from './payment-chain.ts';
 const forgetEveryMs = 60_000;
 /** How often missing blocks are requested again: a person has to supply them. */
 const unavailableMs = 60_000;
+/** The time up to which all is known is stored this often: it decides about the ends of orders, which have minutes. */
+const completeEveryMs = 5_000;
+/** News of the node are on their way for milliseconds; one that is polled is asked every two seconds. */
+const newsMs = 5_000;
 
 /** A node with its mempool. */
 export interface PaymentsNode extends RawBlocks {
@@ -52,6 +56,7 @@ export class PaymentsSession {
   readonly #blocks: BlockPayments;
   #mempool: { readonly payments: MempoolPayments; readonly queue: MessageQueue | null } | null = null;
   #loadedAt = 0;
+  #completeAt = 0;
   #hasFewer = false;
   /** Watches whose next block is at this height or below it wait for a missing block; -1: none does. */
   #waitsUpTo: Height | -1 = -1;
@@ -93,6 +98,7 @@ export class PaymentsSession {
 
   /** One round: new watches, new blocks, old blocks, the mempool. Returns true if there is more to do at once. */
   async round(): Promise<boolean> {
+    const startedAt = Date.now();
     if (this.#hasFewer && Date.now() - this.#loadedAt >= forgetEveryMs) await this.#loadScripts();
     await this.#pickUp();
     const progress = await this.#blocks.follow();
@@ -101,8 +107,8 @@ export class PaymentsSession {
     const mempool = this.#openMempool();
     const { offset } = this.#blocks;
     if (offset === null) return false;
-    if (mempool === null) await this.#settleWithoutMempool();
-    else await mempool.round(offset);
+    const isSettled = mempool === null ? await this.#settleWithoutMempool() : await mempool.round(offset);
+    if (isSettled && !hasOld) await this.#noteComplete(startedAt - newsMs);
     return hasOld || mempool?.hasWork === true;
   }
 
@@ -175,9 +181,17 @@ export class PaymentsSession {
     return this.#mempool.payments;
   }
 
+  /** Stores that all payments up to a time are known. */
+  async #noteComplete(at: number): Promise<void> {
+    if (at - this.#completeAt < completeEveryMs) return;
+    await writeCompleteAt(this.#options.client, new Date(at));
+    this.#completeAt = at;
+  }
+
   /** For a folder, a payment in none of its blocks is gone. */
-  async #settleWithoutMempool(): Promise<void> {
+  async #settleWithoutMempool(): Promise<true> {
     const gone = [...this.#unconfirmed.all()].filter(({ isGone }) => !isGone).map(({ txid }) => txid);
     await writeWhereabouts(this.#options.client, this.#unconfirmed, { gone, back: [] });
+    return true;
   }
 }

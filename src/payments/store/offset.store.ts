@@ -27,6 +27,18 @@ export async function readPaymentsOffset(client: pg.Pool | pg.ClientBase): Promi
   return rows[0] ?? null;
 }
 
+/** The time up to which all payments are known; null: not known yet. */
+export async function readCompleteAt(client: pg.Pool | pg.ClientBase): Promise<Date | null> {
+  const { rows } = await client.query<{ complete_at: Date | null }>(
+    'SELECT complete_at FROM service.payments_offset',
+  );
+  return rows[0]?.complete_at ?? null;
+}
+
+export async function writeCompleteAt(client: pg.ClientBase, at: Date): Promise<void> {
+  await client.query('UPDATE service.payments_offset SET complete_at = greatest(complete_at, $1)', [at]);
+}
+
 /** The remembered blocks, ascending; the last one is the offset. */
 export async function readPaymentBlocks(client: pg.ClientBase): Promise<BlockRef[]> {
   const { rows } = await client.query<BlockRef>(

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ReceivedRune } from '#chain/outputs/credited-output.queries.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
-import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { readCompleteAt, readPaymentsOffset } from '#payments/store/offset.store.ts';
 import type { HeldCoin } from '#purse/coins/coin.ts';
 import { keepCoins, setAside } from '#purse/coins/coins.store.ts';
 import { postAllEntries } from '#purse/ledger/ledger.store.ts';
@@ -32,11 +32,21 @@ interface Judged {
   readonly removed: readonly Credit[];
 }
 
+/** A credited payment that a reorganisation took out of the chain. */
+export interface TakenBack {
+  readonly account: string;
+  readonly outpoint: string;
+  /** That of the block that had it. */
+  readonly height: number;
+  readonly sats: bigint;
+}
+
 /**
  * Brings orders to where payments, blocks and time say they are, in one transaction: credits, charges, ledger, coins,
  * and what the shops are told. Twice does nothing more. The statements are as many for one order as for hundreds.
  *
  * @param told orders whose shops are told in any case
+ * @returns credits that are gone: what left the account meanwhile is missing now
  */
 export async function bringOn(
   tx: pg.ClientBase,
@@ -44,7 +54,7 @@ export async function bringOn(
   policy: CreditingPolicy,
   now: Date,
   told: ReadonlySet<string> = new Set(),
-): Promise<void> {
+): Promise<readonly TakenBack[]> {
   const judged = await judge(tx, await lockTokenOrders(tx, ids), policy, now);
   await moveCredits(tx, judged);
   await postAllEntries(
@@ -64,6 +74,20 @@ export async function bringOn(
     tx,
     judged.filter((each) => isNews(each) || told.has(each.before.id)),
   );
+  return judged.flatMap(takenBackOf);
+}
+
+/** Without those that another block has by now. */
+function takenBackOf({ before: { account }, removed, credits }: Judged): TakenBack[] {
+  const kept = new Set(credits.map(outpointOf));
+  return removed
+    .map(({ txid, vout, block: { height }, sats }) => ({
+      account,
+      outpoint: outpointOf({ txid, vout }),
+      height,
+      sats,
+    }))
+    .filter(({ outpoint }) => !kept.has(outpoint));
 }
 
 /** Takes credits back whose blocks are gone, and writes the new ones. */
@@ -94,11 +118,13 @@ async function judge(
     payments: payments.get(tokenWatcherOf(order.id)) ?? [],
     credits: credits.get(order.id) ?? [],
   }));
+  const completeAt = await readCompleteAt(tx);
   const known = {
     contents: await readContents(tx, seen.flatMap(uncredited), policy.special()),
     decisions: await readDecisions(tx, ids),
     tip,
     now,
+    completeAt,
   };
   const fresh = seen.map((facts) => newCredits(facts.order, { ...facts, ...known }, policy));
   const numbers = await numbered(tx, fresh.flat());
@@ -106,7 +132,7 @@ async function judge(
     const { kept, removed } = keptCredits(facts);
     const added = (fresh[place] ?? []).map((credit) => ({ ...credit, runes: numbers(credit.runes) }));
     const all = [...kept, ...added];
-    const standing = judgeOrder(facts.order, { payments: facts.payments, now }, all);
+    const standing = judgeOrder(facts.order, { payments: facts.payments, now, completeAt }, all);
     return { before: facts.order, standing, payments: facts.payments, credits: all, added, removed };
   });
 }

@@ -10,9 +10,10 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
-import { paymentsTipHash } from '#payments/store/offset.store.ts';
+import { paymentsTipHash, readCompleteAt } from '#payments/store/offset.store.ts';
 import {
   dueTokenOrders,
+  keepWaiting,
   moveTokenOffset,
   readTokenOffset,
   waitingTokenOrders,
@@ -35,6 +36,8 @@ const changesMax = 1000;
 const ordersAtOnce = 200;
 /** News may be lost, and the index has a block after the payments have it: tips are compared this often. */
 const pollMs = 500;
+/** Payments that one line of the log shows. */
+const shownMax = 20;
 
 /**
  * Credits payments of shops' orders, and brings the orders to where payments, blocks and time say they are, until the
@@ -88,7 +91,7 @@ export class TokenRounds {
     const tips = await tipsOf(client);
     const after = await readTokenOffset(client);
     const changes = await readPaymentChanges(client, after, changesMax);
-    const due = await dueTokenOrders(client, now, ordersAtOnce);
+    const due = await dueTokenOrders(client, await readCompleteAt(client), ordersAtOnce);
     const touched = new Set(
       changes.flatMap(({ watchers }) => watchers.flatMap((watcher) => orderOfTokenWatcher(watcher) ?? [])),
     );
@@ -112,8 +115,13 @@ export class TokenRounds {
   async #bringOn(ids: readonly string[], now: Date): Promise<void> {
     const { client, policy, log } = this.#parts;
     try {
-      await withTransaction(client, (tx) => bringOn(tx, ids, policy, now));
+      const takenBack = await withTransaction(client, (tx) => bringOn(tx, ids, policy, now));
       failpoint('token-orders-committed');
+      if (takenBack.length > 0)
+        log.warn(
+          { count: takenBack.length, first: takenBack.slice(0, shownMax) },
+          'a reorganisation took back payments that were credited: satscribe tokenpay balances shows accounts below 0',
+        );
     } catch (thrown) {
       const error = postgresFailure(thrown);
       // without the database nothing can be done
@@ -123,6 +131,8 @@ export class TokenRounds {
         for (const id of ids) await this.#bringOn([id], now);
       } else if (only !== undefined) {
         this.#failed.add(only);
+        // the offset moves on: a process that starts later looks at it with its first block
+        await keepWaiting(client, only);
         if (this.#repeats.isDue(`${only} ${String(error)}`))
           log.error(
             { err: error, order: only },

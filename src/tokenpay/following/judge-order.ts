@@ -27,6 +27,8 @@ export interface OrderFacts {
   /** The height up to which payments are known. */
   readonly tip: number;
   readonly now: Date;
+  /** The time up to which all payments are known. Null: not known yet, so no order ends. */
+  readonly completeAt: Date | null;
 }
 
 /** A credit whose runes have no numbers of ours yet. */
@@ -97,14 +99,16 @@ export function chargeOf(
  */
 export function judgeOrder(
   order: TokenOrder,
-  { payments, now }: Pick<OrderFacts, 'payments' | 'now'>,
+  { payments, now, completeAt }: Pick<OrderFacts, 'payments' | 'now' | 'completeAt'>,
   credits: readonly Credit[],
 ): TokenOrderStanding {
   const waiting = uncreditedAndThere(payments, credits);
   const isWaiting = waiting.some(isMined);
   if (order.state === 'error') return { order, lookAt: null, isWaiting };
-  const endsAt = endOf(order, waiting, now);
-  const sight = { payments, credits, waiting, isTimeOver: now >= endsAt };
+  const endsAt = endOf(order, payments, waiting, now);
+  // what was paid while nothing followed payments is found out late
+  const isTimeOver = completeAt !== null && completeAt >= endsAt;
+  const sight = { payments, credits, waiting, isTimeOver };
   const charges = { fee: judgeCharge(order, 'fee', sight), token: judgeCharge(order, 'token', sight) };
   const state = tokenOrderState(
     order.state,
@@ -117,11 +121,22 @@ export function judgeOrder(
 /** How long an order waits for a payment that was there, and that a node may have lost sight of. */
 const graceMs = 3_600_000;
 
-/** The end of an order: it is moved on while it is completed, or something waits that came in time. */
-function endOf(order: TokenOrder, waiting: readonly WatchedPayment[], now: Date): Date {
+/**
+ * The end of an order: an hour after it was completed, or something that came in time was there, whichever is the last.
+ */
+function endOf(
+  order: TokenOrder,
+  payments: readonly WatchedPayment[],
+  waiting: readonly WatchedPayment[],
+  now: Date,
+): Date {
   const { endsAt, state } = order;
   const isHeld = state === 'completed' || waiting.some((payment) => isInTime(order, payment));
-  return isHeld && now.getTime() + graceMs > endsAt.getTime() ? new Date(now.getTime() + graceMs) : endsAt;
+  const gone = payments.flatMap((payment) =>
+    payment.goneAt !== null && isInTime(order, payment) ? [payment.goneAt.getTime()] : [],
+  );
+  const lastThere = Math.max(...gone, ...(isHeld ? [now.getTime()] : []));
+  return new Date(Math.max(endsAt.getTime(), lastThere + graceMs));
 }
 
 const isInTime = ({ expiresAt }: TokenOrder, { firstSeen }: WatchedPayment): boolean =>

@@ -4,7 +4,8 @@ import {
   type ReceivedContents,
   receivedContents,
 } from '#chain/outputs/credited-output.queries.ts';
-import { receivedSats } from '#chain/sats/received-sats.queries.ts';
+import { type ReceivedSats, receivedSats } from '#chain/sats/received-sats.queries.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { hasSpecial } from '#kernel/satributes/has-special.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
@@ -23,14 +24,49 @@ export async function readContents(
 ): Promise<ReadonlyMap<string, PaidContents | null>> {
   const found = await receivedContents(tx, asked);
   // after the contents: a block that they are of has its sats
-  const sats = special.length === 0 ? [] : await receivedSats(tx, asked);
+  const areSpecial = await specialAmong(tx, asked, special);
   const contents = new Map<string, PaidContents | null>();
   for (const [place, payment] of asked.entries()) {
     const held = found[place] ?? null;
-    const ranges = special.length === 0 ? 'unproven' : (sats[place] ?? null);
-    const isKnown = held !== null && ranges !== null;
-    const isSpecial = isKnown && ranges !== 'unproven' && (await hasSpecial(ranges, special));
-    contents.set(outpointOf(payment), isKnown ? { ...held, isSpecial } : null);
+    const isSpecial = areSpecial[place] ?? null;
+    contents.set(outpointOf(payment), held === null || isSpecial === null ? null : { ...held, isSpecial });
   }
   return contents;
+}
+
+/**
+ * Whether a special sat is in each of these outputs; null: the index does not know yet. Outputs with more ranges than
+ * are read at once are read in halves. One that has as many alone is taken for special: it is set aside, and stops no
+ * other payment.
+ */
+async function specialAmong(
+  tx: pg.ClientBase,
+  asked: readonly (MinedOutput & { readonly value: bigint })[],
+  special: readonly Satribute[],
+): Promise<(boolean | null)[]> {
+  if (special.length === 0) return asked.map(() => false);
+  const sats = await satsAtOnce(tx, asked);
+  if (sats === null) {
+    if (asked.length === 1) return [true];
+    const half = asked.length >> 1;
+    const first = await specialAmong(tx, asked.slice(0, half), special);
+    return [...first, ...(await specialAmong(tx, asked.slice(half), special))];
+  }
+  const found: (boolean | null)[] = [];
+  for (const ranges of sats)
+    found.push(ranges === null ? null : ranges !== 'unproven' && (await hasSpecial(ranges, special)));
+  return found;
+}
+
+/** Null: they have more ranges than are read at once. */
+async function satsAtOnce(
+  tx: pg.ClientBase,
+  asked: readonly (MinedOutput & { readonly value: bigint })[],
+): Promise<readonly ReceivedSats[] | null> {
+  try {
+    return await receivedSats(tx, asked);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'request_invalid') return null;
+    throw error;
+  }
 }

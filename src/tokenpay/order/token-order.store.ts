@@ -175,11 +175,15 @@ export async function putStandings(
   );
 }
 
-/** Orders whose time is over, the first ones first. */
-export async function dueTokenOrders(client: pg.ClientBase, now: Date, limit: number): Promise<string[]> {
+/** Orders whose time was over at a moment, the first ones first. None, before payments are known at all. */
+export async function dueTokenOrders(
+  client: pg.ClientBase,
+  at: Date | null,
+  limit: number,
+): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT id FROM service.token_orders WHERE look_at <= $1 ORDER BY look_at LIMIT $2',
-    [now, limit],
+    [at, limit],
   );
   return rows.map(({ id }) => id);
 }
@@ -190,6 +194,11 @@ export async function waitingTokenOrders(client: pg.ClientBase): Promise<string[
     'SELECT id FROM service.token_orders WHERE is_waiting ORDER BY id',
   );
   return rows.map(({ id }) => id);
+}
+
+/** Has an order looked at with each block, until it is stored where it is. */
+export async function keepWaiting(client: pg.ClientBase, id: string): Promise<void> {
+  await client.query('UPDATE service.token_orders SET is_waiting = true WHERE id = $1', [id]);
 }
 
 /** The last change of payments that was looked at. */
