@@ -43,7 +43,7 @@ export const feeRateSchema: TSchema = accepted(
   {
     anyOf: [
       { type: 'number', minimum: feeRateBounds.least, maximum: feeRateBounds.most },
-      { type: 'string', pattern: '^[0-9]{1,5}([.][0-9]{1,8})?$' },
+      { type: 'string', pattern: '^[0-9]{1,5}([.][0-9]{1,30})?([eE][+-]?[0-9]{1,2})?$' },
     ],
   },
 );

@@ -94,7 +94,7 @@ export const tokenOrderBody = creationBody(
     additionalFee: accepted('sats that the customer pays beside, for the account', {
       anyOf: [
         { type: 'integer', minimum: 0 },
-        { type: 'string', pattern: '^[0-9]{1,15}$' },
+        { type: 'string', pattern: '^[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$' },
       ],
     }),
     description: accepted('at most 1,000 characters', { type: 'string' }),

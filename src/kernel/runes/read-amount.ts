@@ -20,19 +20,35 @@ const decimalForm = /^(?<sign>-?)(?<whole>\d+)(?:\.(?<decimals>\d+))?(?:[eE](?<e
 export function readAmount(text: string, divisibility: number): ReadAmount {
   const written = decimalOf(text);
   if ('reason' in written) return { kind: 'refused', ...written };
-  const { digits, exponent } = written;
-  if (digits <= 0n) return refused('must be above 0');
-  const places = exponent + divisibility;
-  const amount = places < 0 ? digits / 10n ** BigInt(-places) : digits * 10n ** BigInt(places);
-  if (places < 0 && amount * 10n ** BigInt(-places) !== digits)
+  if (written.digits <= 0n) return refused('must be above 0');
+  const amount = unitsOf(written, divisibility);
+  if (amount === null)
     return refused(`has more than ${divisibility} decimals, which is all that the token has`);
   return amount > maxU128 ? refused('is above 2^128 - 1 base units') : { kind: 'read', amount };
 }
 
-/** A number in decimal notation as digits × 10^exponent, or the reason why it is not a number. */
-function decimalOf(
-  text: string,
-): { readonly digits: bigint; readonly exponent: number } | { readonly reason: string } {
+/** Reads a whole number of at least 0, as JSON writes numbers: `1000`, `1.0E3`. Null: it is another text. Total. */
+export function readWhole(text: string): bigint | null {
+  const written = decimalOf(text);
+  return 'reason' in written || text.startsWith('-') ? null : unitsOf(written, 0);
+}
+
+/** A number in decimal notation: digits × 10^exponent. */
+interface Decimal {
+  readonly digits: bigint;
+  readonly exponent: number;
+}
+
+/** Base units of a number; null: it has more decimals than the divisibility. */
+function unitsOf({ digits, exponent }: Decimal, divisibility: number): bigint | null {
+  const places = exponent + divisibility;
+  if (places >= 0) return digits * 10n ** BigInt(places);
+  const unit = 10n ** BigInt(-places);
+  return digits % unit === 0n ? digits / unit : null;
+}
+
+/** A text as a number, or the reason why it is not one. */
+function decimalOf(text: string): Decimal | { readonly reason: string } {
   if (text.length > charsMax) return { reason: `has more than ${charsMax} characters` };
   const { sign = '', whole, decimals = '', exponent = '0' } = decimalForm.exec(text)?.groups ?? {};
   if (whole === undefined) return { reason: 'must be a number in digits' };

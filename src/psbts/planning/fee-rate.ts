@@ -7,7 +7,8 @@ export const feeRateBounds = { least: 0.1, most: 10_000 } as const;
 /** Units of a fee rate. `either`: below 0.1 it is bitcoins for 1,000 virtual bytes, as `estimatesmartfee` gives it. */
 export type FeeRateUnit = 'sat/vB' | 'either';
 
-const digits = /^\d{1,15}(?:\.\d{1,30})?$/u;
+/** PHP prints 0.00001 as `1.0E-5`. */
+const digits = /^\d{1,15}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?$/u;
 const satsOfBitcoin = 100_000_000;
 const { least, most } = feeRateBounds;
 

@@ -1,4 +1,5 @@
-import { type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
+import { isGiven, type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
+import { readWhole } from '#kernel/runes/read-amount.ts';
 import { readTokenAmount, type SentTokenAmount } from './read-token-amount.ts';
 import { shopUrl } from './shop-url.ts';
 
@@ -17,6 +18,8 @@ export type ReadTokenOrder =
 
 /** Longer ones are no descriptions of a purchase; the database has the same bound. */
 const descriptionMax = 1000;
+/** Beyond, sats are no exact numbers in answers; there are 2.1 × 10^15. */
+const satsMax = 999_999_999_999_999n;
 
 /**
  * Reads the body of `POST /tokenpay/user/order/rune`, whose numbers are texts (`exactJson`). All faults are told.
@@ -28,7 +31,7 @@ export function readTokenOrder(body: unknown, urlProblem: (url: string) => strin
   const values = new RequestValues();
   const fields = values.object(body, 'the body') ?? {};
   const units = readTokenAmount(values, fields);
-  const additionalFee = values.whole(fields['additionalFee'], 'additionalFee') ?? 0n;
+  const additionalFee = readSats(values, fields['additionalFee'], 'additionalFee') ?? 0n;
   const description = values.text(fields['description'], 'description');
   if (description !== null && description.length > descriptionMax)
     values.fault('description', `has more than ${descriptionMax} characters`);
@@ -40,4 +43,11 @@ export function readTokenOrder(body: unknown, urlProblem: (url: string) => strin
   if (units === null || faults.length > 0) return { kind: 'faulty', faults };
   const sent = { ...units, additionalFee, description, webhookUrl, successUrl };
   return { kind: 'read', sent };
+}
+
+/** Sats, as clients write numbers: PHP has `1.0E+7`, Python `1000.0`. Null: absent, or `values` has the fault. */
+function readSats(values: RequestValues, given: unknown, name: string): bigint | null {
+  if (!isGiven(given)) return null;
+  const sats = typeof given === 'string' ? readWhole(given) : null;
+  return sats !== null && sats <= satsMax ? sats : values.fault(name, 'must be a whole number of at least 0');
 }

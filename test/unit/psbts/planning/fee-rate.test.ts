@@ -19,6 +19,17 @@ test('a rate is a number or its text, in sats per virtual byte, rounded up to th
   ).toEqual([1000n, 1000n, 100n, 100n, 10_000_000n, 10_000_000n, 1100n, 12_346n, 300n]);
 });
 
+test.each<[string, FeeRateUnit, bigint]>([
+  ['1.0E-5', 'either', 1000n],
+  ['1e-5', 'either', 1000n],
+  ['2.5E-4', 'either', 25_000n],
+  ['1e1', 'sat/vB', 10_000n],
+  ['5.0E+0', 'sat/vB', 5000n],
+  ['1E-1', 'sat/vB', 100n],
+])('%s as %s', (given, unit, rate) => {
+  expect(read(given, unit)).toBe(rate);
+});
+
 test('without a rate, or with 0, that of the node counts', () => {
   expect([undefined, null, '', 0, '0', '0.0'].map((given) => read(given))).toEqual(
     Array.from({ length: 6 }, () => null),
@@ -39,6 +50,11 @@ test.each([
   ' 1',
   '1,5',
   '+1',
+  '1e400',
+  '1e-400',
+  '1e5',
+  '1e',
+  '1_000',
   true,
   [1],
   {},

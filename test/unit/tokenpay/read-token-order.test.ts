@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { readTokenOrder } from '#tokenpay/reading/read-token-order.ts';
+
+const read = (additionalFee: unknown) =>
+  readTokenOrder({ token: 'GOODS', amount: '1', additionalFee }, () => null);
+
+test.each([
+  ['1000', 1000n],
+  ['1000.0', 1000n],
+  ['1e3', 1000n],
+  ['1.0E7', 10_000_000n],
+  ['1.0E+7', 10_000_000n],
+  ['10.50e1', 105n],
+  ['0', 0n],
+  ['0.0', 0n],
+  ['0e9', 0n],
+  ['999999999999999', 999_999_999_999_999n],
+  ['', 0n],
+  [null, 0n],
+  [undefined, 0n],
+])('an additional fee of %j', (given, sats) => {
+  expect(read(given)).toMatchObject({ kind: 'read', sent: { additionalFee: sats } });
+});
+
+test.each([
+  '1,5',
+  '1.5',
+  '1e-1',
+  '1e400',
+  '1e15',
+  '0x10',
+  '1_000',
+  ' 1',
+  '1 ',
+  '+1',
+  '-1',
+  '-0',
+  'NaN',
+  '1.',
+  true,
+  [1],
+  {},
+])('an additional fee of %j is refused', (given) => {
+  expect(read(given)).toEqual({
+    kind: 'faulty',
+    faults: [{ message: 'additionalFee must be a whole number of at least 0', parameter: 'additionalFee' }],
+  });
+});
