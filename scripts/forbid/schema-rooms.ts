@@ -239,6 +239,14 @@ export const sharedTables: readonly SharedTables[] = [
     why: 'an audit compares tables of several rooms in one statement: all credits would be a parameter of 100 MB',
   },
   {
+    room: 'src/tokenpay',
+    files: {
+      'order/token-order.store.ts': ['service.assets'],
+      'order/token-runes.store.ts': ['service.assets'],
+    },
+    why: 'the etching of a rune beside its name, in the one statement that reads orders; rows of assets never change',
+  },
+  {
     room: 'src/purse',
     files: {
       'coins/coins.store.ts': ['service.inventory_outputs', 'service.payments_seen'],

@@ -20,6 +20,7 @@ import { nodeFeesOf } from '#psbts/coins/node-fees.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { type OpenTokenOrder, readOpenTokenOrder } from '#tokenpay/open-token-order.ts';
+import { etchedAgain } from '#tokenpay/order/token-order.ts';
 import { TestKey } from '#wallet/test-key.ts';
 import { planReplacement } from './plan-replacement.ts';
 import { type PlannedTest, planTestPayment, type TestCoin, type TestShort } from './plan-test-payment.ts';
@@ -102,6 +103,8 @@ export class TestPayments {
     const wallet = await this.#wallet();
     const rune = await this.#rune(chain, open, asker.signal);
     if (rune === null) return refused('The rune of the order is not etched in a block any more.', 'orderId');
+    if (Buffer.compare(rune.detail.etching, open.order.rune.etching) !== 0)
+      return refused(etchedAgain, 'orderId');
     const paid = await withTransaction(this.#parts.pool, async (tx): Promise<TestPaid | Failed> => {
       await lockTestPayments(tx);
       const taken = await satsTaken(tx, account, new Date(Date.now() - dayMs));

@@ -35,7 +35,12 @@ export async function burnRune(
   const wrong = await whyOwn(parts, signers);
   if (wrong !== null) return wrong;
   const { rune: name } = wanted;
-  const found = await runeInputs(parts, signers.ordinals, { rune: name, amount, taker: 'the burn' }, asker);
+  const found = await runeInputs(
+    parts,
+    signers.ordinals,
+    { rune: name, etching: null, amount, taker: 'the burn' },
+    asker,
+  );
   if (found.kind === 'refused') return found;
   const { inputs, runes, rune } = found;
   const burn: RuneBurn = { signers, inputs, runes, id: runeIdOf(rune), amount, feeRate };

@@ -79,7 +79,7 @@ async function paymentOf(
   const found = await runeInputs(
     parts,
     signers.ordinals,
-    { rune: name.rune, amount: token.amount, taker: 'the order' },
+    { rune: name.rune, etching: order.rune.etching, amount: token.amount, taker: 'the order' },
     asker,
   );
   if (found.kind === 'refused') return found;

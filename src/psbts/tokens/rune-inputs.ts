@@ -3,6 +3,7 @@ import { outputsWithRune } from '#chain/runes/rune-outputs.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
@@ -12,6 +13,7 @@ import { namedOutput } from '#psbts/coins/named-output.ts';
 import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
+import { etchedAgain } from '#tokenpay/order/token-order.ts';
 
 /** Outputs of an address that bring units of a rune. */
 export interface RuneInputs {
@@ -25,6 +27,8 @@ export interface RuneInputs {
 /** Units that a transaction needs. */
 export interface WantedUnits {
   readonly rune: Rune;
+  /** The etching that must have the name; null: any. */
+  readonly etching: Txid | null;
   /** Base units. */
   readonly amount: bigint;
   /** For whom, in words: `the order`. */
@@ -38,8 +42,8 @@ const lookedAtMax = 100;
 
 /**
  * Outputs of the ordinals address with at least the wanted units of a rune: those with most units first, confirmed,
- * unspent in the mempool, and without inscriptions. Refused: there are too few. Throws `coins_unproven`, `not_found`,
- * `index_missing`, and the codes of UtxoReader and NodeRpc.
+ * unspent in the mempool, and without inscriptions. Refused: there are too few, or another etching has the name.
+ * Throws `coins_unproven`, `not_found`, `index_missing`, and the codes of UtxoReader and NodeRpc.
  */
 export async function runeInputs(
   parts: CoinParts,
@@ -52,11 +56,13 @@ export async function runeInputs(
     async ({ client }) => {
       const rune = await runeDetail(client, { kind: 'rune', rune: wanted.rune });
       if (rune === null) return null;
+      if (wanted.etching !== null && Buffer.compare(rune.etching, wanted.etching) !== 0) return 'other';
       return { rune, outputs: await outputsWithRune(client, ordinals.script, rune.key, lookedAtMax) };
     },
     asker.signal,
   );
   if (listed === null) return refusedPsbt('The rune is not etched in a block any more.');
+  if (listed === 'other') return refusedPsbt(etchedAgain, 'orderId');
   const { rune, outputs } = listed;
   const inputs: PsbtInput[] = [];
   const runes: RuneAmount[] = [];
@@ -88,7 +94,7 @@ function tooFew({
   amount,
   taker,
   leftOut,
-}: Omit<WantedUnits, 'rune'> & {
+}: Pick<WantedUnits, 'amount' | 'taker'> & {
   readonly rune: RuneDetail;
   readonly ordinals: Signer;
   readonly units: bigint;

@@ -47,6 +47,7 @@ interface ChargeRow {
   ends_at: Date;
   state: TokenOrderState;
   asset: number;
+  etching: Txid;
   name: string;
   divisibility: number;
   base_fee: string;
@@ -64,11 +65,12 @@ interface ChargeRow {
   txid: Txid | null;
 }
 
-const selectOrders = `SELECT o.id, o.account, o.created_at, o.expires_at, o.ends_at, o.state, o.asset, r.name, r.divisibility,
-    o.base_fee::text, o.additional_fee::text, o.description, o.webhook_url, o.success_url, o.secret_key,
+const selectOrders = `SELECT o.id, o.account, o.created_at, o.expires_at, o.ends_at, o.state, o.asset, a.etching, r.name,
+    r.divisibility, o.base_fee::text, o.additional_fee::text, o.description, o.webhook_url, o.success_url, o.secret_key,
     c.kind, c.amount::text, c.address, c.script, c.key_index, c.state AS charge_state, c.txid
   FROM service.token_orders AS o JOIN service.token_charges AS c ON c.order_id = o.id
-  JOIN service.token_runes AS r ON r.asset = o.asset`;
+  JOIN service.token_runes AS r ON r.asset = o.asset
+  JOIN service.assets AS a ON a.id = o.asset`;
 
 /** Null: there is none with this id. */
 export async function readTokenOrder(
@@ -107,7 +109,7 @@ function ordersOf(rows: readonly ChargeRow[]): TokenOrder[] {
       expiresAt: row.expires_at,
       endsAt: row.ends_at,
       state: row.state,
-      rune: { asset: row.asset, name: row.name, divisibility: row.divisibility },
+      rune: { asset: row.asset, etching: row.etching, name: row.name, divisibility: row.divisibility },
       baseFee: BigInt(row.base_fee),
       additionalFee: BigInt(row.additional_fee),
       description: row.description,

@@ -9,10 +9,16 @@ export type ChargeKind = (typeof chargeKinds)[number];
 export interface TokenRune {
   /** Its number in service.assets. */
   readonly asset: number;
+  /** The transaction that etched it: after a reorganisation another one can etch its name. */
+  readonly etching: Txid;
   /** Its name with spacers. */
   readonly name: string;
   readonly divisibility: number;
 }
+
+/** The reason why an order cannot be paid whose rune is not the one that has its name now. */
+export const etchedAgain =
+  'The rune of this order was etched again by another transaction after a reorganisation: ask the shop for a new order.';
 
 export interface Charge {
   readonly kind: ChargeKind;

@@ -22,7 +22,12 @@ export async function storedRunes(
       ORDER BY asset ON CONFLICT DO NOTHING`,
     [assets, runes.map(({ name }) => name), runes.map(({ divisibility }) => divisibility)],
   );
-  return runes.map(({ name, divisibility }, place) => ({ asset: assets[place] ?? 0, name, divisibility }));
+  return runes.map(({ etching, name, divisibility }, place) => ({
+    asset: assets[place] ?? 0,
+    etching,
+    name,
+    divisibility,
+  }));
 }
 
 /** Runes by their numbers. */
@@ -32,7 +37,8 @@ export async function tokenRunesOf(
 ): Promise<ReadonlyMap<number, TokenRune>> {
   if (assets.length === 0) return new Map();
   const { rows } = await client.query<TokenRune>(
-    'SELECT asset, name, divisibility FROM service.token_runes WHERE asset = ANY($1::integer[])',
+    `SELECT r.asset, a.etching, r.name, r.divisibility
+       FROM service.token_runes AS r JOIN service.assets AS a ON a.id = r.asset WHERE r.asset = ANY($1::integer[])`,
     [assets],
   );
   return new Map(rows.map((rune) => [rune.asset, rune]));

@@ -91,18 +91,42 @@ function tokenAnswer(asset: number, amount: bigint, runes: ReadonlyMap<number, T
 /** Decimals of BTC in balances. */
 const coinDecimals = 8;
 
-/** Balances by protocol and token, in display units, and the same in base units (interface 2.8). */
+/**
+ * The names of runes in balances, by asset. A name that was etched again after a reorganisation is two runes: the one
+ * that was known first has it, and the other also has its etching.
+ */
+function namesOf(
+  assets: readonly number[],
+  runes: ReadonlyMap<number, TokenRune>,
+): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  const taken = new Set<string>();
+  for (const asset of assets.toSorted((one, other) => one - other)) {
+    const rune = runes.get(asset);
+    if (rune === undefined) continue;
+    const { name, etching } = rune;
+    names.set(asset, taken.has(name) ? `${name} (etching ${displayHash(etching)})` : name);
+    taken.add(name);
+  }
+  return names;
+}
+
+/** Balances by protocol and token, in display units (interface 2.8). */
 export function balanceAnswer(
   balances: readonly { readonly asset: number; readonly amount: bigint }[],
   runes: ReadonlyMap<number, TokenRune>,
 ): object {
+  const names = namesOf(
+    balances.map(({ asset }) => asset),
+    runes,
+  );
   const of = balances.map(({ asset, amount }) => {
     const rune = runes.get(asset);
     if (asset === satsAsset)
       return { protocol: 'bitcoin', token: bitcoinToken, ...displayed(amount, coinDecimals) };
     return {
       protocol: 'rune',
-      token: rune?.name ?? String(asset),
+      token: names.get(asset) ?? String(asset),
       ...displayed(amount, rune?.divisibility ?? 0),
     };
   });

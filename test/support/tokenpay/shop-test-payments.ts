@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { giveKey } from '#test/support/http/search-access.ts';
+import { customerAddress, signerBody } from '#test/support/psbts/customer-address.ts';
 import { type EtchedRune, type ShopOrder, type ShopWorld, testSatsADay } from './shop-world.ts';
 
 interface Paid {
@@ -82,6 +83,34 @@ export function testTestPayments(started: () => ShopWorld): void {
       await shop.world.chain.mineMempool();
       await shop.world.indexed();
     }, 60_000);
+
+    test('neither a test payment nor a PSBT pays with a rune that took the name of the one of the order', async () => {
+      const { pool } = shop.world.database;
+      const { id } = await ordered();
+      // as after a reorganisation: the order asks for a rune of this name that another transaction had etched
+      await pool.query(
+        `WITH gone AS (
+           INSERT INTO service.assets (etching, rune)
+           SELECT $2, a.rune FROM service.assets AS a JOIN service.token_orders AS o ON o.asset = a.id WHERE o.id = $1
+           RETURNING id)
+         INSERT INTO service.token_runes (asset, name, divisibility) SELECT id, $3, 0 FROM gone`,
+        [id, Buffer.alloc(32, 0x77), rune.name],
+      );
+      await pool.query(
+        `UPDATE service.token_orders SET asset = (SELECT max(asset) FROM service.token_runes WHERE name = $2) WHERE id = $1`,
+        [id, rune.name],
+      );
+      const told = 'etched again by another transaction after a reorganisation: ask the shop for a new order';
+      const { status, body } = await pay('exact', { id });
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(told)]);
+      const owner = customerAddress(74_000);
+      const built = await shop.app.inject({
+        method: 'POST',
+        url: '/tokenpay/create-payment-psbt',
+        payload: { orderId: id, ...signerBody(owner, owner) },
+      });
+      expect([built.statusCode, built.body]).toEqual([400, expect.stringContaining(told)]);
+    });
 
     test.each([
       [

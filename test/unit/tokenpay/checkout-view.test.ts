@@ -56,7 +56,7 @@ function checkoutOf({ state = 'pending', name = 'GOODS', symbol, ...given }: Giv
       expiresAt,
       endsAt: expiresAt,
       state,
-      rune: { asset: 1, name, divisibility: 2 },
+      rune: { asset: 1, etching: asTxid(new Uint8Array(32)), name, divisibility: 2 },
       baseFee: 250n,
       additionalFee: 0n,
       description: 'private note',

@@ -25,7 +25,7 @@ const order = (given: Partial<TokenOrder> = {}): TokenOrder => ({
   expiresAt,
   endsAt: expiresAt,
   state: 'pending',
-  rune: { asset: 2, name: 'UNCOMMON•GOODS', divisibility: 0 },
+  rune: { asset: 2, etching: asTxid(new Uint8Array(32)), name: 'UNCOMMON•GOODS', divisibility: 0 },
   baseFee: 5n,
   additionalFee: 0n,
   description: null,

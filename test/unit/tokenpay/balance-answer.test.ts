@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import type { TokenRune } from '#tokenpay/order/token-order.ts';
+import { balanceAnswer } from '#tokenpay/telling/token-order-answer.ts';
+
+const etched = (asset: number, name: string, divisibility: number): TokenRune => ({
+  asset,
+  etching: asTxid(new Uint8Array(32).fill(asset)),
+  name,
+  divisibility,
+});
+const runes = new Map(
+  [etched(1, 'GOODS', 2), etched(2, 'OTHER', 0), etched(3, 'GOODS', 2)].map((rune) => [rune.asset, rune]),
+);
+
+/** The answer as a client reads it. */
+const answered = (...balances: readonly (readonly [asset: number, amount: bigint])[]): unknown =>
+  JSON.parse(
+    JSON.stringify(
+      balanceAnswer(
+        balances.map(([asset, amount]) => ({ asset, amount })),
+        runes,
+      ),
+    ),
+  );
+
+test('two runes of one name are two balances, in whichever order they come', () => {
+  const both = { rune: { GOODS: 1.5, OTHER: 7, [`GOODS (etching ${'03'.repeat(32)})`]: 0.25 } };
+  expect(answered([1, 150n], [2, 7n], [3, 25n])).toMatchObject(both);
+  expect(answered([3, 25n], [2, 7n], [1, 150n])).toMatchObject(both);
+  expect(answered([3, 25n])).toMatchObject({ rune: { GOODS: 0.25 } });
+});
