@@ -108,7 +108,14 @@ export const tokenOrderBody = creationBody(
 const balance = (description: string) =>
   Type.Record(Type.String(), Type.Number({ description: 'display units, all digits' }), { description });
 
+const baseBalance = (description: string) =>
+  Type.Record(Type.String(), Type.String({ description: 'base units, in digits' }), { description });
+
 export const accountBalance = Type.Object({
   bitcoin: balance('BTC in coins; below 0 after a reorganisation took back what had left the account'),
   rune: balance('runes by their names with spacers'),
+  amountBase: Type.Object(
+    { bitcoin: baseBalance('BTC in sats'), rune: baseBalance('runes by their names with spacers') },
+    { description: 'the same balances, exact also for clients whose numbers are doubles' },
+  ),
 });

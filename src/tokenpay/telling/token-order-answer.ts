@@ -111,7 +111,7 @@ function namesOf(
   return names;
 }
 
-/** Balances by protocol and token, in display units (interface 2.8). */
+/** Balances by protocol and token, in display units (interface 2.8), and in base units beside (`amountBase`). */
 export function balanceAnswer(
   balances: readonly { readonly asset: number; readonly amount: bigint }[],
   runes: ReadonlyMap<number, TokenRune>,
@@ -130,12 +130,14 @@ export function balanceAnswer(
       ...displayed(amount, rune?.divisibility ?? 0),
     };
   });
-  return Object.fromEntries(
-    tokenProtocols.map((protocol) => [
-      protocol,
-      Object.fromEntries(
-        of.filter((one) => one.protocol === protocol).map(({ token, amount }) => [token, amount]),
-      ),
-    ]),
-  );
+  const by = <Value>(value: (one: (typeof of)[number]) => Value) =>
+    Object.fromEntries(
+      tokenProtocols.map((protocol) => [
+        protocol,
+        Object.fromEntries(
+          of.filter((one) => one.protocol === protocol).map((one) => [one.token, value(one)]),
+        ),
+      ]),
+    );
+  return { ...by(({ amount }) => amount), amountBase: by(({ amountBase }) => amountBase) };
 }

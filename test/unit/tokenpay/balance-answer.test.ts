@@ -1,4 +1,6 @@
+import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
+import { accountBalance } from '#http/tokenpay/token-order.schemas.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { TokenRune } from '#tokenpay/order/token-order.ts';
 import { balanceAnswer } from '#tokenpay/telling/token-order-answer.ts';
@@ -29,4 +31,24 @@ test('two runes of one name are two balances, in whichever order they come', () 
   expect(answered([1, 150n], [2, 7n], [3, 25n])).toMatchObject(both);
   expect(answered([3, 25n], [2, 7n], [1, 150n])).toMatchObject(both);
   expect(answered([3, 25n])).toMatchObject({ rune: { GOODS: 0.25 } });
+});
+
+test('balances are numbers with all digits, and base units as texts, as the schema has them', () => {
+  const most = 2n ** 128n - 1n;
+  const answer = balanceAnswer(
+    [
+      { asset: 0, amount: -12_345n },
+      { asset: 1, amount: 1_250n },
+      { asset: 2, amount: most },
+    ],
+    runes,
+  );
+  expect(JSON.stringify(answer)).toBe(
+    `{"bitcoin":{"BTC":-0.00012345},"rune":{"GOODS":12.5,"OTHER":${most}},"amountBase":{"bitcoin":{"BTC":"-12345"},"rune":{"GOODS":"1250","OTHER":"${most}"}}}`,
+  );
+  const schema = Compile(accountBalance);
+  expect([...schema.Errors(answered([0, -12_345n], [1, 1_250n], [2, most]))]).toEqual([]);
+  expect(answered()).toEqual({ bitcoin: {}, rune: {}, amountBase: { bitcoin: {}, rune: {} } });
+  // each field of the answer is one of the schema
+  expect(Object.keys(answered() as object)).toEqual(Object.keys(accountBalance.properties));
 });
