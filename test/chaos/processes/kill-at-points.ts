@@ -11,7 +11,7 @@ export interface PointAim<Name extends Failpoint> {
 const hitWithinMs = 30_000;
 const hitTriesMax = 3;
 /** A try has as many turns at least: on a loaded machine one takes longer than all of its time. */
-const hitTurnsMin = 4;
+const hitTurnsMin = 8;
 
 /**
  * Arms processes and lets customers do what passes the points, until a process was killed at each.
