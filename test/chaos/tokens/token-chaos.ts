@@ -52,7 +52,7 @@ const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 /** Reorganisations that take a completed order back are as deep as this. */
 const depthsAfterCompletion = [1, 12] as const;
 const completedWithinMs = 60_000;
-const completionTriesMax = 6;
+const completionTriesMax = 3;
 const lookMs = 200;
 const linesMax = 40;
 
@@ -179,20 +179,21 @@ class TokenChaos {
     const aims = this.#pairedAims();
     const faults: ServiceFault[] = shuffled(this.#random, serviceFaultNames);
     const depths: number[] = shuffled(this.#random, depthsAfterCompletion);
-    let triesLeft = completionTriesMax;
     for (let round = 0; aims.length + depths.length > 0 || Date.now() < until; round++) {
       const depth = depths.pop() ?? (this.#random.unit() < 0.2 ? this.#anyDepth() : null);
-      // on a loaded machine an order takes longer to complete: another one is tried
-      if (depth !== null && !(await this.#reorganiseCompleted(depth)) && triesLeft-- > 0)
-        depths.unshift(depth);
+      if (depth !== null) await this.#takeCompletedBack(depth);
       const isAimed = this.#random.unit() * (aims.length + faults.length) < aims.length;
-      const aim = isAimed || Date.now() > until ? aims.pop() : undefined;
-      if (aim === undefined) await this.#faultRound(round, faults.pop() ?? this.#anyFault());
-      else await this.#aimedRound(round, aim);
+      await this.#round(round, isAimed || Date.now() > until ? aims.pop() : undefined, faults);
       if (aims.length === 0 && Date.now() < until && this.#random.unit() < 0.3)
         aims.push(...this.#pairedAims());
       this.#progress(round);
     }
+  }
+
+  /** Kills at the points, or lets the next fault happen: each once, then any. */
+  async #round(round: number, aim: readonly (Aim | undefined)[] | undefined, faults: ServiceFault[]) {
+    if (aim === undefined) await this.#faultRound(round, faults.pop() ?? this.#anyFault());
+    else await this.#aimedRound(round, aim);
   }
 
   async end(): Promise<TokenChaosResult> {
@@ -372,6 +373,12 @@ class TokenChaos {
     if (this.#random.unit() < 0.5) await chain.mineEmpty(blocks + 1);
     else for (let mined = 0; mined <= blocks; mined++) await chain.mineMempool();
     await this.#sendAgain(0.5);
+  }
+
+  /** On a loaded machine an order takes longer to complete: then another one is tried. */
+  async #takeCompletedBack(depth: number): Promise<void> {
+    for (let tries = 0; tries < completionTriesMax; tries++)
+      if (await this.#reorganiseCompleted(depth)) return;
   }
 
   /** Pays an order, and takes the block of its payment back once it is completed. False: it is not, for so long. */
