@@ -33,7 +33,8 @@ export async function tokenpayBench(args: string[]): Promise<Report> {
   const block = numberOption('block', values.block, 1);
   const figures: Figure[] = [];
   await withBenchNode('tokenpay', async (node, dir) => {
-    const chain = await RegtestChain.start(node.rpc, 120);
+    // each payment that waits for a webhook spends a mature coinbase of its own
+    const chain = await RegtestChain.start(node.rpc, 120 + paid);
     const shop = await TokenShop.open(node, chain, dir, accounts);
     try {
       const created = await orderFigures(shop, open);
