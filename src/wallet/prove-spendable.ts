@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { schnorr } from '@noble/curves/secp256k1.js';
+import { isPointX } from '#kernel/bitcoin/curve-point.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import { compactSizeBytes } from '#kernel/bitcoin/transaction-size.ts';
@@ -64,14 +65,9 @@ export function publicKeyHashFault(claim: PublicKeyHashClaim): string | null {
   return isEqual(keyHash, script.subarray(2)) ? null : 'the script is not that of the key';
 }
 
-function isOnCurve(publicKey: Uint8Array): boolean {
-  try {
-    schnorr.Point.fromBytes(publicKey);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Both signs of y are points of the curve. */
+const isOnCurve = ([sign, ...x]: Uint8Array): boolean =>
+  (sign === 2 || sign === 3) && isPointX(Uint8Array.from(x));
 
 /** Hash of the only leaf; null: there is no leaf. */
 const rootOf = ({ leafScript, leafHash: hash }: SpendableClaim): Uint8Array | null =>
