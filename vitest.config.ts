@@ -73,6 +73,8 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // after all others: beside them others are served so slowly that an attack shows nothing
+          sequence: { ...shared.sequence, groupOrder: 1 },
           name: 'attack',
           include: ['test/attack/**/*.test.ts'],
           ...processes,
