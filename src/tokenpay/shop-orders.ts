@@ -1,11 +1,13 @@
 import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import type { RuneDetail } from '#chain/runes/rune.queries.ts';
+import { BatchedReads } from '#kernel/concurrency/batched-reads.ts';
 import type { KnownKey } from '#kernel/contracts/asking-key.ts';
 import { discountedFee } from '#kernel/discounted-fee.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 import { readTokenBalances } from '#purse/ledger/token-balances.queries.ts';
@@ -21,7 +23,7 @@ import { tokenRunesOf } from './order/token-runes.store.ts';
 import type { SentTokenOrder } from './reading/read-token-order.ts';
 import { tokenSecretName } from './telling/tell-shop.ts';
 import { balanceAnswer, tokenOrderAnswer } from './telling/token-order-answer.ts';
-import { tokenAmount } from './token-amount.ts';
+import { amountOf, readRunes } from './token-amount.ts';
 
 export interface ShopOrdersParts {
   /** Connections of the role that answers requests. */
@@ -41,6 +43,15 @@ export interface ShopOrdersParts {
   readonly urlProblem: (url: string) => string | null;
 }
 
+/** Standing of the parts that keep orders. */
+interface Standing {
+  readonly isSignerThere: boolean;
+  readonly hasTip: boolean;
+}
+
+/** Two of the four connections of shops read at most, and the others write. */
+const readsTogether = { batches: 1, questions: 100 };
+
 /** Stores more in the transaction of a creation. */
 export type OnMade = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
@@ -48,10 +59,18 @@ export type OnMade = (tx: pg.ClientBase, answer: object) => Promise<void>;
 export class ShopOrders {
   readonly #parts: ShopOrdersParts;
   readonly urlProblem: ShopOrdersParts['urlProblem'];
+  readonly #standing: BatchedReads<null, Standing>;
+  readonly #runes: BatchedReads<Rune, RuneDetail | null>;
 
   constructor(parts: ShopOrdersParts) {
     this.#parts = parts;
     this.urlProblem = parts.urlProblem;
+    // creations that arrive together share what they read: half of their round trips
+    this.#standing = new BatchedReads(async (asked) => {
+      const standing = await this.#readStanding();
+      return asked.map(() => standing);
+    }, readsTogether);
+    this.#runes = new BatchedReads((runes, signal) => readRunes(parts.pool, runes, signal), readsTogether);
   }
 
   /**
@@ -66,8 +85,8 @@ export class ShopOrders {
     onMade: OnMade,
     signal: AbortSignal,
   ): Promise<{ readonly kind: 'made'; readonly order: TokenOrder; readonly answer: object } | Faulty> {
-    const keys = await this.#requireOpen();
-    const found = await tokenAmount(this.#parts.pool, sent, signal);
+    const keys = await this.#requireOpen(signal);
+    const found = amountOf(sent, await this.#runes.ask(sent.rune, signal));
     if (found.kind === 'faulty') return found;
     const secretKey = sent.webhookUrl === null ? null : await this.#secretKey();
     signal.throwIfAborted();
@@ -134,18 +153,24 @@ export class ShopOrders {
     return secret === null ? null : secret.toString('hex');
   }
 
-  async #requireOpen(): Promise<ChargeKeys> {
+  async #requireOpen(signal: AbortSignal): Promise<ChargeKeys> {
     const keys = await this.#parts.keys();
     if (keys === null)
       throw new AppError('orders_off', 'this service takes no token payments: it has no wallet');
-    if (!(await this.#parts.isSignerThere()))
+    const { isSignerThere, hasTip } = await this.#standing.ask(null, signal);
+    if (!isSignerThere)
       throw new AppError(
         'orders_off',
         'this service takes no token payments now: no process with the seed of the wallet (WALLET_SEED_FILE) follows orders',
       );
-    if ((await indexedTip(this.#parts.pool)) === null)
+    if (!hasTip)
       throw new AppError('orders_off', 'this service takes no token payments yet: no block is indexed');
     return keys;
+  }
+
+  async #readStanding(): Promise<Standing> {
+    const { pool, isSignerThere } = this.#parts;
+    return { isSignerThere: await isSignerThere(), hasTip: (await indexedTip(pool)) !== null };
   }
 
   /** The public key of the service's secret. */

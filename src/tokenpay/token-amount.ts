@@ -4,6 +4,7 @@ import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import { readAmount } from '#kernel/runes/read-amount.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
 import type { SentTokenAmount } from './reading/read-token-amount.ts';
 
 /** An amount of a rune of the index. */
@@ -20,17 +21,38 @@ export interface TokenAmount {
  */
 export async function tokenAmount(
   pool: pg.Pool,
-  { rune, token, amount }: SentTokenAmount,
+  sent: SentTokenAmount,
   signal: AbortSignal,
 ): Promise<TokenAmount | Faulty> {
-  const found = await withSnapshot(
+  const [found = null] = await readRunes(pool, [sent.rune], signal);
+  return amountOf(sent, found);
+}
+
+/**
+ * Runes of the index in one snapshot, in the order of their names; null: no block has one of this name. Throws as
+ * `tokenAmount` does.
+ */
+export const readRunes = (
+  pool: pg.Pool,
+  runes: readonly Rune[],
+  signal: AbortSignal,
+): Promise<(RuneDetail | null)[]> =>
+  withSnapshot(
     pool,
     async ({ client }) => {
       await requireRunes(client);
-      return runeDetail(client, { kind: 'rune', rune });
+      const found = new Map<Rune, RuneDetail | null>();
+      for (const rune of new Set(runes)) found.set(rune, await runeDetail(client, { kind: 'rune', rune }));
+      return runes.map((rune) => found.get(rune) ?? null);
     },
     signal,
   );
+
+/** The amount that was sent, of a rune that was found. Pure. */
+export function amountOf(
+  { token, amount }: Pick<SentTokenAmount, 'token' | 'amount'>,
+  found: RuneDetail | null,
+): TokenAmount | Faulty {
   if (found === null) return faulty('token', `no rune ${token} is etched in a block.`);
   const read = readAmount(amount, found.divisibility);
   if (read.kind === 'refused') return faulty('amount', `amount ${read.reason}.`);

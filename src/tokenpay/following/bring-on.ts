@@ -189,7 +189,9 @@ const isNews = ({ before, standing: { order }, added, removed }: Judged): boolea
 const nullable = (txid: Uint8Array | null): string =>
   txid === null ? '' : Buffer.from(txid).toString('hex');
 
-async function tellShops(tx: pg.ClientBase, judged: readonly Judged[]): Promise<void> {
+async function tellShops(tx: pg.ClientBase, changed: readonly Judged[]): Promise<void> {
+  const judged = changed.filter(({ before }) => before.webhookUrl !== null);
+  if (judged.length === 0) return;
   const assets = judged.flatMap(({ credits }) =>
     credits.flatMap(({ runes }) => runes.map(({ asset }) => asset)),
   );
