@@ -100,7 +100,7 @@ export class TokenRounds {
   readonly #parts: TokenRoundsParts;
   readonly #repeats = new Repeats();
   /** The last blocks of index and payments; null: nothing was looked at yet. */
-  #tips: Tips | null = null;
+  #tips: string | null = null;
   /** Orders that failed: they are looked at again with the next block. */
   readonly #failed = new Set<string>();
 
@@ -111,7 +111,8 @@ export class TokenRounds {
   /** One look. True: there may be more at once. */
   async next(now: Date = new Date()): Promise<boolean> {
     const { client, signal } = this.#parts;
-    const tips = await tipsOf(client);
+    const { index, payments } = await tipsOf(client);
+    const tips = `${index} ${payments}`;
     const after = await readTokenOffset(client);
     const changes = await readPaymentChanges(client, after, changesMax);
     const due = await dueTokenOrders(client, await readCompleteAt(client), ordersAtOnce);
@@ -119,7 +120,7 @@ export class TokenRounds {
       changes.flatMap(({ watchers }) => watchers.flatMap((watcher) => orderOfTokenWatcher(watcher) ?? [])),
     );
     for (const id of due) if (!this.#failed.has(id)) touched.add(id);
-    if (this.#tips === null || tips.index !== this.#tips.index || tips.payments !== this.#tips.payments) {
+    if (tips !== this.#tips) {
       for (const id of [...(await waitingTokenOrders(client)), ...this.#failed]) touched.add(id);
       this.#failed.clear();
     }
