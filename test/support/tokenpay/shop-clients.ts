@@ -182,6 +182,7 @@ export function testShopClients(started: () => ShopWorld): void {
       ).toEqual({
         bitcoin: {},
         rune: {},
+        amountBase: { bitcoin: {}, rune: {} },
       });
       expect((await order(body, { 'x-api-key': other })).body['accountId']).toBe(account);
     });
