@@ -481,7 +481,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     expect(swept.left.map(({ why }) => why)).toContainEqual(expect.stringContaining('of the inventory'));
     await chain.mineMempool();
     expect(keysOf(await restored(seedAlone), values)).toEqual(['inventory/5 20004']);
-  }, 180_000);
+  }, 400_000); // thousands of addresses, looked for by scans of the node: minutes on a busy machine
 
   test('restore finds addresses with a leaf by the database, and takes what the index proves to be free', async () => {
     const other = await createTestDatabase();
