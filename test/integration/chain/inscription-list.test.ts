@@ -31,7 +31,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
   await writeListedRows(database.pool, shape);
-}, 60_000);
+});
 afterAll(() => database.drop());
 
 /** A filter with numbers instead of the bytes of the question. */

@@ -189,7 +189,7 @@ describe('held together', () => {
       }),
       propertyBounds(40),
     );
-  }, 120_000);
+  });
 
   test('requests of several collections, and of one that is unknown, have their own answers', async () => {
     for (const id of ['left', 'right']) await insertCollection(database.pool, { id, items: 2 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   served = await indexed.clone();
   service = startCli(['serve', '--port', '0', '--blocks', folder], { DATABASE_URL: served.url });
   [, other] = (await service.seen(/^ready (\S+)\n$/u)) as unknown as [string, string];
-}, 120_000);
+});
 beforeEach(async () => {
   database = await indexed.clone();
 });
@@ -105,14 +105,14 @@ test('the first block that differs is named, with its first line that is not the
     BigInt(line.split(' ').at(-1)!),
   );
   expect(amounts[0]).toBe(amounts[1]! + 1n);
-}, 60_000);
+});
 
 test('the first and the last block can be the one that differs', async () => {
   await spoilFrom(tip);
   expect(JSON.parse((await doctor(other)).stdout)).toMatchObject({ difference: { height: tip, line: null } });
   await spoilFrom(0);
   expect(JSON.parse((await doctor(other)).stdout)).toMatchObject({ difference: { height: 0 } });
-}, 60_000);
+});
 
 test('an instance that is none, or is not there, and wrong words are refused', async () => {
   const answers: string[] = ['<html>', '{}', '{"kind":"runes","version":2,"hashes":[]}'];
@@ -136,4 +136,4 @@ test('an instance that is none, or is not there, and wrong words are refused', a
   for (const words of [[], ['--other', 'ftp://x'], ['--other', 'nonsense']])
     expect((await runCli(['doctor', 'runes', ...words])).exitCode).toBe(2);
   expect((await runCli(['doctor', 'sats', '--other', other])).exitCode).toBe(2);
-}, 60_000);
+});

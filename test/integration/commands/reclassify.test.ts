@@ -130,7 +130,7 @@ test('goes on after an interruption, and works beside a service that indexes', a
     await service.ended;
   }
   await chain.expectClean(database);
-}, 60_000);
+});
 
 test('says what keeps it from finding sales', async () => {
   const empty = await createTestDatabase();

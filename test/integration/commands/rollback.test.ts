@@ -12,7 +12,7 @@ beforeAll(async () => {
   indexed = await createFilledDatabase(async ({ url }) => {
     expect((await runCli(['index', ...blocks], { DATABASE_URL: url })).exitCode).toBe(0);
   });
-}, 120_000);
+});
 beforeEach(async () => {
   database = await indexed.clone();
 });

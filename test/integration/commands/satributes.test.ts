@@ -79,7 +79,7 @@ describe.skipIf(bitcoindForTests() === null)('a file of satributes', () => {
         ranges: [{ start: subsidy, end: 2 * subsidy }],
       });
     });
-  }, 120_000);
+  });
 
   test.each<[string, unknown, string]>([
     [

@@ -74,7 +74,7 @@ test('the path of a node’s address is neither answered nor logged', async () =
   });
   expect(seen).toContain(new URL(hosted()).host);
   expect(seen + process.stderr()).not.toContain(token);
-}, 60_000);
+});
 
 test.each<[string, typeof answer]>([
   ['refuses', (response) => response.writeHead(401).end()],
@@ -128,4 +128,4 @@ test('of a folder of blocks nothing but its own name is answered, and its failur
     expect((failure as AppError).message).toContain('blocks-of-a-chain');
   }
   await source.close();
-}, 60_000);
+});

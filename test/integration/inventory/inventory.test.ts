@@ -93,7 +93,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const { tx } = await bitcoind.rpc.call<{ tx: string[] }>('getblock', [hash, 1]);
     immature = { txid: tx[0]!, vout: 0, value: 0, owner: operator };
     await indexed.atTip();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await indexed.close();
@@ -358,7 +358,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     await expect(inventory().remove(outpointOf(other))).rejects.toMatchObject({
       code: 'inventory_output_unknown',
     });
-  }, 60_000);
+  });
 
   test('offers a sat with the output that it lies in, until an order has it', async () => {
     const { database } = indexed;
@@ -470,7 +470,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     });
     expect((await runCli(['inventory', 'address', '100'], env)).exitCode).toBe(2);
     await indexed.database.pool.query('DELETE FROM service.wallet');
-  }, 60_000);
+  });
 
   test('says that the descriptor is missing before it looks for the node', async () => {
     const env = { ...indexed.database.settings, BITCOIN_RPC_URL: 'http://127.0.0.1:9' };
@@ -482,7 +482,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const listed = await runCli(['inventory', 'list'], env);
     expect([listed.exitCode, listed.stdout]).toEqual([0, '']);
     expect(listed.stderr).toMatch(/^The inventory is empty: [^\n]+\n$/u);
-  }, 60_000);
+  });
 
   describe('a descriptor', () => {
     const base58check = createBase58check((bytes: Uint8Array) =>

@@ -12,7 +12,7 @@ import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app
 let http: OrdersApp;
 beforeAll(async () => {
   http = await createOrdersApp();
-}, 120_000);
+});
 afterAll(() => http.close());
 
 test('the leaves of large files are stored in the order of their reveals', async () => {

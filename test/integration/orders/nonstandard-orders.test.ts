@@ -27,7 +27,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     miner = await StandInMiner.start();
     world = await OrderWorld.start({ extra: ['-persistmempool=0'] }, 180, {}, miner.url);
     miner.decodeWith(world.bitcoind.rpc);
-  }, 120_000);
+  });
   afterEach(async () => {
     expect(await differences()).toEqual([]);
     miner.reset();

@@ -9,7 +9,7 @@ import { readWebhooks } from '#webhooks/webhooks.queries.ts';
 let http: OrdersApp;
 beforeAll(async () => {
   http = await createOrdersApp();
-}, 120_000);
+});
 afterAll(() => http.close());
 
 const unknown = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';

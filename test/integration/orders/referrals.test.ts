@@ -6,7 +6,7 @@ import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app
 let http: OrdersApp;
 beforeAll(async () => {
   http = await createOrdersApp();
-}, 120_000);
+});
 afterAll(() => http.close());
 
 const address = addressOf(710);

@@ -150,7 +150,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     await world.indexed();
     expect(await world.chain.unspentOf(first.owner)).toBe(owed[0]);
     expect(await world.chain.unspentOf(second.owner)).toBe(owed[1]);
-  }, 120_000);
+  });
 
   test('take revenue out, and to no address of the wallet or of another network', async () => {
     const mainnet = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
@@ -196,7 +196,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     ]);
     await world.chain.mineMempool();
     expect(await world.chain.unspentOf(990)).toBe(5_000);
-  }, 120_000);
+  });
 
   test('store what is asked for where no process has the seed, and cancel it', async () => {
     const partner = await partners.register();
@@ -220,7 +220,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(referrals).toMatch(line(partner.code, 1_000, 1_000, 0, 0, 0, 0));
     await world.follow();
     expect(await asked('send', '--code', partner.code)).toMatchObject([{ state: 'sent', sats: 1_000 }]);
-  }, 120_000);
+  });
 
   test('show what creators are owed, and pay them with or without codes', async () => {
     const [first, second] = [addressOf(980), addressOf(981)];
@@ -283,7 +283,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     await world.chain.mineMempool();
     await world.indexed();
     expect([await world.chain.unspentOf(980), await world.chain.unspentOf(981)]).toEqual([1_500, 2_600]);
-  }, 120_000);
+  });
 
   test('end where there is no wallet, and where deliveries are not deep enough', async () => {
     const database = await createTestDatabase();

@@ -87,7 +87,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await expect(cancelPayout(world.database.pool, id, async () => undefined)).rejects.toMatchObject({
       code: 'payouts_refuses',
     });
-  }, 120_000);
+  });
 
   test('pay codes of one address together, and leave dust owed', async () => {
     const one = await partners.register();
@@ -112,7 +112,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await world.chain.mineMempool();
     await until(ids[0]!, 'mined');
     expect(await world.chain.unspentOf(one.owner)).toBe(600);
-  }, 120_000);
+  });
 
   test('pay creators by their addresses, apart from a code of the same name', async () => {
     const { pool } = world.database;
@@ -177,7 +177,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
       ['creator', creator, 'outside', 5_000],
       ['operator', null, 'fee', ofCreator.fee],
     ]);
-  }, 120_000);
+  });
 
   test('go to no address of the wallet or of another network', async () => {
     const { pool } = world.database;
@@ -196,7 +196,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
         }),
       ).rejects.toThrow(/4000 sats are without an address where they may go/u);
     }
-  }, 120_000);
+  });
 
   test('come back from reorganisations of each depth, and pay once', async () => {
     const one = await partners.register();

@@ -87,7 +87,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     await pool.query('UPDATE service.wallet_coins SET aside = NULL');
     await blocks(1);
     await mined(id);
-  }, 120_000);
+  });
 
   test('of revenue never count a coin that a payout to a partner takes meanwhile', async () => {
     const { pool } = world.database;
@@ -110,7 +110,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     expect(Number(sum.takeable)).toBeLessThanOrEqual(Number(before));
     await mined(id);
     await pool.query('UPDATE service.wallet_coins SET aside = NULL');
-  }, 120_000);
+  });
 
   test('of revenue wait for the ledger where it has less for a while', async () => {
     const { pool } = world.database;
@@ -140,7 +140,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     await book('fee', 'operator');
     await blocks(1);
     await until(id, ({ state }) => state === 'mined');
-  }, 120_000);
+  });
 
   test('are not planned with other coins while one that was given up may come back', async () => {
     const { pool } = world.database;
@@ -167,7 +167,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     await mined(id);
     expect((await payout(id)).txid).toBe(txid);
     await pool.query('UPDATE service.wallet_coins SET aside = NULL');
-  }, 120_000);
+  });
 
   test('are replaced where fees rise: the same sats to the same partner, and one of both is mined', async () => {
     await world.stop();

@@ -13,7 +13,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
   let world: BurnWorld;
   beforeAll(async () => {
     world = await BurnWorld.start();
-  }, 120_000);
+  });
   afterAll(() => world?.close());
 
   test('of BRC-20 are mined for each type of payment address, signed by either library', async () => {

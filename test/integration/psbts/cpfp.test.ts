@@ -61,7 +61,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     const { database, bitcoind, customerOrders: orders } = world;
     app = psbtApp({ database, bitcoind, tracer: null }, { orders });
     await app.ready();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await app?.close();

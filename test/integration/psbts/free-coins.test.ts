@@ -67,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
     coins['unconfirmed'] = pending.coin(0);
     await indexed.atTip();
     parts = testCoinParts(indexed);
-  }, 120_000);
+  });
   afterAll(() => indexed?.close());
 
   test('are spent where they hold nothing, the largest first', async () => {

@@ -90,7 +90,7 @@ describe.skipIf(bitcoindForTests() === null).each(chains)(
         utxos: utxosOfIndex(readers, node.rpc, tracer),
       });
       await app.ready();
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await app.close();

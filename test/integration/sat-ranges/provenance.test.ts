@@ -104,7 +104,7 @@ describe.skipIf(bitcoindForTests() === null)(
         satributes: () => inForce.book,
       });
       await app.ready();
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await app.close();
@@ -259,6 +259,6 @@ describe.skipIf(bitcoindForTests() === null)(
       await tracedUntil(() => whyUnknown(hitman().rule)?.includes('cannot be traced') === true);
       expect(await shown()).toMatchObject({ findable: false, sats: null, ranges: [] });
       expect((await shown()).rule.why).toContain('has no transaction');
-    }, 120_000);
+    });
   },
 );

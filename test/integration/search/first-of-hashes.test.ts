@@ -34,7 +34,7 @@ beforeAll(async () => {
   await ensureSecondaryIndexes(client);
   await client.query('ANALYZE');
   client.release();
-}, 60_000);
+});
 afterAll(() => database.drop());
 
 const entriesRead = async (): Promise<number> => {

@@ -220,7 +220,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     expect(await tokenpay('orders', '--aside')).toContain(`return by bob, `);
     // an account that holds nothing is not listed
     expect((await held())['BTC aside'] ?? 0n).toBe(0n);
-  }, 60_000);
+  });
 
   testReplacedReturns(() => shop);
 });

@@ -86,7 +86,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
       utxos,
     });
     await app.ready();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await app.close();

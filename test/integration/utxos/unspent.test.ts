@@ -70,7 +70,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
     esplora.unconfirmed.push({ txid: spend.txid, vout: 0, value: 30_000 });
     outgoing = new OutgoingHttp({ own: [esplora.url] });
     await indexed.atTip();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await outgoing.close();

@@ -78,7 +78,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect((await onDatabase(['init'])).stderr).toContain('which network?');
     const noFile = await wallet(['init', '--network', 'regtest'], database.settings);
     expect([noFile.exitCode, noFile.stderr]).toEqual([2, expect.stringContaining('WALLET_SEED_FILE')]);
-  }, 60_000);
+  });
 
   test('init makes the seed file and stores what is public of it', async () => {
     const made = await onDatabase(['init', '--network', 'regtest']);
@@ -87,7 +87,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect(made.stdout).toContain('not printed, because the output is no terminal');
     expect((await stat(seedFile)).mode & 0o777).toBe(0o600);
     expect((await readFile(seedFile, 'utf8')).trim().split(' ')).toHaveLength(24);
-  }, 60_000);
+  });
 
   test('init changes nothing where a wallet is there', async () => {
     const before = await readFile(seedFile, 'utf8');
@@ -96,7 +96,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect(again.stderr).toContain(`It is that of the seed file ${seedFile}: nothing is to be done.`);
     expect(again.stderr).not.toContain('another seed');
     expect(await readFile(seedFile, 'utf8')).toBe(before);
-  }, 60_000);
+  });
 
   test('init moves the indices up after a restore, for the seed of the wallet alone', async () => {
     const moved = await onDatabase(['init', '--first-index', '50', '--json']);
@@ -112,7 +112,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect((await onDatabase(['show'], { WALLET_SEED_FILE: other })).stdout).toContain(
       'wallet_seed_mismatch',
     );
-  }, 60_000);
+  });
 
   test('init takes a seed that is there only with the first index it did not use', async () => {
     const empty = await createTestDatabase();
@@ -131,7 +131,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     } finally {
       await empty.drop();
     }
-  }, 60_000);
+  });
 
   test('init takes a seed that is there with its mark, and continues there', async () => {
     const empty = await createTestDatabase();
@@ -150,7 +150,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     } finally {
       await empty.drop();
     }
-  }, 60_000);
+  });
 
   test('show and descriptors tell what is public', async () => {
     const known = await openPublicWallet(database.pool);
@@ -186,7 +186,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
       { desc: known!.descriptors()[2], range: [0, 99], active: false },
       { desc: known!.descriptors()[3], range: [0, 1050], active: false },
     ]);
-  }, 60_000);
+  });
 
   test('fund shows one address of the wallet until something comes there', async () => {
     const known = await openPublicWallet(database.pool);
@@ -197,7 +197,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
         `address      ${address}\nfree coins   0 sats, with revenue\n`,
       );
     });
-  }, 60_000);
+  });
 
   test('skip moves on beyond all that is known, also where the mark is lost, damaged or of another wallet', async () => {
     const skipped = await onDatabase(['skip', '--json']);
@@ -309,7 +309,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const output = await bitcoind.rpc.call<{ scriptPubKey: { hex: string } }>('gettxout', [txid, 0]);
     expect(output.scriptPubKey.hex).toBe(Buffer.from(scriptOf(customer)).toString('hex'));
     expect(parseTxid(String(txid))).not.toBeNull();
-  }, 120_000);
+  });
 
   test('takes back what was paid to the wallet, and not what the mempool spends', async () => {
     const kit = kitOf(6, null);
@@ -324,7 +324,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const { value, fee } = JSON.parse(taken.stdout) as { value: number; fee: number };
     expect(value + fee).toBe(15_000);
     await chain.mineMempool();
-  }, 120_000);
+  });
 
   test('takes back the payment of an order with the kit that the database gives', async () => {
     const own = testWallet('regtest').wallet;
@@ -381,7 +381,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     } finally {
       await other.drop();
     }
-  }, 120_000);
+  });
 
   test('refuses a kit that was changed, and one of another network', async () => {
     const kit = kitOf(7, 'text');
@@ -394,7 +394,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const offCurve = 'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3';
     const lost = await wallet(['recover', await writeKit(kit), '--to', offCurve, '--fee-rate', '2'], env);
     expect([lost.exitCode, lost.stderr]).toEqual([2, expect.stringContaining('no one can spend')]);
-  }, 120_000);
+  });
 
   interface Restored {
     readonly searched: { readonly orders: number; readonly own: number };

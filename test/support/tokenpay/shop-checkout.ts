@@ -53,7 +53,7 @@ export function testCheckout(started: () => ShopWorld): void {
       expect(done).toContain('data-state="completed"');
       expect(done).toContain('href="https://shop.example/thanks?a=1&amp;b=2"');
       expect(done).not.toContain('href="bitcoin:');
-    }, 120_000);
+    });
 
     test('asks the service for nothing but itself and PSBTs, and says what an order over time is', async () => {
       const shop = started();
@@ -79,7 +79,7 @@ export function testCheckout(started: () => ShopWorld): void {
       const over = (await read()).body;
       expect(over).toContain('data-state="over"');
       expect([over.includes(order.tokenCharge.address), over.includes('data-pay')]).toEqual([false, false]);
-    }, 120_000);
+    });
 
     test('is not found for an id without an order', async () => {
       const answer = await started().app.inject({

@@ -70,7 +70,7 @@ export function testShopClients(started: () => ShopWorld): void {
       const txid = 'ab'.repeat(32);
       expect((await call('checkTransactionAsTxid', { txid })).value).toEqual({ txid });
       expect((await call('getAccountBalance')).value).toMatchObject({ bitcoin: {}, rune: {} });
-    }, 60_000);
+    });
 
     test('a shop of WooCommerce orders with its fields and floats, and trusts the id', async () => {
       const { status, body } = await order(

@@ -250,6 +250,6 @@ export function testShopPayments(started: () => ShopWorld): void {
         'SELECT FROM chain.runes WHERE symbol IS NOT NULL',
       );
       expect(rows).toEqual([]);
-    }, 60_000);
+    });
   });
 }

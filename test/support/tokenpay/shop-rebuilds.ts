@@ -146,6 +146,6 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       await look();
       expect(await standing()).toEqual(settled);
       shop.follow();
-    }, 120_000);
+    });
   });
 }

@@ -120,7 +120,7 @@ export function testWaitingReturns(started: () => ShopWorld): void {
       await shop.world.indexed();
       expect(await chain.unspentOf(820)).toBe(6_000);
       expect(await auditTokens({ database: database.pool })).toEqual([]);
-    }, 60_000);
+    });
   });
 }
 
@@ -180,6 +180,6 @@ export function testReplacedReturns(started: () => ShopWorld): void {
       const { payouts: differences, funds } = await world.audit();
       expect([differences, funds]).toEqual([[], []]);
       await bumps(afterMs);
-    }, 120_000);
+    });
   });
 }

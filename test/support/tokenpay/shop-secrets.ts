@@ -64,6 +64,6 @@ export function testShopSecrets(started: () => ShopWorld): void {
         await sending.stop();
         await receiver.close();
       }
-    }, 60_000);
+    });
   });
 }

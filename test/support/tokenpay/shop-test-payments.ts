@@ -82,7 +82,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       ]);
       await shop.world.chain.mineMempool();
       await shop.world.indexed();
-    }, 60_000);
+    });
 
     test('neither a test payment nor a PSBT pays with a rune that took the name of the one of the order', async () => {
       const { pool } = shop.world.database;

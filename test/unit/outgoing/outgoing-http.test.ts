@@ -214,7 +214,7 @@ test.each([
     });
     const { status, bytes } = await client({ allowPrivate: true }).post(`${url}/`, {
       ...post,
-      timeoutMs: 500,
+      timeoutMs: 2_000,
     });
     expect([200, 205, 307]).toContain(status);
     expect(bytes.length).toBeLessThanOrEqual(bounds.bytesMax);

@@ -20,7 +20,7 @@ import { createOrdersApp, type OrdersAnswer, type OrdersApp } from '#test/suppor
 let http: OrdersApp;
 beforeAll(async () => {
   http = await createOrdersApp();
-}, 120_000);
+});
 afterAll(() => http.close());
 
 interface Faults {

@@ -54,7 +54,7 @@ beforeAll(async () => {
   bareApp = appOf(bare);
   await app.ready();
   await bareApp.ready();
-}, 120_000);
+});
 afterAll(async () => {
   await app.close();
   await bareApp.close();
@@ -289,7 +289,7 @@ describe('/address and /outputs', () => {
       expect((await get(`/outputs/${address}?type=inscribed`, bareApp)).body).toEqual(held.body);
     }
     expect(count).toBeGreaterThan(50);
-  }, 60_000);
+  });
 
   test('give the outputs in pages, oldest first', async () => {
     const [address, outputs] = [...owners]
@@ -374,7 +374,7 @@ describe('/inscription/<id>/transfers', () => {
       expect(last === 'unbound').toBe(ord.charms.includes('unbound'));
       expect(last === 'burned').toBe(ord.charms.includes('burned'));
     }
-  }, 60_000);
+  });
 
   test('comes in pages, in either order', async () => {
     const { rows } = await database.pool.query<{ txid: Buffer; index: number }>(

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await writeListedRows(pool, { count: 24_000, perBlock: 100 });
   app = buildCheckedApp(readerParts(readers));
   await app.ready();
-}, 60_000);
+});
 
 afterAll(async () => {
   await app.close();

@@ -180,7 +180,7 @@ describe('the sales of a collection', () => {
       const ascending = Array.from({ length: 55 }, (_, nth) => 20_000 + nth);
       expect(pricesOf(found)).toEqual(order === 'asc' ? ascending : ascending.toReversed());
     }
-  }, 120_000);
+  });
 
   test('by our own orders are none', async () => {
     const [delivered, sold] = [await item(), await item()];

@@ -31,7 +31,7 @@ beforeAll(async () => {
   sold = [toBob, toCarol, toAlice];
   for (const tx of sold) await node.chain.mine([tx]);
   await node.atTip();
-}, 120_000);
+});
 afterAll(async () => {
   await app.close();
   await node.close();

@@ -49,7 +49,7 @@ beforeAll(async () => {
   for (const sale of sales) await node.chain.mine([sale]);
   await node.atTip();
   await setTimes();
-}, 120_000);
+});
 afterAll(async () => {
   await app.close();
   await node.close();

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await node.chain.mine([again]);
   await node.atTip();
   await importItems(node.database, { slug: 'ponds', name: 'Ponds' }, [[idOfReveal(frog), 'Green <b>frog']]);
-}, 120_000);
+});
 afterAll(async () => {
   await app.close();
   await node.close();

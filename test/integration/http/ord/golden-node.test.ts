@@ -47,7 +47,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         node: node.rpc,
       });
       await app.ready();
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await app.close();
@@ -107,7 +107,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
           name,
           buildCheckedApp({ ...readerParts(readers, networks[golden.chain.network]), ...source }),
         );
-    }, 120_000);
+    });
 
     afterAll(async () => {
       for (const app of apps.values()) await app.close();

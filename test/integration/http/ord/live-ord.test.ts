@@ -107,7 +107,7 @@ describe.skipIf(ord === '' || bitcoindForTests() === null)('beside a running ord
     });
     await app.ready();
     await waitUntil(async () => (await ordHeight()) === String(tip.height), { everyMs: 200 });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     server.kill('SIGKILL');

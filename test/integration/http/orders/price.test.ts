@@ -13,7 +13,7 @@ const id = `${'ab'.repeat(32)}i0`;
 let http: HttpApp;
 beforeAll(async () => {
   http = await createHttpApp([]);
-}, 120_000);
+});
 afterAll(() => http.close());
 
 interface Answer {

@@ -57,7 +57,7 @@ beforeAll(async () => {
     for (let place = 0; place < read.count; place++)
       transactions.push({ transaction: read.at(place), height: header.height });
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await app.close();
@@ -117,7 +117,7 @@ describe('a transaction', () => {
       asked += 1;
     }
     expect(asked).toBeGreaterThan(20);
-  }, 120_000);
+  });
 
   test('tells what it revealed and moved, and what it did with runes', async () => {
     const moving = recorded<Inscription>('inscription').filter(({ id, satpoint }) => {
@@ -143,7 +143,7 @@ describe('a transaction', () => {
         expect(page.text).toContain(`href="/rune/${encodeURIComponent(name)}"`);
     }
     expect(runic.length).toBeGreaterThan(3);
-  }, 120_000);
+  });
 
   test('is ord’s JSON for everyone who does not ask for HTML', async () => {
     const txid = displayHash(transactions.at(-1)!.transaction.txid);
@@ -205,7 +205,7 @@ describe('an output', () => {
       counts.runic += Number(Object.keys(runes).length > 0);
     }
     expect(Math.min(counts.unspent, counts.inscribed, counts.runic)).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   test('that was spent tells what it held, and what spent it', async () => {
     const moved = recorded<Inscription>('inscription').find(
@@ -288,7 +288,7 @@ describe('an address', () => {
       for (const [name = ''] of holds.runes_balances)
         expect(runes).toContain(`href="/rune/${encodeURIComponent(name)}"`);
     }
-  }, 60_000);
+  });
 
   test('says what is not known, and refuses a wrong tab or place', async () => {
     const [address = ''] = addresses();

@@ -113,7 +113,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
     await live.eventually(async () => {
       expect(await live.get('/mempool')).toMatchObject({ kept: 4 });
     });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await app.close();

@@ -6,7 +6,7 @@ import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app
 let http: OrdersApp;
 beforeAll(async () => {
   http = await createOrdersApp();
-}, 120_000);
+});
 afterAll(() => http.close());
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';

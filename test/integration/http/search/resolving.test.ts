@@ -49,7 +49,7 @@ beforeAll(async () => {
   await setPending(http.database.pool, [
     pendingRows(testTxid(1), 1, { content: text('a frog that waits'), metadata: null }),
   ]);
-}, 60_000);
+});
 afterAll(() => http.close());
 
 const get = async (url: string) => http.app.inject({ url, headers: html });

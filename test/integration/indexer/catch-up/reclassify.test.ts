@@ -192,7 +192,7 @@ describe('an index with sales of older rules', () => {
       // all of these have the same rows by now
       if (back === forkHeight - 12) expect(await chain.verified(database, 'stale')).toEqual([]);
     }
-  }, 120_000);
+  });
 
   test('is left where it is while sales are not wanted, and goes on from there', async () => {
     const database = await chain.indexed();

@@ -103,7 +103,7 @@ describe('the table of outputs', () => {
       ),
       propertyBounds(2),
     );
-  }, 120_000);
+  });
 
   test.each(['mixed-2', 'reorg-1'])('is that of another library: %s', async (name) => {
     const golden = new GoldenChain(name);

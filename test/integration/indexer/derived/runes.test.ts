@@ -165,7 +165,7 @@ describe('random chains', () => {
       propertyBounds(6),
     );
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(5);
-  }, 120_000);
+  });
 
   test('are the same after reorganisations of 1, 6, 12 and 40 blocks as when they are indexed once', async () => {
     const random = new RandomRunes('reorganised');
@@ -182,7 +182,7 @@ describe('random chains', () => {
     await index(clean.pool, random.source, 7);
     expect(await readHashes(pool, storedRuneKind)).toEqual(await readHashes(clean.pool, storedRuneKind));
     await expectVerified(pool, random.source);
-  }, 120_000);
+  });
 
   test('have no runes after a gap, and none where the spent outputs of a block are not known', async () => {
     const random = new RandomRunes('gaps');

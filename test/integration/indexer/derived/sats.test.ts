@@ -162,7 +162,7 @@ describe('random chains', () => {
       }),
       propertyBounds(4),
     );
-  }, 120_000);
+  });
 
   test('of a first load get the rows of the ledger, however little room memory has and wherever it is interrupted', async () => {
     const loads = fc.record({
@@ -202,7 +202,7 @@ describe('random chains', () => {
       }),
       propertyBounds(3),
     );
-  }, 120_000);
+  });
 
   test('tell nothing of an output before a first load has the rows of all', async () => {
     const random = new RandomSats('half a load');

@@ -36,7 +36,7 @@ describe.skipIf(bitcoindForTests() === null)(
       await feedGoldenChain(bitcoind.rpc, golden);
       node = await connectNode(bitcoind.settings);
       source = openNodeSource(node, { firstHeight: genesisHeight });
-    }, 120_000);
+    });
     afterAll(async () => {
       await source.close();
       await bitcoind.remove();

@@ -432,7 +432,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       await world.chain.pay(order.script, order.charge.amount);
       await world.deliver(order.id);
       await world.eventually(async () => (await world.audit(1)).differing === 0);
-    }, 60_000);
+    });
 
     /** Faults of the database, each with what takes it back, and what the audit says of it. */
     const broken: readonly (readonly [sql: string, back: string, found: readonly string[]])[] = [

@@ -11,7 +11,7 @@ import { openPublicWallet } from '#wallet/public-wallet.ts';
 let http: OrdersApp;
 beforeAll(async () => {
   http = await createOrdersApp();
-}, 120_000);
+});
 afterAll(() => http.close());
 
 const file = { name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' };

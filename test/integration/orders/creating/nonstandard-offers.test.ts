@@ -28,7 +28,7 @@ describe('offers to a miner', () => {
     miner = await StandInMiner.start();
     http = await createOrdersApp(null, testMiner(miner.url));
     without = await createOrdersApp();
-  }, 120_000);
+  });
   beforeEach(() => miner.reset());
   afterAll(async () => {
     await http?.close();

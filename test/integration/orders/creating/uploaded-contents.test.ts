@@ -17,7 +17,7 @@ let key: string;
 beforeAll(async () => {
   http = await createOrdersApp();
   ({ key } = await giveKey(http.database.pool, { scopes: ['orders'], rate: '0' }));
-}, 120_000);
+});
 afterAll(() => http.close());
 
 async function upload(name: string, payload: string): Promise<Uploaded> {

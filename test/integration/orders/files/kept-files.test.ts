@@ -16,7 +16,7 @@ let files: CustomerFiles;
 beforeAll(async () => {
   http = await createOrdersApp();
   files = new CustomerFiles(http.filesDir);
-}, 120_000);
+});
 afterAll(() => http.close());
 
 const dayMs = 86_400_000;

@@ -10,7 +10,7 @@ let http: OrdersApp;
 const bytesADay = 1_000_000;
 beforeAll(async () => {
   http = await createOrdersApp(bytesADay);
-}, 120_000);
+});
 afterAll(() => http.close());
 
 /** An order of a client of its own. */
@@ -125,7 +125,7 @@ test('what a client stores is all that is stored: metadata, names, addresses and
     'SELECT FROM service.orders WHERE octet_length(request::text) > 200000',
   );
   expect(rows).toEqual([]);
-}, 60_000);
+});
 
 /** Creations with a key each: their answers are stored, too. */
 let keys = 0;

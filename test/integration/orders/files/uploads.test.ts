@@ -25,7 +25,7 @@ beforeAll(async () => {
   key = await newKey();
   await http.app.listen({ host: '127.0.0.1', port: 0 });
   ({ port } = http.app.server.address() as AddressInfo);
-}, 120_000);
+});
 afterAll(() => http.close());
 
 const newKey = async (): Promise<string> =>

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await addInscription(0, 'aa', { place: 0, script: Buffer.alloc(34, 0x51) });
   await addInscription(1, 'bb', { place: 0, script: Buffer.from('6a', 'hex') });
   await addInscription(2, 'cc', { place: 1, script: null });
-}, 120_000);
+});
 afterAll(() => http.close());
 
 /** Its key is no point of the curve. */

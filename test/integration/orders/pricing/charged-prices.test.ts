@@ -42,7 +42,7 @@ beforeAll(async () => {
     "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",
   );
   await http.post('/referrals', { referral: 'shop', address: addressOf(720) });
-}, 120_000);
+});
 afterAll(() => http.close());
 
 const addresses = [

@@ -34,7 +34,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
   beforeAll(async () => {
     world = await OrderWorld.start({}, 230);
     await world.raiseFees(15);
-  }, 120_000);
+  });
   afterAll(() => world?.close());
   beforeEach(() => void world.told.splice(0));
 
