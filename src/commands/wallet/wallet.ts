@@ -38,7 +38,11 @@ Without the database it finds no address with a leaf.
       'N',
       'skip: how many indices are skipped; unset: 1000000, the fewest without the mark file',
     ),
-    ownFlag('held', 'HOLDER', 'coins: free, reserved, waiting, aside, accounts or spent; unset: all but spent'),
+    ownFlag(
+      'held',
+      'HOLDER',
+      'coins: free, reserved, waiting, aside, accounts or spent; unset: all but spent',
+    ),
     ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
     ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
     ownFlag('fees-index', 'N', 'kit: of the address with this index for a fee charge, in place of an order'),
