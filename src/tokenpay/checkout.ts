@@ -13,7 +13,7 @@ export interface Checkout extends OpenTokenOrder {
   readonly symbol: string | null;
 }
 
-/** Reads an order for its payer; null: there is none with this id. */
+/** Reads an order for its payer; null: no order has this id. */
 export async function readCheckout(
   client: pg.Pool | pg.ClientBase,
   policy: TokenPolicy,

@@ -107,7 +107,7 @@ export class ShopOrders {
     return { kind: 'made', order, answer: answerOf(order) };
   }
 
-  /** An order as it is answered, with its credits of the same moment; null: there is none with this id. */
+  /** An order as it is answered, with its credits of the same moment; null: no order has this id. */
   read(id: string): Promise<object | null> {
     return this.#atOnce(async (tx) => {
       const order = await readTokenOrder(tx, id);
@@ -128,7 +128,7 @@ export class ShopOrders {
     return withTransaction(this.#parts.pool, read, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   }
 
-  /** An order as its payer needs it; null: there is none with this id. */
+  /** An order as its payer needs it; null: no order has this id. */
   checkout(id: string): Promise<Checkout | null> {
     return readCheckout(this.#parts.pool, this.#parts.policy, id);
   }

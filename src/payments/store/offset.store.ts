@@ -19,22 +19,21 @@ export interface PaymentsOffset extends BlockRef {
   readonly scripts: number;
 }
 
+/** The payments that are known: up to a block, and up to a time. */
+export interface KnownPayments extends PaymentsOffset {
+  /** The time up to which all of them are known; null: not known yet. */
+  readonly completeAt: Date | null;
+}
+
 /** The last block scanned for payments; null: none. */
-export async function readPaymentsOffset(client: pg.Pool | pg.ClientBase): Promise<PaymentsOffset | null> {
-  const { rows } = await client.query<PaymentsOffset>(
-    'SELECT height, hash, scripts FROM service.payments_offset',
+export async function readPaymentsOffset(client: pg.Pool | pg.ClientBase): Promise<KnownPayments | null> {
+  const { rows } = await client.query<KnownPayments>(
+    'SELECT height, hash, scripts, complete_at AS "completeAt" FROM service.payments_offset',
   );
   return rows[0] ?? null;
 }
 
-/** The time up to which all payments are known; null: not known yet. */
-export async function readCompleteAt(client: pg.Pool | pg.ClientBase): Promise<Date | null> {
-  const { rows } = await client.query<{ complete_at: Date | null }>(
-    'SELECT complete_at FROM service.payments_offset',
-  );
-  return rows[0]?.complete_at ?? null;
-}
-
+/** Stores the time up to which all payments are known. */
 export async function writeCompleteAt(client: pg.ClientBase, at: Date): Promise<void> {
   await client.query('UPDATE service.payments_offset SET complete_at = greatest(complete_at, $1)', [at]);
 }

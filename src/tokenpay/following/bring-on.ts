@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ReceivedRune } from '#chain/outputs/credited-output.queries.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
-import { readCompleteAt, readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import type { HeldCoin } from '#purse/coins/coin.ts';
 import { keepCoins, setAside } from '#purse/coins/coins.store.ts';
 import { postAllEntries } from '#purse/ledger/ledger.store.ts';
@@ -110,15 +110,17 @@ async function judge(
   now: Date,
 ): Promise<Judged[]> {
   const ids = orders.map(({ id }) => id);
+  // read before the payments, so that they have all that came until `completeAt`
+  const offset = await readPaymentsOffset(tx);
+  const tip = offset?.height ?? -1;
+  const completeAt = offset?.completeAt ?? null;
   const payments = await readPaymentsOf(tx, ids.map(tokenWatcherOf));
   const credits = await readCredits(tx, ids);
-  const tip = (await readPaymentsOffset(tx))?.height ?? -1;
   const seen = orders.map((order) => ({
     order,
     payments: payments.get(tokenWatcherOf(order.id)) ?? [],
     credits: credits.get(order.id) ?? [],
   }));
-  const completeAt = await readCompleteAt(tx);
   const known = {
     contents: await readContents(tx, seen.flatMap(uncredited), policy.special()),
     decisions: await readDecisions(tx, ids),

@@ -10,7 +10,7 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
-import { paymentsTipHash, readCompleteAt } from '#payments/store/offset.store.ts';
+import { paymentsTipHash, readPaymentsOffset } from '#payments/store/offset.store.ts';
 import {
   dueTokenOrders,
   keepWaiting,
@@ -67,11 +67,12 @@ export async function followTokenOrders({
     const rounds = new TokenRounds({ client, policy, signal, log });
     const waiting = new IndexWait();
     while (!signal.aborted) {
-      if (waiting.isWorthIt(await tipsOf(client), performance.now())) {
+      const tips = await tipsOf(client);
+      if (waiting.isWorthIt(tips, performance.now())) {
         await waker.wait(indexPollMs, signal);
         continue;
       }
-      if (await rounds.next()) continue;
+      if (await rounds.next(tips)) continue;
       await waker.wait(pollMs, signal);
     }
   });
@@ -108,14 +109,19 @@ export class TokenRounds {
     this.#parts = parts;
   }
 
-  /** One look. True: there may be more at once. */
-  async next(now: Date = new Date()): Promise<boolean> {
+  /**
+   * One look. True: there may be more at once.
+   *
+   * @param last the blocks that were read before it
+   */
+  async next(last: Tips): Promise<boolean> {
     const { client, signal } = this.#parts;
-    const { index, payments } = await tipsOf(client);
-    const tips = `${index} ${payments}`;
+    const now = new Date();
+    const tips = `${last.index} ${last.payments}`;
     const after = await readTokenOffset(client);
     const changes = await readPaymentChanges(client, after, changesMax);
-    const due = await dueTokenOrders(client, await readCompleteAt(client), ordersAtOnce);
+    const completeAt = (await readPaymentsOffset(client))?.completeAt ?? null;
+    const due = await dueTokenOrders(client, completeAt, ordersAtOnce);
     const touched = new Set(
       changes.flatMap(({ watchers }) => watchers.flatMap((watcher) => orderOfTokenWatcher(watcher) ?? [])),
     );
@@ -129,8 +135,8 @@ export class TokenRounds {
       if (signal.aborted) return false;
       await this.#bringOn(ids.slice(from, from + ordersAtOnce), now);
     }
-    const last = changes.at(-1);
-    if (last !== undefined) await moveTokenOffset(client, last.payment.change);
+    const lastChange = changes.at(-1);
+    if (lastChange !== undefined) await moveTokenOffset(client, lastChange.payment.change);
     this.#tips = tips;
     return changes.length === changesMax || (due.length === ordersAtOnce && this.#failed.size === 0);
   }
@@ -173,7 +179,8 @@ interface Tips {
   readonly payments: string | null;
 }
 
-async function tipsOf(client: pg.ClientBase): Promise<Tips> {
+/** Reads the last blocks of both. */
+export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   const { rows } = await client.query<Tips>(
     `SELECT encode(${indexTipHash}, 'hex') AS index, encode(${paymentsTipHash}, 'hex') AS payments`,
   );

@@ -9,7 +9,7 @@ import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
-import { TokenRounds } from '#tokenpay/following/follow-token-orders.ts';
+import { TokenRounds, tipsOf } from '#tokenpay/following/follow-token-orders.ts';
 import { heldBy, orderedAt } from './account-changes.ts';
 import type { EtchedRune, ShopWorld } from './shop-world.ts';
 
@@ -50,7 +50,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
         const policy = { confirmations: 1, byRune: shop.confirmations, special: () => [] };
         const { signal } = new AbortController();
         const rounds = new TokenRounds({ client, policy, signal, log: silentLogger() });
-        while (await rounds.next());
+        while (await rounds.next(await tipsOf(client)));
       } finally {
         client.release();
       }
