@@ -3,6 +3,7 @@ import { schnorr } from '@noble/curves/secp256k1.js';
 import { isPointX } from '#kernel/bitcoin/curve-point.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
+import { taggedHash } from '#kernel/bitcoin/signature-hashes.ts';
 import { compactSizeBytes } from '#kernel/bitcoin/transaction-size.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { leafFault } from './leaf-script.ts';
@@ -104,13 +105,6 @@ function leafHash(script: Uint8Array): Uint8Array {
     length.writeUIntLE(script.length, 1, length.length - 1);
   }
   return taggedHash('TapLeaf', Uint8Array.of(tapscript), length, script);
-}
-
-function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Buffer {
-  const prefix = createHash('sha256').update(tag).digest();
-  const hash = createHash('sha256').update(prefix).update(prefix);
-  for (const part of parts) hash.update(part);
-  return hash.digest();
 }
 
 const isEqual = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;

@@ -14,8 +14,8 @@ export function publicParent(chainCode: Uint8Array, publicKey: Uint8Array): Publ
   return { chainCode, publicKey };
 }
 
-/** Points of the curve: tweaks are below this number (SEC 2). */
-const order = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
+/** The number of points of the curve: tweaks are below it (SEC 2). */
+const curveOrder = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
 /**
  * The compressed public key of a child that is not hardened: CKDpub of BIP 32. libsecp256k1 takes a third of the time of
@@ -26,5 +26,5 @@ export function publicChild({ chainCode, publicKey }: PublicParent, index: numbe
   data.set(publicKey);
   data.writeUInt32BE(index, publicKey.length);
   const tweak = createHmac('sha512', chainCode).update(data).digest().subarray(0, 32);
-  return Buffer.compare(tweak, order) < 0 ? pointAddScalar(publicKey, tweak, true) : null;
+  return Buffer.compare(tweak, curveOrder) < 0 ? pointAddScalar(publicKey, tweak, true) : null;
 }
