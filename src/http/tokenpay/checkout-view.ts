@@ -11,6 +11,7 @@ import {
   type CheckoutState,
   type CheckoutView,
   feeWords,
+  isPayable,
 } from '#web/pages/checkout.page.ts';
 
 /** Facts of the instance on the page. */
@@ -31,7 +32,7 @@ export function checkoutView(checkout: Checkout, now: Date, place: CheckoutPlace
   const sentSats = missing.fee.amount === 0n ? 0n : atLeastDust(missing.fee.amount, missing.fee.script);
   return {
     ...place,
-    state: stateOf(checkout, isTimeOver, [token.state, fee.state]),
+    state: stateOf(checkout, isTimeOver, [token, fee]),
     token: { ...token, name: rune.name, symbol, missingUnits: units(missing.token.amount) },
     fee: { ...fee, missingSats: missing.fee.amount, sentSats },
     expiresAt,
@@ -77,10 +78,10 @@ function chargeStateOf(
 function stateOf(
   { order }: Checkout,
   isTimeOver: boolean,
-  charges: readonly CheckoutChargeState[],
+  charges: readonly CheckoutCharge[],
 ): CheckoutState {
   if (order.state === 'completed') return 'completed';
   if (order.state === 'error') return 'over';
   if (isTimeOver) return 'closing';
-  return charges.some((state) => state === 'open' || state === 'partly') ? 'open' : 'waiting';
+  return charges.some(isPayable) ? 'open' : 'waiting';
 }

@@ -6,12 +6,14 @@ import { moment } from '#web/parts/moment.ts';
 import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /**
- * How far a charge is, for its payer. `seen`: how much a payment brings is not known until it is credited. `late`: one was
- * seen that completes nothing any more.
+ * How far a charge is, for its payer. `seen`: how much a payment brings is not known until it is credited. `late`: one
+ * was seen that completes nothing any more.
  */
 export type CheckoutChargeState = 'open' | 'partly' | 'seen' | 'late' | 'paid' | 'over';
 
-/** `waiting`: nothing is asked for. `closing`: the time is over, and the order did not end yet. `over`: it ended unpaid. */
+/**
+ * `waiting`: nothing is asked for. `closing`: the time is over, and the order did not end yet. `over`: it ended unpaid.
+ */
 export type CheckoutState = 'open' | 'waiting' | 'closing' | 'completed' | 'over';
 
 export interface CheckoutCharge {
@@ -138,7 +140,9 @@ function tellClosing(charges: readonly CheckoutCharge[]): ToldState {
   ];
 }
 
-const isPayable = ({ state }: CheckoutCharge): boolean => state === 'open' || state === 'partly';
+/** Whether a payment of a charge is asked for. */
+export const isPayable = ({ state }: Pick<CheckoutCharge, 'state'>): boolean =>
+  state === 'open' || state === 'partly';
 
 const chargeWords: Readonly<Record<Exclude<CheckoutChargeState, 'seen'>, string>> = {
   open: 'Not paid yet',

@@ -73,8 +73,8 @@ export function ledgerFaults({ balances, fees, credits }: TokenLook): string[] {
 const isOfSats = (key: string): boolean => key.endsWith(` ${bitcoin}`);
 
 /**
- * Runes of which the ledger, what is set aside and what waits do not come to what addresses of charges hold. Credits that
- * are about to go are left out, and their outputs count again where another block has them. Pure.
+ * Runes of which the ledger, what is set aside and what waits do not come to what addresses of charges hold. Credits
+ * that are about to go are left out, and their outputs count again where another block has them. Pure.
  */
 export function heldFaults({ isAtOneBlock, credits, parts, heldAt }: TokenLook): string[] {
   if (!isAtOneBlock) return [];

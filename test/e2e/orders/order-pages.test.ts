@@ -6,6 +6,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { customerAddress } from '#test/support/psbts/customer-address.ts';
 import { PsbtWorld } from '#test/support/psbts/psbt-world.ts';
 import { callWallet, type WalletAccount } from '#test/support/psbts/wallets.ts';
+import { says } from './opened-pages.ts';
 
 const executable = browserForTests();
 const receiver = 910;
@@ -58,16 +59,6 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.goto(`${base}${path}`);
     return page;
   }
-
-  const says = (page: Page, selector: string, words: RegExp): Promise<unknown> =>
-    page
-      .locator(selector)
-      .filter({ hasText: words })
-      .first()
-      .waitFor()
-      .catch(async () => {
-        throw new Error(`${selector} is not ${String(words)}: ${await page.locator(selector).innerText()}`);
-      });
 
   /** Orders a text on the page; the page of the order. */
   async function ordered(text: string, options: BrowserContextOptions = {}): Promise<Page> {
