@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { runeSymbolOf } from '#chain/runes/rune.queries.ts';
+import { namedRune } from '#chain/runes/rune.queries.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { type OpenTokenOrder, readOpenTokenOrder } from './open-token-order.ts';
 import type { ChargeKind } from './order/token-order.ts';
@@ -11,6 +11,8 @@ export interface Checkout extends OpenTokenOrder {
   readonly confirmations: Readonly<Record<ChargeKind, number>>;
   /** The symbol of the rune; null: it has none, or the index does not know it now. */
   readonly symbol: string | null;
+  /** Another transaction has etched the name of its rune since: the order cannot be paid any more. */
+  readonly isEtchedAgain: boolean;
 }
 
 /** Reads an order for its payer; null: no order has this id. */
@@ -23,9 +25,12 @@ export async function readCheckout(
   if (open === null) return null;
   const rune = parseSpacedRune(open.order.rune.name)?.rune ?? null;
   const runes = rune === null ? [] : [rune];
+  const named = rune === null ? null : await namedRune(client, rune);
+  const isEtchedAgain = named !== null && Buffer.compare(named.etching, open.order.rune.etching) !== 0;
   return {
     ...open,
     confirmations: { fee: confirmationsOf(policy, []), token: confirmationsOf(policy, runes) },
-    symbol: rune === null ? null : await runeSymbolOf(client, rune),
+    symbol: isEtchedAgain ? null : (named?.symbol ?? null),
+    isEtchedAgain,
   };
 }

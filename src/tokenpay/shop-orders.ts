@@ -22,7 +22,7 @@ import type { TokenPolicy } from './order/token-policy.ts';
 import { tokenRunesOf } from './order/token-runes.store.ts';
 import type { SentTokenOrder } from './reading/read-token-order.ts';
 import { tokenSecretName } from './telling/tell-shop.ts';
-import { balanceAnswer, tokenOrderAnswer } from './telling/token-order-answer.ts';
+import { assetsOf, balanceAnswer, tokenOrderAnswer } from './telling/token-order-answer.ts';
 import { amountOf, readRunes } from './token-amount.ts';
 
 export interface ShopOrdersParts {
@@ -113,8 +113,7 @@ export class ShopOrders {
       const order = await readTokenOrder(tx, id);
       if (order === null) return null;
       const credits = (await readCredits(tx, [id])).get(id) ?? [];
-      const assets = credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
-      return tokenOrderAnswer(order, credits, await tokenRunesOf(tx, assets));
+      return tokenOrderAnswer(order, credits, await tokenRunesOf(tx, assetsOf(credits)));
     });
   }
 

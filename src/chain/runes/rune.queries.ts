@@ -185,14 +185,21 @@ export async function spacedNameOf(
   return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
 }
 
-/** The symbol of a rune. Null: it has none, or there is no such rune. */
-export async function runeSymbolOf(client: Pool | ClientBase, rune: Rune): Promise<string | null> {
-  const { rows } = await client.query<{ symbol: number | null }>(
-    'SELECT symbol FROM chain.runes WHERE rune = $1::numeric',
+/** The rune that has a name now: the transaction that etched it, and its symbol. Null: the index has no such rune. */
+export async function namedRune(
+  client: Pool | ClientBase,
+  rune: Rune,
+): Promise<{ readonly etching: Txid; readonly symbol: string | null } | null> {
+  const { rows } = await client.query<{ txid: Txid; symbol: number | null }>(
+    'SELECT txid, symbol FROM chain.runes WHERE rune = $1::numeric',
     [rune.toString()],
   );
-  const symbol = rows[0]?.symbol ?? null;
-  return symbol === null ? null : String.fromCodePoint(symbol);
+  const [found] = rows;
+  if (found === undefined) return null;
+  return {
+    etching: found.txid,
+    symbol: found.symbol === null ? null : String.fromCodePoint(found.symbol),
+  };
 }
 
 /** Keys that a statement gives as bytes, four each. */

@@ -15,7 +15,7 @@ import {
 } from '#tokenpay/operator/listed-orders.ts';
 import { tokenOrderStates } from '#tokenpay/order/charge-state.ts';
 import { type ChargeKind, chargeKinds, type TokenRune } from '#tokenpay/order/token-order.ts';
-import { bitcoinToken, displayed } from '#tokenpay/telling/token-order-answer.ts';
+import { assetsOf, bitcoinToken, displayed, tokenNames } from '#tokenpay/telling/token-order-answer.ts';
 
 const limitDefault = 50;
 const limitMost = 10_000;
@@ -40,26 +40,40 @@ export async function orders(context: CommandContext): Promise<void> {
   await withService(context, async (pool) => {
     const listed = await listTokenOrders(pool, wanted);
     if (flags['json'] !== undefined)
-      return print(`${JSON.stringify(listed.orders.map((each) => orderJson(each, listed)))}\n`);
+      return print(
+        `${JSON.stringify(listed.orders.map((each) => orderJson(each, tokensOfOrder(each, listed))))}\n`,
+      );
     if (listed.orders.length === 0)
       return print('no such orders: shops make them with POST /tokenpay/user/order/rune\n');
-    await print(listed.orders.map((each) => orderText(each, listed)).join(''));
+    await print(listed.orders.map((each) => orderText(each, tokensOfOrder(each, listed))).join(''));
   });
 }
 
-type Runes = Pick<ListedOrders, 'runes'>;
+/** Looks a token up by its number. */
+type Tokens = (asset: number) => Pick<TokenRune, 'name' | 'divisibility'>;
 
-const tokenOf = (asset: number, { runes }: Runes): Pick<TokenRune, 'name' | 'divisibility'> =>
-  asset === satsAsset
-    ? { name: bitcoinToken, divisibility: coinDecimals }
-    : (runes.get(asset) ?? { name: String(asset), divisibility: 0 });
+/** The tokens of one order or account, among which each has a name of its own. */
+function tokensOf(
+  assets: readonly number[],
+  { runes }: Pick<ListedOrders, 'runes'>,
+  own: TokenRune | null,
+): Tokens {
+  const names = tokenNames(assets, runes, own);
+  return (asset) =>
+    asset === satsAsset
+      ? { name: bitcoinToken, divisibility: coinDecimals }
+      : { name: names.get(asset) ?? String(asset), divisibility: runes.get(asset)?.divisibility ?? 0 };
+}
+
+const tokensOfOrder = ({ order, credits }: ListedOrder, listed: Pick<ListedOrders, 'runes'>): Tokens =>
+  tokensOf(assetsOf(credits), listed, order.rune);
 
 const missingOf = ({ order, credited }: ListedOrder, kind: ChargeKind): bigint => {
   const left = order.charges[kind].amount - credited[kind];
   return left > 0n ? left : 0n;
 };
 
-function orderJson(listed: ListedOrder, names: Runes): object {
+function orderJson(listed: ListedOrder, tokens: Tokens): object {
   const { order, credited, credits } = listed;
   const chargeJson = (kind: ChargeKind): object => {
     const { amount, address, state, txid } = order.charges[kind];
@@ -88,7 +102,7 @@ function orderJson(listed: ListedOrder, names: Runes): object {
       height: block.height,
       sats: Number(sats),
       tokens: held.map(({ asset, amount }) => {
-        const { name, divisibility } = tokenOf(asset, names);
+        const { name, divisibility } = tokens(asset);
         return { token: name, ...displayed(amount, divisibility) };
       }),
       aside,
@@ -106,7 +120,7 @@ function orderJson(listed: ListedOrder, names: Runes): object {
   };
 }
 
-function orderText(listed: ListedOrder, names: Runes): string {
+function orderText(listed: ListedOrder, tokens: Tokens): string {
   const { order, credited, credits } = listed;
   const charge = (kind: ChargeKind): string => {
     const { amount, state, address } = order.charges[kind];
@@ -119,13 +133,13 @@ function orderText(listed: ListedOrder, names: Runes): string {
     return `  ${kind.padEnd(5)} ${state.padEnd(15)} ${shown(credited[kind])} of ${shown(amount)}${left}\n        ${address}\n`;
   };
   const head = `${shownTime(order.createdAt)} ${order.state.padEnd(9)} ${terminalText(order.account)}\n  ${order.id}\n`;
-  return `${head}${chargeKinds.map(charge).join('')}${credits.map((each) => creditText(each, names)).join('')}`;
+  return `${head}${chargeKinds.map(charge).join('')}${credits.map((each) => creditText(each, tokens)).join('')}`;
 }
 
-function creditText(credit: ListedCredit, names: Runes): string {
+function creditText(credit: ListedCredit, tokens: Tokens): string {
   const { charge, block, sats, runes: held, aside, decision } = credit;
-  const tokens = held.map(({ asset, amount }) => {
-    const { name, divisibility } = tokenOf(asset, names);
+  const came = held.map(({ asset, amount }) => {
+    const { name, divisibility } = tokens(asset);
     return `, ${shownAmount(trustedU128(amount), divisibility)} ${name}`;
   });
   const became = aside === null ? 'credited' : `set aside: ${aside}`;
@@ -133,7 +147,7 @@ function creditText(credit: ListedCredit, names: Runes): string {
     decision === null
       ? ''
       : `    ${decision.kind} by ${terminalText(decision.decidedBy)}, ${shownTime(decision.decidedAt)}: ${terminalText(decision.reason)}\n`;
-  return `    ${outpointOf(credit)}\n    at ${charge}, block ${block.height}: ${sats} sats${tokens.join('')}; ${became}\n${decided}`;
+  return `    ${outpointOf(credit)}\n    at ${charge}, block ${block.height}: ${sats} sats${came.join('')}; ${became}\n${decided}`;
 }
 
 /** Shows what accounts hold, and what is set aside for them. */
@@ -151,16 +165,29 @@ export async function balances(context: CommandContext): Promise<void> {
   });
 }
 
-const balancesJson = (listed: ListedBalances): object[] =>
-  listed.balances.map(({ account, asset, amount, aside }) => {
-    const { name, divisibility } = tokenOf(asset, listed);
-    const shown = displayed(aside, divisibility);
-    return { account, token: name, ...displayed(amount, divisibility), aside: shown };
+/** Each balance with its token, as its account has it. */
+function namedBalances(listed: ListedBalances) {
+  const byAccount = Map.groupBy(listed.balances, ({ account }) => account);
+  return [...byAccount.values()].flatMap((of) => {
+    const tokens = tokensOf(
+      of.map(({ asset }) => asset),
+      listed,
+      null,
+    );
+    return of.map(({ asset, ...held }) => ({ ...held, ...tokens(asset) }));
   });
+}
+
+const balancesJson = (listed: ListedBalances): object[] =>
+  namedBalances(listed).map(({ account, amount, aside, name, divisibility }) => ({
+    account,
+    token: name,
+    ...displayed(amount, divisibility),
+    aside: displayed(aside, divisibility),
+  }));
 
 const linesOf = (listed: ListedBalances): string[] =>
-  listed.balances.map(({ account, asset, amount, aside }) => {
-    const { name, divisibility } = tokenOf(asset, listed);
+  namedBalances(listed).map(({ account, amount, aside, name, divisibility }) => {
     const shown = (units: bigint): string =>
       `${units < 0n ? '-' : ''}${shownAmount(trustedU128(units < 0n ? -units : units), divisibility)}`;
     return balanceLine([terminalText(account), shown(amount), shown(aside), name]);

@@ -4,6 +4,7 @@ import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
 import type { Checkout } from '#tokenpay/checkout.ts';
 import type { ChargeKind } from '#tokenpay/order/token-order.ts';
+import { nameWithEtching } from '#tokenpay/telling/token-order-answer.ts';
 import type { Site } from '#web/layout.ts';
 import {
   type CheckoutCharge,
@@ -23,17 +24,18 @@ interface CheckoutPlace {
 
 /** An order as its payer sees it: without the account, the description, the webhook and what came beside. Pure. */
 export function checkoutView(checkout: Checkout, now: Date, place: CheckoutPlace): CheckoutView {
-  const { order, missing, symbol } = checkout;
+  const { order, missing, symbol, isEtchedAgain } = checkout;
   const { rune, expiresAt, successUrl } = order;
   const isTimeOver = order.state === 'error' || now >= expiresAt;
   const units = (amount: bigint): string => shownAmount(trustedU128(amount), rune.divisibility);
-  const token = chargeView(checkout, 'token', isTimeOver, (amount) => `${units(amount)} ${rune.name}`);
+  const name = isEtchedAgain ? nameWithEtching(rune) : rune.name;
+  const token = chargeView(checkout, 'token', isTimeOver, (amount) => `${units(amount)} ${name}`);
   const fee = chargeView(checkout, 'fee', isTimeOver, feeWords);
   const sentSats = missing.fee.amount === 0n ? 0n : atLeastDust(missing.fee.amount, missing.fee.script);
   return {
     ...place,
     state: stateOf(checkout, isTimeOver, [token, fee]),
-    token: { ...token, name: rune.name, symbol, missingUnits: units(missing.token.amount) },
+    token: { ...token, name, symbol, missingUnits: units(missing.token.amount) },
     fee: { ...fee, missingSats: missing.fee.amount, sentSats },
     expiresAt,
     successUrl,
@@ -64,7 +66,7 @@ function chargeView(
 
 /** A payment that is seen comes first: its customer must not pay twice. */
 function chargeStateOf(
-  { order, missing }: Checkout,
+  { order, missing, isEtchedAgain }: Checkout,
   kind: ChargeKind,
   isTimeOver: boolean,
 ): CheckoutChargeState {
@@ -72,16 +74,18 @@ function chargeStateOf(
   if (order.charges[kind].state === 'completed' || amount === 0n) return 'paid';
   if (seen !== null) return seen.isInTime && order.state !== 'error' ? 'seen' : 'late';
   if (isTimeOver) return 'over';
+  if (isEtchedAgain) return 'unasked';
   return amount < order.charges[kind].amount ? 'partly' : 'open';
 }
 
 function stateOf(
-  { order }: Checkout,
+  { order, isEtchedAgain }: Checkout,
   isTimeOver: boolean,
   charges: readonly CheckoutCharge[],
 ): CheckoutState {
   if (order.state === 'completed') return 'completed';
   if (order.state === 'error') return 'over';
   if (isTimeOver) return 'closing';
+  if (isEtchedAgain) return 'etched-again';
   return charges.some(isPayable) ? 'open' : 'waiting';
 }

@@ -17,7 +17,7 @@ import type { CreditingPolicy } from '#tokenpay/order/token-policy.ts';
 import { storedRunes, tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 import { tokenWatcherOf } from '#tokenpay/order/watchers.ts';
 import { shopMessage } from '#tokenpay/telling/tell-shop.ts';
-import { tokenOrderAnswer } from '#tokenpay/telling/token-order-answer.ts';
+import { assetsOf, tokenOrderAnswer } from '#tokenpay/telling/token-order-answer.ts';
 import { putWebhooksOf } from '#webhooks/outbox.ts';
 import { chargeOf, judgeOrder, keptCredits, type NewCredit, newCredits, uncredited } from './judge-order.ts';
 import { readContents } from './read-contents.ts';
@@ -194,9 +194,7 @@ const nullable = (txid: Uint8Array | null): string =>
 async function tellShops(tx: pg.ClientBase, changed: readonly Judged[]): Promise<void> {
   const judged = changed.filter(({ before }) => before.webhookUrl !== null);
   if (judged.length === 0) return;
-  const assets = judged.flatMap(({ credits }) =>
-    credits.flatMap(({ runes }) => runes.map(({ asset }) => asset)),
-  );
+  const assets = judged.flatMap(({ credits }) => assetsOf(credits));
   const runes: ReadonlyMap<number, TokenRune> = await tokenRunesOf(tx, [...new Set(assets)]);
   await putWebhooksOf(
     tx,

@@ -8,6 +8,7 @@ import type { TokenOrderState } from '#tokenpay/order/charge-state.ts';
 import { readTokenOrders } from '#tokenpay/order/token-order.store.ts';
 import type { ChargeKind, TokenOrder, TokenRune } from '#tokenpay/order/token-order.ts';
 import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
+import { assetsOf } from '#tokenpay/telling/token-order-answer.ts';
 
 /** The orders that an operator asks for. */
 export interface WantedOrders {
@@ -58,10 +59,7 @@ export async function listTokenOrders(pool: pg.Pool, wanted: WantedOrders): Prom
       },
     ];
   });
-  const assets = orders.flatMap(({ order, credits: of }) => [
-    order.rune.asset,
-    ...of.flatMap(({ runes }) => runes.map(({ asset }) => asset)),
-  ]);
+  const assets = orders.flatMap(({ order, credits: of }) => [order.rune.asset, ...assetsOf(of)]);
   return { orders, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
 }
 

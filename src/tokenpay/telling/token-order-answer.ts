@@ -12,6 +12,32 @@ const tokenProtocols = ['bitcoin', 'rune'] as const;
 /** The name of sats as a token. Amounts of it are coins in balances, and sats in charges (capability-notes 6.2). */
 export const bitcoinToken = 'BTC';
 
+/**
+ * The names of runes, by asset. A name that was etched again after a reorganisation is two runes: the order's own, else
+ * the one that was known first, has it, and the other also has its etching.
+ *
+ * @param own the rune of the order to which they came; null: no order has them together
+ */
+export function tokenNames(
+  assets: readonly number[],
+  runes: ReadonlyMap<number, TokenRune>,
+  own: TokenRune | null,
+): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  const taken = new Set<string>();
+  const others = [...new Set(assets)].toSorted((one, other) => one - other).map((asset) => runes.get(asset));
+  for (const rune of [own ?? undefined, ...others]) {
+    if (rune === undefined || names.has(rune.asset)) continue;
+    names.set(rune.asset, taken.has(rune.name) ? nameWithEtching(rune) : rune.name);
+    taken.add(rune.name);
+  }
+  return names;
+}
+
+/** The name of a rune that another transaction etched, too. */
+export const nameWithEtching = ({ name, etching }: TokenRune): string =>
+  `${name} (etching ${displayHash(etching)})`;
+
 /** An order as answers and webhooks show it (client-compat 3.14), with what came for it. */
 export function tokenOrderAnswer(
   order: TokenOrder,
@@ -19,6 +45,7 @@ export function tokenOrderAnswer(
   runes: ReadonlyMap<number, TokenRune>,
 ): object {
   const { id, createdAt, account, charges, webhookUrl, successUrl, state, description, rune } = order;
+  const names = tokenNames(assetsOf(credits), runes, rune);
   return {
     id,
     createdAt: createdAt.getTime(),
@@ -42,7 +69,7 @@ export function tokenOrderAnswer(
     state,
     description,
     expiresAt: order.expiresAt.getTime(),
-    received: inChainOrder(credits).map((credit) => receivedAnswer(credit, runes)),
+    received: inChainOrder(credits).map((credit) => receivedAnswer(credit, runes, names)),
   };
 }
 
@@ -67,6 +94,7 @@ const signed = (amount: bigint, shown: (units: bigint) => string): string =>
 function receivedAnswer(
   { txid, vout, charge, block, sats, runes: held, aside }: Credit,
   runes: ReadonlyMap<number, TokenRune>,
+  names: ReadonlyMap<number, string>,
 ): object {
   return {
     txid: displayHash(txid),
@@ -74,51 +102,31 @@ function receivedAnswer(
     charge,
     height: block.height,
     sats: Number(sats),
-    tokens: held.map(({ asset, amount }) => tokenAnswer(asset, amount, runes)),
+    tokens: held.map(({ asset, amount }) => ({
+      token: names.get(asset) ?? String(asset),
+      protocol: 'rune',
+      ...displayed(amount, runes.get(asset)?.divisibility ?? 0),
+    })),
     isAside: aside !== null,
   };
 }
 
-function tokenAnswer(asset: number, amount: bigint, runes: ReadonlyMap<number, TokenRune>): object {
-  const rune = runes.get(asset);
-  return {
-    token: rune?.name ?? String(asset),
-    protocol: 'rune',
-    ...displayed(amount, rune?.divisibility ?? 0),
-  };
-}
+/** The runes of credits, some of them more than once. */
+export const assetsOf = (credits: readonly Pick<Credit, 'runes'>[]): number[] =>
+  credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
 
 /** Decimals of BTC in balances. */
 const coinDecimals = 8;
-
-/**
- * The names of runes in balances, by asset. A name that was etched again after a reorganisation is two runes: the one
- * that was known first has it, and the other also has its etching.
- */
-function namesOf(
-  assets: readonly number[],
-  runes: ReadonlyMap<number, TokenRune>,
-): ReadonlyMap<number, string> {
-  const names = new Map<number, string>();
-  const taken = new Set<string>();
-  for (const asset of assets.toSorted((one, other) => one - other)) {
-    const rune = runes.get(asset);
-    if (rune === undefined) continue;
-    const { name, etching } = rune;
-    names.set(asset, taken.has(name) ? `${name} (etching ${displayHash(etching)})` : name);
-    taken.add(name);
-  }
-  return names;
-}
 
 /** Balances by protocol and token, in display units (interface 2.8), and in base units beside (`amountBase`). */
 export function balanceAnswer(
   balances: readonly { readonly asset: number; readonly amount: bigint }[],
   runes: ReadonlyMap<number, TokenRune>,
 ): object {
-  const names = namesOf(
+  const names = tokenNames(
     balances.map(({ asset }) => asset),
     runes,
+    null,
   );
   const of = balances.map(({ asset, amount }) => {
     const rune = runes.get(asset);

@@ -7,14 +7,15 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /**
  * How far a charge is, for its payer. `seen`: how much a payment brings is not known until it is credited. `late`: one
- * was seen that completes nothing any more.
+ * was seen that completes nothing any more. `unasked`: the order cannot be completed.
  */
-export type CheckoutChargeState = 'open' | 'partly' | 'seen' | 'late' | 'paid' | 'over';
+export type CheckoutChargeState = 'open' | 'partly' | 'seen' | 'late' | 'paid' | 'over' | 'unasked';
 
 /**
  * `waiting`: nothing is asked for. `closing`: the time is over, and the order did not end yet. `over`: it ended unpaid.
+ * `etched-again`: the rune is gone, and another one has its name.
  */
-export type CheckoutState = 'open' | 'waiting' | 'closing' | 'completed' | 'over';
+export type CheckoutState = 'open' | 'waiting' | 'closing' | 'completed' | 'over' | 'etched-again';
 
 export interface CheckoutCharge {
   readonly state: CheckoutChargeState;
@@ -35,7 +36,7 @@ export interface CheckoutView {
   readonly network: string;
   readonly state: CheckoutState;
   readonly token: CheckoutCharge & {
-    /** The name of the rune. */
+    /** The name of the rune; with its etching where another one has the name, too. */
     readonly name: string;
     readonly symbol: string | null;
     /** In digits alone, as wallets take an amount. */
@@ -107,6 +108,11 @@ function tellState({ state, token, fee }: CheckoutView): ToldState {
       'The order ended without a full payment: do not pay it any more',
       'All that came, and what comes later, goes to the shop. Ask the shop for a new order, or for a refund.',
     ],
+    'etched-again': () => [
+      'halted',
+      'The rune of this order was etched again: do not pay this order any more',
+      'A reorganisation took its etching out of the chain, and another transaction has its name now. All that came goes to the shop. Ask the shop for a new order, or for a refund.',
+    ],
     open: () => {
       const open = [token, fee].filter(isPayable);
       const [only] = open;
@@ -150,6 +156,7 @@ const chargeWords: Readonly<Record<Exclude<CheckoutChargeState, 'seen'>, string>
   late: 'A payment came that does not complete this order: it goes to the shop',
   paid: 'Paid',
   over: 'Not paid in time',
+  unasked: 'Not asked for any more',
 };
 
 function stateWords({ state, confirmations }: CheckoutCharge): string {

@@ -103,6 +103,12 @@ export function testTestPayments(started: () => ShopWorld): void {
       const told = 'etched again by another transaction after a reorganisation: ask the shop for a new order';
       const { status, body } = await pay('exact', { id });
       expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(told)]);
+      const checkout = await shop.app.inject({ url: `/tokenpay/checkout/${id}` });
+      expect([checkout.statusCode, checkout.body]).toEqual([
+        200,
+        expect.stringContaining('The rune of this order was etched again') as string,
+      ]);
+      expect(checkout.body).not.toContain('Open in a wallet');
       const owner = customerAddress(74_000);
       const built = await shop.app.inject({
         method: 'POST',

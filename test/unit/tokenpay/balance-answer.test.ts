@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { accountBalance } from '#http/tokenpay/token-order.schemas.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { TokenRune } from '#tokenpay/order/token-order.ts';
-import { balanceAnswer } from '#tokenpay/telling/token-order-answer.ts';
+import { balanceAnswer, tokenNames } from '#tokenpay/telling/token-order-answer.ts';
 
 const etched = (asset: number, name: string, divisibility: number): TokenRune => ({
   asset,
@@ -31,6 +31,15 @@ test('two runes of one name are two balances, in whichever order they come', () 
   expect(answered([1, 150n], [2, 7n], [3, 25n])).toMatchObject(both);
   expect(answered([3, 25n], [2, 7n], [1, 150n])).toMatchObject(both);
   expect(answered([3, 25n])).toMatchObject({ rune: { GOODS: 0.25 } });
+});
+
+test('what came for an order has the name of its rune, and a rune that was etched again its etching', () => {
+  const named = (own: number, ...assets: number[]): unknown =>
+    Object.fromEntries(tokenNames(assets, runes, runes.get(own) ?? null));
+  const again = (asset: number): string => `GOODS (etching 0${asset}${`0${asset}`.repeat(31)})`;
+  expect(named(1, 3, 2, 1, 3)).toEqual({ 1: 'GOODS', 2: 'OTHER', 3: again(3) });
+  expect(named(3, 1, 3)).toEqual({ 1: again(1), 3: 'GOODS' });
+  expect(named(3)).toEqual({ 3: 'GOODS' });
 });
 
 test('balances are numbers with all digits, and base units as texts, as the schema has them', () => {

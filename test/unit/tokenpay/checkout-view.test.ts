@@ -24,6 +24,7 @@ interface Given {
   readonly fee?: Part;
   readonly name?: string;
   readonly symbol?: string;
+  readonly isEtchedAgain?: boolean;
 }
 
 const [inTime, tooLate] = [true, false].map((isInTime) => ({ confirmations: 1, isInTime })) as [
@@ -32,7 +33,13 @@ const [inTime, tooLate] = [true, false].map((isInTime) => ({ confirmations: 1, i
 ];
 const none: Part = { missing: 0n };
 
-function checkoutOf({ state = 'pending', name = 'GOODS', symbol, ...given }: Given): Checkout {
+function checkoutOf({
+  state = 'pending',
+  name = 'GOODS',
+  symbol,
+  isEtchedAgain = false,
+  ...given
+}: Given): Checkout {
   const parts = { token: given.token ?? {}, fee: given.fee ?? {} };
   const chargeOf = (kind: ChargeKind) => ({
     kind,
@@ -68,6 +75,7 @@ function checkoutOf({ state = 'pending', name = 'GOODS', symbol, ...given }: Giv
     missing: { fee: missingOf(parts.fee), token: missingOf(parts.token) },
     confirmations: { fee: 2, token: 6 },
     symbol: symbol ?? null,
+    isEtchedAgain,
   };
 }
 
@@ -97,6 +105,24 @@ describe('an order in each state', () => {
     ['the time is over', {}, after, 'closing', 'over', 'over', 'do not pay this order any more'],
     ['all came', { state: 'completed', ...both(none) }, after, 'completed', 'paid', 'paid', 'is completed'],
     ['it ended in error', { state: 'error' }, before, 'over', 'over', 'over', 'Ask the shop'],
+    [
+      'the rune is gone',
+      { isEtchedAgain: true },
+      before,
+      'etched-again',
+      'unasked',
+      'unasked',
+      'was etched again',
+    ],
+    [
+      'the rune is gone, and the fee waits',
+      { isEtchedAgain: true, fee: { seen: inTime } },
+      before,
+      'etched-again',
+      'unasked',
+      'seen',
+      'do not pay this order any more',
+    ],
     ['late', { state: 'error', token: { seen: tooLate } }, after, 'over', 'late', 'over', 'Ask the shop'],
   ])('%s', (_name, given, now, state, token, fee, words) => {
     const view = checkoutView(checkoutOf(given), now, place);
@@ -118,7 +144,7 @@ describe('an order in each state', () => {
       ['token', token],
       ['fee', fee],
     ])
-      expect(page.includes(`address-of-${name}`)).toBe(shown !== 'over' && shown !== 'late');
+      expect(page.includes(`address-of-${name}`)).toBe(!['over', 'late', 'unasked'].includes(shown!));
     for (const hidden of ['private', 'webhook']) expect(page).not.toContain(hidden);
     expect(page.includes('href="https://shop.example/"')).toBe(state === 'completed');
   });
@@ -151,6 +177,12 @@ test('a PSBT is made for what is missing, and not while a payment waits or the t
   expect(payOf({ token: { missing: 5n } })).toEqual({ token: { ...token, units: '0.05' }, fee });
   expect(payOf({ token: { seen: inTime } })).toBeNull();
   expect(payOf({}, after)).toBeNull();
+  expect(payOf({ isEtchedAgain: true })).toBeNull();
+});
+
+test('a rune whose name another one has is shown with its etching', () => {
+  expect(pageOf({ isEtchedAgain: true })).toContain(`2.5 GOODS (etching ${'0'.repeat(64)})`);
+  expect(pageOf({})).not.toContain('etching');
 });
 
 test('amounts are exact, what arrived is shown, and hostile names and symbols are texts', () => {

@@ -74,6 +74,7 @@ const paces = {
   closing: 'waiting-confirmation',
   completed: 'completed',
   over: 'expired',
+  'etched-again': 'waiting-confirmation',
 };
 
 /** @param {number | null} retryAfterMs */
