@@ -94,7 +94,7 @@ export async function insertKey(
 
 /** Keys of an account, or of all accounts (null), oldest first. Throws `account_unknown`. */
 export async function listKeys(pool: pg.Pool, account: string | null): Promise<readonly StoredKey[]> {
-  if (account !== null) await checkAccount(pool, account);
+  if (account !== null) await requireAccount(pool, account);
   const { rows } = await pool.query<KeyRow>(
     `SELECT ${keyColumns} FROM service.keys WHERE $1::text IS NULL OR account = $1 ORDER BY id`,
     [account],
@@ -118,7 +118,7 @@ export async function revokeKeys(
   pool: pg.Pool,
   { account, scopes, key }: WhichKeys,
 ): Promise<readonly StoredKey[]> {
-  await checkAccount(pool, account);
+  await requireAccount(pool, account);
   const prefix = key !== null && 'prefix' in key ? key.prefix : null;
   const hash = key !== null && 'hash' in key ? key.hash : null;
   const { rows } = await pool.query<KeyRow>(
@@ -138,7 +138,8 @@ export async function revokeKeys(
   return rows.map(storedKey).toSorted((a, b) => a.id - b.id);
 }
 
-async function checkAccount(pool: pg.Pool, account: string): Promise<void> {
+/** Throws `account_unknown`. */
+export async function requireAccount(pool: pg.Pool, account: string): Promise<void> {
   const { rowCount } = await pool.query('SELECT FROM service.accounts WHERE name = $1', [account]);
   if (rowCount === 0) throw unknownAccount(account);
 }

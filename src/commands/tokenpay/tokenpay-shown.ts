@@ -1,3 +1,4 @@
+import { requireAccount } from '#accounts/account.store.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
@@ -38,6 +39,7 @@ export async function orders(context: CommandContext): Promise<void> {
     limit,
   };
   await withService(context, async (pool) => {
+    if (wanted.account !== null) await requireAccount(pool, wanted.account);
     const listed = await listTokenOrders(pool, wanted);
     if (flags['json'] !== undefined)
       return print(
@@ -155,6 +157,7 @@ export async function balances(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const account = flags['account'] ?? null;
   await withService(context, async (pool) => {
+    if (account !== null) await requireAccount(pool, account);
     const listed = await listTokenBalances(pool, account);
     if (flags['json'] !== undefined) return print(`${JSON.stringify(balancesJson(listed))}\n`);
     if (listed.balances.length === 0)
