@@ -10,6 +10,7 @@ import { countOrders, type OrderCounts } from '#orders/order/order-counts.querie
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
 import { countPayouts, type PayoutCounts } from '#payouts/payout/payout-counts.queries.ts';
+import { countAccountsBelowZero } from '#purse/ledger/token-balances.queries.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
 
 /** Figures that only the database has, equal in every process. `isSearched`: Postgres may have to answer searches. */
@@ -24,6 +25,11 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
     name: 'satscribe_wallet_coins_unlisted_orders',
     help: 'Orders of an earlier version whose coins are not listed yet; until 0 no coin pays for costs of the service',
     values: async () => [{ value: await countUnlisted(pool) }],
+  });
+  metrics.read({
+    name: 'satscribe_tokenpay_accounts_below_zero',
+    help: 'Accounts of shops with a balance below 0, after a reorganisation took back what had left them',
+    values: async () => [{ value: await countAccountsBelowZero(pool) }],
   });
   metrics.read({
     name: 'satscribe_mempool_transactions',

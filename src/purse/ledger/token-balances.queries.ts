@@ -33,3 +33,11 @@ export async function readTokenBalances(
 ): Promise<TokenBalance[]> {
   return readAllTokenBalances(client, account);
 }
+
+/** Accounts of shops of which a balance is below 0: a reorganisation took back what had left them. */
+export async function countAccountsBelowZero(client: pg.Pool | pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    'SELECT count(DISTINCT account)::integer AS count FROM service.token_balances WHERE amount < 0',
+  );
+  return rows[0]?.count ?? 0;
+}

@@ -2,6 +2,7 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { countAccountsBelowZero } from '#purse/ledger/token-balances.queries.ts';
 import { askReturn } from '#src/app/ordering/return-aside.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
@@ -259,7 +260,9 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
         [shop.account, units],
       );
     };
+    expect(await countAccountsBelowZero(shop.world.database.accessPool)).toBe(0);
     await move(260);
+    expect(await countAccountsBelowZero(shop.world.database.accessPool)).toBe(1);
     await shop.world.chain.mineEmpty(1);
     await made();
     const { reserves } = await verified();
