@@ -24,25 +24,33 @@ export const keysCommand: Command = {
 characters of keys, and their usage. revoke revokes the key of --key, or all keys of the account (with
 --scope those that have such a scope). Running processes notice it within 5 seconds.
 
+No scope includes another: name all that the key needs.
+
+  search             searches, where SEARCH_ACCESS asks for a key (docs/access.md)
+  orders             uploads of files, and orders of collections without a solved challenge (docs/orders.md)
+  tokenpay           orders that are paid in runes, and the balance of the account (docs/tokenpay.md)
+  tokenpay-withdraw  reserved for withdrawals: nothing asks for it yet
+  admin              changes of all collections
+
+--base-fee is a price in sats: of a file of a managed order (in place of ORDER_BASE_FEE), and of a token order
+(in place of TOKENPAY_BASE_FEE). 0 asks for nothing.
+
   satscribe keys create --account alice --rate 1200
   satscribe keys create --account shop --scope search,orders --rate 20/10
   satscribe keys create --account shop --scope orders --direct-base-fee 1500 --discount rareSatsFee:10%
+  satscribe keys create --account shop --scope tokenpay --base-fee 0
   satscribe keys list --account alice
   satscribe keys revoke --account alice --key satscribe_0123abcd`,
   flags: [
     ownFlag('account', 'A', 'the owner of the keys; `list` without it shows the keys of all accounts'),
-    ownFlag(
-      'scope',
-      'LIST',
-      `what the key may do, separated by commas: ${scopes.join(', ')} (create: default search)`,
-    ),
+    ownFlag('scope', 'LIST', `what the key may do: ${scopes.join(',')} (create, unset: search)`),
     ownFlag(
       'rate',
       'N[/S]',
-      'create: at most N requests at once and in S seconds (default: a minute); 0: no limit',
+      'create: at most N requests at once and in S seconds (60); 0: no limit',
       rateDefault,
     ),
-    ownFlag('base-fee', 'SATS', 'create: price of a file of a managed order, in place of ORDER_BASE_FEE'),
+    ownFlag('base-fee', 'SATS', 'create: price of a file of a managed order, and of a token order (below)'),
     ownFlag(
       'direct-base-fee',
       'SATS',
