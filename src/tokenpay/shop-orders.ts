@@ -23,7 +23,7 @@ import { tokenRunesOf } from './order/token-runes.store.ts';
 import type { SentTokenOrder } from './reading/read-token-order.ts';
 import { tokenSecretName } from './telling/tell-shop.ts';
 import { assetsOf, balanceAnswer, tokenOrderAnswer } from './telling/token-order-answer.ts';
-import { amountOf, readRunes } from './token-amount.ts';
+import { amountOf, type FoundRune, readRunes } from './token-amount.ts';
 
 export interface ShopOrdersParts {
   /** Connections of the role that answers requests. */
@@ -60,7 +60,7 @@ export class ShopOrders {
   readonly #parts: ShopOrdersParts;
   readonly urlProblem: ShopOrdersParts['urlProblem'];
   readonly #standing: BatchedReads<null, Standing>;
-  readonly #runes: BatchedReads<Rune, RuneDetail | null>;
+  readonly #runes: BatchedReads<Rune, FoundRune>;
 
   constructor(parts: ShopOrdersParts) {
     this.#parts = parts;

@@ -24,26 +24,28 @@ export async function tokenAmount(
   sent: SentTokenAmount,
   signal: AbortSignal,
 ): Promise<TokenAmount | Faulty> {
-  const [found = null] = await readRunes(pool, [sent.rune], signal);
+  const [found = { rune: null, height: null }] = await readRunes(pool, [sent.rune], signal);
   return amountOf(sent, found);
 }
 
-/**
- * Runes of the index in one snapshot, in the order of their names; null: no block has one of this name. Throws as
- * `tokenAmount` does.
- */
-export const readRunes = (
-  pool: pg.Pool,
-  runes: readonly Rune[],
-  signal: AbortSignal,
-): Promise<(RuneDetail | null)[]> =>
+/** The answer of the index about a name. */
+export interface FoundRune {
+  /** Null: no block up to this height has one of the name. */
+  readonly rune: RuneDetail | null;
+  /** Null: no block is indexed. */
+  readonly height: number | null;
+}
+
+/** Runes of the index in one snapshot, in the order of their names. Throws as `tokenAmount` does. */
+export const readRunes = (pool: pg.Pool, runes: readonly Rune[], signal: AbortSignal): Promise<FoundRune[]> =>
   withSnapshot(
     pool,
-    async ({ client }) => {
+    async ({ client, tip }) => {
       await requireRunes(client);
       const found = new Map<Rune, RuneDetail | null>();
       for (const rune of new Set(runes)) found.set(rune, await runeDetail(client, { kind: 'rune', rune }));
-      return runes.map((rune) => found.get(rune) ?? null);
+      const height = tip?.height ?? null;
+      return runes.map((rune) => ({ rune: found.get(rune) ?? null, height }));
     },
     signal,
   );
@@ -51,12 +53,17 @@ export const readRunes = (
 /** The amount that was sent, of a rune that was found. Pure. */
 export function amountOf(
   { token, amount }: Pick<SentTokenAmount, 'token' | 'amount'>,
-  found: RuneDetail | null,
+  { rune, height }: FoundRune,
 ): TokenAmount | Faulty {
-  if (found === null) return faulty('token', `no rune ${token} is etched in a block.`);
-  const read = readAmount(amount, found.divisibility);
+  if (rune === null) return faulty('token', notEtched(token, height));
+  const read = readAmount(amount, rune.divisibility);
   if (read.kind === 'refused') return faulty('amount', `amount ${read.reason}.`);
-  return { kind: 'found', rune: found, amount: read.amount };
+  return { kind: 'found', rune, amount: read.amount };
+}
+
+function notEtched(token: string, height: number | null): string {
+  const known = height === null ? 'none is indexed yet' : `up to ${height}, the last that is indexed`;
+  return `no rune ${token} is etched in a block (${known}). Check its letters, as spacers do not count; a new rune can be asked for once a block has its etching.`;
 }
 
 const faulty = (parameter: string, message: string): Faulty => ({

@@ -169,8 +169,13 @@ export const pricedOrder = object(
 );
 
 /** The body of a creation in the document. Fields that are not named are ignored. */
-export const creationBody = (properties: Fields, description: string, examples: Examples): TSchema =>
+export const creationBody = (
+  properties: Fields,
+  description: string,
+  examples: Examples,
+  required: readonly string[] = [],
+): TSchema =>
   Type.Unknown({
     description,
-    acceptedForm: { ...object(properties, []), 'x-examples': examples },
+    acceptedForm: { ...object(properties, required), 'x-examples': examples },
   });

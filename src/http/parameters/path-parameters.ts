@@ -8,7 +8,7 @@ import { type Height, parseHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { hasFormOfRuneId, parseRuneId } from '#kernel/runes/rune-id.ts';
-import { parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { parseSpacedRune, runeNameForm, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { parseSat } from '#kernel/sats/parse-sat.ts';
 import { parseUnsigned } from '#kernel/sats/rust-numbers.ts';
 import { lastSat, type Sat } from '#kernel/sats/sat.ts';
@@ -69,7 +69,7 @@ export function runeNameOf(text: string): Rune {
   if (spaced !== null) return spaced.rune;
   throw new AppError(
     'request_invalid',
-    `${quoted(text)} is not the name of a rune: ${whyNoSpacedRune(text)}. A name is capital letters up to 2^128 - 1, with single • or . between them`,
+    `${quoted(text)} is not the name of a rune: ${whyNoSpacedRune(text)}. ${runeNameForm}`,
     { parameter: 'rune' },
   );
 }

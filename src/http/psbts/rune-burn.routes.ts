@@ -39,6 +39,7 @@ const burnBody = creationBody(
       value: { token: exampleToken, amount: 2.5, ...exampleSigners, feeRate: 5 },
     },
   },
+  ['token', 'amount'],
 );
 
 const validateBody = creationBody(

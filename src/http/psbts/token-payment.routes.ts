@@ -4,6 +4,7 @@ import { askerOf } from '#http/server/access/asker.ts';
 import { builds } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { noOrderId } from '#http/tokenpay/no-order-id.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { RequestValues } from '#kernel/requests/request-values.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
@@ -30,6 +31,7 @@ const body = creationBody(
       value: { orderId: exampleOrder, ...exampleSigners, feeRate: 5 },
     },
   },
+  ['orderId'],
 );
 
 const answer = Type.Object({
@@ -62,8 +64,9 @@ export function tokenPaymentRoutes(app: App, deps: AppDependencies): void {
       const feeRate = readFeeRate(values, 'feeRate', fields['feeRate'], 'either');
       refuseFaulty(values.faults);
       if (signers === null) throw new AppError('request_invalid', 'the addresses are not valid');
+      if (!isOrderId(id)) throw new AppError('not_found', noOrderId);
       if (shopOrders === null) throw new AppError('orders_off', 'this service takes no token payments');
-      const open = isOrderId(id) ? await shopOrders.open(id) : null;
+      const open = await shopOrders.open(id);
       if (open === null) throw new AppError('not_found', 'Order not found');
       const built = await payTokenOrder(coinPartsOf(deps), { open, signers, feeRate }, askerOf(reply));
       if (built.kind === 'refused') throw refusalError(built);

@@ -40,7 +40,11 @@ export function checkoutRoutes(app: App, deps: AppDependencies): void {
     handler: async (request, reply) => {
       const { id } = request.params;
       const checkout = shopOrders !== null && isOrderId(id) ? await shopOrders.checkout(id) : null;
-      if (checkout === null) throw new AppError('not_found', 'there is no such order');
+      if (checkout === null)
+        throw new AppError(
+          'not_found',
+          'there is no such order: open the link of the shop again, or ask the shop for a new one',
+        );
       // the id in the path would be told to every page that a link leads to
       reply.header('referrer-policy', 'no-referrer').header('x-robots-tag', 'noindex');
       reply.header('cache-control', 'no-store');

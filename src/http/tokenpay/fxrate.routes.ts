@@ -30,7 +30,10 @@ export function fxRateRoutes(app: App, { fxRates = null }: AppDependencies): voi
       reply.header('cache-control', 'no-store');
       const found = (await fxRates?.()) ?? null;
       if (found === null)
-        throw new AppError('fx_rates_missing', 'prices in dollars are not known here, or are too old');
+        throw new AppError(
+          'fx_rates_missing',
+          'prices in dollars are not known here, or are too old: the operator sets them with FX_RATES_FILE',
+        );
       const coins = [...found.usd].map(([coin, usd]) => [coin, { usd: exactNumber(digitsOf(usd)) }] as const);
       return { ...Object.fromEntries(coins), updatedAt: found.updatedAt.getTime() } as never;
     },

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { askerOf } from '#http/server/access/asker.ts';
 import { readsOrders, shopRequests } from '#http/server/access/guard.ts';
 import { matchesTag } from '#http/server/answers/conditional.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { jsonText, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -103,8 +104,15 @@ function accountRoute(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Throws `not_found` for a document that is not kept, and `orders_off` before the first document. */
+const noDocument = {
+  message:
+    'document is the SHA-256 of a document, 64 hex digits in lower case, as its ETag has it: leave it out for the last one.',
+  parameter: 'document',
+} as const;
+
+/** Throws `request_invalid` for a text that names no document, `not_found` for a document that is not kept, and `orders_off` before the first document. */
 async function found({ pool }: AppDependencies, document: string | undefined): Promise<ReservesDocument> {
+  if (document !== undefined && !/^[0-9a-f]{64}$/u.test(document)) throw new InvalidRequest([noDocument]);
   const made = await readReserves(pool, document === undefined ? null : Buffer.from(document, 'hex'));
   if (made !== null) return made;
   if (document !== undefined)

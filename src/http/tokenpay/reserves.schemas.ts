@@ -82,7 +82,7 @@ export const reservesOfAccount = Type.Object({
 export const documentQuery = {
   document: Type.Optional(
     Type.String({
-      pattern: hashForm,
+      acceptedForm: { pattern: hashForm },
       description: 'SHA-256 of one of the last documents; absent: the last one',
     }),
   ),

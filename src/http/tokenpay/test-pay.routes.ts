@@ -11,6 +11,7 @@ import { RequestValues } from '#kernel/requests/request-values.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
 import { isTestCase, testCases } from '#test-payments/test-cases.ts';
 import { keyOf } from './key-of.ts';
+import { noOrderId } from './no-order-id.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const names = Object.keys(testCases);
@@ -22,6 +23,7 @@ const body = creationBody(
   },
   'a payment of an order of the account, from the wallet for tests',
   { exact: { summary: 'Pays an order in full', value: { orderId: exampleOrder, case: 'exact' } } },
+  ['orderId', 'case'],
 );
 
 const answer = Type.Object({
@@ -54,9 +56,8 @@ export function testPayRoute(app: App, deps: AppDependencies): void {
       const { orderId, name } = readBody(request.body);
       const asker = askerOf(reply);
       const { account } = keyOf(asker.key);
-      const paid = isOrderId(orderId)
-        ? await testPayments.pay(coinPartsOf(deps), { account, orderId, name }, asker)
-        : null;
+      if (!isOrderId(orderId)) throw new AppError('not_found', noOrderId);
+      const paid = await testPayments.pay(coinPartsOf(deps), { account, orderId, name }, asker);
       if (paid === null) throw new AppError('not_found', 'Order not found');
       if (paid.kind === 'refused') throw refuseFaults([{ message: paid.reason, parameter: paid.parameter }]);
       const { txids, sats, left, address } = paid;

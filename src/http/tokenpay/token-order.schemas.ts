@@ -14,7 +14,10 @@ const chargeFields = {
 };
 
 const receivedToken = Type.Object({
-  token: Type.String({ description: 'the rune, with spacers' }),
+  token: Type.String({
+    description:
+      'the rune, with spacers; `NAME (etching <txid>)`: it has the name of the order’s rune, and is another one',
+  }),
   protocol: Type.Literal('rune'),
   amount: Type.Number({ description: 'display units, all digits' }),
   amountBase: Type.String({ description: 'base units' }),
@@ -31,7 +34,8 @@ const received = Type.Object({
   sats: Type.Integer(),
   tokens: Type.Array(receivedToken),
   isAside: Type.Boolean({
-    description: 'an inscription is in it: nothing of it is credited, and the operator can send it back',
+    description:
+      'an inscription or a special sat is in it: nothing of it is credited, and the operator can send it back',
   }),
 });
 
@@ -76,10 +80,10 @@ const amountBody = accepted('display units, as a number or in digits: nothing is
 
 const examples: Examples = {
   rune: {
-    summary: 'An order that is paid with half of a rune',
+    summary: 'An order of a shop that asks for two and a half units, and hears of each change',
     value: {
       token: 'UNCOMMON•GOODS',
-      amount: 1,
+      amount: 2.5,
       additionalFee: 100,
       description: 'A pair of socks',
       webhookUrl: 'https://shop.example/hooks/runes?token=1',
@@ -103,6 +107,7 @@ export const tokenOrderBody = creationBody(
   },
   'what a shop asks for (docs/tokenpay.md); other fields are ignored',
   examples,
+  ['token', 'amount'],
 );
 
 const balance = (description: string) =>

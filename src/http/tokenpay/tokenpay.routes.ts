@@ -14,6 +14,7 @@ import { readTokenOrder } from '#tokenpay/reading/read-token-order.ts';
 import type { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { fxRateRoutes } from './fxrate.routes.ts';
 import { keyOf } from './key-of.ts';
+import { noOrderId } from './no-order-id.ts';
 import { reservesRoutes } from './reserves.routes.ts';
 import { testPayRoute } from './test-pay.routes.ts';
 import { accountBalance, createdTokenOrder, tokenOrder, tokenOrderBody } from './token-order.schemas.ts';
@@ -39,7 +40,8 @@ export function tokenpayRoutes(app: App, deps: AppDependencies): void {
     handler: async (request, reply) => {
       const { id } = request.params;
       reply.header('cache-control', 'no-store');
-      const found = isOrderId(id) ? await needed(deps).read(id) : null;
+      if (!isOrderId(id)) throw new AppError('not_found', noOrderId);
+      const found = await needed(deps).read(id);
       if (found === null) throw new AppError('not_found', 'Order not found');
       return found as never;
     },

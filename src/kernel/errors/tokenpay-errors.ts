@@ -5,7 +5,7 @@ export const tokenpayErrors = {
   tokenpay_unknown: {
     meaning: 'No order of a shop has a confirmed output with this outpoint.',
     action:
-      '`satscribe tokenpay orders` shows the outputs of each order. An output is known once it has TOKENPAY_CONFIRMATIONS.',
+      '`satscribe tokenpay orders` shows the outputs of each order. An output is known once it has as many confirmations as TOKENPAY_CONFIRMATIONS asks for.',
     retry: 'never',
   },
   tokenpay_refuses: {

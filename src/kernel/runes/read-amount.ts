@@ -9,6 +9,8 @@ export type ReadAmount =
 const charsMax = 100;
 /** Larger exponents make no amount that fits, and would take time to write out. */
 const exponentMax = 60;
+/** The most decimals of a rune. */
+const decimalsMax = 38;
 const decimalForm = /^(?<sign>-?)(?<whole>\d+)(?:\.(?<decimals>\d+))?(?:[eE](?<exponent>[+-]?\d{1,9}))?$/u;
 
 /**
@@ -25,6 +27,16 @@ export function readAmount(text: string, divisibility: number): ReadAmount {
   if (amount === null)
     return refused(`has more than ${divisibility} decimals, which is all that the token has`);
   return amount > maxU128 ? refused('is above 2^128 - 1 base units') : { kind: 'read', amount };
+}
+
+/** The reason why no rune has such an amount, in words after the name of its field; null: the rune decides. Total. */
+export function amountFault(text: string): string | null {
+  const written = decimalOf(text);
+  if ('reason' in written) return written.reason;
+  if (written.digits <= 0n) return 'must be above 0';
+  const least = unitsOf(written, decimalsMax);
+  if (least === null) return `has more than ${decimalsMax} decimals, which is the most that a rune has`;
+  return least / 10n ** BigInt(decimalsMax) > maxU128 ? 'is above 2^128 - 1 base units' : null;
 }
 
 /** Reads a whole number of at least 0, as JSON writes numbers: `1000`, `1.0E3`. Null: it is another text. Total. */

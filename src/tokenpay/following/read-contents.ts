@@ -4,6 +4,7 @@ import {
   type ReceivedContents,
   receivedContents,
 } from '#chain/outputs/credited-output.queries.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { type ReceivedSats, receivedSats } from '#chain/sats/received-sats.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { hasSpecial } from '#kernel/satributes/has-special.ts';
@@ -39,9 +40,9 @@ export async function readContents(
  * are read at once are read in halves. One that has as many alone is taken for special: it is set aside, and stops no
  * other payment.
  */
-async function specialAmong(
+export async function specialAmong(
   tx: pg.ClientBase,
-  asked: readonly (MinedOutput & { readonly value: bigint })[],
+  asked: readonly (Outpoint & { readonly value: bigint })[],
   special: readonly Satribute[],
 ): Promise<(boolean | null)[]> {
   if (special.length === 0) return asked.map(() => false);
@@ -61,7 +62,7 @@ async function specialAmong(
 /** Null: they have more ranges than are read at once. */
 async function satsAtOnce(
   tx: pg.ClientBase,
-  asked: readonly (MinedOutput & { readonly value: bigint })[],
+  asked: readonly (Outpoint & { readonly value: bigint })[],
 ): Promise<readonly ReceivedSats[] | null> {
   try {
     return await receivedSats(tx, asked);

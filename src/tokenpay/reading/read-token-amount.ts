@@ -1,6 +1,8 @@
 import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
+import { amountFault } from '#kernel/runes/read-amount.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
-import { parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { hasFormOfRuneId } from '#kernel/runes/rune-id.ts';
+import { parseSpacedRune, runeNameForm, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
 /** An amount of a rune as a request names it, before its rune is looked up. */
 export interface SentTokenAmount {
@@ -13,7 +15,7 @@ export interface SentTokenAmount {
 
 /**
  * The fields `token` and `amount` of a body whose numbers are texts (`exactJson`). The name is with or without spacers,
- * in capitals. Null: `values` says what is wrong, of both at once. Total.
+ * in capitals, and the amount one that a rune may have. Null: `values` says what is wrong, of both at once. Total.
  */
 export function readTokenAmount(
   values: RequestValues,
@@ -28,11 +30,24 @@ function readRune(values: RequestValues, given: unknown): Pick<SentTokenAmount, 
   const token = values.text(given, 'token');
   if (token === null) return values.required(given, 'token');
   const parsed = parseSpacedRune(token);
-  if (parsed === null) return values.fault('token', `is not the name of a rune: ${whyNoSpacedRune(token)}`);
+  if (parsed === null)
+    return values.fault(
+      'token',
+      `is not the name of a rune: ${whyNoSpacedRune(token)}. ${expectedFor(token)}.`,
+    );
   return { rune: parsed.rune, token };
+}
+
+/** The next step of a client whose token is not a name. */
+function expectedFor(token: string): string {
+  if (hasFormOfRuneId(token)) return 'It is the id of a rune: send the name of the rune, as UNCOMMON•GOODS';
+  const capitals = token.toUpperCase();
+  return parseSpacedRune(capitals) === null ? runeNameForm : `Send it in capitals: ${capitals}`;
 }
 
 function readAmountText(values: RequestValues, given: unknown): string | null {
   if (!isGiven(given)) return values.required(given, 'amount');
-  return typeof given === 'string' ? given : values.fault('amount', 'must be a number');
+  if (typeof given !== 'string') return values.fault('amount', 'must be a number');
+  const fault = amountFault(given);
+  return fault === null ? given : values.fault('amount', `${fault}.`);
 }

@@ -126,15 +126,18 @@ export function testShopClients(started: () => ShopWorld): void {
     test.each([
       ['{}', ['token is required.', 'amount is required.']],
       ['{"token":"","amount":1}', ['token is required.']],
-      ['{"token":"lower","amount":1}', ['invalid character']],
+      ['{"token":"lower","amount":1}', ['Send it in capitals: LOWER.']],
       ['{"token":"ABC•","amount":1}', ['trailing spacer']],
       ['{"token":"•ABC","amount":1}', ['leading spacer']],
       ['{"token":"A••B","amount":1}', ['double spacer']],
-      ['{"token":"840000:1","amount":1}', ['invalid character']],
+      ['{"token":"840000:1","amount":1}', ['It is the id of a rune: send the name']],
       ['{"token":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","amount":1}', ['out of range']],
-      ['{"token":"NOTETCHED","amount":1}', ['no rune NOTETCHED is etched in a block.']],
+      ['{"token":"NOTETCHED","amount":1}', ['no rune NOTETCHED is etched in a block (up to']],
+      // all faults of the form, before the rune is looked up
+      ['{"token":"NOTETCHED","amount":"1,5","successUrl":"x"}', ['number in digits', 'successUrl must be']],
+      ['{"token":"NOTETCHED","amount":-1}', ['above 0']],
       ['{"token":"BTC","amount":1}', ['no rune BTC']],
-      ['{"token":7,"amount":1}', ['token']],
+      ['{"token":7,"amount":1}', ['A name is capital letters']],
       ['TOKEN 0', ['above 0']],
       ['TOKEN -1', ['above 0']],
       ['TOKEN "-0"', ['above 0']],
@@ -203,7 +206,24 @@ export function testShopClients(started: () => ShopWorld): void {
         404,
         { error: [{ msg: 'Order not found' }] },
       ],
-      ['GET', '/tokenpay/order/x', undefined, 404, { error: [{ msg: 'Order not found' }] }],
+      [
+        'GET',
+        '/tokenpay/order/x',
+        undefined,
+        404,
+        {
+          error: [
+            { msg: expect.stringMatching(/^Order not found: this is not the id of an order/u) as string },
+          ],
+        },
+      ],
+      [
+        'GET',
+        '/tokenpay/reserves?document=abc',
+        undefined,
+        400,
+        { error: [{ msg: expect.stringContaining('64 hex digits') as string }] },
+      ],
     ] as const)('%s %s %s', async (method, url, body, status, answer) => {
       const found = await ask(method, url, body);
       expect([found.status, found.body]).toEqual([status, answer]);

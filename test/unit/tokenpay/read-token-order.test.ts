@@ -46,3 +46,28 @@ test.each([
     faults: [{ message: 'additionalFee must be a whole number of at least 0', parameter: 'additionalFee' }],
   });
 });
+
+const messagesOf = (body: object): string[] => {
+  const read = readTokenOrder(body, () => 'is not reachable');
+  return read.kind === 'faulty' ? read.faults.map(({ message }) => message) : [];
+};
+
+test('all faults of the form are told at once', () => {
+  const body = { token: 'goods', amount: '1,5', additionalFee: '-1', webhookUrl: 'x', successUrl: 'x' };
+  expect(messagesOf(body)).toEqual([
+    'token is not the name of a rune: invalid character `g`. Send it in capitals: GOODS.',
+    'amount must be a number in digits.',
+    'additionalFee must be a whole number of at least 0',
+    'webhookUrl is not reachable',
+    'successUrl must be an http or https URL',
+  ]);
+});
+
+test.each([
+  ['1:0', 'It is the id of a rune'],
+  ['5', 'A name is capital letters'],
+  ['uncommon•goods', 'Send it in capitals: UNCOMMON•GOODS'],
+  ['GOODS ', 'A name is capital letters'],
+])('the token %j is refused with what is expected', (token, words) => {
+  expect(messagesOf({ token, amount: '1' })).toEqual([expect.stringContaining(words)]);
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAmount } from '#kernel/runes/read-amount.ts';
+import { amountFault, readAmount } from '#kernel/runes/read-amount.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { maxU128, trustedU128 } from '#kernel/runes/u128.ts';
 
@@ -71,5 +71,29 @@ describe('an amount in display units', () => {
         },
       ),
     );
+  });
+});
+
+describe('a fault of the form', () => {
+  test('is one for every rune, and what a rune reads has none', () => {
+    const digits = fc.stringMatching(/^-?\d{1,45}(?:\.\d{1,42})?(?:e[+-]?\d{1,2})?$/u);
+    fc.assert(
+      fc.property(digits, fc.integer({ min: 0, max: 38 }), (text, divisibility) => {
+        if (typeof read(text, divisibility) === 'bigint') expect(amountFault(text)).toBeNull();
+      }),
+    );
+  });
+
+  test.each([
+    ['1,5', 'must be a number in digits'],
+    ['0', 'must be above 0'],
+    ['-1', 'must be above 0'],
+    ['1e400', 'has an exponent beyond 60'],
+    ['1e-39', 'has more than 38 decimals, which is the most that a rune has'],
+    [String(maxU128 + 1n), 'is above 2^128 - 1 base units'],
+    [`${maxU128}.9`, null],
+    ['1e-38', null],
+  ])('%s', (text, fault) => {
+    expect(amountFault(text)).toBe(fault);
   });
 });
