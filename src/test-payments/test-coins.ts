@@ -4,7 +4,9 @@ import { coinbaseMaturity } from '#kernel/bitcoin/consensus.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { specialAmong } from '#tokenpay/following/read-contents.ts';
 import { mempoolSpenders } from '#utxos/mempool-spenders.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import type { TestCoin } from './plan-test-payment.ts';
@@ -15,20 +17,30 @@ export interface TestCoinParts {
   readonly node: NodeRpc;
 }
 
+export interface TestCoinOwner {
+  readonly script: Uint8Array;
+  readonly address: string;
+  /** Outputs of its recent payments. */
+  readonly recent: readonly TestCoin[];
+  readonly special: readonly Satribute[];
+}
+
 /**
  * Outputs of the wallet that the next transaction may spend: those in blocks, by the index, and those of its own recent
- * payments. Outputs with inscriptions are left out. Throws the codes of UtxoReader and NodeRpc.
+ * payments. Outputs with inscriptions or special sats are left out, as are those that the index does not know yet. Throws the
+ * codes of UtxoReader and NodeRpc.
  */
 export async function testCoins(
+  client: pg.ClientBase,
   parts: TestCoinParts,
-  owner: { readonly script: Uint8Array; readonly address: string },
-  recent: readonly TestCoin[],
+  owner: TestCoinOwner,
   asker: Asker,
 ): Promise<TestCoin[]> {
-  const { outputs } = await parts.utxos.listed([owner], asker);
+  const { script, address, recent, special } = owner;
+  const { outputs } = await parts.utxos.listed([{ script, address }], asker);
   const held = await heldAtScript(
     parts.pool,
-    owner.script,
+    script,
     outputs.map(({ txid, vout, height, blockHash }) => ({
       txid,
       vout,
@@ -36,11 +48,13 @@ export async function testCoins(
     })),
     [],
   );
-  const mined = outputs.flatMap(({ txid, vout, value, blockHash }, place): TestCoin[] => {
-    const { inscriptions = [], runes = null } = held[place] ?? {};
-    if (runes === null || inscriptions.length > 0) return [];
+  const money = outputs.flatMap(({ txid, vout, value, blockHash }, place): TestCoin[] => {
+    const { isIndexed = false, inscriptions = [], runes = null } = held[place] ?? {};
+    if (!isIndexed || runes === null || inscriptions.length > 0) return [];
     return [{ txid, vout, value: BigInt(value), runes, blockHash }];
   });
+  const areSpecial = await specialAmong(client, money, special);
+  const mined = money.filter((_, place) => areSpecial[place] === false);
   const known = new Set(outputs.map(outpointOf));
   const pending = recent
     .filter((coin) => !known.has(outpointOf(coin)))

@@ -12,6 +12,7 @@ import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune, parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { mintable } from '#kernel/runes/terms.ts';
 import { asU128, trustedU128 } from '#kernel/runes/u128.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 import { broadcast } from '#orders/sending/broadcast.ts';
 import { type NodeStanding, refundFeeRate } from '#orders/sending/node-standing.ts';
@@ -36,6 +37,8 @@ export interface TestPaymentsParts {
   readonly network: NetworkParameters;
   /** Sats that payments of one account may take within a day. */
   readonly dayMaxSats: number;
+  /** Satributes whose sats are no money: an output that has one is not spent. */
+  readonly special: () => readonly Satribute[];
 }
 
 /** The outcome of a request. Refused: it cannot be paid now, with what to do. */
@@ -85,6 +88,11 @@ export class TestPayments {
     this.#parts = parts;
   }
 
+  /** The address to which the operator sends what payments take. Throws the codes of the secret. */
+  async address(): Promise<string> {
+    return (await this.#wallet()).key.address;
+  }
+
   /**
    * Pays an order of an account in one of the cases. Null: the account has no such order. Throws `test_payments_spent`,
    * and the codes of UtxoReader and NodeRpc.
@@ -108,7 +116,8 @@ export class TestPayments {
     const paid = await withTransaction(this.#parts.pool, async (tx): Promise<TestPaid | Failed> => {
       await lockTestPayments(tx);
       const taken = await satsTaken(tx, account, new Date(Date.now() - dayMs));
-      const coins = await testCoins(chain, wallet.signer, await recentCoins(tx), asker);
+      const owned = { ...wallet.signer, recent: await recentCoins(tx), special: this.#parts.special() };
+      const coins = await testCoins(tx, chain, owned, asker);
       const made = await new Making(chain, wallet, coins).all(tx, name, { open, rune });
       if ('kind' in made) return made;
       const sats = made.reduce((sum, each) => sum + leaving(each), 0n);
@@ -247,7 +256,7 @@ class Making {
   #shortage({ rune, there, needed }: TestShort, detail: RuneDetail): string {
     const { address } = this.#wallet.key;
     if (rune === null)
-      return `The wallet for tests has ${there} sats without runes, and needs ${needed}: send them to ${address}.`;
+      return `The wallet for tests has ${there} sats without runes, and needs ${needed}: send them to ${address}. Outputs with inscriptions or special sats are not spent.`;
     const shown = (amount: bigint): string => shownAmount(trustedU128(amount), detail.divisibility);
     return `The wallet for tests has ${shown(there)} ${formatSpacedRune(detail)}, and needs ${shown(needed)}: send them to ${address}, and wait for a block.`;
   }

@@ -52,6 +52,10 @@ export function openShopOrders(
   });
 }
 
+/** The bytes from which the key of the wallet for tests comes. Throws `service_secret_missing`, `service_secret_invalid`. */
+export const testPaymentsSecret = async (config: Config): Promise<Uint8Array> =>
+  (await openWebhookKeys(config)).sharedSecret('test payments');
+
 /**
  * Payments for tests, which are made one at a time. Null: the settings allow none. Throws `config_invalid` on mainnet.
  */
@@ -59,6 +63,7 @@ export function openTestPayments(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
   network: NetworkName,
+  satributes: () => SatributeBook,
 ): TestPayments | null {
   requireTestNetwork(config, network);
   if (config.tokenpayTestPay === 0) return null;
@@ -70,12 +75,22 @@ export function openTestPayments(
     onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('connection of test payments', () => pool.end());
-  return new TestPayments({
+  const payments = new TestPayments({
     pool,
-    secret: async () => (await openWebhookKeys(config)).sharedSecret('test payments'),
+    secret: () => testPaymentsSecret(config),
     network: networks[network],
     dayMaxSats: config.tokenpayTestPay,
+    special: specialSatributes(config, satributes),
   });
+  void payments.address().then(
+    (address) =>
+      log.info(
+        { address, satsADay: config.tokenpayTestPay },
+        'test payments are on: send sats, and units of the runes that orders ask for, in outputs of their own, to this address',
+      ),
+    (error: unknown) => log.warn({ err: error }, 'test payments cannot be made'),
+  );
+  return payments;
 }
 
 /** Credits payments of shops' orders for the life of the process, where it has the seed of the wallet. */
@@ -101,16 +116,19 @@ function tokenPolicyOf({ tokenpayConfirmations }: Pick<Config, 'tokenpayConfirma
   return policy;
 }
 
-/** The rules of crediting by the settings. Satributes that are unknown on this network have no sats. */
-function creditingPolicyOf(
-  { tokenpayConfirmations, tokenpaySpecialSats }: Config,
+/** The rules of crediting by the settings. */
+function creditingPolicyOf(config: Config, satributes: () => SatributeBook): CreditingPolicy {
+  return { ...tokenPolicyOf(config), special: specialSatributes(config, satributes) };
+}
+
+/** Satributes whose sats are more than money, as they are known now. Those that are unknown on this network have no sats. */
+function specialSatributes(
+  { tokenpaySpecialSats }: Pick<Config, 'tokenpaySpecialSats'>,
   satributes: () => SatributeBook,
-): CreditingPolicy {
-  const policy = tokenPolicyOf({ tokenpayConfirmations });
+): () => Satribute[] {
   const names = specialSatsOf(tokenpaySpecialSats);
-  const special = (): Satribute[] => {
+  return () => {
     const book = satributes();
     return names.flatMap((name) => book.find(name) ?? []).filter((each) => book.isFindable(each));
   };
-  return { ...policy, special };
 }

@@ -95,7 +95,7 @@ export async function serveHttp(
     satTracer,
     utxos,
     demo,
-    ...openShops(context, database, network),
+    ...openShops(context, { database, network, satributes }),
     fxRates: openFxRates(context),
     prices: {
       baseFee: config.orderBaseFee,
@@ -126,15 +126,14 @@ export async function serveHttp(
 /** Parts that take orders, where the role of the process does. */
 function openShops(
   context: CommandContext,
-  database: AnsweringDatabase,
-  network: NetworkName,
+  { database, network, satributes }: Pick<HttpParts, 'database' | 'network' | 'satributes'>,
 ): Pick<AppDependencies, 'orders' | 'shopOrders' | 'testPayments' | 'collections'> {
   const { role } = context.config;
   const answers = answersRequests(role);
   return {
     orders: role === 'indexer' || role === 'search-sync' ? null : openCustomerOrders(context, database),
     shopOrders: answers ? openShopOrders(context, database) : null,
-    testPayments: answers ? openTestPayments(context, database, network) : null,
+    testPayments: answers ? openTestPayments(context, database, network, satributes) : null,
     collections: answers ? openCreatorCollections(context, database) : null,
   };
 }

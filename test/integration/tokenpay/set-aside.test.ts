@@ -59,10 +59,11 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
   };
 
   /** Pays with a coin of a block, whose first sat is uncommon. */
-  async function payUncommon(outputScript: Uint8Array, value: number): Promise<void> {
+  async function payUncommon(outputScript: Uint8Array, value: number): Promise<string> {
     const coin = await shop.world.chain.coin();
     const paying = transaction([coin], [{ value, outputScript }, { value: coin.value - value - 1_000 }]);
     await shop.world.chain.mine([paying]);
+    return paying.txid;
   }
 
   /** Base units of what the account holds, by token. */
@@ -141,6 +142,39 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     await shop.world.chain.mineMempool();
     await shop.until(order.id, ({ feeCharge }) => feeCharge.state === 'completed');
     await audited();
+  });
+
+  test('has a coin of its kind in the wallet for tests, which no test payment spends', async () => {
+    const order = await ordered();
+    const pay = async (): Promise<{ status: number; text: string }> => {
+      const answer = await shop.app.inject({
+        method: 'POST',
+        url: '/tokenpay/test/pay',
+        headers: { 'x-api-key': shop.key, 'content-type': 'application/json' },
+        payload: JSON.stringify({ orderId: order.id, case: 'btc-at-token' }),
+      });
+      return { status: answer.statusCode, text: answer.body };
+    };
+    const [, wallet = ''] = /send them to (\w+)\. Outputs with/u.exec((await pay()).text) ?? [];
+    const outputScript = await shop.scriptOf(wallet);
+    const special = await payUncommon(outputScript, 500_000);
+    await shop.world.indexed();
+    expect((await pay()).text).toContain('has 0 sats without runes');
+    await shop.send([{ value: 200_000, outputScript }]);
+    await shop.world.chain.mineMempool();
+    await shop.world.indexed();
+    expect(await pay()).toMatchObject({ status: 200 });
+    expect(await shop.world.chain.rpc.call('gettxout', [special, 0])).not.toBeNull();
+    await shop.world.chain.mineMempool();
+    await shop.until(order.id, ({ received }) => received.length === 1);
+    await audited();
+  });
+
+  test('is listed for accounts that are there', async () => {
+    for (const action of ['orders', 'balances'])
+      await expect(tokenpay(action, '--account', 'unknown')).rejects.toMatchObject({
+        code: 'account_unknown',
+      });
   });
 
   test('is not one with common sats', async () => {

@@ -125,6 +125,7 @@ export class ShopWorld {
         secret: async () => this.secrets.sharedSecret('test payments'),
         network: networks.regtest,
         dayMaxSats: testSatsADay,
+        special: () => new TypeRules(shortChainSatributes()).satributes,
       }),
       access: access.access,
       fxRates: async () => ({
