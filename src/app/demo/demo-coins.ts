@@ -1,18 +1,20 @@
 import type { DemoPayments } from '#http/demo/demo-payments.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import type { BatchRpc } from '#kernel/contracts/node.ts';
+import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { withWitnesses } from '#wallet/encode-transaction.ts';
 
 /**
  * P2WSH of OP_TRUE: any one who knows the script can spend it, so the demo needs no key. Blocks of the sample hold 80
  * such coins, and those that the demo mines pay to it too.
  */
 const openScript = '00204ae81572f06e1b88fd5ced7a1a000945432e83e1551e6f721ee9c00b8cc33260';
-const openAddress = 'bcrt1qft5p2uhsdcdc3l2ua4ap5qqfg4pjaqlp250x7us7a8qqhrxrxfsqseac85';
 /** A taproot address for what people order to try the demo. Its key is unknown. */
 const receiver = 'bcrt1ppv5z0dqmcnzlrr4cfzuxa9d83r8u5k7hc79tuy0srzw8g2sssqyqldkvme';
-/** One item of one byte, OP_TRUE. */
-const openWitness = '010151';
+/** OP_TRUE. */
+const openWitness = Uint8Array.of(0x51);
 export const openDescriptor = `raw(${openScript})`;
 
 const maturity = 100;
@@ -34,8 +36,14 @@ interface Scanned {
 }
 
 interface Coin {
-  readonly txid: string;
+  readonly txid: Txid;
   readonly vout: number;
+  readonly sats: number;
+}
+
+/** An output of a payment. */
+export interface DemoOutput {
+  readonly script: Uint8Array;
   readonly sats: number;
 }
 
@@ -49,22 +57,40 @@ export class DemoCoins implements DemoPayments {
     this.#rpc = rpc;
   }
 
-  pay(address: string, sats: number): Promise<string> {
-    const paid = this.#last.then(() => this.#pay(address, sats));
-    this.#last = paid.catch(() => undefined);
-    return paid;
+  async pay(address: string, sats: number): Promise<string> {
+    const found = await this.#rpc.call<{ isvalid: boolean; scriptPubKey?: string }>('validateaddress', [
+      address,
+    ]);
+    if (!found.isvalid || found.scriptPubKey === undefined)
+      throw wrong('this is no address of regtest', 'address');
+    return this.send([{ script: Buffer.from(found.scriptPubKey, 'hex'), sats }]);
   }
 
-  async #pay(address: string, sats: number): Promise<string> {
-    const { isvalid } = await this.#rpc.call<{ isvalid: boolean }>('validateaddress', [address]);
-    if (!isvalid) throw wrong('this is no address of regtest', 'address');
+  /** Sends a transaction with these outputs, and change after them. Throws `request_invalid` where no coins are left. */
+  send(outputs: readonly DemoOutput[]): Promise<string> {
+    const sent = this.#last.then(() => this.#send(outputs));
+    this.#last = sent.catch(() => undefined);
+    return sent;
+  }
+
+  async #send(outputs: readonly DemoOutput[]): Promise<string> {
+    const sats = outputs.reduce((sum, output) => sum + output.sats, 0);
     const coins = await this.#coinsFor(sats);
     const change = coins.reduce((sum, coin) => sum + coin.sats, 0) - sats - feeOf(coins.length);
-    const unsigned = await this.#rpc.call<string>('createrawtransaction', [
-      coins.map(({ txid, vout }) => ({ txid, vout })),
-      [{ [address]: bitcoins(sats) }, ...(change < changeMin ? [] : [{ [openAddress]: bitcoins(change) }])],
-    ]);
-    return this.#rpc.call<string>('sendrawtransaction', [withWitnesses(unsigned, coins.length)]);
+    const returned = change < changeMin ? [] : [{ script: Buffer.from(openScript, 'hex'), sats: change }];
+    const bytes = withWitnesses(
+      {
+        version: 2,
+        lockTime: 0,
+        inputs: coins.map(({ txid, vout }) => ({ txid, vout, sequence: replaceableSequence })),
+        outputs: [...outputs, ...returned].map((output) => ({
+          script: output.script,
+          value: BigInt(output.sats),
+        })),
+      },
+      coins.map(() => [openWitness]),
+    );
+    return this.#rpc.call<string>('sendrawtransaction', [Buffer.from(bytes).toString('hex')]);
   }
 
   /** Coins in blocks that no transaction of the mempool spends, for an amount and the fee. */
@@ -72,10 +98,12 @@ export class DemoCoins implements DemoPayments {
     const { height, unspents } = await this.#rpc.call<Scanned>('scantxoutset', ['start', [openDescriptor]]);
     const chosen: Coin[] = [];
     let sum = 0;
-    for (const { txid, vout, amount, height: of, coinbase = false } of unspents) {
+    for (const { txid: shown, vout, amount, height: of, coinbase = false } of unspents) {
       if (coinbase && height - of < maturity) continue;
       // null: the mempool spends it
-      if ((await this.#rpc.call<unknown>('gettxout', [txid, vout])) === null) continue;
+      if ((await this.#rpc.call<unknown>('gettxout', [shown, vout])) === null) continue;
+      const txid = parseTxid(shown);
+      if (txid === null) continue;
       const coin = { txid, vout, sats: satsOfBitcoins(Number(amount)) };
       chosen.push(coin);
       sum += coin.sats;
@@ -88,19 +116,5 @@ export class DemoCoins implements DemoPayments {
 
 const feeOf = (inputs: number): number => feeSats + inputs * feeSatsOfInput;
 
-/** In the node's form: exact, with eight decimals. */
-const bitcoins = (sats: number): string =>
-  `${Math.floor(sats / 100_000_000)}.${String(sats % 100_000_000).padStart(8, '0')}`;
-
 const wrong = (message: string, parameter: string): InvalidRequest =>
   new InvalidRequest([{ message, parameter }]);
-
-const versionDigits = 8;
-const lockTimeDigits = 8;
-
-/** The transaction in the form of BIP 144, each input with the open witness. */
-function withWitnesses(hex: string, inputs: number): string {
-  const version = hex.slice(0, versionDigits);
-  const parts = hex.slice(versionDigits, -lockTimeDigits);
-  return `${version}0001${parts}${openWitness.repeat(inputs)}${hex.slice(-lockTimeDigits)}`;
-}

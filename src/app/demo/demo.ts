@@ -3,13 +3,17 @@ import { join, resolve } from 'node:path';
 import { processEnvironment } from '#config/config.ts';
 import { refuseOwned } from '#embedded-postgres/data-dir-lock.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import { testPaymentsSecret } from '#src/app/ordering/token-payments.ts';
 import type { Additions } from '#src/app/serving/additions.ts';
 import { openBlocks } from '#src/app/sources/source.ts';
+import { TestKey } from '#wallet/test-key.ts';
 import { DemoCoins } from './demo-coins.ts';
 import { fillDemo } from './demo-contents.ts';
 import { mineWhatWaits } from './demo-mining.ts';
 import { type DemoNode, startDemoNode } from './demo-node.ts';
+import { fillTestWallet } from './demo-shop.ts';
 import { findBitcoinCore } from './find-bitcoin-core.ts';
 
 /** A demo that can be served. */
@@ -54,15 +58,17 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
     bitcoinCookieFile: node.cookieFile,
     walletSeedFile: seedFile,
   };
+  const coins = new DemoCoins(node.rpc);
+  const testKey = new TestKey(await testPaymentsSecret(config), networks.regtest);
+  const isFilled = await fillTestWallet(node.rpc, coins, testKey.script);
   void context.lifecycle.run('blocks of the demo', () => mineWhatWaits(context, node.rpc));
   return {
     context: { ...context, config },
     additions: {
       prepare: (database) => fillDemo(database, { collections, seedFile }),
-      demo: new DemoCoins(node.rpc),
+      demo: coins,
     },
-    words:
-      'orders: on, at /inscribe, with a regtest node of this demo; coins are worth nothing, and blocks come ten seconds after a payment',
+    words: `orders: on, at /inscribe, and of shops${isFilled ? '' : ' without test payments, as no coins are left for them'} (docs/tokenpay.md, "Try it"), with a regtest node of this demo; coins are worth nothing, and blocks come ten seconds after a payment`,
   };
 }
 

@@ -31,6 +31,8 @@ own and takes orders: order at /inscribe, and pay with the button of the order, 
   curl http://127.0.0.1:7700/demo/pay -H 'content-type: application/json' \\
     -d '{"address": "bcrt1…", "sats": 3451}'
 
+It is a shop that takes runes, too: docs/tokenpay.md, "Try it", has the requests.
+
 A block comes ten seconds after something waits. The coins are worth nothing.
 
   satscribe demo                        a chain made for it, with orders
@@ -79,6 +81,14 @@ const demoDefaults = {
   orderRate: '0',
 } as const;
 
+/** The demo of the sample "demo" is a shop, too: its blocks come only while something waits. */
+const shopDefaults = {
+  tokenpayConfirmations: '1',
+  // all sats of a chain this short are vintage
+  tokenpaySpecialSats: 'none',
+  tokenpayTestPay: 10_000_000,
+} as const;
+
 function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   const sampleGiven = flags['sample'];
   const folderGiven = settings.blocksDir ?? env['BLOCKS_DIR'] ?? '';
@@ -97,7 +107,8 @@ function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   const dataDir = `./data/demo-${sample === 'demo' ? 'chain' : sample}`;
   const indexSats = sample === 'demo';
   // a flag, because --sample is one
-  return { settings: { ...settings, blocksDir }, defaults: { ...demoDefaults, dataDir, indexSats } };
+  const shop = sample === 'demo' ? shopDefaults : {};
+  return { settings: { ...settings, blocksDir }, defaults: { ...demoDefaults, ...shop, dataDir, indexSats } };
 }
 
 /** A data folder for a folder of blocks: its name, to recognise it, and a hash, because names repeat. */

@@ -84,7 +84,32 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     expect(await order.text()).toContain(' data-demo-pay');
   });
 
-  test('takes an order, pays it with its coins, and delivers it with its own blocks', async () => {
+  test.concurrent('is the shop of docs/tokenpay.md, whose commands work as they are', async () => {
+    const [, section = ''] =
+      /\n## Try it\n([\s\S]*?)\n## /u.exec(readFileSync('docs/tokenpay.md', 'utf8')) ?? [];
+    const blocks = [...section.matchAll(/```\n([\s\S]*?)```/gu)].map(([, block = '']) =>
+      block.replaceAll(readmeOrigin, address).replaceAll('data/demo-chain', folder.path),
+    );
+    const [, ordering = '', paying = '', reading = ''] = blocks;
+    const told = await run('bash', ['-c', `set -e\n${ordering}\n${paying}\necho; echo "$key" "$id"`]);
+    const [, key = '', id = ''] = /\n(satscribe_\w+) (\S+)\n$/u.exec(told.stdout) ?? [];
+    expect(told.stdout).toContain(`"orderId":"${id}","case":"exact"`);
+    const checkout = await fetch(new URL(`/tokenpay/checkout/${id}`, address));
+    expect([checkout.status, await checkout.text()]).toEqual([
+      200,
+      expect.stringContaining('SATSCRIBE•DEMO•COIN'),
+    ]);
+    const orderNow = async () => (await fetch(new URL(`/tokenpay/order/${id}`, address))).json();
+    await waitUntil(async () => ((await orderNow()) as { state: string }).state === 'completed', {
+      limitMs: 60_000,
+    });
+    const [functions = ''] = ordering.split('satscribe accounts');
+    const { stdout } = await run('bash', ['-c', `key=${key}\nid=${id}\n${functions}\n${reading}`]);
+    expect(stdout).toContain('"state":"completed"');
+    expect(stdout).toContain('"rune":{"SATSCRIBE•DEMO•COIN":2.5}');
+  });
+
+  test.concurrent('takes an order, pays it with its coins, and delivers it with its own blocks', async () => {
     const post = async (path: string, body: unknown): Promise<Record<string, never>> => {
       const answer = await fetch(new URL(path, address), {
         method: 'POST',

@@ -1,0 +1,61 @@
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
+import type { BatchRpc } from '#kernel/contracts/node.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { asU128, smallU128 } from '#kernel/runes/u128.ts';
+import { type DemoCoins, type DemoOutput, openDescriptor } from './demo-coins.ts';
+
+/** SATSCRIBE•DEMO•COIN of the sample: 1,000 units a mint, and far from its cap. */
+const openRune = { block: smallU128(109), tx: 9 };
+/** Units for ten orders of a thousand, of which each may hold a coin until the next block. */
+const mints = 10;
+/** Sats beneath units: above the dust limit of any address. */
+const runeSats = 10_000;
+/** Some coins: payments that wait for a block need more than one. */
+const [plainCoins, plainSats] = [10, 1_000_000];
+/** Units of a second rune, for cases that send a wrong one. */
+const otherUnits = 1_000_000;
+
+const blank: Runestone = { kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null };
+const plainEtching = {
+  divisibility: null,
+  premine: null,
+  rune: null,
+  spacers: null,
+  symbol: null,
+  terms: null,
+  turbo: false,
+};
+const stone = (parts: Partial<Runestone>): DemoOutput => ({
+  script: encipher({ ...blank, ...parts }),
+  sats: 0,
+});
+
+/**
+ * Gives the wallet for test payments of shops (docs/tokenpay.md, "Test payments") what it pays with, in a block: units of
+ * a rune of the sample, units of another one, and sats. A wallet that has something stays as it is. False: the demo has
+ * too few coins left.
+ */
+export async function fillTestWallet(rpc: BatchRpc, coins: DemoCoins, script: Uint8Array): Promise<boolean> {
+  const descriptor = `raw(${Buffer.from(script).toString('hex')})`;
+  const { unspents } = await rpc.call<{ unspents: readonly unknown[] }>('scantxoutset', [
+    'start',
+    [descriptor],
+  ]);
+  if (unspents.length > 0) return true;
+  try {
+    await sendAll(coins, script);
+  } catch (error) {
+    if (error instanceof InvalidRequest) return false;
+    throw error;
+  }
+  await rpc.call('generatetodescriptor', [1, openDescriptor]);
+  return true;
+}
+
+async function sendAll(coins: DemoCoins, script: Uint8Array): Promise<void> {
+  const beneath = { script, sats: runeSats };
+  for (let count = 0; count < mints; count++) await coins.send([beneath, stone({ mint: openRune })]);
+  await coins.send([beneath, stone({ etching: { ...plainEtching, premine: asU128(otherUnits) } })]);
+  await coins.send(Array.from({ length: plainCoins }, () => ({ script, sats: plainSats })));
+}
