@@ -1,7 +1,8 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeightOf, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
-import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -66,7 +67,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   const { own, script, outputs, destination, feeRate } = order;
   if (outputs.length === 0)
     throw refused('nothing confirmed lies at its address that the mempool does not spend already.');
-  const cost = feeOfWeight(keyInputWeightOf(script), feeRate);
+  const cost = feeOf(keyInputWeightOf(script), feeRate);
   const taken = outputs
     .filter(({ value }) => value > cost)
     .toSorted((a, b) => Number(b.value - a.value))
@@ -82,7 +83,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   }));
   const sum = inputs.reduce((all, { value }) => all + value, 0n);
   const refund = { kind: 'refund' as const, script: destination, value: 0n };
-  const fee = feeOfWeight(plannedWeight({ inputs, outputs: [refund] }), feeRate);
+  const fee = feeOf(plannedWeight({ inputs, outputs: [refund] }), feeRate);
   const value = sum - fee;
   if (value < BigInt(dustOf(destination))) {
     const there = outputs.reduce((all, output) => all + output.value, 0n);
@@ -93,10 +94,6 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   const plan = { version: 2 as const, lockTime: 0, inputs, outputs: [{ ...refund, value }], feeMax: fee };
   return { plan, left: outputs.length - inputs.length };
 }
-
-/** The fee of a weight, rounded up; the rate is in sats for 1,000 virtual bytes. */
-export const feeOfWeight = (weight: number, feeRate: bigint): bigint =>
-  (BigInt(virtualSize(weight)) * feeRate + 999n) / 1000n;
 
 const refused = (reason: string): AppError =>
   new AppError('recovery_refused', `Nothing can be taken back with the kit: ${reason}`);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { smallest } from '#kernel/bitcoin/amount.ts';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { feeAt, feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { Holdings } from '#kernel/contracts/holdings.ts';
@@ -11,7 +12,7 @@ import {
   type WalletKey,
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { feeAt, feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 

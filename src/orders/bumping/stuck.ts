@@ -1,6 +1,6 @@
+import { feeAt } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
-import { feeAt } from '#orders/inscribing/plan-amounts.ts';
 import type { MempoolStanding } from '#orders/sending/mempool-standing.ts';
 import type { ClusterLimits } from '#orders/sending/node-standing.ts';
 import type { BumpedTransaction } from './plan-bump.ts';

@@ -1,16 +1,9 @@
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { frameWeight } from '#kernel/bitcoin/transaction-size.ts';
 import type { RevealLayout } from './order-layout.ts';
 import { type OrderRefusal, type OrderTerms, shortOf } from './order-terms.ts';
-import {
-  feeOf,
-  type Parts,
-  p2trDust,
-  p2trOutputWeight,
-  spareOf,
-  valueOf,
-  weightWith,
-} from './plan-amounts.ts';
+import { type Parts, p2trDust, p2trOutputWeight, spareOf, valueOf, weightWith } from './plan-amounts.ts';
 
 /** What the outputs of a commit hold. */
 export interface CommitAmounts {

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { frameWeight, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { checkTerms } from './check-terms.ts';
 import { groupFiles, type LeafGroup } from './group-files.ts';
 import { type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
-import {
-  feeOf,
-  type OwnOutput,
-  ownOutputFor,
-  p2trDust,
-  p2trOutputWeight,
-  weightWith,
-} from './plan-amounts.ts';
+import { type OwnOutput, ownOutputFor, p2trDust, p2trOutputWeight, weightWith } from './plan-amounts.ts';
 import { burnParts, revealParts, revealWeight } from './reveal-parts.ts';
 import {
   type FileGroup,

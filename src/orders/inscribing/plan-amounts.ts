@@ -1,4 +1,5 @@
-import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
+import { frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
 
 /** OP_1 <4e73> (P2A): anybody can spend it, so anybody can pay for its transaction. */
 export const anchorScript = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
@@ -22,13 +23,6 @@ export interface Parts {
 /** The weight of a transaction of these parts and one more output. */
 export const weightWith = ({ inputs, outputs, weight }: Parts, output: number): number =>
   frameWeight(inputs, outputs + 1) + weight + output;
-
-/** The fee of a weight at a rate in sats for 1,000 virtual bytes. */
-export const feeOf = (weight: number, feeRate: bigint): bigint => feeAt(virtualSize(weight), feeRate);
-
-/** The fee of a virtual size, rounded up. */
-export const feeAt = (virtualBytes: number, feeRate: bigint): bigint =>
-  (BigInt(virtualBytes) * feeRate + 999n) / 1000n;
 
 export const valueOf = (parts: readonly { readonly value: bigint }[]): bigint =>
   parts.reduce((sum, { value }) => sum + value, 0n);

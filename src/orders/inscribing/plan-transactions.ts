@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight, leafInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
 import type { Holdings } from '#kernel/contracts/holdings.ts';
@@ -20,7 +21,6 @@ import {
   anchorOutputWeight,
   anchorScript,
   burnScript,
-  feeOf,
   largest,
   type OwnOutput,
   ownOutputFrom,

@@ -1,7 +1,8 @@
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { feeOf, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import { type Arrived, type OwnDestination, spent } from '#orders/inscribing/plan-transactions.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';

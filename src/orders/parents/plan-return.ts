@@ -1,8 +1,9 @@
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import {
   type Arrived,

@@ -1,7 +1,8 @@
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import type { OrderLayout, RevealLayout } from '#orders/inscribing/order-layout.ts';
-import { feeOf, spareOf } from '#orders/inscribing/plan-amounts.ts';
+import { spareOf } from '#orders/inscribing/plan-amounts.ts';
 import type { CoinCosts } from '#orders/order/coin-selection.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { type QuotedPlan, quotedPlan } from './quoted-layout.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { feeAt, feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type {
@@ -9,7 +10,7 @@ import type {
   WalletKey,
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { feeAt, feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import type { Recipient } from '#payouts/payout/payout.ts';
 

@@ -1,7 +1,8 @@
 import { smallest } from '#kernel/bitcoin/amount.ts';
+import { feeAt, feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
-import { feeAt, feeOf, largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import { largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { PayoutShare } from '#payouts/payout/payout.ts';
 import { payoutFeeRateMax, payoutVirtualBytesMax } from './plan-payout.ts';
 

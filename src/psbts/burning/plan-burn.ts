@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { RuneAmount } from '#kernel/contracts/holdings.ts';
-import { feeOf, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { CoinFrame } from '#psbts/planning/choose-coins.ts';
 import { signedWeight, weighedParts } from '#psbts/planning/input-weight.ts';
 import { type PsbtInput, type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts/planning/psbt-plan.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
-import { feeOf } from '#orders/inscribing/plan-amounts.ts';
 import type { ChosenCoins, CoinFrame } from '#psbts/planning/choose-coins.ts';
 import type { CoinOutcome, CoinSupply } from '#psbts/planning/coin-supply.ts';
 import { signedWeight, weighedParts } from '#psbts/planning/input-weight.ts';

@@ -1,5 +1,6 @@
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { dustOf, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
-import { feeOf, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { Signer, SignerType } from '#psbts/signers/signer.ts';
 import { inputWeight, signedWeight, weighedParts, withInputs, withOutput } from './input-weight.ts';
 

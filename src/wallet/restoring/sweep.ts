@@ -1,8 +1,8 @@
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeightOf, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { feeOfWeight } from '../take-back.ts';
 import type { FoundOutput } from './find-outputs.ts';
 
 /** Inputs of one transaction: the work for signatures grows with them, and nodes relay 400,000 weight units. */
@@ -22,7 +22,7 @@ export interface Sweep {
  */
 export function sweep(outputs: readonly FoundOutput[], destination: Uint8Array, feeRate: bigint): Sweep {
   const isWorthIt = ({ script, value }: FoundOutput): boolean =>
-    value > feeOfWeight(keyInputWeightOf(script), feeRate);
+    value > feeOf(keyInputWeightOf(script), feeRate);
   const taken = outputs.filter(isWorthIt).toSorted((a, b) => Number(b.value - a.value));
   const plans: TransactionPlan[] = [];
   const isTaken = new Set<FoundOutput>();
@@ -60,7 +60,7 @@ function planOf(
     }),
   );
   const refund = { kind: 'refund' as const, script: destination, value: 0n };
-  const fee = feeOfWeight(plannedWeight({ inputs, outputs: [refund] }), feeRate);
+  const fee = feeOf(plannedWeight({ inputs, outputs: [refund] }), feeRate);
   const value = inputs.reduce((sum, input) => sum + input.value, 0n) - fee;
   const largest = inputs.at(-1)?.value ?? 0n;
   if (fee >= largest || value < BigInt(dustOf(destination))) return null;

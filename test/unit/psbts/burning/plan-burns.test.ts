@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
-import { feeOf } from '#orders/inscribing/plan-amounts.ts';
 import { burnScripts, burnScriptWith } from '#psbts/burning/burn-script.ts';
 import { type Burn, bareBurn, burnFrame, planBurn } from '#psbts/burning/plan-burn.ts';
 import {

@@ -1,8 +1,8 @@
 import { Transaction } from '@scure/btc-signer';
 import { Psbt } from 'bitcoinjs-lib';
 import { describe, expect, test } from 'vitest';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { asBlockHashHex, asTxid } from '#kernel/primitives/hash.ts';
-import { feeOf } from '#orders/inscribing/plan-amounts.ts';
 import { writePsbt } from '#psbts/bytes/write-psbt.ts';
 import { inputsOf, type PsbtInput, psbtPlan } from '#psbts/planning/psbt-plan.ts';
 import { transaction } from '#test/builders/regtest/regtest-transaction.ts';

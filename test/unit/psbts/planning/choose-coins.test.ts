@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { asBlockHashHex, asTxid } from '#kernel/primitives/hash.ts';
-import { feeOf, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { type ChosenCoins, type CoinFrame, chooseCoins } from '#psbts/planning/choose-coins.ts';
 import { inputWeight, signedWeight, weighedParts } from '#psbts/planning/input-weight.ts';
 import { type PsbtInput, psbtPlan } from '#psbts/planning/psbt-plan.ts';

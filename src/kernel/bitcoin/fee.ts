@@ -1,0 +1,8 @@
+import { virtualSize } from './transaction-size.ts';
+
+/** The fee of a weight at a rate in sats for 1,000 virtual bytes. */
+export const feeOf = (weight: number, feeRate: bigint): bigint => feeAt(virtualSize(weight), feeRate);
+
+/** The fee of a virtual size, rounded up. */
+export const feeAt = (virtualBytes: number, feeRate: bigint): bigint =>
+  (BigInt(virtualBytes) * feeRate + 999n) / 1000n;
