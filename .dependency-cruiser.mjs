@@ -69,6 +69,13 @@ export default {
       from: { path: '^src/orders/inscribing/' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|assert|buffer)(/strict)?$' },
     },
+    {
+      name: 'plans-of-withdrawals-are-pure',
+      comment: 'coins and prices to transactions: no IO, no clock, no keys, no configuration',
+      severity: 'error',
+      from: { path: '^src/tokenpay/withdrawing/planning/' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|assert|buffer)(/strict)?$' },
+    },
     room('config', '^src/config/', '^src/(config|accounts|inventory|orders|tokenpay|kernel)/'),
     room('web', '^src/web/', '^src/(web|kernel)/'),
     room(

@@ -6,13 +6,14 @@ import { byClients, clients } from '../clients.ts';
 import { nameOption, numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
+import { planFigures } from './plan-figures.ts';
 import { type BenchOrder, TokenShop } from './token-shop.ts';
 
-const parts = ['orders', 'balances', 'webhooks', 'block'] as const;
+const parts = ['orders', 'balances', 'webhooks', 'block', 'plan'] as const;
 const outputsOfOne = 100;
 const betweenPaymentsMs = 100;
 
-/** `npm run bench -- tokenpay`: orders of shops, balances, webhooks and blocks of payments beside many open orders. */
+/** `npm run bench -- tokenpay`: orders of shops, balances, webhooks and blocks of payments beside many open orders; plans of withdrawals. */
 export async function tokenpayBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -31,6 +32,36 @@ export async function tokenpayBench(args: string[]): Promise<Report> {
   const reads = numberOption('reads', values.reads, clients);
   const paid = numberOption('paid', values.paid, 1);
   const block = numberOption('block', values.block, 1);
+  const figures: Figure[] = only === null || only === 'plan' ? planFigures() : [];
+  if (only !== 'plan') figures.push(...(await serviceFigures(only, { open, accounts, reads, paid, block })));
+  return {
+    bench: 'tokenpay',
+    notes: [
+      'a service process, a real node, embedded Postgres; all requests over HTTP with keys of shops',
+      `orders: ${open} of ${accounts} accounts by ${clients} clients at once, which stay open beside all that follows`,
+      `balances: ${reads} reads by ${clients} clients at once, of accounts that hold BTC and a rune`,
+      `webhooks: ${paid} payments, one each ${betweenPaymentsMs} ms, from the node's answer to the first webhook`,
+      `block: from a block with ${block} payments in runes until all are credited, less that of a block that pays strangers until it is indexed`,
+      'plan: processor time of one pure plan for 500 withdrawals of 100 accounts, from 10,000 coins',
+    ],
+    figures,
+    details: [],
+  };
+}
+
+interface Counts {
+  readonly open: number;
+  readonly accounts: number;
+  readonly reads: number;
+  readonly paid: number;
+  readonly block: number;
+}
+
+/** Figures of a running service. */
+async function serviceFigures(
+  only: (typeof parts)[number] | null,
+  { open, accounts, reads, paid, block }: Counts,
+): Promise<Figure[]> {
   const figures: Figure[] = [];
   await withBenchNode('tokenpay', async (node, dir) => {
     // each payment that waits for a webhook spends a mature coinbase of its own
@@ -46,18 +77,7 @@ export async function tokenpayBench(args: string[]): Promise<Report> {
       await shop.close();
     }
   });
-  return {
-    bench: 'tokenpay',
-    notes: [
-      'a service process, a real node, embedded Postgres; all requests over HTTP with keys of shops',
-      `orders: ${open} of ${accounts} accounts by ${clients} clients at once, which stay open beside all that follows`,
-      `balances: ${reads} reads by ${clients} clients at once, of accounts that hold BTC and a rune`,
-      `webhooks: ${paid} payments, one each ${betweenPaymentsMs} ms, from the node's answer to the first webhook`,
-      `block: from a block with ${block} payments in runes until all are credited, less that of a block that pays strangers until it is indexed`,
-    ],
-    figures,
-    details: [],
-  };
+  return figures;
 }
 
 async function orderFigures(shop: TokenShop, count: number): Promise<Figure[]> {

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { checkDestination } from '#kernel/bitcoin/destination.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { maxU128 } from '#kernel/runes/u128.ts';
+import { type DraftFault, WithdrawalDraft } from './withdrawal-draft.ts';
+import { withdrawalFault } from './withdrawal-fault.ts';
+import { edictsOf, layOut, stoneScript } from './withdrawal-layout.ts';
+import type {
+  PlannedBatch,
+  PricedWithdrawal,
+  WithdrawalBatch,
+  WithdrawalRefusal,
+  WithdrawalWait,
+} from './withdrawal-plan.ts';
+
+type Verdict =
+  | { readonly kind: 'refused'; readonly refusal: WithdrawalRefusal }
+  | { readonly kind: 'waits'; readonly wait: WithdrawalWait };
+
+/**
+ * One transaction for withdrawals, in the order in which they were asked. Those that do not fit wait for the next one.
+ * Pure, total. Costs O(withdrawals + coins log coins) where the runestone has room for all.
+ *
+ * Invariants, asserted by the rules of runes: each receiver gets its sats and units, all other units of the inputs go
+ * to the change, nothing is burned, no sat comes or goes except the fee.
+ */
+export function planWithdrawals(batch: WithdrawalBatch): PlannedBatch {
+  const draft = new WithdrawalDraft(batch);
+  const verdicts = new Map<string, Verdict>();
+  const tryAgain: PricedWithdrawal[] = [];
+  for (const withdrawal of batch.withdrawals) {
+    const refusal = refusalOf(withdrawal, batch);
+    const verdict =
+      refusal === null ? addTo(draft, withdrawal, batch) : { kind: 'refused' as const, refusal };
+    if (verdict === null) continue;
+    verdicts.set(withdrawal.id, verdict);
+    if (verdict.kind === 'waits' && verdict.wait.code === 'coins') tryAgain.push(withdrawal);
+  }
+  // the first one pays for the frame of the transaction: where its sats lack that, others may have paid it by now
+  for (const withdrawal of draft.isEmpty ? [] : tryAgain) {
+    const verdict = addTo(draft, withdrawal, batch);
+    if (verdict === null) verdicts.delete(withdrawal.id);
+  }
+  return { plan: planOf(draft, batch), ...parted(verdicts) };
+}
+
+function addTo(draft: WithdrawalDraft, withdrawal: PricedWithdrawal, batch: WithdrawalBatch): Verdict | null {
+  const isAlone = draft.isEmpty;
+  const fault = draft.add(withdrawal);
+  return fault === null ? null : verdictOf(fault, batch, isAlone);
+}
+
+function planOf(draft: WithdrawalDraft, batch: WithdrawalBatch): PlannedBatch['plan'] {
+  if (draft.withdrawals.length === 0) return null;
+  const plan = layOut(draft, batch);
+  assert(plan !== null, 'a draft has the sats for its transaction');
+  const held = plan.inputs.map(({ runes }) => runes);
+  const fault = withdrawalFault(plan, held, batch.limits);
+  assert(fault === null, `a plan of withdrawals: ${fault}`);
+  return plan;
+}
+
+/** The fault of a withdrawal by itself, whatever the wallet holds. */
+export function refusalOf(
+  { rune, units, sats, script }: PricedWithdrawal,
+  { change, limits }: Pick<WithdrawalBatch, 'change' | 'limits'>,
+): WithdrawalRefusal | null {
+  if (units <= 0n || units > maxU128 || (rune === null && sats > units)) return { code: 'amount' };
+  const checked = checkDestination({ script, amount: null }, (own) => Buffer.compare(own, change) === 0);
+  if (checked.kind === 'refused') return { code: 'destination', fault: checked.code, reason: checked.reason };
+  const least = BigInt(dustOf(script));
+  if (sats < least) return { code: 'dust', sats, least };
+  const bytes = rune === null ? 0 : bytesAlone({ rune, units, sats, script, id: '', account: '' });
+  return bytes > limits.dataCarrierBytes
+    ? { code: 'runestone', bytes, bytesMax: limits.dataCarrierBytes }
+    : null;
+}
+
+/** Bytes of a runestone with one edict. */
+const bytesAlone = (withdrawal: PricedWithdrawal): number => stoneScript(edictsOf([withdrawal], 1)).length;
+
+/** A fault in an empty transaction is one for good, except where coins are missing. */
+function verdictOf(
+  fault: DraftFault,
+  { limits: { inputsMax, dataCarrierBytes, weightMax } }: WithdrawalBatch,
+  isAlone: boolean,
+): Verdict {
+  if (fault.code === 'coins') return { kind: 'waits', wait: fault };
+  if (!isAlone) return { kind: 'waits', wait: { code: fault.code } };
+  switch (fault.code) {
+    case 'inputs':
+      return { kind: 'refused', refusal: { ...fault, inputsMax } };
+    case 'runestone':
+      return { kind: 'refused', refusal: { ...fault, bytesMax: dataCarrierBytes } };
+    case 'weight':
+      return { kind: 'refused', refusal: { ...fault, weightMax } };
+  }
+}
+
+function parted(verdicts: ReadonlyMap<string, Verdict>): Pick<PlannedBatch, 'waiting' | 'refused'> {
+  const all = [...verdicts];
+  return {
+    waiting: all.flatMap(([id, verdict]) => (verdict.kind === 'waits' ? [{ id, wait: verdict.wait }] : [])),
+    refused: all.flatMap(([id, verdict]) =>
+      verdict.kind === 'refused' ? [{ id, refusal: verdict.refusal }] : [],
+    ),
+  };
+}

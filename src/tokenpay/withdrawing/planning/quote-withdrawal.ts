@@ -1,0 +1,200 @@
+import { maxMoney } from '#kernel/bitcoin/consensus.ts';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
+import { keyInputWeightOf } from '#kernel/bitcoin/plan-weight.ts';
+import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
+import { amountsIn, assetName } from './coin-stock.ts';
+import { planWithdrawals } from './plan-withdrawals.ts';
+import { WithdrawalDraft } from './withdrawal-draft.ts';
+import type {
+  PricedWithdrawal,
+  Quote,
+  QuoteRequest,
+  WithdrawalBatch,
+  WithdrawalCoin,
+  WithdrawalPlan,
+  WithdrawalPrice,
+  WithdrawalRefusal,
+} from './withdrawal-plan.ts';
+
+/**
+ * The price of a withdrawal, and who pays it: the fee of a transaction with it alone, from the coins that earlier ones
+ * of its account leave. Where free coins do not suffice now, it counts one more: the change of a batch that no block has yet.
+ * Pure, total.
+ */
+export function quoteWithdrawal(request: QuoteRequest): Quote {
+  const { asked, balance } = request;
+  if (asked.units <= 0n) return refused({ code: 'amount' });
+  if (asked.rune === null && asked.units > balance)
+    return refused({ code: 'sats', missing: asked.units - balance });
+  const coins = coinsLeft(request);
+  if (asked.rune !== null) return runeQuote(request, coins);
+  return request.feePayer === 'operator' ? wholeQuote(request, coins, 'operator') : satsQuote(request, coins);
+}
+
+const refused = (refusal: WithdrawalRefusal): Quote => ({ kind: 'refused', ...refusal });
+
+/** Coins that withdrawals before it do not take: two of one account are not priced by the same coin. */
+function coinsLeft({ asked, before, coins, ...rules }: QuoteRequest): WithdrawalCoin[] {
+  const usable = coins.filter(({ owner }) => owner === null || owner === asked.account);
+  if (before.length === 0) return usable;
+  const draft = new WithdrawalDraft({ ...rules, withdrawals: [], coins: usable, kept: [], replaced: null });
+  for (const earlier of before) draft.add(earlier);
+  const taken = new Set(draft.inputs);
+  return usable.filter((coin) => !taken.has(coin));
+}
+
+type Alone = { readonly kind: 'alone'; readonly plan: WithdrawalPlan; readonly fee: bigint };
+
+function planAlone(request: QuoteRequest, coins: readonly WithdrawalCoin[], sats: bigint): Alone | Quote {
+  const withdrawal: PricedWithdrawal = { ...request.asked, sats };
+  const tried = tryAlone(request, coins, withdrawal);
+  const planned =
+    tried.waiting.length === 0 ? tried : tryAlone(request, withPendingChange(request, coins), withdrawal);
+  const [no] = planned.refused;
+  if (no !== undefined) return refused(no.refusal);
+  // more sats than there are: a balance never has them
+  if (planned.plan === null) return refused({ code: 'amount' });
+  return { kind: 'alone', plan: planned.plan, fee: planned.plan.fee - planned.plan.overpaid };
+}
+
+function tryAlone(
+  { feeRate, change, limits }: QuoteRequest,
+  coins: readonly WithdrawalCoin[],
+  withdrawal: PricedWithdrawal,
+) {
+  const batch: WithdrawalBatch = {
+    withdrawals: [withdrawal],
+    coins,
+    kept: [],
+    replaced: null,
+    feeRate,
+    change,
+    limits,
+  };
+  return planWithdrawals(batch);
+}
+
+/** Coins of the account, and in place of those without an owner a change with all that it lacks. */
+function withPendingChange(
+  { asked: { rune, units }, change }: QuoteRequest,
+  coins: readonly WithdrawalCoin[],
+): WithdrawalCoin[] {
+  const own = coins.filter(({ owner }) => owner !== null);
+  const there = own.reduce((sum, coin) => sum + (amountsIn(coin).get(assetName(rune)) ?? 0n), 0n);
+  const isShort = rune !== null && there < units;
+  const pending: WithdrawalCoin = {
+    txid: trustedTxid(new Uint8Array(32)),
+    vout: 0,
+    value: BigInt(maxMoney),
+    script: change,
+    key: { branch: 1, index: 0 },
+    owner: null,
+    runes: isShort ? [{ id: rune, amount: asU128(units - there) }] : [],
+  };
+  return [...own, pending];
+}
+
+function runeQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
+  const postage = BigInt(dustOf(request.asked.script));
+  const alone = planAlone(request, coins, postage);
+  if (alone.kind !== 'alone') return alone;
+  const cost = alone.fee + postage;
+  if (request.feePayer === 'operator')
+    return priceOf(request, alone, {
+      sats: postage,
+      postage,
+      payer: 'operator',
+      fromBalance: 0n,
+      fromOperator: cost,
+    });
+  const missing = cost - spendableBalance(request, alone.plan) - request.debtMax;
+  if (missing > 0n) return refused({ code: 'sats', missing });
+  return priceOf(request, alone, {
+    sats: postage,
+    postage,
+    payer: 'balance',
+    fromBalance: cost,
+    fromOperator: 0n,
+  });
+}
+
+/** The fee from the rest of the balance, or else from the withdrawal. */
+function satsQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
+  const whole = wholeQuote(request, coins, 'balance');
+  const isPaid = whole.kind === 'price' || whole.code !== 'sats';
+  return isPaid ? whole : partQuote(request, coins);
+}
+
+/** The receiver gets all of it, and the fee comes from elsewhere. */
+function wholeQuote(
+  request: QuoteRequest,
+  coins: readonly WithdrawalCoin[],
+  payer: 'balance' | 'operator',
+): Quote {
+  const { units } = request.asked;
+  const alone = planAlone(request, coins, units);
+  if (alone.kind !== 'alone') return alone;
+  const { fee, plan } = alone;
+  const shared = { sats: units, postage: 0n, payer };
+  if (payer === 'operator')
+    return priceOf(request, alone, { ...shared, fromBalance: units, fromOperator: fee });
+  const missing = units + fee - spendableBalance(request, plan);
+  return missing > 0n
+    ? refused({ code: 'sats', missing })
+    : priceOf(request, alone, { ...shared, fromBalance: units + fee, fromOperator: 0n });
+}
+
+/**
+ * The fee comes from the withdrawal. How much it is decides whether there is a change: a second plan knows it.
+ */
+function partQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
+  const { units, script } = request.asked;
+  const least = BigInt(dustOf(script));
+  const first = planAlone(request, coins, units < least ? units : least);
+  if (first.kind !== 'alone') return first;
+  const sats = units - first.fee;
+  if (sats < least) return refused({ code: 'dust', sats, least });
+  const second = planAlone(request, coins, sats);
+  if (second.kind !== 'alone') return second;
+  return priceOf(request, second, {
+    sats: units - second.fee,
+    postage: 0n,
+    payer: 'withdrawal',
+    fromBalance: units,
+    fromOperator: 0n,
+  });
+}
+
+/**
+ * The balance without sats in coins of the account that cost more than they bring and that this withdrawal does not
+ * spend: only what spends them can use these.
+ */
+function spendableBalance(
+  { asked, balance, coins, feeRate }: QuoteRequest,
+  { inputs }: WithdrawalPlan,
+): bigint {
+  const spent = new Set(inputs);
+  let idle = 0n;
+  for (const coin of coins) {
+    const isPoor = coin.value <= feeOf(keyInputWeightOf(coin.script), feeRate);
+    if (coin.owner === asked.account && isPoor && !spent.has(coin)) idle += coin.value;
+  }
+  // the service's part of a fee charge is in these coins too
+  return balance <= 0n ? balance : balance > idle ? balance - idle : 0n;
+}
+
+type PaidParts = Pick<WithdrawalPrice, 'sats' | 'postage' | 'payer' | 'fromBalance' | 'fromOperator'>;
+
+function priceOf({ balance }: QuoteRequest, { plan, fee }: Alone, parts: PaidParts): WithdrawalPrice {
+  const lacking = parts.fromBalance - (balance > 0n ? balance : 0n);
+  return {
+    kind: 'price',
+    ...parts,
+    fee,
+    debt: lacking > 0n ? lacking : 0n,
+    inputs: plan.inputs.length,
+    virtualBytes: virtualSize(plan.weight),
+  };
+}

@@ -1,0 +1,95 @@
+import { keyInputWeightOf } from '#kernel/bitcoin/plan-weight.ts';
+import { pushPrefix } from '#kernel/bitcoin/script-push.ts';
+import { dustOf, frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
+import { writeInteger } from '#kernel/runes/runestone/varint.ts';
+import { asU128, smallU128, type U128 } from '#kernel/runes/u128.ts';
+import { type AssetName, assetName, hasRunes } from './coin-stock.ts';
+import { feeFor, type LayoutRules } from './withdrawal-layout.ts';
+import type { PricedWithdrawal, WithdrawalCoin } from './withdrawal-plan.ts';
+
+/** OP_RETURN OP_13. */
+const stonePrefixBytes = 2;
+/** Tag and value of the pointer, and the tag before edicts. */
+const stoneFieldBytes = 3;
+/** Changes before the receivers: at most these. */
+const changesMax = 2;
+
+/**
+ * The size of a transaction that grows by coins and withdrawals. Each step is O(1): its runestone is counted with whole
+ * ids, which take at least the bytes of the differences that are written.
+ */
+export class TransactionCost {
+  #inputs = 0;
+  #outputs = 0;
+  #weight = 0;
+  #paid = 0n;
+  #edictBytes = 0;
+  #edicts = 0;
+  #hasRunes = false;
+  readonly #runes: Set<AssetName>;
+
+  constructor(before: TransactionCost | null = null) {
+    this.#runes = new Set(before === null ? [] : before.#runes);
+    if (before === null) return;
+    this.#inputs = before.#inputs;
+    this.#outputs = before.#outputs;
+    this.#weight = before.#weight;
+    this.#paid = before.#paid;
+    this.#edictBytes = before.#edictBytes;
+    this.#edicts = before.#edicts;
+    this.#hasRunes = before.#hasRunes;
+  }
+
+  addCoin(coin: WithdrawalCoin): void {
+    this.#inputs++;
+    this.#weight += keyInputWeightOf(coin.script);
+    this.#hasRunes ||= hasRunes(coin);
+  }
+
+  addWithdrawal({ rune, units, sats, script }: PricedWithdrawal): void {
+    this.#outputs++;
+    this.#weight += outputWeight(script);
+    this.#paid += sats;
+    if (rune === null) return;
+    const name = assetName(rune);
+    // a second edict of a rune has differences of 0
+    const id: U128[] = this.#runes.has(name)
+      ? [smallU128(0), smallU128(0)]
+      : [rune.block, smallU128(rune.tx)];
+    this.#runes.add(name);
+    const bytes: number[] = [];
+    for (const integer of [...id, asU128(units), smallU128(changesMax + this.#edicts)])
+      writeInteger(bytes, integer);
+    this.#edictBytes += bytes.length;
+    this.#edicts++;
+  }
+
+  /** Bytes of the runestone at most; 0: it has none. */
+  get stoneBytes(): number {
+    if (this.#edicts === 0) return 0;
+    const payload = stoneFieldBytes + this.#edictBytes;
+    return stonePrefixBytes + pushPrefix(payload).length + payload;
+  }
+
+  /** Weight units at most, with all changes that it can have. */
+  weightMost(rules: Pick<LayoutRules, 'change'>): number {
+    return this.#weightWith(rules, this.#hasRunes ? changesMax : 1);
+  }
+
+  /** Sats that its inputs must have: all that is paid, the least change of runes, and the fee. */
+  sats(rules: LayoutRules): bigint {
+    const changes = this.#hasRunes ? 1 : 0;
+    const fee = feeFor(this.#weightWith(rules, changes), rules.feeRate, rules.replaced);
+    return this.#paid + BigInt(changes * dustOf(rules.change)) + fee;
+  }
+
+  #weightWith({ change }: Pick<LayoutRules, 'change'>, changes: number): number {
+    const stones = this.#edicts === 0 ? 0 : 1;
+    return (
+      frameWeight(this.#inputs, this.#outputs + changes + stones) +
+      this.#weight +
+      changes * outputWeight(change) +
+      stones * outputWeight(new Uint8Array(this.stoneBytes))
+    );
+  }
+}

@@ -1,0 +1,156 @@
+import { feeOf } from '#kernel/bitcoin/fee.ts';
+import { keyInputWeightOf } from '#kernel/bitcoin/plan-weight.ts';
+import { assetName, CoinStock, satsName } from './coin-stock.ts';
+import { type Holder, LooseAmounts, ownOf, Trial } from './loose-amounts.ts';
+import { TransactionCost } from './transaction-cost.ts';
+import { type ChosenParts, edictsOf, stoneScript } from './withdrawal-layout.ts';
+import type { PricedWithdrawal, WithdrawalBatch, WithdrawalCoin } from './withdrawal-plan.ts';
+
+/** Why a withdrawal is not added to a draft. */
+export type DraftFault =
+  | { readonly code: 'coins'; readonly missing: bigint; readonly asset: 'units' | 'sats' }
+  | { readonly code: 'inputs'; readonly most: bigint | null }
+  | { readonly code: 'runestone'; readonly bytes: number }
+  | { readonly code: 'weight'; readonly weight: number };
+
+/**
+ * A transaction that grows withdrawal by withdrawal. Each one takes coins of its own account, the largest first, and
+ * coins without an owner only after all of its own: those have what balances hold beyond their own coins. So an
+ * account pays for all inputs that its payments made. A withdrawal that does not fit changes nothing.
+ */
+export class WithdrawalDraft implements ChosenParts {
+  readonly inputs: WithdrawalCoin[];
+  readonly withdrawals: PricedWithdrawal[] = [];
+  readonly #batch: WithdrawalBatch;
+  readonly #stock: CoinStock;
+  readonly #loose = new LooseAmounts();
+  /** Holder of sats that a price has beyond the cost. */
+  readonly #rest: Holder;
+  #cost = new TransactionCost();
+  /** Sats that the withdrawals gave for it. */
+  #funded = 0n;
+
+  constructor(batch: WithdrawalBatch) {
+    this.#batch = batch;
+    this.#stock = new CoinStock(batch.coins);
+    this.inputs = [...batch.kept];
+    this.#rest = batch.kept.length > 0 ? 'kept' : 'left';
+    for (const coin of batch.kept) {
+      this.#loose.addCoin('kept', coin);
+      this.#cost.addCoin(coin);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.withdrawals.length === 0 && this.inputs.length === 0;
+  }
+
+  /** Adds a withdrawal. Null: it is added. */
+  add(withdrawal: PricedWithdrawal): DraftFault | null {
+    const cost = new TransactionCost(this.#cost);
+    cost.addWithdrawal(withdrawal);
+    const bytes = this.#stoneBytes(cost, withdrawal);
+    if (bytes > this.#batch.limits.dataCarrierBytes) return { code: 'runestone', bytes };
+    const trial = new Trial(this.#loose);
+    const fault = this.#drawUnits(trial, withdrawal) ?? this.#drawSats(trial, cost, withdrawal);
+    if (fault !== null) return fault;
+    const weight = cost.weightMost(this.#batch);
+    if (weight > this.#batch.limits.weightMax) return { code: 'weight', weight };
+    this.#stock.take(trial.coins);
+    this.#loose.addAll(trial.changes);
+    this.inputs.push(...trial.coins);
+    this.withdrawals.push(withdrawal);
+    this.#cost = cost;
+    this.#funded = cost.sats(this.#batch);
+    return null;
+  }
+
+  /** The bytes of its runestone: counted exactly where the count is close. */
+  #stoneBytes(cost: TransactionCost, withdrawal: PricedWithdrawal): number {
+    const most = cost.stoneBytes;
+    if (withdrawal.rune === null || most <= this.#batch.limits.dataCarrierBytes) return 0;
+    return stoneScript(edictsOf([...this.withdrawals, withdrawal], changesCounted)).length;
+  }
+
+  #drawUnits(trial: Trial, { account, rune, units }: PricedWithdrawal): DraftFault | null {
+    const asset = assetName(rune);
+    let missing = units;
+    let most = 0n;
+    for (const { holder, owner } of sourcesOf(account)) {
+      missing -= trial.use(holder, asset, missing);
+      while (missing > 0n && owner !== undefined) {
+        const coin = this.#stock.largest(owner, asset, trial.coins);
+        if (coin === null) break;
+        if (trial.coins.size === this.#batch.limits.inputsMax) return { code: 'inputs', most };
+        trial.take(coin);
+        const used = trial.use(holder, asset, missing);
+        most += used;
+        missing -= used;
+      }
+    }
+    return missing === 0n ? null : { code: 'coins', missing, asset: rune === null ? 'sats' : 'units' };
+  }
+
+  /** Sats for its output, and for all that it adds to the fee. Those of a withdrawal of sats are drawn already. */
+  #drawSats(
+    trial: Trial,
+    cost: TransactionCost,
+    { account, rune, units }: PricedWithdrawal,
+  ): DraftFault | null {
+    for (const coin of trial.coins) cost.addCoin(coin);
+    let given = rune === null ? units : 0n;
+    const sources = sourcesOf(account);
+    for (;;) {
+      let need = cost.sats(this.#batch) - this.#funded - given;
+      if (need <= 0n) {
+        trial.changes.add(this.#rest, satsName, -need);
+        return null;
+      }
+      const drawn = this.#drawOnce(trial, sources, need);
+      given += drawn.used;
+      need -= drawn.used;
+      if (need > 0n && drawn.coin === null) return { code: 'coins', missing: need, asset: 'sats' };
+      if (drawn.coin === null) continue;
+      if (trial.coins.size === this.#batch.limits.inputsMax) return { code: 'inputs', most: null };
+      trial.take(drawn.coin);
+      cost.addCoin(drawn.coin);
+    }
+  }
+
+  /** Uses loose sats in the order of sources, as far as a coin of the source does not come first. */
+  #drawOnce(
+    trial: Trial,
+    sources: readonly Source[],
+    need: bigint,
+  ): { readonly used: bigint; readonly coin: WithdrawalCoin | null } {
+    let used = 0n;
+    for (const { holder, owner } of sources) {
+      used += trial.use(holder, satsName, need - used);
+      if (used === need) break;
+      const coin = owner === undefined ? null : this.#stock.largest(owner, satsName, trial.coins);
+      if (coin !== null && this.#isWorthIt(coin)) return { used, coin };
+    }
+    return { used, coin: null };
+  }
+
+  /** Whether a coin brings more than its input costs. */
+  #isWorthIt({ script, value }: WithdrawalCoin): boolean {
+    return value > feeOf(keyInputWeightOf(script), this.#batch.feeRate);
+  }
+}
+
+/** Changes that the exact count of a runestone expects: with two, indices of outputs are the largest. */
+const changesCounted = 2;
+
+/** A place where a withdrawal finds amounts, in order. */
+interface Source {
+  readonly holder: Holder;
+  /** The owner of its coins; absent: all are taken. */
+  readonly owner?: string | null;
+}
+
+const sourcesOf = (account: string): readonly Source[] => [
+  { holder: 'kept' },
+  { holder: ownOf(account), owner: account },
+  { holder: 'left', owner: null },
+];

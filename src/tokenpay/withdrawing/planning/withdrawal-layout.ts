@@ -1,0 +1,184 @@
+import { feeAt, feeOf } from '#kernel/bitcoin/fee.ts';
+import { keyInputWeightOf } from '#kernel/bitcoin/plan-weight.ts';
+import { dustOf, frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import type { PlannedRunes } from '#kernel/contracts/transaction-plan.ts';
+import { parseRuneId } from '#kernel/runes/rune-id.ts';
+import type { Edict } from '#kernel/runes/runestone/artifact.ts';
+import { encipher, routeRunestone } from '#kernel/runes/runestone/encipher.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
+import { type AssetName, amountsIn, assetName, hasRunes, satsName } from './coin-stock.ts';
+import type {
+  PricedWithdrawal,
+  ReplacedFee,
+  WithdrawalBatch,
+  WithdrawalCoin,
+  WithdrawalOutput,
+  WithdrawalPlan,
+} from './withdrawal-plan.ts';
+
+/** The parts of a transaction that are chosen. */
+export interface ChosenParts {
+  readonly inputs: readonly WithdrawalCoin[];
+  /** In the order in which they were asked. */
+  readonly withdrawals: readonly PricedWithdrawal[];
+}
+
+/** The parts of a batch that decide the fee and the change. */
+export type LayoutRules = Pick<WithdrawalBatch, 'feeRate' | 'replaced' | 'change'>;
+
+/** The output that gets all units that no edict moves. */
+const runeChange = 0;
+
+/** The fee of a weight. A replacement pays more than the one before, by its node's rules (BIP 125, rules 3, 4, 6). */
+export function feeFor(weight: number, feeRate: bigint, replaced: ReplacedFee | null): bigint {
+  const fee = feeOf(weight, feeRate);
+  if (replaced === null) return fee;
+  const size = virtualSize(weight);
+  const more = replaced.fee + feeAt(size, replaced.incrementalFeeRate);
+  const higher = (replaced.fee * BigInt(size)) / BigInt(replaced.virtualBytes) + 1n;
+  return [fee, more, higher].reduce((most, each) => (each > most ? each : most));
+}
+
+/** Edicts of withdrawals of runes, which are the first outputs after `changes`. */
+export const edictsOf = (withdrawals: readonly PricedWithdrawal[], changes: number): Edict[] =>
+  ofRunes(withdrawals).map(({ rune, units }, place) => ({
+    id: rune,
+    amount: asU128(units),
+    output: changes + place,
+  }));
+
+/** The runestone of edicts: all other units go to the change of runes. */
+export const stoneScript = (edicts: readonly Edict[]): Uint8Array =>
+  encipher(routeRunestone({ edicts, pointer: runeChange }));
+
+type RuneWithdrawal = PricedWithdrawal & { readonly rune: NonNullable<PricedWithdrawal['rune']> };
+
+const ofRunes = (withdrawals: readonly PricedWithdrawal[]): RuneWithdrawal[] =>
+  withdrawals.filter((each): each is RuneWithdrawal => each.rune !== null);
+
+/**
+ * The transaction of chosen parts. With runes in its inputs it always has a change, which is the first output and the
+ * runestone's pointer: so units that no one named come back, also if the runestone were not read. Null: the sats do not
+ * suffice. Pure.
+ */
+export function layOut(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
+  return parts.inputs.some(hasRunes) ? laidWithRunes(parts, rules) : laidWithoutRunes(parts, rules);
+}
+
+/** Units that are left are in one change, and sats in another where they pay for it and for their next input. */
+function laidWithRunes(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
+  const dust = changeDust(rules);
+  const left = unitsLeft(parts);
+  if (left.length > 0) {
+    const both = sheetOf(parts, rules, 2);
+    const sats = both.left - dust;
+    if (sats >= dust && sats > feeOf(keyInputWeightOf(rules.change), rules.feeRate))
+      return planOf(parts, rules, { ...both, changes: [dust, sats] });
+  }
+  const one = sheetOf(parts, rules, 1);
+  return one.left < dust ? null : planOf(parts, rules, { ...one, changes: [one.left] });
+}
+
+function laidWithoutRunes(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
+  const one = sheetOf(parts, rules, 1);
+  if (one.left >= changeDust(rules)) return planOf(parts, rules, { ...one, changes: [one.left] });
+  const bare = sheetOf(parts, rules, 0);
+  if (bare.left < 0n || parts.withdrawals.length === 0) return null;
+  return planOf(parts, rules, { ...bare, fee: bare.fee + bare.left, overpaid: bare.left, changes: [] });
+}
+
+const changeDust = ({ change }: LayoutRules): bigint => BigInt(dustOf(change));
+
+/** A transaction with a number of changes: its weight, its fee, and the sats that they share. */
+interface Sheet {
+  readonly weight: number;
+  readonly fee: bigint;
+  readonly overpaid: bigint;
+  readonly stone: Uint8Array | null;
+  readonly edicts: readonly Edict[];
+  readonly left: bigint;
+}
+
+function sheetOf(
+  { inputs, withdrawals }: ChosenParts,
+  { change, feeRate, replaced }: LayoutRules,
+  changes: number,
+): Sheet {
+  const edicts = edictsOf(withdrawals, changes);
+  const stone = edicts.length === 0 ? null : stoneScript(edicts);
+  const scripts = withdrawals.map(({ script }) => script);
+  if (stone !== null) scripts.push(stone);
+  const paid = scripts.reduce((sum, script) => sum + outputWeight(script), changes * outputWeight(change));
+  const spent = inputs.reduce((sum, { script }) => sum + keyInputWeightOf(script), 0);
+  const weight = frameWeight(inputs.length, changes + scripts.length) + paid + spent;
+  const fee = feeFor(weight, feeRate, replaced);
+  const left = satsOf(inputs) - withdrawals.reduce((sum, { sats }) => sum + sats, 0n) - fee;
+  return { weight, fee, overpaid: 0n, stone, edicts, left };
+}
+
+export const satsOf = (coins: readonly WithdrawalCoin[]): bigint =>
+  coins.reduce((sum, { value }) => sum + value, 0n);
+
+/** Units of the inputs that no withdrawal gets, by rune; the caller has chosen inputs with enough. */
+function unitsLeft({ inputs, withdrawals }: ChosenParts): RuneAmount[] {
+  const left = new Map<AssetName, bigint>();
+  for (const coin of inputs)
+    for (const [asset, amount] of amountsIn(coin)) left.set(asset, (left.get(asset) ?? 0n) + amount);
+  for (const { rune, units } of ofRunes(withdrawals)) {
+    const asset = assetName(rune);
+    left.set(asset, (left.get(asset) ?? 0n) - units);
+  }
+  left.delete(satsName);
+  return [...left].flatMap(([asset, amount]) => {
+    const id = parseRuneId(asset);
+    return id === null || amount === 0n ? [] : [{ id, amount: asU128(amount) }];
+  });
+}
+
+function planOf(
+  parts: ChosenParts,
+  { change }: LayoutRules,
+  { changes, stone, edicts, weight, fee, overpaid }: Sheet & { readonly changes: readonly bigint[] },
+): WithdrawalPlan {
+  const { inputs, withdrawals } = parts;
+  const left = inputs.some(hasRunes) ? unitsLeft(parts) : [];
+  const kept = changes.map(
+    (value, place): WithdrawalOutput => ({
+      kind: 'change',
+      script: change,
+      value,
+      withdrawal: null,
+      runes: place === runeChange ? left : [],
+    }),
+  );
+  const outputs = [...kept, ...ofRunes(withdrawals).map(paidTo), ...ofSats(withdrawals).map(paidTo)];
+  if (stone !== null) outputs.push({ kind: 'burn', script: stone, value: 0n, withdrawal: null, runes: [] });
+  return { inputs, outputs, fee, overpaid, weight, runes: runesOf(inputs, outputs, edicts) };
+}
+
+const ofSats = (withdrawals: readonly PricedWithdrawal[]): PricedWithdrawal[] =>
+  withdrawals.filter(({ rune }) => rune === null);
+
+const paidTo = ({ id, rune, units, sats, script }: PricedWithdrawal): WithdrawalOutput => ({
+  kind: 'withdrawal',
+  script,
+  value: sats,
+  withdrawal: id,
+  runes: rune === null ? [] : [{ id: rune, amount: asU128(units) }],
+});
+
+function runesOf(
+  inputs: readonly WithdrawalCoin[],
+  outputs: readonly WithdrawalOutput[],
+  edicts: readonly Edict[],
+): PlannedRunes | null {
+  if (!inputs.some(hasRunes)) return null;
+  return {
+    held: inputs.flatMap(({ runes }, input) => runes.map((rune) => ({ ...rune, input }))),
+    given: outputs.flatMap(({ runes }, output) => runes.map((rune) => ({ ...rune, output }))),
+    burned: [],
+    rest: runeChange,
+    runestone: edicts.length === 0 ? null : routeRunestone({ edicts, pointer: runeChange }),
+  };
+}
