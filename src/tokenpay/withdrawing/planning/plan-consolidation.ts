@@ -12,8 +12,8 @@ import type {
 
 /**
  * The transaction that joins coins which usually cost more than they bring, as long as fees are low and the operator's
- * budget pays for it. All sats and units go to the change. It joins as many as limits and budget allow, in the given order.
- * Pure, total. Costs O(coins).
+ * budget pays for it. All sats and units go to the change. It joins as many as limits and budget allow, in the given
+ * order. Pure, total. Costs O(coins).
  */
 export function planConsolidation(request: ConsolidationRequest): Consolidation {
   const { coins, feeRate, feeRateMax, usualFeeRate, budget, inputsMin, limits } = request;

@@ -75,7 +75,7 @@ export const batchOf = (
   ...more,
 });
 
-/** Units that outputs of a plan get, and that it burns, by a second set of the rules and a second reader of runestones. */
+/** Units that outputs of a plan get, and that it burns, by a second set of the rules and a second reader. */
 export function modelOf({ inputs, outputs }: WithdrawalPlan): {
   readonly outputs: readonly ReadonlyMap<string, bigint>[];
   readonly burned: bigint;
@@ -121,7 +121,8 @@ const sats = fc.oneof(
   fc.integer({ min: 30_000, max: 50_000_000 }),
 );
 const nthRune = fc.nat({ max: runeIds.length - 1 });
-const coin = fc.record({
+/** Random parts of a coin. */
+export const coin = fc.record({
   owner: fc.option(account, { freq: 3 }),
   value: sats,
   isFee: fc.boolean(),
