@@ -264,23 +264,30 @@ interface KnownRunes {
 }
 
 async function runesToKnow(
-  { pool, runes, fingerprintKey }: AnalysisContext,
+  { pool, runes, fingerprintKey, kept }: AnalysisContext,
   batch: TransactionBatch,
   transactions: readonly number[],
 ): Promise<KnownRunes | null> {
   if (runes === null) return null;
   const artifacts = new Map<number, Artifact>();
   const outpoints: Uint8Array[] = [];
+  const keys = new Set<number>();
   for (const tx of transactions) {
     const artifact = artifactOf(batch, tx);
     if (artifact !== null) artifacts.set(tx, artifact);
-    outpoints.push(...outpointsOf(batch, tx));
+    const spent = outpointsOf(batch, tx);
+    outpoints.push(...spent);
+    // an earlier batch made these outputs: no indexed output names their runes
+    for (const [input, fingerprint] of inputFingerprints(batch, tx).entries())
+      for (const { key } of kept.heldRunes(fingerprint, spent[input]!)?.balances ?? [])
+        if (key >= 0) keys.add(key);
   }
   const messages = [...artifacts.values()];
   const { state, held } = await indexedRunes(pool, {
     outpoints,
     ids: messages.flatMap(({ mint }) => mint ?? []),
     names: messages.flatMap((artifact) => etchedName(artifact) ?? []),
+    keys: [...keys],
   });
   return { context: { ...runes, fingerprintKey, state }, artifacts, held };
 }

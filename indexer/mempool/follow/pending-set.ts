@@ -132,7 +132,12 @@ export class PendingSet {
         runes?.mint ? [[formatRuneId(runes.mint.id), runes.mint.id] as const] : [],
       ),
     );
-    const { state } = await indexedRunes(pool, { outpoints: [], ids: [...ids.values()], names: [] });
+    const { state } = await indexedRunes(pool, {
+      outpoints: [],
+      ids: [...ids.values()],
+      names: [],
+      keys: [],
+    });
     for (const { txid, runes } of runic) {
       const mint = runes?.mint ?? null;
       const hasTurned = mint !== null && isMintOpen(state.byId(mint.id), height) !== mint.isOpen;

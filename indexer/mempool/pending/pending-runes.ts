@@ -235,8 +235,9 @@ function stateFor(
   { state: indexed }: RuneContext,
 ): RuneState {
   const state = new RuneState(etchedKey);
-  const learn = (known: KnownRune | undefined): void => {
+  const learn = (known: KnownRune | undefined): boolean => {
     if (known !== undefined) state.learnRune(known.entry, known.mints, known.burned);
+    return known !== undefined;
   };
   for (const [input, holding] of held.entries()) {
     if (holding === null) continue;
@@ -246,8 +247,14 @@ function stateFor(
     state.held.add(viewOf(outpoint), 0, { ...(place ?? nowhere), low, high });
     for (const { key, amount } of balances) {
       state.held.give(key, amount);
-      if (key >= 0) learn(indexed.find(key));
-      else state.learnRune({ key, block: trustedHeight(noHeight - key), tx: 0, terms: null });
+      // a rune that is indexed no more, as its etching was taken back meanwhile, has no id either
+      if (key < 0 || !learn(indexed.find(key)))
+        state.learnRune({
+          key,
+          block: trustedHeight(noHeight + Math.abs(key)),
+          tx: key < 0 ? 0 : 1,
+          terms: null,
+        });
     }
   }
   if (artifact === null) return state;

@@ -17,6 +17,8 @@ export interface NamedRunes {
   readonly outpoints: readonly Uint8Array[];
   readonly ids: readonly RuneId[];
   readonly names: readonly Rune[];
+  /** Keys of runes that pending outputs hold. */
+  readonly keys: readonly number[];
 }
 
 export interface IndexedRunes {
@@ -31,18 +33,18 @@ export interface IndexedRunes {
  */
 export async function indexedRunes(
   client: pg.Pool,
-  { outpoints, ids, names }: NamedRunes,
+  { outpoints, ids, names, keys }: NamedRunes,
 ): Promise<IndexedRunes> {
   const state = new RuneState();
   const held = new Map<string, RunicHolding>();
-  if (outpoints.length === 0 && ids.length === 0 && names.length === 0) return { state, held };
+  if ([outpoints, ids, names, keys].every(({ length }) => length === 0)) return { state, held };
   const asked = {
     outpoints: [...outpoints],
     ids: ids.flatMap(({ block, tx }) =>
       typeof block === 'number' && block <= integerMax && tx <= integerMax ? { block, tx } : [],
     ),
     names: [...names],
-    keys: [],
+    keys: [...keys],
   };
   const answer = await askRunes(client, asked, { below: maxHeight, spentUpTo: null }, state);
   const found = outpoints.filter((outpoint) => answer.held.has(outpointName(outpoint, 0)));

@@ -241,6 +241,42 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     await live.eventually(async () => expect((await pending(`?rune=${id}`)).transactions).toEqual([]));
   });
 
+  test('runes of an output that was pending before are sent on and burned as those of a block', async () => {
+    const { id, etching } = await etch(7, 1);
+    const moved = stone([etching.coin(1), await live.chain.coin()], { pointer: 1 }, [14]);
+    const parts = stone(
+      [moved.coin(1), await live.chain.coin()],
+      { edicts: [{ id: idOf(id), amount: smallU128(400), output: 1 }], pointer: 2 },
+      [15, 16],
+    );
+    const burning = transaction(
+      [parts.coin(1), await live.chain.coin()],
+      [
+        { value: 0, outputScript: Uint8Array.of(0x6a, 0x5d, 2, 0x7e, 0) },
+        { value: 10_000, to: 5 },
+      ],
+    );
+    // each is looked at by itself
+    for (const each of [moved, parts, burning]) {
+      await live.chain.broadcast(each);
+      await live.eventually(async () => void (await ofTransaction(each)));
+    }
+    expect(await ofTransaction(parts)).toMatchObject({
+      sent: [{ id, amount: '1000' }],
+      received: [
+        { id, amount: '400', address: addressOf(15) },
+        { id, amount: '600', address: addressOf(16) },
+      ],
+    });
+    expect(await ofTransaction(burning)).toMatchObject({
+      sent: [{ id, amount: '400' }],
+      received: [],
+      burned: [{ id, amount: '400' }],
+    });
+    await live.chain.mine([moved, parts, burning]);
+    await live.eventually(async () => expect((await pending(`?rune=${id}`)).transactions).toEqual([]));
+  });
+
   test('etchings of one name warn of each other, with what keeps each from it', async () => {
     const name = parseRune('RIVALSFORANAME')!;
     const other = parseRune('ANOTHERNAMEHERE')!;
