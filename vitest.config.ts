@@ -37,8 +37,20 @@ const processes = {
   execArgv: hasProtectionKeys ? ['--no-memory-protection-keys'] : [],
 };
 
+/**
+ * Marks a test of minutes, or one that walks a list whose head another test walks. `npm test` leaves these out, and
+ * `npm run test:proofs` runs them: the suite stays short, and each stays beside the tests of what it is about (ADR 59).
+ */
+const proof = {
+  name: 'proof',
+  description: 'takes minutes: npm run test:proofs',
+  timeout: 900_000,
+};
+
 export default defineConfig({
   test: {
+    // every project knows them
+    tags: [proof],
     // tests wait half of the time for servers and clocks: with one per core (of two) half of the machine was idle, with
     // three a seventh
     maxWorkers: 4,

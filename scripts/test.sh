@@ -19,10 +19,10 @@ if [[ ${1:-} == --changed ]]; then
   fi
   # no path has a blank
   # shellcheck disable=SC2086
-  set -- $files
+  set -- '--tags-filter=!proof' $files
 fi
-# tests that take minutes have their own command (npm run test:proofs)
-[[ $# -gt 0 ]] || set -- '--project=!proofs'
+# what takes minutes has a command of its own (npm run test:proofs)
+[[ $# -gt 0 ]] || set -- --project=unit --project=integration --project=e2e '--tags-filter=!proof'
 # why: vitest.config.ts. The threads of its unit tests have the flags of the process
 flags=()
 [[ $(uname -sm) == 'Linux x86_64' ]] && flags=(--no-memory-protection-keys)

@@ -1,12 +1,12 @@
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
-import { browserForTests, launchChromium } from '#test/support/chromium.ts';
+import { launchChromium, wholeBrowserForTests } from '#test/support/chromium.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { hostilePage, type Report } from './hostile-page.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 
-const executable = browserForTests();
+const executable = wholeBrowserForTests();
 
 let http: HttpApp;
 let listeners: Listeners;

@@ -130,7 +130,9 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows small pictures of items, and a page of items after the other', async () => {
+  test('shows small pictures of items, and a page of items after the other', {
+    tags: ['proof'],
+  }, async () => {
     await page.goto(`${base}/collection/frogs`);
     const shown = page.locator(`#items img[src="/thumbnails/${frog}.webp"]`);
     await shown.scrollIntoViewIfNeeded();
@@ -171,7 +173,7 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     expect(await loads(`/thumbnails/../content/${frog}`)).toBe(false);
   });
 
-  test('is readable without scripts, and on a phone', async () => {
+  test('is readable without scripts, and on a phone', { tags: ['proof'] }, async () => {
     const plain = await browser.newContext({
       javaScriptEnabled: false,
       viewport: { width: 320, height: 740 },

@@ -49,7 +49,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     await page.close();
   });
 
-  test('fits a phone', async () => {
+  test('fits a phone', { tags: ['proof'] }, async () => {
     const page = await openPage({ viewport: { width: 360, height: 740 }, isMobile: true });
     await page.goto(`${base}/docs/`);
     await page.waitForSelector('.opblock-tag');
@@ -58,7 +58,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     await page.close();
   });
 
-  test('fills the body of an order with the example that is chosen', async () => {
+  test('fills the body of an order with the example that is chosen', { tags: ['proof'] }, async () => {
     const page = await openPage();
     await page.goto(`${base}/docs/#/orders/inscribe`);
     await page.click('.opblock.is-open .try-out__btn');
@@ -70,7 +70,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     await page.close();
   });
 
-  test('tries a path with filters without any that nobody chose', async () => {
+  test('tries a path with filters without any that nobody chose', { tags: ['proof'] }, async () => {
     const page = await openPage();
     await page.goto(`${base}/docs/#/inscriptions/inscriptions`);
     await page.click('.opblock.is-open .try-out__btn');

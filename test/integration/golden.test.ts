@@ -300,7 +300,9 @@ describe.each(goldenChainNames)('%s', (name) => {
 
   if (!inOtherBatches.includes(name)) return;
 
-  test('is the same in batches of other sizes, with a new start in between', async () => {
+  test('is the same in batches of other sizes, with a new start in between', {
+    tags: ['proof'],
+  }, async () => {
     const other = await testDatabase();
     const tipHeight = best.headers.at(-1)!.height;
     // the jubilee is at 110

@@ -2,10 +2,13 @@ import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { isExecutable, orSayWhy } from '#test/support/find-program.ts';
 
-const names = ['chromium', 'chromium-browser', 'google-chrome'];
+/** Draws no window and has one process for a page and its frames: half of the processor time. */
+const shell = 'chromium-headless-shell';
+/** Have a process for each origin, as the browsers of visitors. */
+const whole = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** A browser of the machine: the one that CHROMIUM names, or one on the path; null: there is none. */
-function findChromium(): string | null {
+function findChromium(names: readonly string[]): string | null {
   const given = process.env['CHROMIUM'];
   if (given !== undefined && given !== '') return given;
   const folders = (process.env['PATH'] ?? '').split(delimiter);
@@ -13,16 +16,16 @@ function findChromium(): string | null {
   return paths.find(isExecutable) ?? null;
 }
 
+const missing = 'chromium is missing: the tests of the page are skipped (scripts/install-chromium.sh)';
+
 /**
- * The browser for a suite; null if the machine has none, which is said in one line and is a failure with CI=true, so
- * that tests of pages are never skipped unnoticed.
+ * The browser for a suite, the quickest; null if the machine has none, which is said in one line and is a failure with
+ * CI=true, so that tests of pages are never skipped unnoticed.
  */
-export function browserForTests(): string | null {
-  return orSayWhy(
-    findChromium(),
-    'chromium is missing: the tests of the page are skipped (scripts/install-chromium.sh)',
-  );
-}
+export const browserForTests = (): string | null => orSayWhy(findChromium([shell, ...whole]), missing);
+
+/** The same with origins in processes of their own, for contents that attack their page. */
+export const wholeBrowserForTests = (): string | null => orSayWhy(findChromium(whole), missing);
 
 /** Headless, and without network traffic of its own. */
 export async function launchChromium(

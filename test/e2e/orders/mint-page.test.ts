@@ -310,7 +310,9 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
     return page;
   };
 
-  test('each state of a sale is told, and orders are taken in none but an open one', async () => {
+  test('each state of a sale is told, and orders are taken in none but an open one', {
+    tags: ['proof'],
+  }, async () => {
     const states: [string, RegExp][] = [
       ['later', /Not open yet\s*The first phase opens \d{4}-\d\d-\d\d \d\d:\d\d UTC \(in 1 h \d+ min\)/u],
       ['between', /Between phases\s*The next phase opens .* UTC \(in \d+ min \d+ s\)/u],
@@ -334,42 +336,40 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
     }
   });
 
-  test(
-    'no state is wider than a phone, breaks a word, has a small target or a finding of axe',
-    async () => {
-      const faults: string[] = [];
-      for (const id of [
-        'open',
-        'later',
-        'between',
-        'reserved',
-        'over',
-        'sold',
-        'closed',
-        'runes',
-        'edition',
-        'hostile',
-      ]) {
-        const page = await opened(id);
-        if (id === 'open') await page.locator('#price .amount').waitFor();
-        const layout = await layoutFaultsOf(page);
-        const light = await axeFindings(page);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        const dark = await axeFindings(page);
-        await page.close();
-        const phone = await opened(id, {
-          viewport: { width: 390, height: 844 },
-          hasTouch: true,
-          isMobile: true,
-        });
-        const small = (await phone.evaluate(smallTargets)) as string[];
-        faults.push(...[...layout, ...light, ...dark, ...small].map((fault) => `${id}: ${fault}`));
-        await phone.close();
-      }
-      expect(faults).toEqual([]);
-    },
-    runMs,
-  );
+  test('no state is wider than a phone, breaks a word, has a small target or a finding of axe', {
+    tags: ['proof'],
+  }, async () => {
+    const faults: string[] = [];
+    for (const id of [
+      'open',
+      'later',
+      'between',
+      'reserved',
+      'over',
+      'sold',
+      'closed',
+      'runes',
+      'edition',
+      'hostile',
+    ]) {
+      const page = await opened(id);
+      if (id === 'open') await page.locator('#price .amount').waitFor();
+      const layout = await layoutFaultsOf(page);
+      const light = await axeFindings(page);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      const dark = await axeFindings(page);
+      await page.close();
+      const phone = await opened(id, {
+        viewport: { width: 390, height: 844 },
+        hasTouch: true,
+        isMobile: true,
+      });
+      const small = (await phone.evaluate(smallTargets)) as string[];
+      faults.push(...[...layout, ...light, ...dark, ...small].map((fault) => `${id}: ${fault}`));
+      await phone.close();
+    }
+    expect(faults).toEqual([]);
+  });
 
   test('hostile texts are texts, and no picture of a stranger is loaded', async () => {
     const page = await opened('hostile');

@@ -157,7 +157,9 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     expect(await page.locator('#own-orders a').count()).toBe(0);
   });
 
-  test('an expired, an unknown, a broken and a misplaced id: each says what to do', async () => {
+  test('an expired, an unknown, a broken and a misplaced id: each says what to do', {
+    tags: ['proof'],
+  }, async () => {
     const page = await ordered('too late');
     await world.world.database.pool.query(
       "UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1",
@@ -187,7 +189,9 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(page, '#notices', /This service has no order with this id\./u);
   });
 
-  test('an order that stopped says why: its reason is no refusal of the service', async () => {
+  test('an order that stopped says why: its reason is no refusal of the service', {
+    tags: ['proof'],
+  }, async () => {
     const page = await ordered('stopped');
     await world.world.database.pool.query(
       "UPDATE service.orders SET state = 'error', error = 'its sats are gone' WHERE id = $1",
@@ -265,7 +269,9 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(page, '#parents', /Returned in/u);
   });
 
-  test('a wallet that is closed, signs something else, or is on another network loses nothing, and pays then', async () => {
+  test('a wallet that is closed, signs something else, or is on another network loses nothing, and pays then', {
+    tags: ['proof'],
+  }, async () => {
     const page = await ordered('paid by UniSat');
     const other = await world.post('/create-special-sats-psbt', {
       fundingAddress: await page.textContent('#pay-address'),

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { browserForTests, launchChromium } from '#test/support/chromium.ts';
+import { launchChromium, wholeBrowserForTests } from '#test/support/chromium.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 import { type Crawl, crawl } from './crawl.ts';
 import { axeFindings, layoutFaultsOf, smallTargets } from './page-checks.ts';
 import { pictureFaults, pictureOf } from './pictures.ts';
 
-const executable = browserForTests();
+// its pictures are compared with stored ones, which another browser draws otherwise
+const executable = wholeBrowserForTests();
 
 const unknown = 'ab'.repeat(32);
 
@@ -106,50 +107,37 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
     expect(found.pages.length).toBeGreaterThan(30);
   });
 
-  test(
-    'no page is wider than a phone, breaks a word, or has a finding of axe, in light and dark',
-    async () => {
-      const faults = await faultsOfAll({}, async (page) => {
-        const layout = await layoutFaultsOf(page);
-        const light = await axeFindings(page);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        const dark = await axeFindings(page);
-        await page.emulateMedia({ colorScheme: 'light' });
-        return [...layout, ...light, ...dark.map((finding) => `dark: ${finding}`)];
-      });
-      expect(faults).toEqual([]);
-    },
-    longMs,
-  );
+  test('no page is wider than a phone, breaks a word, or has a finding of axe, in light and dark', {
+    tags: ['proof'],
+  }, async () => {
+    const faults = await faultsOfAll({}, async (page) => {
+      const layout = await layoutFaultsOf(page);
+      const light = await axeFindings(page);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      const dark = await axeFindings(page);
+      await page.emulateMedia({ colorScheme: 'light' });
+      return [...layout, ...light, ...dark.map((finding) => `dark: ${finding}`)];
+    });
+    expect(faults).toEqual([]);
+  });
 
-  test(
-    'fingers hit what they touch',
-    async () => {
-      const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-      const faults = await faultsOfAll(
-        phone,
-        async (page) => (await page.evaluate(smallTargets)) as string[],
-      );
-      expect(faults).toEqual([]);
-    },
-    longMs,
-  );
+  test('fingers hit what they touch', { tags: ['proof'] }, async () => {
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    const faults = await faultsOfAll(phone, async (page) => (await page.evaluate(smallTargets)) as string[]);
+    expect(faults).toEqual([]);
+  });
 
-  test(
-    'all pages but those of orders say the same without scripts',
-    async () => {
-      const faults = await faultsOfAll({ javaScriptEnabled: false }, async (page, path) => {
-        const main = (await page.locator('main').innerText()).trim();
-        const needsScripts = /page[^.]* needs scripts/iu.test(main);
-        // the id of an order, typed into the search box, has a page that leads to the one of orders
-        const isOrder = /^\/(?:(?:order|inscribe)\b|\?q=)/u.test(path);
-        if (isOrder) return needsScripts ? [] : ['does not say that it needs scripts'];
-        return main.length > 20 && !needsScripts ? [] : ['shows nothing'];
-      });
-      expect(faults).toEqual([]);
-    },
-    longMs,
-  );
+  test('all pages but those of orders say the same without scripts', { tags: ['proof'] }, async () => {
+    const faults = await faultsOfAll({ javaScriptEnabled: false }, async (page, path) => {
+      const main = (await page.locator('main').innerText()).trim();
+      const needsScripts = /page[^.]* needs scripts/iu.test(main);
+      // the id of an order, typed into the search box, has a page that leads to the one of orders
+      const isOrder = /^\/(?:(?:order|inscribe)\b|\?q=)/u.test(path);
+      if (isOrder) return needsScripts ? [] : ['does not say that it needs scripts'];
+      return main.length > 20 && !needsScripts ? [] : ['shows nothing'];
+    });
+    expect(faults).toEqual([]);
+  });
 
   test(
     'pages look as they did, in light and dark, on a phone and a desk',

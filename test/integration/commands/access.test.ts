@@ -87,7 +87,9 @@ async function usageOf(): Promise<{ requests: number; refused: number }> {
 }
 
 describe('two processes of one database', () => {
-  test('keep the rate of a key together, within the stated error, and ask the database seldom', async () => {
+  test('keep the rate of a key together, within the stated error, and ask the database seldom', {
+    tags: ['proof'],
+  }, async () => {
     const perMinute = 120;
     const { key } = await giveKey(database.pool, { rate: String(perMinute) });
     const addresses = await startServices(2);
@@ -111,7 +113,9 @@ describe('two processes of one database', () => {
     expect(rows[0]?.statements).toBeLessThan(allowed);
   });
 
-  test('go on when one is killed: its lease comes back by time, and what it counted last is lost', async () => {
+  test('go on when one is killed: its lease comes back by time, and what it counted last is lost', {
+    tags: ['proof'],
+  }, async () => {
     const { key } = await giveKey(database.pool);
     const [first = '', second = ''] = await startServices(2);
     const before = await hammer([first, second], key, 1000);
@@ -134,7 +138,7 @@ describe('two processes of one database', () => {
     expect(requests).toBeLessThanOrEqual(before.allowed + after.allowed + 5);
   });
 
-  test('refuse a key within the stated time after it was revoked', async () => {
+  test('refuse a key within the stated time after it was revoked', { tags: ['proof'] }, async () => {
     const { key, account } = await giveKey(database.pool);
     const addresses = await startServices(2);
     for (const at of addresses) expect((await search(at, key)).status).toBe(200);
@@ -156,7 +160,9 @@ describe('two processes of one database', () => {
   });
 });
 
-test('a process whose searches all need a key starts, and its pages need one', async () => {
+test('a process whose searches all need a key starts, and its pages need one', {
+  tags: ['proof'],
+}, async () => {
   const { key } = await giveKey(database.pool);
   const [at = ''] = await startServices(1, { SEARCH_ACCESS: 'keys' });
   const page = (headers: Record<string, string>): Promise<Response> =>
@@ -165,7 +171,7 @@ test('a process whose searches all need a key starts, and its pages need one', a
   expect((await page({ 'x-api-key': key })).status).toBe(200);
 });
 
-test('a process starts again when the rate of its own address is used up', async () => {
+test('a process starts again when the rate of its own address is used up', { tags: ['proof'] }, async () => {
   const env = { SEARCH_ACCESS: 'open', SEARCH_ADDRESS_RATE: '1/600' };
   await startServices(1, env);
   const [at = ''] = await startServices(1, env);

@@ -129,7 +129,7 @@ describe('failures', () => {
       { DATABASE_URL: 'postgres://user:pass#word@db/x' },
       /^satscribe: DATABASE_URL: it is not a URL/u,
     ],
-  ])('tell of %s', async (_what, env, words) => {
+  ])('tell of %s', { tags: ['proof'] }, async (_what, env, words) => {
     const database = await createTestDatabase();
     const start = ['serve', '--blocks', 'samples/regtest', '--port', '0'];
     const { stderr } = await runCli(start, { DATABASE_URL: database.url, LOG_LEVEL: 'error', ...env });

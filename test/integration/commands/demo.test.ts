@@ -134,7 +134,9 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
   });
 });
 
-test('the demo says what it lacks for orders, and serves the same chain without them', async () => {
+test('the demo says what it lacks for orders, and serves the same chain without them', {
+  tags: ['proof'],
+}, async () => {
   const folder = await makeDataDir();
   const env = {
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,

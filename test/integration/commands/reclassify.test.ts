@@ -43,7 +43,9 @@ test('finds all sales anew, in words and for programs, and again by the same rul
   await chain.expectClean(database);
 });
 
-test('explain says where no sale of a transaction is indexed, and what to do', async () => {
+test('explain says where no sale of a transaction is indexed, and what to do', {
+  tags: ['proof'],
+}, async () => {
   const { url } = await chain.indexed();
   const txid = 'ab'.repeat(32);
   const explain = (...words: string[]) => runCli(['sales', 'explain', txid, ...words], { DATABASE_URL: url });
@@ -68,7 +70,9 @@ test('explain says where no sale of a transaction is indexed, and what to do', a
   );
 });
 
-test('explain says which rule refused each move of a transaction that sold nothing', async () => {
+test('explain says which rule refused each move of a transaction that sold nothing', {
+  tags: ['proof'],
+}, async () => {
   const { pool, url } = await chain.indexed();
   const { rows } = await pool.query<{ txid: Buffer; height: number }>(
     `SELECT l.txid, l.height FROM chain.locations l JOIN chain.inscriptions i USING (key)
@@ -109,7 +113,9 @@ test('explain shows people the time of a sale in UTC, and programs its seconds',
   expect((JSON.parse(json.stdout) as object[])[0]).toMatchObject({ time });
 });
 
-test('goes on after an interruption, and works beside a service that indexes', async () => {
+test('goes on after an interruption, and works beside a service that indexes', {
+  tags: ['proof'],
+}, async () => {
   const database = await chain.indexed();
   await ageSales(database);
   await chain.remake(database);

@@ -177,7 +177,9 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(stderr).not.toContain((await readFile(bitcoind.cookieFile, 'utf8')).trim());
   });
 
-  test('does not start with a source of unspent outputs or an inventory that it cannot have', async () => {
+  test('does not start with a source of unspent outputs or an inventory that it cannot have', {
+    tags: ['proof'],
+  }, async () => {
     const wrong: readonly [Record<string, string>, number, string][] = [
       [{ UTXO_SOURCE: 'index' }, 2, 'UTXO_SOURCE index needs --index-addresses'],
       [{ INVENTORY_DESCRIPTOR: 'garbage' }, 2, 'INVENTORY_DESCRIPTOR: it is not an output descriptor'],
@@ -214,7 +216,9 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     }
   });
 
-  test('waits for a node where nothing is indexed, says so, and makes nothing before', async () => {
+  test('waits for a node where nothing is indexed, says so, and makes nothing before', {
+    tags: ['proof'],
+  }, async () => {
     await bitcoind.stop();
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
@@ -270,7 +274,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await waiting.ended).toMatchObject({ exitCode: 0, signal: null, stdout: '' });
   });
 
-  test('serves what is indexed when the node refuses it, and says so', async () => {
+  test('serves what is indexed when the node refuses it, and says so', { tags: ['proof'] }, async () => {
     await beginIndexed();
     const wrong = start(['--node', bitcoind.rpcUrl], {
       ...database.settings,
@@ -288,7 +292,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(stderr).not.toContain('hidden-word');
   });
 
-  test('serves on when the node refuses it in the midst, and says so', async () => {
+  test('serves on when the node refuses it in the midst, and says so', { tags: ['proof'] }, async () => {
     await beginIndexed();
     // a copy does not change when the node makes itself a new cookie
     const cookieFile = join(folder.path, 'cookie');
@@ -317,7 +321,9 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await service.ended).toMatchObject({ exitCode: 0 });
   });
 
-  test('ends at once with what waiting cannot help, and leaves nothing behind', async () => {
+  test('ends at once with what waiting cannot help, and leaves nothing behind', {
+    tags: ['proof'],
+  }, async () => {
     const wrongPassword = serveAlone([], {
       BITCOIN_RPC_USER: 'someone',
       BITCOIN_RPC_PASSWORD: 'hidden-word',

@@ -89,7 +89,9 @@ describe('the roles of an embedded server', () => {
     expect(names.flat()).toEqual([{ name: 'satscribe_writer' }, { name: 'satscribe_reader' }]);
   });
 
-  test('are made in a cluster of an older version, where the superuser owns everything', async () => {
+  test('are made in a cluster of an older version, where the superuser owns everything', {
+    tags: ['proof'],
+  }, async () => {
     await migrate(server.superuserUrl);
     await ask(server.superuserUrl, "INSERT INTO service.accounts (name) VALUES ('kept')");
     await ask(server.superuserUrl, `CREATE TYPE chain.mood AS ENUM ('calm')`);
@@ -129,7 +131,7 @@ describe('the roles of an embedded server', () => {
     await ask(server.url, 'CREATE INDEX later ON chain.blocks (time)');
   });
 
-  test('get back their attributes and passwords at the next start', async () => {
+  test('get back their attributes and passwords at the next start', { tags: ['proof'] }, async () => {
     await ask(server.superuserUrl, "ALTER ROLE satscribe_reader SUPERUSER PASSWORD 'stolen'");
     await ask(server.superuserUrl, 'ALTER ROLE satscribe_reader SET statement_timeout = 0');
     await server.stop();

@@ -72,9 +72,11 @@ async function compare(
 }
 
 describe('the text of a block', () => {
-  test.each(goldenChainNames)(
-    'is what another program makes of ord, from the ledger and from the tables: %s',
-    async (name) => {
+  // the deepest chain is half of the time
+  for (const name of goldenChainNames)
+    test(`is what another program makes of ord, from the ledger and from the tables: ${name}`, {
+      tags: name === 'deep-1' ? ['proof'] : [],
+    }, async () => {
       await index(database.pool, folderOf(name));
       const chain = new GoldenChain(name);
       const { known, unknown } = await compare(database.pool, 'regtest');
@@ -86,8 +88,7 @@ describe('the text of a block', () => {
       expect([...(await readHashes(database.pool))]).toEqual(
         expected.map(({ height, sha256: ofText, cumulative }) => [height, { sha256: ofText, cumulative }]),
       );
-    },
-  );
+    });
 
   test('says of blocks with gaps before them what is known', async () => {
     await index(database.pool, join(samples, 'mainnet'));

@@ -125,7 +125,7 @@ test('traits are stored with the places of their items, and a list that was stor
   expect(await traits()).toEqual([]);
 });
 
-test('100,000 items are imported at once', async () => {
+test('100,000 items are imported at once', { tags: ['proof'] }, async () => {
   const path = await folder(
     'many',
     ids(100_000).map((id) => ({ id })),
@@ -134,7 +134,7 @@ test('100,000 items are imported at once', async () => {
   expect(await stored('many')).toHaveLength(100_000);
 });
 
-test('what is refused changes nothing', async () => {
+test('what is refused changes nothing', { tags: ['proof'] }, async () => {
   const [first] = ids(1);
   const good = await folder('kept', [{ id: first }]);
   await cli(['import', good]);
@@ -161,7 +161,9 @@ test('what is refused changes nothing', async () => {
 
 const oddLists = new URL('../../fixtures/collections/', import.meta.url);
 
-test('lists of the community with an oddity are imported without it, and it is named', async () => {
+test('lists of the community with an oddity are imported without it, and it is named', {
+  tags: ['proof'],
+}, async () => {
   const from = (name: string): string => fileURLToPath(new URL(name, oddLists));
   expect((await cli(['import', from('no-scheme')])).stdout).toBe(
     `added no-scheme (A): 1 items, 1 not indexed yet
@@ -184,7 +186,9 @@ test('lists of the community with an oddity are imported without it, and it is n
   expect((await cli(['import', from('Upper-Case')])).stdout).toMatch(/^unchanged upper-case/u);
 });
 
-test('names that act on terminals are printed as escapes, and are whole in JSON', async () => {
+test('names that act on terminals are printed as escapes, and are whole in JSON', {
+  tags: ['proof'],
+}, async () => {
   const name = 'A\u001b[2J\u202eb\u009b\nc';
   await database.pool.query(
     `INSERT INTO service.market_collections (slug, name, items, digest) VALUES ('zz-acting', $1, 0, sha256('x'))`,
@@ -204,7 +208,7 @@ test('names that act on terminals are printed as escapes, and are whole in JSON'
   await cli(['remove', 'zz-acting']);
 });
 
-test('a list whose slug another one has gets a number, and keeps it', async () => {
+test('a list whose slug another one has gets a number, and keeps it', { tags: ['proof'] }, async () => {
   const [first, second] = ids(2);
   const imported = async (name: string, item: string | undefined): Promise<unknown> => {
     const path = await folder(`same-${name}`, [{ id: item }], { name, slug: name });

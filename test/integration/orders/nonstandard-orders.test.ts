@@ -213,7 +213,9 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     expect(await mempool()).toEqual([]);
   });
 
-  test('follow the chain where reorganisations prefer the refund or the reveal', async () => {
+  test('follow the chain where reorganisations prefer the refund or the reveal', {
+    tags: ['proof'],
+  }, async () => {
     const { rpc } = world.bitcoind;
     const id = await paid();
     await packageOf(id);
@@ -327,7 +329,9 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await expectAt(parent!, scriptOf(home));
   });
 
-  test('children that nothing mines send their parent home, and are refunded', async () => {
+  test('children that nothing mines send their parent home, and are refunded', {
+    tags: ['proof'],
+  }, async () => {
     const { inscribed, termsOf, ordered, to, send, expectAt } = lentParents(() => world);
     const [parent] = await inscribed(['parent without a child']);
     const more = { terms: { nonStandard: true }, refundScript: refundTo };
@@ -362,7 +366,9 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.until(id, 'completed');
   });
 
-  test('begin again where their payment is gone for a while, whatever the miner said meanwhile', async () => {
+  test('begin again where their payment is gone for a while, whatever the miner said meanwhile', {
+    tags: ['proof'],
+  }, async () => {
     const { rpc } = world.bitcoind;
     const { pool } = world.database;
     miner.packagesMood = 'broken';

@@ -115,7 +115,9 @@ describe('payments in the blocks of a folder', () => {
     return [...distinct.values()];
   };
 
-  test('are all that another library finds, on each branch that it is told to take', async () => {
+  test('are all that another library finds, on each branch that it is told to take', {
+    tags: ['proof'],
+  }, async () => {
     const [bestOutputs, longOutputs] = [outputsOf(best!.headers), outputsOf(long!.headers)];
     await watch(0, scriptsOf([...bestOutputs, ...longOutputs]));
     await follow(long!.tip, () => expectSeen(long!.headers));

@@ -141,7 +141,9 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
     await world.seen();
   });
 
-  test('more blocks than are remembered are taken back, and others come in their place', async () => {
+  test('more blocks than are remembered are taken back, and others come in their place', {
+    tags: ['proof'],
+  }, async () => {
     const depth = rememberedBlocks + 6;
     await world.watch('order g', { script: scriptOf(55), sinceHeight: asHeight(0) });
     const coin = await world.chain.coin();

@@ -152,7 +152,9 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(await world.chain.unspentOf(second.owner)).toBe(owed[1]);
   });
 
-  test('take revenue out, and to no address of the wallet or of another network', async () => {
+  test('take revenue out, and to no address of the wallet or of another network', {
+    tags: ['proof'],
+  }, async () => {
     const mainnet = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
     const to = addressOf(990);
     await world.chain.mineEmpty(confirmations);
@@ -198,7 +200,9 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(await world.chain.unspentOf(990)).toBe(5_000);
   });
 
-  test('store what is asked for where no process has the seed, and cancel it', async () => {
+  test('store what is asked for where no process has the seed, and cancel it', {
+    tags: ['proof'],
+  }, async () => {
     const partner = await partners.register();
     await partners.deliver(partner, 700, confirmations);
     await world.stop();
@@ -222,7 +226,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(await asked('send', '--code', partner.code)).toMatchObject([{ state: 'sent', sats: 1_000 }]);
   });
 
-  test('show what creators are owed, and pay them with or without codes', async () => {
+  test('show what creators are owed, and pay them with or without codes', { tags: ['proof'] }, async () => {
     const [first, second] = [addressOf(980), addressOf(981)];
     expect(await shown('creators')).toBe(
       'no creator has earned anything: deliveries of items of collections do\n',
@@ -285,7 +289,9 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect([await world.chain.unspentOf(980), await world.chain.unspentOf(981)]).toEqual([1_500, 2_600]);
   });
 
-  test('end where there is no wallet, and where deliveries are not deep enough', async () => {
+  test('end where there is no wallet, and where deliveries are not deep enough', {
+    tags: ['proof'],
+  }, async () => {
     const database = await createTestDatabase();
     try {
       const asked = await runCli(['payouts', 'send'], database.settings);

@@ -249,7 +249,9 @@ describe.skipIf(bitcoindForTests() === null)(
       expect(inForce.book).toBe(book);
     });
 
-    test('is unknown again where the block of the output is taken back, and says what is missing', async () => {
+    test('is unknown again where the block of the output is taken back, and says what is missing', {
+      tags: ['proof'],
+    }, async () => {
       const { chain } = indexed;
       await chain.takeBack(101);
       await chain.mineEmpty(102);

@@ -27,7 +27,7 @@ const isThere = hasElasticsearch();
 
 if (isThere) {
   // tests the sync: the engine has its own suite. The whole suite behind a sync: test/proofs/search-behind-sync.test.ts
-  describeRandomSearches('the Elasticsearch engine behind its sync', syncedEngineUnderTest, 3);
+  describeRandomSearches('the Elasticsearch engine behind its sync', syncedEngineUnderTest, 1);
 }
 
 describe.runIf(isThere)('searches while the chain and the index go on', () => {
@@ -43,7 +43,9 @@ describe.runIf(isThere)('searches while the chain and the index go on', () => {
   afterAll(() => database?.drop());
 
   for (const fallback of ['postgres', 'error'] as const) {
-    test(`each answer is of one block, hits and records, with fallback ${fallback}`, async () => {
+    test(`each answer is of one block, hits and records, with fallback ${fallback}`, {
+      tags: fallback === 'error' ? ['proof'] : [],
+    }, async () => {
       await rows.clear();
       const index = createSyncedIndex(database.pool, database.url, rows, url);
       const elastic = createElasticClient({ url });

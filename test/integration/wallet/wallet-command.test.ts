@@ -199,7 +199,9 @@ describe('satscribe wallet', { shuffle: false }, () => {
     });
   });
 
-  test('skip moves on beyond all that is known, also where the mark is lost, damaged or of another wallet', async () => {
+  test('skip moves on beyond all that is known, also where the mark is lost, damaged or of another wallet', {
+    tags: ['proof'],
+  }, async () => {
     const skipped = await onDatabase(['skip', '--json']);
     expect(JSON.parse(skipped.stdout)).toMatchObject({
       nextOrderIndex: 1_000_061,
@@ -233,7 +235,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
       1,
       expect.stringContaining('wallet_mark_unwritable'),
     ]);
-  }, 180_000); // fourteen starts of the program, at up to 5 s each on a busy machine
+  }); // fourteen starts of the program, at up to 5 s each on a busy machine
 });
 
 describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover', () => {
@@ -326,7 +328,9 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     await chain.mineMempool();
   });
 
-  test('takes back the payment of an order with the kit that the database gives', async () => {
+  test('takes back the payment of an order with the kit that the database gives', {
+    tags: ['proof'],
+  }, async () => {
     const own = testWallet('regtest').wallet;
     const other = await createTestDatabase();
     try {
@@ -422,7 +426,9 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       .map(({ branch, index, sats }) => `${branch}/${index} ${sats}`)
       .toSorted();
 
-  test('restore finds all that the seed has, across gaps, and sends it to one address', async () => {
+  test('restore finds all that the seed has, across gaps, and sends it to one address', {
+    tags: ['proof'],
+  }, async () => {
     const at = (branch: 0 | 1 | 2 | 3, index: number) =>
       known.addressOf({ key: { branch, index }, leafScript: null }).script;
     const paid: [Uint8Array, number][] = [
@@ -452,7 +458,11 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       [...keysOf(near, values), 'order/1500 20002', 'fee/1100 20009'].toSorted(),
     );
     expect(far.searched).toEqual({ orders: 3501, own: 2021, fees: 3101 });
-    await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, { orders: 5001, own: 40, fees: 1200 });
+    await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, {
+      orders: 5001,
+      own: 40,
+      fees: 1200,
+    });
     const marked = await restored(seedAlone);
     expect(keysOf(marked, values)).toEqual([...keysOf(far, values), 'order/5000 20005'].toSorted());
     expect([marked.searched, marked.hasDatabase]).toEqual([{ orders: 6001, own: 1040, fees: 2200 }, false]);
@@ -481,7 +491,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     expect(swept.left.map(({ why }) => why)).toContainEqual(expect.stringContaining('of the inventory'));
     await chain.mineMempool();
     expect(keysOf(await restored(seedAlone), values)).toEqual(['inventory/5 20004']);
-  }, 400_000); // thousands of addresses, looked for by scans of the node: minutes on a busy machine
+  }); // thousands of addresses, looked for by scans of the node: minutes on a busy machine
 
   test('restore finds addresses with a leaf by the database, and takes what the index proves to be free', async () => {
     const other = await createTestDatabase();

@@ -58,7 +58,7 @@ describe('the stream of events', () => {
   beforeEach(openApp);
   afterEach(() => http.close());
 
-  test('replayed over reorganisations leaves what the tables have', async () => {
+  test('replayed over reorganisations leaves what the tables have', { tags: ['proof'] }, async () => {
     const consumer = new EventConsumer();
     let seen: string | undefined;
     for (const tip of [short, best, long, short, best]) {

@@ -293,7 +293,7 @@ describe('server-sent events', () => {
 });
 
 describe('a client that does not read', () => {
-  test('is not read ahead for, and one that goes away is forgotten', async () => {
+  test('is not read ahead for, and one that goes away is forgotten', { tags: ['proof'] }, async () => {
     await goTo(best);
     const { pool, readers } = http.database;
     // the best chain again and again: some 100 MB of events

@@ -197,7 +197,9 @@ describe('runes on our own paths', () => {
     expect(most).toBeGreaterThan(14);
   });
 
-  test('what an address received and sent adds up to its balances at every height', async () => {
+  test('what an address received and sent adds up to its balances at every height', {
+    tags: ['proof'],
+  }, async () => {
     const all = await addresses();
     expect(all.length).toBeGreaterThan(50);
     const some = all.filter((_, place) => place % sampleStep(4) === 0);

@@ -118,7 +118,9 @@ describe('a derived table that is added to an index', () => {
     await chains.expectClean(database);
   });
 
-  test('is exact where the chain is reorganised below and above it meanwhile', async () => {
+  test('is exact where the chain is reorganised below and above it meanwhile', {
+    tags: ['proof'],
+  }, async () => {
     const node = new SimulatedNode(chains.golden);
     // the shorter branch is followed where the node calls the other one invalid
     const turnTo = (tip: string): void => {
@@ -180,9 +182,11 @@ describe('a derived table that is added to an index', () => {
     stop.abort();
     await following;
     expect(await chains.verified(database, last)).toEqual([]);
-  }, 180_000);
+  });
 
-  test('is left where it is when it is not wanted any more, and goes on from there', async () => {
+  test('is left where it is when it is not wanted any more, and goes on from there', {
+    tags: ['proof'],
+  }, async () => {
     const database = await chains.freshDatabase();
     const { pool } = database;
     const kind = payments.eventKind!;
@@ -227,7 +231,7 @@ describe('a derived table that is added to an index', () => {
     expect(texts.some(({ count }) => (count ?? 0) > 2)).toBe(true);
   });
 
-  test('that lacks a row, or has one too many, is found by verify', async () => {
+  test('that lacks a row, or has one too many, is found by verify', { tags: ['proof'] }, async () => {
     const database = await chains.freshDatabase();
     await chains.index(database);
     const { pool } = database;

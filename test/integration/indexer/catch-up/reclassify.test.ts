@@ -160,7 +160,7 @@ describe('an index with sales of older rules', () => {
     expect(await activity(false)).toEqual(prices);
   });
 
-  test('holds what verify asks of it at any moment', async () => {
+  test('holds what verify asks of it at any moment', { tags: ['proof'] }, async () => {
     const database = await chain.indexed();
     await ageSales(database);
     await chain.index(database);
@@ -172,7 +172,9 @@ describe('an index with sales of older rules', () => {
     expect(await chain.verified(database)).not.toEqual([]);
   });
 
-  test('goes back with the chain above what was made anew, below it, and to another branch', async () => {
+  test('goes back with the chain above what was made anew, below it, and to another branch', {
+    tags: ['proof'],
+  }, async () => {
     for (const [reached, back] of [
       [forkHeight - 10, forkHeight + 5],
       [forkHeight + 10, forkHeight + 2],

@@ -170,7 +170,9 @@ describe('sales of a real chain', () => {
     expect(await explainedBy('ab'.repeat(32))).toContain('No indexed block has it.');
   });
 
-  test('sold again in one block are two, and a reorganisation gives the item to another buyer', async () => {
+  test('sold again in one block are two, and a reorganisation gives the item to another buyer', {
+    tags: ['proof'],
+  }, async () => {
     const sold = await trades.item(alice);
     const toBob = await trades.purchase(sold.coin(0), bob, 50_000);
     const toCarol = await trades.purchase(toBob.coin(1), carol, 60_000);
@@ -191,7 +193,9 @@ describe('sales of a real chain', () => {
     await expectClean();
   });
 
-  test('are gone where a reorganisation makes the sale a transfer, which cancels the listing', async () => {
+  test('are gone where a reorganisation makes the sale a transfer, which cancels the listing', {
+    tags: ['proof'],
+  }, async () => {
     const sold = await trades.item(alice);
     const bought = await trades.purchase(sold.coin(0), bob, 50_000);
     const { money } = await trades.purse(alice);
@@ -261,7 +265,7 @@ describe('sales of a real chain', () => {
     await expectClean();
   });
 
-  test('verify tells a row that is missing, and one that differs', async () => {
+  test('verify tells a row that is missing, and one that differs', { tags: ['proof'] }, async () => {
     const sold = await trades.item(alice);
     const bought = await trades.purchase(sold.coin(0), bob, 50_000);
     await node.chain.mine([bought]);

@@ -164,7 +164,9 @@ describe('random chains', () => {
     );
   });
 
-  test('of a first load get the rows of the ledger, however little room memory has and wherever it is interrupted', async () => {
+  test('of a first load get the rows of the ledger, however little room memory has and wherever it is interrupted', {
+    tags: ['proof'],
+  }, async () => {
     const loads = fc.record({
       seed: fc.nat(),
       blocksMax: fc.integer({ min: 1, max: 9 }),
@@ -243,7 +245,9 @@ describe('random chains', () => {
     });
   });
 
-  test('have the rows of a clean index after reorganisations as deep as is kept', async () => {
+  test('have the rows of a clean index after reorganisations as deep as is kept', {
+    tags: ['proof'],
+  }, async () => {
     const random = new RandomSats('reorganised');
     random.grow(60);
     const { pool } = await freshDatabase();
@@ -282,7 +286,7 @@ describe('random chains', () => {
 describe('reorganisations that are deeper than what is kept', () => {
   const keep = { satsKeepBlocks: 6 };
 
-  test('trace anew what their blocks spent', async () => {
+  test('trace anew what their blocks spent', { tags: ['proof'] }, async () => {
     let steps = 0;
     for (const depth of [7, 16, 39]) {
       const random = withoutTwins(`deep ${depth}`, 40);
@@ -318,7 +322,9 @@ describe('reorganisations that are deeper than what is kept', () => {
     expect(await read()).toEqual(made);
   });
 
-  test('are possible after a first load that was interrupted, and by a rollback', async () => {
+  test('are possible after a first load that was interrupted, and by a rollback', {
+    tags: ['proof'],
+  }, async () => {
     const random = withoutTwins('half a deep load', 60);
     const { pool } = await freshDatabase();
     const interrupted = new AbortController();

@@ -131,7 +131,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     return (entry.fees.chunk * 1e8 * 4) / entry.chunkweight;
   }
 
-  test('fifty are paid for within what may depend on each other, survive a restart of the node, and keep their ids', async () => {
+  test('fifty are paid for within what may depend on each other, survive a restart of the node, and keep their ids', {
+    tags: ['proof'],
+  }, async () => {
     // nothing is paid until all of them are stuck
     await start(0n, { extra: ['-limitclustercount=25', '-persistmempool=0'] });
     await earn(3, 300_000n);
@@ -234,7 +236,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(await bumpsOf(id)).toHaveLength(1);
   });
 
-  test('are no longer paid for by a bump whose coin is gone', async () => {
+  test('are no longer paid for by a bump whose coin is gone', { tags: ['proof'] }, async () => {
     await start(20_000n);
     await earn(1, 300_000n);
     await world.raiseFees(40);
@@ -252,7 +254,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(await bumpsOf(id)).toMatchObject([{ isDead: true }]);
   });
 
-  test('that no coin pays for wait until the operator adds some, which the ledger has', async () => {
+  test('that no coin pays for wait until the operator adds some, which the ledger has', {
+    tags: ['proof'],
+  }, async () => {
     await start(20_000n);
     await world.raiseFees(20);
     const [id = ''] = await queued([wantedOrder(['funded'])]);
@@ -308,7 +312,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await shown()).funds).toEqual([]);
   });
 
-  test('find no funds that a reorganisation took back, and the ledger has none', async () => {
+  test('find no funds that a reorganisation took back, and the ledger has none', {
+    tags: ['proof'],
+  }, async () => {
     await start(20_000n);
     const { pool } = world.database;
     const { address } = await showFunds(pool, world.wallet, proveFree(pool), askNode);
@@ -382,7 +388,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     ]);
   });
 
-  test('that hold what was paid too much are paid for, and all of it goes back', async () => {
+  test('that hold what was paid too much are paid for, and all of it goes back', {
+    tags: ['proof'],
+  }, async () => {
     await start(20_000n);
     await earn(1, 300_000n);
     await world.raiseFees(20);
@@ -432,7 +440,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('leave free coins what a partner is owed, to the sat, until there is money beyond that', async () => {
+  test('leave free coins what a partner is owed, to the sat, until there is money beyond that', {
+    tags: ['proof'],
+  }, async () => {
     await start(20_000n);
     const { pool } = world.database;
     await putReferral(pool, { code: 'friend', address: addressOf(800), script: scriptOf(800) });

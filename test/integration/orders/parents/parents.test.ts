@@ -155,7 +155,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  test('pass through more reveals than nodes chain, block by block', async () => {
+  test('pass through more reveals than nodes chain, block by block', { tags: ['proof'] }, async () => {
     const [parent] = await inscribed(['of many']);
     const texts = Array.from({ length: 70 }, (_, index) => `many ${index}`);
     const { id, deposits, charge } = await ordered(texts, [termsOf(parent!)], { terms: { uncurse: true } });

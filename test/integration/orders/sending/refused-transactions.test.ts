@@ -60,7 +60,9 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     });
   });
 
-  test('for ever are paid back on the operator’s wish, once, and never sent again', async () => {
+  test('for ever are paid back on the operator’s wish, once, and never sent again', {
+    tags: ['proof'],
+  }, async () => {
     world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
     const id = await paid(['paid back']);
     await world.eventually(async () => (await world.customerOrders.read(id))!.order.error !== null);

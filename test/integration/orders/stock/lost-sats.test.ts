@@ -77,7 +77,9 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
   const refundsOf = async (id: string) =>
     (await transactionsOf(id)).filter(({ kind, sentAt }) => kind === 'refund' && sentAt !== null);
 
-  test('gets back the money of a file whose sat is gone for good, and the others', async () => {
+  test('gets back the money of a file whose sat is gone for good, and the others', {
+    tags: ['proof'],
+  }, async () => {
     const code = 'friend';
     await putReferral(world.database.pool, {
       code,
@@ -170,7 +172,9 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     await audited();
   });
 
-  test('waits for an address where it has none, and its operator names one', async () => {
+  test('waits for an address where it has none, and its operator names one', {
+    tags: ['proof'],
+  }, async () => {
     const { refundAddress: _, ...body } = wanted(2);
     const { made } = await losing(body);
     await world.chain.mineEmpty(6);

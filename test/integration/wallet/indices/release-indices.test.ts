@@ -334,7 +334,7 @@ describe('indices of the wallet', () => {
     expect(taken.at(-1)).toBe(1000);
   });
 
-  test('are shown once, however many processes take and release them', async () => {
+  test('are shown once, however many processes take and release them', { tags: ['proof'] }, async () => {
     const taken: number[] = [];
     let isTaking = true;
     const taking = take(1500, taken, { lanes: 8 }).finally(() => {
@@ -353,7 +353,9 @@ describe('indices of the wallet', () => {
     await expectFresh(taken);
   });
 
-  test('are shown once by processes that lease them, while the wallet is restored and they come and go', async () => {
+  test('are shown once by processes that lease them, while the wallet is restored and they come and go', {
+    tags: ['proof'],
+  }, async () => {
     const taken: number[] = [];
     let isTaking = true;
     // three processes at a time; each ends after some orders, and what it has in memory is lost
@@ -398,29 +400,33 @@ describe('indices of the wallet', () => {
     ['indices-released', 1],
     ['mark-raised', 2],
     ['indices-released', 2],
-  ])('are shown once where the process is killed at %s, the %s. time', async (name, passes) => {
-    const taken: number[] = [];
-    const before = await release();
-    await take(3, taken);
-    const restore = await dump();
-    await before.end();
-    const process = releaseElsewhere([name, passes]);
-    const ended = once(process, 'exit');
-    // the second release comes once half of the first one is used
-    if (passes === 2) await take(5000, taken, { isOver: () => process.signalCode !== null });
-    expect((await ended)[1]).toBe('SIGKILL');
-    await waitUntil(async () => (await readRelease(database.pool))?.isLive === false);
-    const mark = await readMark(markFile, owner);
-    expect(Math.max(...taken)).toBeLessThan(mark!.orders);
-    const last = releaseElsewhere(null);
-    ends.push(async () => {
-      last.kill('SIGKILL');
-      if (last.exitCode === null && last.signalCode === null) await once(last, 'exit');
-    });
-    await take(3, taken);
-    expect(Math.min(...taken.slice(-3))).toBe(mark!.orders);
-    await restore();
-    await take(3, taken);
-    await expectFresh(taken);
-  });
+  ])(
+    'are shown once where the process is killed at %s, the %s. time',
+    { tags: ['proof'] },
+    async (name, passes) => {
+      const taken: number[] = [];
+      const before = await release();
+      await take(3, taken);
+      const restore = await dump();
+      await before.end();
+      const process = releaseElsewhere([name, passes]);
+      const ended = once(process, 'exit');
+      // the second release comes once half of the first one is used
+      if (passes === 2) await take(5000, taken, { isOver: () => process.signalCode !== null });
+      expect((await ended)[1]).toBe('SIGKILL');
+      await waitUntil(async () => (await readRelease(database.pool))?.isLive === false);
+      const mark = await readMark(markFile, owner);
+      expect(Math.max(...taken)).toBeLessThan(mark!.orders);
+      const last = releaseElsewhere(null);
+      ends.push(async () => {
+        last.kill('SIGKILL');
+        if (last.exitCode === null && last.signalCode === null) await once(last, 'exit');
+      });
+      await take(3, taken);
+      expect(Math.min(...taken.slice(-3))).toBe(mark!.orders);
+      await restore();
+      await take(3, taken);
+      await expectFresh(taken);
+    },
+  );
 });

@@ -83,7 +83,9 @@ describe('answers that nobody reads', () => {
     expect(await unsent()).toBe(2 * answerBytes);
   });
 
-  test('of all clients have a bound too: what has no room is told to come again', async () => {
+  test('of all clients have a bound too: what has no room is told to come again', {
+    tags: ['proof'],
+  }, async () => {
     for (const client of ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'])
       expect(await unread(client)).toContain('200 OK');
     const refused = await unread('127.0.0.6');
