@@ -43,7 +43,7 @@ const sampled: Readonly<Record<string, number>> = {
 /** Most blocks of deep-1 are alike. */
 const ofBlocks = new Set(['block', 'r-blockinfo', 'inscriptions-block']);
 
-/** Of few answers at least two are compared. */
+/** The step through the answers to a question: at least two are compared. */
 const stepOf = (chain: string, question: string, answers: number): number => {
   const usual = chain === 'deep-1' && ofBlocks.has(question) ? 60 : (sampled[question] ?? 1);
   return sampleStep(Math.max(1, Math.min(usual, Math.floor(answers / 2))));
