@@ -23,6 +23,8 @@ import { putWallet } from '#wallet/wallet.store.ts';
 
 const customer = 78;
 
+const proof = { tags: ['proof'] };
+
 let folder: string;
 let database: TestDatabase;
 let seedFile: string;
@@ -199,9 +201,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     });
   });
 
-  test('skip moves on beyond all that is known, also where the mark is lost, damaged or of another wallet', {
-    tags: ['proof'],
-  }, async () => {
+  test('skip moves on beyond all that is known, whatever became of the mark', proof, async () => {
     const skipped = await onDatabase(['skip', '--json']);
     expect(JSON.parse(skipped.stdout)).toMatchObject({
       nextOrderIndex: 1_000_061,
@@ -328,9 +328,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     await chain.mineMempool();
   });
 
-  test('takes back the payment of an order with the kit that the database gives', {
-    tags: ['proof'],
-  }, async () => {
+  test('takes back the payment of an order with the kit of the database', proof, async () => {
     const own = testWallet('regtest').wallet;
     const other = await createTestDatabase();
     try {
@@ -426,9 +424,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       .map(({ branch, index, sats }) => `${branch}/${index} ${sats}`)
       .toSorted();
 
-  test('restore finds all that the seed has, across gaps, and sends it to one address', {
-    tags: ['proof'],
-  }, async () => {
+  test('restore finds all of the seed, across gaps, and sends it to one address', proof, async () => {
     const at = (branch: 0 | 1 | 2 | 3, index: number) =>
       known.addressOf({ key: { branch, index }, leafScript: null }).script;
     const paid: [Uint8Array, number][] = [
