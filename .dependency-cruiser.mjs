@@ -49,6 +49,11 @@ export default {
     room('payouts', '^src/payouts/', '^src/(payouts|orders|purse|chain|wallet|payments|kernel)/'),
     room('tokenpay', '^src/tokenpay/', '^src/(tokenpay|purse|chain|wallet|payments|webhooks|kernel)/'),
     room(
+      'withdrawals',
+      '^src/withdrawals/',
+      '^src/(withdrawals|tokenpay|payouts|psbts|orders|purse|chain|wallet|payments|webhooks|kernel)/',
+    ),
+    room(
       'test-payments',
       '^src/test-payments/',
       '^src/(test-payments|tokenpay|psbts|utxos|orders|purse|chain|wallet|payments|kernel)/',
@@ -86,12 +91,12 @@ export default {
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|test-payments|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|withdrawals|test-payments|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|cli)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|collections/|purse/|orders/|payouts/|tokenpay/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|collections/|purse/|orders/|payouts/|tokenpay/|withdrawals/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('search-text', '^search/text/', '^(search/text|src/kernel)/'),

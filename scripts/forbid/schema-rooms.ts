@@ -48,6 +48,8 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   token_reserve_pages: 'src/tokenpay',
   token_reserves: 'src/tokenpay',
   token_runes: 'src/tokenpay',
+  withdrawal_addresses: 'src/tokenpay',
+  withdrawals: 'src/tokenpay',
   node_policy: 'src/orders',
   order_events: 'src/orders',
   order_files: 'src/orders',
@@ -228,7 +230,9 @@ export const sharedTables: readonly SharedTables[] = [
         'chain.rune_balances',
         'chain.runes',
         'service.assets',
+        'service.payments_seen',
         'service.token_balances',
+        'service.wallet_coins',
       ],
       'audit/token-faults.queries.ts': [
         'service.ledger_entries',
@@ -245,6 +249,19 @@ export const sharedTables: readonly SharedTables[] = [
       'order/token-runes.store.ts': ['service.assets'],
     },
     why: 'the etching of a rune beside its name, in the one statement that reads orders; rows of assets never change',
+  },
+  {
+    room: 'src/tokenpay',
+    files: { 'withdrawing/withdrawals.store.ts': ['service.token_balances'] },
+    why: 'a withdrawal is stored by the statement that reserves what it takes: between two, another one could take it',
+  },
+  {
+    room: 'src/tokenpay',
+    files: {
+      'withdrawing/account-coins.queries.ts': ['service.payments_seen', 'service.wallet_coins'],
+      'withdrawing/owed.queries.ts': ['service.ledger_entries', 'service.token_balances'],
+    },
+    why: 'coins with the account of their order, and what they must cover: 100,000 coins would be a parameter of 5 MB',
   },
   {
     room: 'src/purse',

@@ -240,6 +240,32 @@ export const orderSettings = {
     description:
       'satributes of sats that are more than money: an output with such a sat is set aside in token payments, and nothing of it is credited; needs INDEX_SATS; none: no sats are looked at (docs/tokenpay.md, "Set aside")',
   }),
+  withdrawFeePayer: Type.Union([Type.Literal('account'), Type.Literal('operator')], {
+    default: 'account',
+    description:
+      'who pays the miner and the sats beneath runes of withdrawals from accounts: the account, or the service (docs/tokenpay.md, "Withdrawals")',
+  }),
+  withdrawDebtMaxSats: Type.Integer({
+    minimum: 0,
+    maximum: 10_000_000,
+    // the price of a withdrawal of runes at 25 sats per virtual byte: an account that never got BTC can pay it later
+    default: 10_000,
+    description: 'sats that an account may owe for withdrawals of runes that its BTC does not pay',
+  }),
+  withdrawInputsMax: Type.Integer({
+    minimum: 1,
+    // a batch of 500 withdrawals is within what nodes relay where each has one or two
+    maximum: 500,
+    default: 100,
+    description: 'outputs that one withdrawal spends at most; its account pays for each of them',
+  }),
+  withdrawBumpMaxSats: Type.Integer({
+    minimum: 0,
+    maximum: 10_000_000,
+    default: 20_000,
+    description:
+      'sats that the transaction of a batch of withdrawals may cost beyond what its accounts were charged, where it waits for too long',
+  }),
   tokenpayTestPay: Type.Integer({
     minimum: 0,
     // a hundredth of a coin is what faucets of test networks give in weeks

@@ -36,6 +36,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
     bumpFault(plan) ??
     payoutFault(plan) ??
     asideFault(plan) ??
+    withdrawalFault(plan) ??
     inventoryFault(plan) ??
     feeChargeFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
@@ -118,6 +119,25 @@ function asideFault({ inputs, outputs }: TransactionPlan): string | null {
     ? null
     : "it sends an output that was set aside, and what it leaves is not one output of the service's own keys";
 }
+
+/**
+ * Withdrawals of accounts spend what charges and earlier withdrawals left, never a coin of a customer's order, and keep
+ * all that is left in outputs of the service's own keys: one with sats, and one with runes. No sats go with a runestone.
+ */
+function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
+  if (!outputs.some(({ kind }) => kind === 'withdrawal')) return null;
+  const foreign = inputs.findIndex((input) => !isOfCharge(input) && !isOfService(input));
+  if (foreign !== -1)
+    return `it pays withdrawals, and input ${foreign} is neither of a charge nor of the service's own keys`;
+  const others = outputs.filter((output) => output.kind !== 'withdrawal' && !isRunestone(output));
+  const isKeptAlone = others.every(({ kind, own }) => kind === 'change' && own?.key.branch === 1);
+  return isKeptAlone && others.length <= changesOfWithdrawals
+    ? null
+    : "it pays withdrawals, and what it leaves is not in two outputs of the service's own keys";
+}
+
+/** Sats that are left, and runes. */
+const changesOfWithdrawals = 2;
 
 /** An output of the service's own keys. */
 const isOfService = (input: PlannedInput): boolean =>
@@ -252,6 +272,7 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
     case 'parent':
     case 'refund':
     case 'payout':
+    case 'withdrawal':
     case 'aside':
       // `destinationFault` judges their scripts
       return null;
@@ -311,8 +332,16 @@ const notPaid = (kind: PlannedOutput['kind'], { code, reason }: RefusedDestinati
 
 const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
-const isPaid = (kind: PlannedOutput['kind']): boolean =>
-  kind === 'postage' || kind === 'parent' || kind === 'refund' || kind === 'payout' || kind === 'aside';
+const isPaid = (kind: PlannedOutput['kind']): boolean => paidKinds.has(kind);
+
+const paidKinds: ReadonlySet<PlannedOutput['kind']> = new Set([
+  'postage',
+  'parent',
+  'refund',
+  'payout',
+  'withdrawal',
+  'aside',
+]);
 
 function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null {
   const isOfKind = isBurned(output) || isAnchor(output);

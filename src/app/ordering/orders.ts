@@ -36,6 +36,7 @@ import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 import { followReleases, type ReleaseOptions, releaseIndices } from '#wallet/indices/release-indices.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
+import { accountBatches } from '#withdrawals/account-batches.ts';
 import { bumpParts } from './bump-parts.ts';
 import { filesDirOf } from './files-dir.ts';
 import { keysOnce } from './keys-once.ts';
@@ -203,7 +204,11 @@ export function startOrders(
 /** Follows payouts beside orders, on their connection. */
 const payoutsOf =
   (
-    { payoutConfirmations: confirmations }: CommandContext['config'],
+    {
+      payoutConfirmations: confirmations,
+      withdrawInputsMax: inputsMax,
+      withdrawBumpMaxSats,
+    }: CommandContext['config'],
     {
       policy,
       ...parts
@@ -211,7 +216,13 @@ const payoutsOf =
       Pick<FollowOrdersOptions['bumps'], 'signer' | 'proveFree' | 'policy'>,
   ): NonNullable<FollowOrdersOptions['beside']> =>
   (client) =>
-    new PayoutRounds({ ...parts, client, confirmations, bumpAfterMs: policy.afterMs });
+    new PayoutRounds({
+      ...parts,
+      client,
+      confirmations,
+      withdrawals: accountBatches({ inputsMax, bumpMax: BigInt(withdrawBumpMaxSats) }),
+      bumpAfterMs: policy.afterMs,
+    });
 
 /** Releases indices of the wallet for new orders; `/health/ready` has the reason where it cannot. */
 const releasesOf =

@@ -14,7 +14,9 @@ import { TestPayments } from '#test-payments/test-payments.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
 import { type CreditingPolicy, parseTokenPolicy, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
+import { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { wakeSigner, withdrawalFeeRates } from '#withdrawals/asking-parts.ts';
 import { keysOnce } from './keys-once.ts';
 import { requireTestNetwork } from './network-settings.ts';
 import { openWebhookKeys } from './webhooks.ts';
@@ -55,6 +57,32 @@ export function openShopOrders(
 /** The bytes from which the key of the wallet for tests comes. Throws `service_secret_missing`, `service_secret_invalid`. */
 export const testPaymentsSecret = async (config: Config): Promise<Uint8Array> =>
   (await openWebhookKeys(config)).sharedSecret('test payments');
+
+/** Withdrawals of accounts in a process that answers requests: it needs no seed. */
+export function openAccountWithdrawals(
+  { config, lifecycle, logger }: CommandContext,
+  database: AnsweringDatabase,
+): AccountWithdrawals {
+  const log = logger.child({ part: 'withdrawals' });
+  const pool = createPool(database.readerUrl, {
+    applicationName: 'satscribe withdrawals',
+    max: 2,
+    statementTimeoutMs,
+    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('connections of withdrawals', () => pool.end());
+  const { withdrawFeePayer: feePayer, withdrawDebtMaxSats, withdrawInputsMax: inputsMax } = config;
+  return new AccountWithdrawals({
+    pool,
+    wallet: keysOnce(pool, (wallet) => wallet.identity),
+    isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
+    secrets: () => openWebhookKeys(config),
+    feeRates: withdrawalFeeRates,
+    wake: wakeSigner,
+    policy: { feePayer, debtMax: BigInt(withdrawDebtMaxSats), inputsMax },
+    urlProblem: (url) => urlProblem(url, { allowPrivate: config.allowPrivateUrls }),
+  });
+}
 
 /**
  * Payments for tests, which are made one at a time. Null: the settings allow none. Throws `config_invalid` on mainnet.

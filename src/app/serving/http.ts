@@ -17,7 +17,11 @@ import type { AnsweringDatabase } from '#src/app/database/database.ts';
 import { openCreatorCollections } from '#src/app/ordering/collections.ts';
 import { openFxRates } from '#src/app/ordering/fx-rates.ts';
 import { openCustomerOrders } from '#src/app/ordering/orders.ts';
-import { openShopOrders, openTestPayments } from '#src/app/ordering/token-payments.ts';
+import {
+  openAccountWithdrawals,
+  openShopOrders,
+  openTestPayments,
+} from '#src/app/ordering/token-payments.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openInventory } from '#src/app/sats/inventory.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
@@ -127,12 +131,13 @@ export async function serveHttp(
 function openShops(
   context: CommandContext,
   { database, network, satributes }: Pick<HttpParts, 'database' | 'network' | 'satributes'>,
-): Pick<AppDependencies, 'orders' | 'shopOrders' | 'testPayments' | 'collections'> {
+): Pick<AppDependencies, 'orders' | 'shopOrders' | 'withdrawals' | 'testPayments' | 'collections'> {
   const { role } = context.config;
   const answers = answersRequests(role);
   return {
     orders: role === 'indexer' || role === 'search-sync' ? null : openCustomerOrders(context, database),
     shopOrders: answers ? openShopOrders(context, database) : null,
+    withdrawals: answers ? openAccountWithdrawals(context, database) : null,
     testPayments: answers ? openTestPayments(context, database, network, satributes) : null,
     collections: answers ? openCreatorCollections(context, database) : null,
   };

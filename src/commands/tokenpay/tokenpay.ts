@@ -5,8 +5,8 @@ import { jsonFlag } from '#src/commands/service-database.ts';
 export const tokenpayCommand: Command = {
   name: 'tokenpay',
   object: null,
-  operands: 'orders|balances|credit|return',
-  summary: 'orders of shops, what accounts hold, and outputs that are set aside',
+  operands: 'orders|balances|credit|return|withdrawals|addresses',
+  summary: 'orders of shops, what accounts hold and withdraw, and outputs that are set aside',
   details: `orders shows the newest orders of shops: their states, what their charges lack, and each output that came, with
 --aside only orders with an output that was set aside. balances shows what each account holds of each token, and
 what is set aside for it. An output with an inscription or a special sat is set aside: nothing of it is credited,
@@ -15,21 +15,28 @@ it. What is in it may then be spent as any other sat. return sends it to an addr
 in it; a running service with the seed signs and sends it, and the operator pays the fee. With --dry-run nothing
 is stored. satscribe payouts list shows it, and payouts cancel ends one that is not signed. Payments that come late,
 too much, or in another token are credited by themselves, so nothing is left to decide about them. Each output is
-decided about once, with a reason (docs/tokenpay.md, "For operators").
+decided about once, with a reason (docs/tokenpay.md, "For operators"). withdrawals lists what accounts take out, shows
+one, and cancels one of which nothing was signed. addresses shows to which addresses accounts withdraw, and changes
+that with --allow and --forbid: an account without one withdraws to any.
 
   satscribe tokenpay orders --state pending
   satscribe tokenpay orders --aside
   satscribe tokenpay balances --account shop
   satscribe tokenpay credit 3f…c1:0 --reason "The shop does not want the inscription."
-  satscribe tokenpay return 3f…c1:0 --to bc1p… --reason "Its customer asked for it." --dry-run`,
+  satscribe tokenpay return 3f…c1:0 --to bc1p… --reason "Its customer asked for it." --dry-run
+  satscribe tokenpay withdrawals --state processing
+  satscribe tokenpay withdrawals cancel 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 --reason "The shop asked for it."
+  satscribe tokenpay addresses --account shop --allow bc1q…`,
   flags: [
     jsonFlag,
-    ownFlag('state', 'STATE', 'orders: only those that are pending, completed or error'),
-    ownFlag('account', 'NAME', 'orders, balances: of this account alone'),
+    ownFlag('state', 'STATE', 'orders, withdrawals: only those in this state'),
+    ownFlag('account', 'NAME', 'orders, balances, withdrawals, addresses: of this account alone'),
     ownFlag('aside', null, 'orders: only those with an output that was set aside'),
-    ownFlag('limit', 'N', 'orders: at most this many, the newest first; unset: 50'),
-    ownFlag('reason', 'TEXT', 'credit, return: why, kept with the decision'),
+    ownFlag('limit', 'N', 'orders, withdrawals: at most this many, the newest first; unset: 50'),
+    ownFlag('reason', 'TEXT', 'credit, return, withdrawals cancel: why, kept with the decision'),
     ownFlag('by', 'NAME', 'credit, return: who decides; unset: the user of the system'),
+    ownFlag('allow', 'ADDRESS', 'addresses: the account may withdraw to it'),
+    ownFlag('forbid', 'ADDRESS', 'addresses: the account may no longer withdraw to it'),
     ownFlag('to', 'ADDRESS', 'return: where it goes'),
     ownFlag(
       'fee-rate',
@@ -50,6 +57,8 @@ const actions: CommandActions = {
   orders: { flags: ['json', 'state', 'account', 'aside', 'limit'], words: 0 },
   balances: { flags: ['json', 'account'], words: 0 },
   credit: { flags: ['json', 'reason', 'by'], words: 1 },
+  withdrawals: { flags: ['json', 'state', 'account', 'limit', 'reason'], words: 2 },
+  addresses: { flags: ['json', 'account', 'allow', 'forbid'], words: 0 },
   return: { flags: ['json', 'reason', 'by', 'to', 'fee-rate', 'dry-run'], words: 1 },
 };
 
@@ -58,6 +67,8 @@ async function runTokenpay(context: CommandContext): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
   if (action === 'orders') return (await import('./tokenpay-shown.ts')).orders(context);
   if (action === 'balances') return (await import('./tokenpay-shown.ts')).balances(context);
+  if (action === 'withdrawals') return (await import('./tokenpay-withdrawals.ts')).withdrawals(context);
+  if (action === 'addresses') return (await import('./tokenpay-withdrawals.ts')).addresses(context);
   const [, outpoint] = context.words;
   if (outpoint === undefined)
     throw new UsageError(

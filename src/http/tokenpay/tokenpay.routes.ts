@@ -18,6 +18,7 @@ import { noOrderId } from './no-order-id.ts';
 import { reservesRoutes } from './reserves.routes.ts';
 import { testPayRoute } from './test-pay.routes.ts';
 import { accountBalance, createdTokenOrder, tokenOrder, tokenOrderBody } from './token-order.schemas.ts';
+import { withdrawalRoutes } from './withdrawal.routes.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 
@@ -65,6 +66,7 @@ export function tokenpayRoutes(app: App, deps: AppDependencies): void {
   fxRateRoutes(app, deps);
   testPayRoute(app, deps);
   reservesRoutes(app, deps);
+  withdrawalRoutes(app, deps);
 }
 
 function createRoute(app: App, deps: AppDependencies): void {

@@ -14,4 +14,16 @@ export const tokenpayErrors = {
     action: 'Look at it with `satscribe tokenpay orders --aside`: it says who decided, when and why.',
     retry: 'never',
   },
+  tokenpay_withdrawal_unknown: {
+    meaning: 'No account has a withdrawal with this id.',
+    action: '`satscribe tokenpay withdrawals` lists them.',
+    retry: 'never',
+  },
+  tokenpay_withdrawal_refuses: {
+    meaning:
+      'The withdrawal cannot be cancelled: a transaction of it was signed, which may be mined, or the withdrawal is over.',
+    action:
+      'Look at it with `satscribe tokenpay withdrawals show <id>`: it says in which state it is, and why.',
+    retry: 'never',
+  },
 } as const satisfies Readonly<Record<string, ErrorCodeEntry>>;

@@ -52,6 +52,20 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'token_credits', privilege: 'SELECT' },
   { table: 'token_credit_runes', privilege: 'SELECT' },
   { table: 'token_balances', privilege: 'SELECT' },
+  // withdrawals: they reserve what balances have, which coins would pay for them, and where they may go; no state
+  { table: 'token_balances', privilege: 'INSERT', columns: ['account', 'asset'] },
+  { table: 'token_balances', privilege: 'UPDATE', columns: ['reserved'] },
+  { table: 'withdrawals', privilege: 'SELECT' },
+  {
+    table: 'withdrawals',
+    privilege: 'INSERT',
+    columns: 'id account asset amount script address fee postage payer fee_rate webhook_url secret_key'.split(
+      ' ',
+    ),
+  },
+  { table: 'withdrawal_addresses', privilege: 'SELECT' },
+  { table: 'wallet_coins', privilege: 'SELECT' },
+  { table: 'wallet_spends', privilege: 'SELECT' },
   { table: 'token_reserves', privilege: 'SELECT' },
   { table: 'token_reserve_pages', privilege: 'SELECT' },
   { table: 'token_reserve_accounts', privilege: 'SELECT' },

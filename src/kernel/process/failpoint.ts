@@ -117,6 +117,17 @@ export const tokenFailpoints = [
   'token-orders-stored',
   'token-orders-committed',
 ] as const;
+/**
+ * Points of withdrawals (docs/tokenpay.md, "Withdrawals"): one is reserved, not committed, and it is committed; a batch is
+ * signed and not stored, and it is stored; its withdrawals have another state, not committed.
+ */
+export const withdrawalFailpoints = [
+  'withdrawal-reserving',
+  'withdrawal-reserved',
+  'withdrawals-signed',
+  'withdrawals-stored',
+  'withdrawals-settling',
+] as const;
 export const allFailpoints = [
   ...new Set([
     ...failpoints,
@@ -133,6 +144,7 @@ export const allFailpoints = [
     ...indexFailpoints,
     ...payoutFailpoints,
     ...tokenFailpoints,
+    ...withdrawalFailpoints,
   ]),
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];

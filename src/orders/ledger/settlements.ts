@@ -64,6 +64,7 @@ const accountOfKind: Readonly<Record<PlannedOutputKind, SharedAccount>> = {
   refund: 'outside',
   // never of an order
   payout: 'outside',
+  withdrawal: 'outside',
   aside: 'outside',
   // home; but for those that the next reveal spends
   parent: 'outside',

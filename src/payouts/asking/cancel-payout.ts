@@ -17,6 +17,11 @@ export async function cancelPayout(
   await withTransaction(pool, async (tx) => {
     const payout = await lockPayout(tx, id);
     if (payout === null) throw new AppError('payouts_refuses', `There is no payout ${id}.`);
+    if (payout.kind === 'withdrawal')
+      throw new AppError(
+        'payouts_refuses',
+        `The payout ${id} is a batch of withdrawals: satscribe tokenpay withdrawals cancel ends one of them.`,
+      );
     if (payout.state === 'cancelled') return;
     if (payout.state !== 'asked' || (await readPayoutTransactions(tx, id)).length > 0)
       throw new AppError(

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
@@ -39,7 +40,10 @@ export class PayoutRounds {
    * @param isAll whatever is in no block is sent again, and paid more for
    */
   async look(standing: NodeStanding | null, isAll: boolean): Promise<void> {
-    const { client, log } = this.#parts;
+    const { client, withdrawals, log } = this.#parts;
+    const notFormed = await guarded(async () => withdrawals?.form(client));
+    if (notFormed !== null && this.#repeats.isDue(notFormed.message))
+      log.error({ err: notFormed }, 'withdrawals are not put into batches: it is tried again');
     for (const { id } of await openPayouts(client)) {
       const error = await guarded(() => this.#bringOn(id, standing, isAll));
       if (error === null) continue;
@@ -51,18 +55,22 @@ export class PayoutRounds {
 
   async #bringOn(id: string, standing: NodeStanding | null, isAll: boolean): Promise<void> {
     const { client } = this.#parts;
-    let settled = await withTransaction(client, (tx) => settlePayout(tx, id));
+    let settled = await withTransaction(client, (tx) => this.#settle(tx, id));
     if (settled === null || standing === null || settled.payout.state === 'mined') return;
     if (settled.payout.state === 'asked') {
       // reasons change with blocks, fees and wishes: not with each look
       if (settled.payout.stuck !== null && !isAll) return;
       if (!(await makePayout(this.#parts, settled, standing, null))) return;
-      settled = await withTransaction(client, (tx) => settlePayout(tx, id));
+      settled = await withTransaction(client, (tx) => this.#settle(tx, id));
     }
     if (settled === null) return;
     const newest = newestOf(settled);
     if (newest === undefined || (settled.payout.state === 'sent' && !isAll)) return;
     await this.#send(settled, newest, standing, isAll);
+  }
+
+  #settle(tx: pg.ClientBase, id: string): Promise<SettledPayout | null> {
+    return settlePayout(tx, id, this.#parts.withdrawals);
   }
 
   async #send(
@@ -80,7 +88,8 @@ export class PayoutRounds {
     await noteMissing(client, id, null);
     const rate = waiting?.effectiveRate ?? (newest.fee * 1000n) / BigInt(newest.virtualBytes);
     const isOverdue = newest.madeAt.getTime() <= Date.now() - bumpAfterMs;
-    if (isAll && isOverdue && rate < urgentFeeRate(standing)) await this.#replace(settled, newest, standing);
+    if (isAll && isOverdue && rate < urgentFeeRate(standing) && mayPayMore(settled))
+      await this.#replace(settled, newest, standing);
   }
 
   /** Sends what the mempool does not have. False: what it spends is gone. */
@@ -103,7 +112,7 @@ export class PayoutRounds {
   /** Pays more for one that waits for long. */
   async #replace(settled: SettledPayout, newest: PayoutTransaction, standing: NodeStanding): Promise<void> {
     if (!(await makePayout(this.#parts, settled, standing, newest))) return;
-    const again = await withTransaction(this.#parts.client, (tx) => settlePayout(tx, settled.payout.id));
+    const again = await withTransaction(this.#parts.client, (tx) => this.#settle(tx, settled.payout.id));
     const next = again === null ? undefined : newestOf(again);
     if (again !== null && next?.sentAt === null) await this.#broadcast(again, next);
   }
@@ -150,7 +159,7 @@ export class PayoutRounds {
     );
     if (tip - since < confirmations) return false;
     await withTransaction(client, async (tx) => {
-      const again = await settlePayout(tx, payout.id);
+      const again = await this.#settle(tx, payout.id);
       if (again === null || again.payout.state === 'mined') return;
       await supersedeOfOrders(
         tx,
@@ -158,12 +167,16 @@ export class PayoutRounds {
       );
       await putState(tx, payout.id, 'asked');
       await noteStuck(tx, payout.id, null);
-      await settlePayout(tx, payout.id);
+      await this.#settle(tx, payout.id);
     });
     log.warn({ payout: payout.id }, 'what a payout spends is gone: it is planned again');
     return false;
   }
 }
+
+/** A rate that an account asked for stays: the service would pay the rest. */
+const mayPayMore = ({ payout: { kind, feeRate } }: SettledPayout): boolean =>
+  kind !== 'withdrawal' || feeRate === null;
 
 /** The newest transaction that may be mined; undefined: there is none. */
 const newestOf = ({ transactions }: SettledPayout): PayoutTransaction | undefined =>

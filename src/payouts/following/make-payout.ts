@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { nothingHeld } from '#kernel/contracts/holdings.ts';
@@ -41,6 +42,7 @@ import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { OutputTaken } from '#purse/transactions/spends.store.ts';
 import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { leaseIndices } from '#wallet/indices/release.store.ts';
+import type { MadeBatch, WithdrawalBatches } from './batches.ts';
 import { payoutCoins } from './payout-coins.ts';
 import { keepPayoutCoin, type SettledPayout } from './settle-payout.ts';
 import { wholeOutput } from './whole-output.ts';
@@ -52,11 +54,13 @@ export interface PayoutParts {
   readonly proveFree: ProveFree;
   /** PAYOUT_CONFIRMATIONS */
   readonly confirmations: number;
+  /** Null: no accounts of shops are there. */
+  readonly withdrawals: WithdrawalBatches | null;
   readonly log: Logger;
 }
 
-/** Coins that are left would not cover what is owed to partners: nothing is stored. */
-class NotCovered extends Error {
+/** Coins that are left would not cover what is owed to partners or accounts: nothing is stored. */
+export class NotCovered extends Error {
   readonly missing: bigint;
   constructor(missing: bigint) {
     super(`${missing} sats of what is owed would not be covered`);
@@ -78,7 +82,11 @@ export async function makePayout(
 ): Promise<boolean> {
   const { client, log } = parts;
   const { payout } = settled;
-  const reason = await tryToMake(parts, settled, standing, replaced).catch((error: unknown) => {
+  const making =
+    payout.kind === 'withdrawal'
+      ? makeBatch(parts, { ...settled, standing, replaced })
+      : tryToMake(parts, settled, standing, replaced);
+  const reason = await making.catch((error: unknown) => {
     if (error instanceof NotCovered) return fundReason(error.missing);
     // another plan has a coin of it: the next look finds others
     if (error instanceof OutputTaken) return 'Another transaction took a coin of it: it is planned again.';
@@ -88,6 +96,11 @@ export async function makePayout(
   if (replaced === null || reason === null) await noteStuck(client, payout.id, reason);
   if (reason !== null && reason !== payout.stuck) log.warn({ payout: payout.id, reason }, 'a payout waits');
   return reason === null;
+}
+
+function makeBatch(parts: PayoutParts, making: MadeBatch): Promise<string | null> {
+  assert(parts.withdrawals !== null, 'batches are made where withdrawals are');
+  return parts.withdrawals.make(parts, making);
 }
 
 const fundReason = (missing: bigint): string =>
@@ -180,7 +193,7 @@ async function store(
       replaces: replaced?.family ?? null,
       ownIndex,
     });
-    await keepPayoutCoin(tx, { id: payout.id, ownIndex }, await readPayoutTransactions(tx, payout.id));
+    await keepPayoutCoin(tx, { ...payout, ownIndex }, await readPayoutTransactions(tx, payout.id));
     if (replaced === null) await putState(tx, payout.id, 'signed');
     const lacking = (await heldByOwners(tx)) - (await sharesUnderWay(tx)) - (await satsOfService(tx));
     if (lacking > 0n) throw new NotCovered(lacking);
@@ -200,7 +213,7 @@ async function store(
 }
 
 /** Leases the key of its change once, however often it is planned: a restore stops after a gap of unused keys. */
-async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<number> {
+export async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<number> {
   const { first } = await leaseIndices(client, 'own', { least: 1, most: 1 });
   await putOwnIndex(client, id, first);
   return first;
@@ -210,8 +223,8 @@ async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<number>
  * Why a plan waits that shares no coin with a transaction that was given up: both could be mined, and pay twice. It waits
  * until no reorganisation brings the coins of that one back. Null: it waits for nothing.
  */
-async function waitsForGivenUp(
-  { client, confirmations }: PayoutParts,
+export async function waitsForGivenUp(
+  { client, confirmations }: Pick<PayoutParts, 'client' | 'confirmations'>,
   { id, missingSince }: SettledPayout['payout'],
   givenUp: readonly PayoutTransaction[],
   { spent, tip }: { readonly spent: readonly Pick<PayoutCoin, 'txid' | 'vout'>[]; readonly tip: number },

@@ -23,6 +23,7 @@ import {
   partnerAccounts,
 } from '#purse/ledger/ledger.ts';
 import { takeUp } from '#purse/transactions/supersede.store.ts';
+import type { WithdrawalBatches } from './batches.ts';
 
 /** A payout as blocks and stored transactions have it. */
 export interface SettledPayout {
@@ -36,13 +37,17 @@ export interface SettledPayout {
  * Brings a payout to where blocks say it is: its ledger, its coin, its state. Twice does nothing more. Null: it is
  * over, or the ledger waits for entries of orders, which blocks bring as well.
  */
-export async function settlePayout(tx: pg.ClientBase, id: string): Promise<SettledPayout | null> {
+export async function settlePayout(
+  tx: pg.ClientBase,
+  id: string,
+  withdrawals: WithdrawalBatches | null,
+): Promise<SettledPayout | null> {
   const payout = await lockPayout(tx, id);
   if (payout === null || payout.state === 'settled' || payout.state === 'cancelled') return null;
   const shares = await readShares(tx, id);
   await keepOneFamily(tx, await readPayoutTransactions(tx, id));
   const transactions = await readPayoutTransactions(tx, id);
-  const isPosted = await postPayout(tx, id, payoutEntries(shares, transactions));
+  const isPosted = await post(tx, payout, { shares, transactions }, withdrawals);
   await keepPayoutCoin(tx, payout, transactions);
   if (!isPosted) {
     await noteStuck(tx, id, 'A block has it, and the ledger does not yet have what it pays out.');
@@ -61,7 +66,21 @@ export async function settlePayout(tx: pg.ClientBase, id: string): Promise<Settl
     await putState(tx, id, state);
     if (state === 'mined') failpoint('payout-mined');
   }
+  if (payout.kind === 'withdrawal') await withdrawals?.settle(tx, { ...payout, state }, transactions);
   return { payout: { ...payout, state }, shares, transactions };
+}
+
+/** Posts what a payout of its kind asks for. False: the ledger waits. */
+async function post(
+  tx: pg.ClientBase,
+  { id, kind }: Payout,
+  { shares, transactions }: Pick<SettledPayout, 'shares' | 'transactions'>,
+  withdrawals: WithdrawalBatches | null,
+): Promise<boolean> {
+  if (kind !== 'withdrawal') return postPayout(tx, id, payoutEntries(shares, transactions));
+  assert(withdrawals !== null, 'batches are settled where withdrawals are');
+  await withdrawals.post(tx, id, transactions);
+  return true;
 }
 
 /** Takes up what a block has, even if it was given up, and gives up what can never be mined beside it. */
@@ -104,10 +123,13 @@ async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly Ledger
 
 const isOurs = (account: LedgerAccount): boolean => account === 'service' || account === 'operator';
 
-/** Keeps the coin that is left by the transaction in a block, else by the newest: one of them is mined at most. */
+/**
+ * Keeps the coins that are left by the transaction in a block, else by the newest: one of them is mined at most. Those of
+ * withdrawals are held for accounts.
+ */
 export async function keepPayoutCoin(
   tx: pg.ClientBase,
-  { id, ownIndex }: Pick<Payout, 'id' | 'ownIndex'>,
+  { id, kind: payoutKind, ownIndex }: Pick<Payout, 'id' | 'kind' | 'ownIndex'>,
   transactions: readonly PayoutTransaction[],
 ): Promise<void> {
   const live = transactions.filter(({ isSuperseded }) => !isSuperseded);
@@ -123,7 +145,7 @@ export async function keepPayoutCoin(
               vout,
               value: BigInt(value),
               key: { branch: 1, index: ownIndex },
-              held: 'free',
+              held: payoutKind === 'withdrawal' ? 'accounts' : 'free',
               why: 'rest',
             },
           ],

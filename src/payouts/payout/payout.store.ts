@@ -33,6 +33,34 @@ export async function insertPayout(
   return id;
 }
 
+/** A payout that waits for a plan, of which nothing was ever signed. */
+export type EmptyPayout = Pick<Payout, 'id' | 'feeRate'>;
+
+/** Batches of withdrawals of which nothing was ever signed, the oldest first. */
+export async function unsignedBatches(tx: pg.ClientBase): Promise<EmptyPayout[]> {
+  const { rows } = await tx.query<{ id: string; fee_rate: string | null }>(
+    `SELECT p.id, p.fee_rate::text AS fee_rate FROM service.payouts AS p
+      WHERE p.kind = 'withdrawal' AND p.state = 'asked'
+        AND NOT EXISTS (SELECT FROM service.wallet_transactions AS t WHERE t.payout_id = p.id)
+      ORDER BY p.asked_at, p.id FOR UPDATE`,
+  );
+  return rows.map(({ id, fee_rate: feeRate }) => ({
+    id,
+    feeRate: feeRate === null ? null : BigInt(feeRate),
+  }));
+}
+
+/** Stores a batch of withdrawals, which has no shares. Returns its id. */
+export async function insertBatch(tx: pg.ClientBase, feeRate: bigint | null): Promise<string> {
+  const { rows } = await tx.query<{ id: string }>(
+    `INSERT INTO service.payouts (kind, fee_rate) VALUES ('withdrawal', $1) RETURNING id`,
+    [feeRate],
+  );
+  const id = rows[0]?.id;
+  assert(id !== undefined, 'an inserted row has an id');
+  return id;
+}
+
 interface Row {
   readonly id: string;
   readonly kind: PayoutKind;
@@ -177,8 +205,8 @@ export async function listPayouts(
     }
   >(
     `SELECT p.id, p.kind, p.state, p.asked_at, p.sent_at, p.mined_at, p.stuck, t.txid, t.fee,
-            (SELECT jsonb_agg(jsonb_build_object('code', CASE s.account WHEN 'referral' THEN s.owner END,
-                                                 'address', s.address, 'sats', s.sats) ORDER BY s.account, s.owner)
+            (SELECT coalesce(jsonb_agg(jsonb_build_object('code', CASE s.account WHEN 'referral' THEN s.owner END,
+                                                 'address', s.address, 'sats', s.sats) ORDER BY s.account, s.owner), '[]')
                FROM service.payout_shares AS s WHERE s.payout = p.id) AS shares
        FROM (SELECT * FROM service.payouts WHERE $2::uuid[] IS NULL OR id = ANY($2::uuid[])
               ORDER BY asked_at DESC, id LIMIT $1) AS p

@@ -1,11 +1,14 @@
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { PartnerAccount } from '#purse/ledger/ledger.ts';
+import type { StoredHoldings } from '#purse/transactions/stored-holdings.ts';
 
 /**
  * `referral`, `creator`: shares of partners, each of the account of that name. `revenue`: what the operator takes
- * out. `return`: an output that token payments set aside, as a whole.
+ * out. `return`: an output that token payments set aside, as a whole. `withdrawal`: a batch of what accounts take out,
+ * which has no shares: src/withdrawals plans it.
  */
-export type PayoutKind = PartnerAccount | 'revenue' | 'return';
+export type PayoutKind = PartnerAccount | 'revenue' | 'return' | 'withdrawal';
 
 /**
  * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block
@@ -123,10 +126,13 @@ export interface StoredPayoutPlan {
     /** In hex. */
     readonly script: string;
     readonly keyIndex: number;
+    /** Of its key; absent: 1, the service's own. */
+    readonly branch?: WalletKey['branch'];
   }[];
   readonly outputs: readonly {
-    readonly kind: 'payout' | 'change';
+    readonly kind: 'payout' | 'change' | 'withdrawal' | 'burn';
     readonly value: number;
     readonly script: string;
+    readonly holds?: StoredHoldings;
   }[];
 }

@@ -143,6 +143,15 @@ export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bi
   return BigInt(rows[0]?.sats ?? 0);
 }
 
+/** Sats of all coins that accounts hold, that are not set aside and that nothing stored spends. */
+export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
+  const { rows } = await client.query<{ sats: string }>(
+    `SELECT coalesce(sum(c.value), 0)::text AS sats FROM service.wallet_coins AS c
+      WHERE c.held = 'accounts' AND c.aside IS NULL AND NOT ${isSpent('c.txid', 'c.vout')}`,
+  );
+  return BigInt(rows[0]?.sats ?? 0);
+}
+
 /**
  * Sats of free coins that nothing stored spends, outside of the inventory: those in blocks, and what payouts leave, which
  * comes back with one of their transactions or with their coins.

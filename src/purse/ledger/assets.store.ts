@@ -1,6 +1,7 @@
+import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import type { Rune } from '#kernel/runes/rune.ts';
+import { asRune, type Rune } from '#kernel/runes/rune.ts';
 
 /**
  * A rune as the ledger names it: by its etching and its name, as ids by block change with a reorganisation, and after
@@ -42,4 +43,19 @@ async function numbersOf(
     valuesOf(runes),
   );
   return rows.map(({ id }) => id);
+}
+
+/** The runes of these numbers, in their order. */
+export async function runesOfAssets(
+  client: pg.Pool | pg.ClientBase,
+  assets: readonly number[],
+): Promise<RuneAsset[]> {
+  if (assets.length === 0) return [];
+  const { rows } = await client.query<{ etching: Txid; rune: string }>(
+    `SELECT a.etching, a.rune::text AS rune FROM unnest($1::integer[]) WITH ORDINALITY AS given (id, place)
+       JOIN service.assets AS a ON a.id = given.id AND a.etching IS NOT NULL ORDER BY given.place`,
+    [assets],
+  );
+  assert(rows.length === assets.length, 'each of these numbers is of a rune');
+  return rows.map(({ etching, rune }) => ({ etching, rune: asRune(BigInt(rune)) }));
 }

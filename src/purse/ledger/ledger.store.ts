@@ -82,7 +82,7 @@ export async function postEntries(
  */
 export async function postAllEntries(
   tx: pg.ClientBase,
-  kind: Exclude<Subject['kind'], 'funds' | 'payout'>,
+  kind: Exclude<Subject['kind'], 'funds' | 'payout' | 'withdrawal'>,
   wanted: ReadonlyMap<string, readonly LedgerEntry[]>,
 ): Promise<void> {
   const ids = [...wanted.keys()];

@@ -40,11 +40,11 @@ const overdrawable: ReadonlySet<LedgerAccount> = new Set(['outside', 'operator',
 export const satsAsset = 0;
 
 /**
- * The things that entries are of. `order`, `payout`, `token-order`: one of them, by its id. `funds`: the funds of the
- * operator.
+ * The things that entries are of. `order`, `payout`, `token-order`: one of them, by its id. `withdrawal`: a payout that is
+ * a batch of them. `funds`: the funds of the operator.
  */
 export type Subject =
-  | { readonly kind: 'order' | 'payout' | 'token-order'; readonly id: string }
+  | { readonly kind: 'order' | 'payout' | 'token-order' | 'withdrawal'; readonly id: string }
   | { readonly kind: 'funds' };
 
 /** An amount of one asset that a transaction moved from one account to another. */
@@ -154,8 +154,8 @@ const inParts = (entry: LedgerEntry, amount: bigint): LedgerEntry[] =>
 /**
  * The entries to add now. `waits`: the facts disagree. Payments and index are a block apart for a moment, and a
  * reorganisation reaches one of them first; then money seems to leave an account that it never came to. All of the
- * subject stays as it is posted until the facts agree. A payout takes what orders gave: its accounts are judged over
- * all subjects, by who posts it. Pure.
+ * subject stays as it is posted until the facts agree. Payouts and withdrawals take what orders gave: their accounts are
+ * judged over all subjects, by who posts them. Pure.
  */
 export function postingOf(
   wanted: readonly LedgerEntry[],
@@ -163,8 +163,11 @@ export function postingOf(
   kind: Subject['kind'] = 'order',
 ): readonly LedgerEntry[] | 'waits' {
   const missing = correctionsTo(wanted, posted);
-  return missing.length > 0 && kind !== 'payout' && isOverdrawn(wanted) ? 'waits' : missing;
+  return missing.length > 0 && !takesOfOthers.has(kind) && isOverdrawn(wanted) ? 'waits' : missing;
 }
+
+/** Subjects whose entries give what came by others. */
+const takesOfOthers: ReadonlySet<Subject['kind']> = new Set(['payout', 'withdrawal']);
 
 /** The amount of an asset that an account of an owner holds: what came in less what went out. */
 export interface Holding {

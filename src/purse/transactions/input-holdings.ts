@@ -21,7 +21,7 @@ export interface AskedOutput {
  * at most. An anchor of an earlier look holds nothing: the wallet signs nothing that puts something there.
  */
 export async function readHoldings(
-  tx: pg.ClientBase,
+  tx: pg.Pool | pg.ClientBase,
   outputs: readonly AskedOutput[],
   made: MadeHoldings = new Map(),
 ): Promise<Holdings[]> {
@@ -33,7 +33,7 @@ export async function readHoldings(
   return outputs.map((output) => made.get(outpointOf(output)) ?? known.get(output) ?? nothingHeld);
 }
 
-async function readStored(tx: pg.ClientBase, outputs: readonly AskedOutput[]): Promise<Holdings[]> {
+async function readStored(tx: pg.Pool | pg.ClientBase, outputs: readonly AskedOutput[]): Promise<Holdings[]> {
   const { rows } = await tx.query<HeldRow & { stored: StoredHoldings | null }>(holdingsSql, [
     outputs.map(({ txid }) => Buffer.from(txid)),
     outputs.map(({ vout }) => vout),

@@ -8,7 +8,9 @@ import {
   balanceFaults,
   creditFaults,
   entryFaults,
+  reservedFaults,
   supplyFaults,
+  withdrawalFaults,
 } from './token-faults.queries.ts';
 
 export interface TokenAuditParts {
@@ -24,8 +26,8 @@ const lookAgainMs = 1_000;
 
 /**
  * Proves what accounts of shops hold: each rune against the index (ledger + set aside + not credited yet = what the
- * addresses of charges hold), balances against the ledger, entries of each order against its credits, and credits against
- * the payments in blocks. All at one block, in one snapshot, grouped by the database. Runes are compared where the index
+ * addresses of charges hold, and what withdrawals left), balances against the ledger, entries of each order against its
+ * credits, those of withdrawals and what balances reserve against these, and credits against the payments in blocks. All at one block, in one snapshot, grouped by the database. Runes are compared where the index
  * knows them. Changes nothing.
  */
 export async function auditTokens(parts: TokenAuditParts): Promise<TokenDifference[]> {
@@ -48,6 +50,8 @@ async function lookOnce(tx: pg.ClientBase): Promise<TokenDifference[]> {
     ...(await balanceFaults(tx)),
     ...(await entryFaults(tx)),
     ...(await creditFaults(tx)),
+    ...(await withdrawalFaults(tx)),
+    ...(await reservedFaults(tx)),
     ...(isComparable ? await supplyFaults(tx) : []),
   ];
 }

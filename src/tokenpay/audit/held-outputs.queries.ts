@@ -1,34 +1,41 @@
+import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { hasAddressIndex } from '#chain/outputs/address.queries.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { spentByMined } from '#purse/transactions/spent-by-mined.queries.ts';
-import type { ChargeKind } from '#tokenpay/order/token-order.ts';
-import { type OutputOutcome, outcomeOf } from './rune-parts.queries.ts';
+import { readWallet } from '#wallet/wallet.store.ts';
+import { leftByWithdrawals, type OutputOutcome, outcomeOf } from './rune-parts.queries.ts';
 
-/** An unspent output of a block at the address of a charge. */
+/** An unspent output of a block at the address of a charge, or that a batch of withdrawals left. */
 export interface HeldOutput {
   readonly txid: Txid;
   readonly vout: number;
   readonly address: string;
-  readonly charge: ChargeKind;
-  /** The index of the key of its address, in the branch of the charge. */
-  readonly keyIndex: number;
+  /** Of the key of its address. */
+  readonly key: WalletKey;
   readonly sats: bigint;
   readonly outcome: OutputOutcome;
 }
 
 /**
- * Unspent outputs of blocks at addresses of charges. With the index of addresses all of them are in it; without it, an
+ * Unspent outputs of blocks at addresses of charges, and what withdrawals left. With the index of addresses all of them are in it; without it, an
  * output counts until a transaction of ours that spends it is in a block.
  */
 export async function readHeldOutputs(client: pg.ClientBase): Promise<HeldOutput[]> {
-  const { rows } = await client.query<Omit<HeldOutput, 'sats'> & { sats: string }>(
-    `SELECT p.txid, p.vout, t.address, t.kind AS charge, t.key_index AS "keyIndex", p.value::text AS sats,
-            ${outcomeOf('c')} AS outcome
-       FROM service.token_charges AS t
-       JOIN service.payments_seen AS p ON p.script = t.script AND p.height IS NOT NULL
-       LEFT JOIN service.token_credits AS c ON c.txid = p.txid AND c.vout = p.vout
+  const { rows } = await client.query<HeldRow>(
+    `SELECT p.*, p.value::text AS sats
+       FROM (SELECT p.txid, p.vout, p.script, p.value, ${branchOf} AS branch, t.key_index, ${outcomeOf('c')} AS outcome
+               FROM service.token_charges AS t
+               JOIN service.payments_seen AS p ON p.script = t.script AND p.height IS NOT NULL
+               LEFT JOIN service.token_credits AS c ON c.txid = p.txid AND c.vout = p.vout
+             UNION ALL
+             SELECT p.txid, p.vout, p.script, p.value, w.branch, w.key_index, 'credited'
+               FROM ${leftByWithdrawals} AS w
+               JOIN service.payments_seen AS p ON p.txid = w.txid AND p.vout = w.vout AND p.height IS NOT NULL) AS p
       WHERE NOT $1 OR EXISTS (
         SELECT FROM chain.outputs AS o
          WHERE chain.hash64(o.txid, o.vout) = chain.hash64(p.txid, p.vout) AND o.txid = p.txid AND o.vout = p.vout
@@ -40,17 +47,40 @@ export async function readHeldOutputs(client: pg.ClientBase): Promise<HeldOutput
     rows.map(({ txid }) => txid),
   );
   const gone = new Set(spent.map(outpointOf));
-  return rows
-    .filter((row) => !gone.has(outpointOf(row)))
-    .map(({ sats, ...row }) => ({ ...row, sats: BigInt(sats) }));
+  const there = rows.filter((row) => !gone.has(outpointOf(row)));
+  if (there.length === 0) return [];
+  const wallet = await readWallet(client);
+  assert(wallet !== null, 'what has keys of the wallet is there with it');
+  const network = networks[wallet.network];
+  return there.map(({ txid, vout, script, branch, key_index: index, sats, outcome }) => {
+    const address = scriptToAddress(script, network);
+    assert(address !== null, 'scripts of the wallet have addresses');
+    return { txid, vout, address, key: { branch, index }, sats: BigInt(sats), outcome };
+  });
 }
 
-/** Sats of base fees that came for orders of shops: held until the order ends, and revenue then. */
+interface HeldRow {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly script: Buffer;
+  readonly branch: WalletKey['branch'];
+  readonly key_index: number;
+  readonly sats: string;
+  readonly outcome: OutputOutcome;
+}
+
+/** SQL: the branches of keys of charges (src/tokenpay/creating). */
+const branchOf = `CASE t.kind WHEN 'fee' THEN 3 ELSE 0 END`;
+
+/**
+ * Sats of base fees that came for orders of shops: held until the order ends, and revenue then. With what accounts were
+ * charged for withdrawals, without what the operator paid for these.
+ */
 export async function readTokenFees(client: pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
-    `SELECT (coalesce(sum(amount) FILTER (WHERE to_account IN ('owed', 'service')), 0)
-           - coalesce(sum(amount) FILTER (WHERE from_account IN ('owed', 'service')), 0))::text AS sats
-       FROM service.ledger_entries WHERE subject_kind = 'token-order' AND asset = 0`,
+    `SELECT (coalesce(sum(amount) FILTER (WHERE to_account IN ('owed', 'service', 'operator')), 0)
+           - coalesce(sum(amount) FILTER (WHERE from_account IN ('owed', 'service', 'operator')), 0))::text AS sats
+       FROM service.ledger_entries WHERE subject_kind IN ('token-order', 'withdrawal') AND asset = 0`,
   );
   return BigInt(rows[0]?.sats ?? 0);
 }

@@ -25,7 +25,7 @@ export interface RuneParts {
   readonly held: bigint;
 }
 
-/** Units of a rune in an unspent output at an address of a charge, by the index. */
+/** Units of a rune in an unspent output at an address of a charge, or that withdrawals left, by the index. */
 export interface HeldRune {
   readonly txid: Txid;
   readonly vout: number;
@@ -37,13 +37,24 @@ export interface HeldRune {
 export const outcomeOf = (credit: string): string =>
   `CASE WHEN ${credit}.txid IS NULL THEN 'waiting' WHEN ${credit}.aside IS NULL THEN 'credited' ELSE 'aside' END`;
 
-/** SQL: a probe of the index for each charge: 10,000 orders take a tenth of a second. */
+/** SQL: outputs that batches of withdrawals left for accounts, with their keys. */
+export const leftByWithdrawals = `(SELECT txid, vout, branch, key_index FROM service.wallet_coins
+   WHERE kind = 'payout' AND held = 'accounts')`;
+
+/** SQL: a probe of the index for each charge and what withdrawals left: 10,000 orders take a tenth of a second. */
 const heldRunes = `SELECT b.txid, b.vout, r.txid AS etching, r.rune, r.spacers, r.divisibility, b.amount, ${outcomeOf('c')} AS outcome
     FROM service.token_charges AS t
     JOIN chain.rune_balances AS b ON chain.hash32(b.script) = chain.hash32(t.script) AND b.script = t.script
      AND b.spent_height IS NULL
     JOIN chain.runes AS r ON r.key = b.rune_key
-    LEFT JOIN service.token_credits AS c ON c.txid = b.txid AND c.vout = b.vout`;
+    LEFT JOIN service.token_credits AS c ON c.txid = b.txid AND c.vout = b.vout
+  UNION ALL
+  SELECT b.txid, b.vout, r.txid AS etching, r.rune, r.spacers, r.divisibility, b.amount, 'credited' AS outcome
+    FROM ${leftByWithdrawals} AS w
+    JOIN service.payments_seen AS p ON p.txid = w.txid AND p.vout = w.vout
+    JOIN chain.rune_balances AS b ON chain.hash32(b.script) = chain.hash32(p.script) AND b.script = p.script
+     AND b.txid = w.txid AND b.vout = w.vout AND b.spent_height IS NULL
+    JOIN chain.runes AS r ON r.key = b.rune_key`;
 
 /** Each rune that accounts or addresses of charges hold, by its etching. */
 export async function runeParts(client: pg.ClientBase): Promise<RuneParts[]> {

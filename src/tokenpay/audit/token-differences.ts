@@ -13,6 +13,15 @@ export const tokenDifferences = {
     what: 'the ledger entries of an order of a shop, and its credits',
     action: 'let the process with the seed run: it posts what is credited; if it stays, report it',
   },
+  withdrawals: {
+    what: 'what the ledger entries of a batch of withdrawals take from an account, and its completed withdrawals',
+    action:
+      'let no withdrawal be made; let the process with the seed run: it posts what blocks have; if it stays, report it',
+  },
+  reserved: {
+    what: 'what a balance reserves, and what the open withdrawals of its account take',
+    action: 'let no withdrawal of it be made, and report it: the withdrawals count',
+  },
   credit: {
     what: 'the block of a credit, and that of its payment',
     action:

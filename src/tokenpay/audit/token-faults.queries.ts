@@ -60,6 +60,45 @@ export async function entryFaults(client: pg.ClientBase): Promise<TokenDifferenc
   return faultsOf('entries', rows);
 }
 
+/** Withdrawals of batches that do not take from accounts what the ledger entries of these batches do, by asset. */
+export async function withdrawalFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
+  const { rows } = await client.query<Row>(
+    `WITH entries AS (
+       SELECT subject_id AS id, coalesce(from_owner, to_owner) AS account, asset,
+              sum(CASE WHEN from_account = 'token' THEN amount ELSE -amount END) AS amount
+         FROM service.ledger_entries
+        WHERE subject_kind = 'withdrawal' AND 'token' IN (from_account, to_account)
+        GROUP BY subject_id, coalesce(from_owner, to_owner), asset
+     ), completed AS (
+       SELECT w.payout AS id, w.account, side.asset, sum(side.units) AS amount
+         FROM service.withdrawals AS w
+         CROSS JOIN LATERAL (VALUES (w.asset, w.reserved_units), (0, w.reserved_sats::numeric)) AS side (asset, units)
+        WHERE w.state = 'completed' GROUP BY w.payout, w.account, side.asset)
+     SELECT concat('batch ', coalesce(e.id, c.id), ' of ', coalesce(e.account, c.account), ' asset ', coalesce(e.asset, c.asset))
+              AS place,
+            coalesce(e.amount, 0)::text AS noted, coalesce(c.amount, 0)::text AS found
+       FROM entries AS e FULL JOIN completed AS c USING (id, account, asset)
+      WHERE coalesce(e.amount, 0) <> coalesce(c.amount, 0) ORDER BY place`,
+  );
+  return faultsOf('withdrawals', rows);
+}
+
+/** Balances that reserve something else than open withdrawals take. */
+export async function reservedFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
+  const { rows } = await client.query<Row>(
+    `WITH open AS (
+       SELECT w.account, side.asset, sum(side.units) AS units
+         FROM service.withdrawals AS w
+         CROSS JOIN LATERAL (VALUES (w.asset, w.reserved_units), (0, w.reserved_sats::numeric)) AS side (asset, units)
+        WHERE w.state IN ('pending', 'processing') GROUP BY w.account, side.asset)
+     SELECT concat(coalesce(b.account, o.account), ' asset ', coalesce(b.asset, o.asset)) AS place,
+            coalesce(b.reserved, 0)::text AS noted, coalesce(o.units, 0)::text AS found
+       FROM service.token_balances AS b FULL JOIN open AS o USING (account, asset)
+      WHERE coalesce(b.reserved, 0) <> coalesce(o.units, 0) ORDER BY place`,
+  );
+  return faultsOf('reserved', rows);
+}
+
 /** Credits whose payment is in another block, or in none; their heights, -1: none. */
 export async function creditFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(

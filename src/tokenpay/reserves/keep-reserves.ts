@@ -7,7 +7,6 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { pause } from '#kernel/retry.ts';
-import type { HeldOutput } from '#tokenpay/audit/held-outputs.queries.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { type BuiltReserves, buildReserves, pageOutputs, proofMessage } from './build-reserves.ts';
 import { readReserveFacts } from './read-facts.ts';
@@ -120,7 +119,7 @@ async function provenPages(
       if (!proofs.has(held.address)) {
         await nextTurn();
         if (signal.aborted) return [];
-        proofs.set(held.address, prove(keyOf(held)));
+        proofs.set(held.address, prove(held.key));
       }
       shown.push({ ...output, proof: proofs.get(held.address) });
     }
@@ -128,9 +127,3 @@ async function provenPages(
   }
   return pages;
 }
-
-/** The branches of charges (src/tokenpay/creating). */
-const keyOf = ({ charge, keyIndex: index }: HeldOutput): WalletKey => ({
-  branch: charge === 'fee' ? 3 : 0,
-  index,
-});

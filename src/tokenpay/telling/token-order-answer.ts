@@ -7,7 +7,7 @@ import { type Credit, inChainOrder } from '#tokenpay/crediting/credit.ts';
 import type { Charge, TokenOrder, TokenRune } from '#tokenpay/order/token-order.ts';
 
 /** The protocols of tokens: bitcoin has one, BTC. */
-const tokenProtocols = ['bitcoin', 'rune'] as const;
+export const tokenProtocols = ['bitcoin', 'rune'] as const;
 
 /** The name of sats as a token. Amounts of it are coins in balances, and sats in charges (capability-notes 6.2). */
 export const bitcoinToken = 'BTC';
@@ -116,7 +116,7 @@ export const assetsOf = (credits: readonly Pick<Credit, 'runes'>[]): number[] =>
   credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
 
 /** Decimals of BTC in balances. */
-const coinDecimals = 8;
+export const coinDecimals = 8;
 
 /** Balances by protocol and token, in display units (interface 2.8), and in base units beside (`amountBase`). */
 export function balanceAnswer(

@@ -20,7 +20,7 @@ test('keys of before keep their scope and their rate', async () => {
   await pool.query('DROP FUNCTION service.keys_by_hash');
   await pool.query(
     `DROP TABLE service.test_payments, service.token_decisions, service.token_credit_runes, service.token_credits, service.token_charges, service.token_orders,
-       service.token_balances, service.uploaded_files, service.key_usage, service.keys, service.accounts,
+       service.withdrawals, service.withdrawal_addresses, service.token_balances, service.uploaded_files, service.key_usage, service.keys, service.accounts,
        service.rate_limits`,
   );
   await pool.query(await migration('0002_access'));

@@ -48,6 +48,8 @@ import { signedElsewhere } from '#test/support/wallet/signed-elsewhere.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner, type SignedTransaction } from '#wallet/signer.ts';
+import { accountBatches } from '#withdrawals/account-batches.ts';
+import type { BatchPolicy } from '#withdrawals/make-batch.ts';
 import { expectSameFreeCoins } from './revenue-coins.ts';
 import { testMiner } from './stand-in-miner.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
@@ -79,6 +81,7 @@ export class OrderWorld {
   readonly returns: { maxSats: bigint; dayMaxSats: bigint } = { maxSats: 5_000n, dayMaxSats: 50_000n };
   /** PAYOUT_CONFIRMATIONS, from the next `follow` on. */
   payoutConfirmations = 3;
+  withdrawals: BatchPolicy = { inputsMax: 100, bumpMax: 20_000n };
   readonly told: { id: string; state: string }[] = [];
   readonly miner: Miner | null;
   readonly #dir: string;
@@ -244,6 +247,7 @@ export class OrderWorld {
               signer: bumps.signer,
               proveFree: bumps.proveFree,
               confirmations: this.payoutConfirmations,
+              withdrawals: accountBatches(this.withdrawals),
               bumpAfterMs: this.bumps.afterMs,
               log,
             }),

@@ -29,8 +29,10 @@ import { TestPayments } from '#test-payments/test-payments.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
 import type { TokenPolicy } from '#tokenpay/order/token-policy.ts';
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
+import { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { wakeSigner, withdrawalFeeRates } from '#withdrawals/asking-parts.ts';
 
 /** Sats of the test payments of an account. */
 export const testSatsADay = 1_500_000;
@@ -81,6 +83,8 @@ export class ShopWorld {
   secrets = new WebhookKeys(Buffer.alloc(32, 7));
   /** Confirmations that a rune asks for. */
   readonly confirmations = new Map<Rune, number>();
+  /** The rules of prices, which a test may change. */
+  readonly withdrawing = { feePayer: 'account' as 'account' | 'operator', debtMax: 10_000n, inputsMax: 100 };
   readonly #policy: TokenPolicy;
   #following: { readonly controller: AbortController; readonly ends: Promise<void> } | null = null;
   readonly #closeAccess: () => Promise<void>;
@@ -111,6 +115,16 @@ export class ShopWorld {
       policy: this.#policy,
       urlProblem: () => null,
     });
+    const withdrawals = new AccountWithdrawals({
+      pool: accessPool,
+      wallet: async () => world.wallet.identity,
+      isSignerThere: async () => true,
+      secrets: async () => this.secrets,
+      feeRates: withdrawalFeeRates,
+      wake: wakeSigner,
+      policy: this.withdrawing,
+      urlProblem: () => null,
+    });
     const access = testAccess(accessPool, { mode: 'open' });
     this.#closeAccess = () => access.close();
     this.app = buildCheckedApp({
@@ -120,6 +134,7 @@ export class ShopWorld {
       satributes: shortChainSatributes,
       orders: world.customerOrders,
       shopOrders: this.shops,
+      withdrawals,
       testPayments: new TestPayments({
         pool: accessPool,
         secret: async () => this.secrets.sharedSecret('test payments'),
@@ -163,7 +178,10 @@ export class ShopWorld {
    */
   static async start(indexSats = false, confirmations = 1): Promise<ShopWorld> {
     const world = await OrderWorld.start({}, 150, { indexAddresses: true, indexRunes: true, indexSats });
-    const { key, account } = await giveKey(world.database.pool, { scopes: ['tokenpay'], rate: '0' });
+    const { key, account } = await giveKey(world.database.pool, {
+      scopes: ['tokenpay', 'tokenpay-withdraw'],
+      rate: '0',
+    });
     const node = await connectNode(world.bitcoind.settings);
     const tracer = new SatTracer(new NodeTraceSource(node.rpc, openNodeSource(node)));
     return new ShopWorld({ world, key, account, purse: await world.chain.coin(), tracer, confirmations });

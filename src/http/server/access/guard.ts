@@ -69,6 +69,14 @@ export const shopRequests: Guard = {
   bucket: 'orders',
 };
 
+/** Withdrawals: money leaves an account with this scope alone. */
+export const withdraws: Guard = {
+  kind: 'scope',
+  scope: 'tokenpay-withdraw',
+  endpoints: 'tokenpay',
+  bucket: 'orders',
+};
+
 /** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page', endpoints: 'page', bucket: 'search' };
 

@@ -26,6 +26,7 @@ import type { PriceSettings } from '#orders/pricing/prices.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { TestPayments } from '#test-payments/test-payments.ts';
 import type { ShopOrders } from '#tokenpay/shop-orders.ts';
+import type { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
 /** For routes whose answers are read in pieces, or together with those of other clients. */
@@ -77,6 +78,8 @@ export interface AppDependencies {
   readonly collections?: CreatorCollections | null;
   /** Orders of shops, paid in runes. Absent: none are taken, and none are known. */
   readonly shopOrders?: ShopOrders | null;
+  /** Null: this service makes no withdrawals. */
+  readonly withdrawals?: AccountWithdrawals | null;
   /** Payments of shops' orders for tests. Absent: none are made. */
   readonly testPayments?: TestPayments | null;
   /** Payments of a demo. Absent: this is no demo, or one without a node of its own. */

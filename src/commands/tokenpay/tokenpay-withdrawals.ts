@@ -1,0 +1,151 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
+import { terminalText } from '#kernel/text/terminal-text.ts';
+import { isOrderId } from '#orders/order/order-machine.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+import { type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { shownTime, withService } from '#src/commands/service-database.ts';
+import { readDestination } from '#src/commands/wallet/destination.ts';
+import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
+import { bitcoinToken, coinDecimals } from '#tokenpay/telling/token-order-answer.ts';
+import { allowAddress, forbidAddress, readAllowed } from '#tokenpay/withdrawing/addresses.store.ts';
+import { type Withdrawal, withdrawalStates } from '#tokenpay/withdrawing/withdrawal.ts';
+import { type ShownRune, shownRuneOf, withdrawalAnswer } from '#tokenpay/withdrawing/withdrawal-answer.ts';
+import { endWithdrawal, listWithdrawals, readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { openPublicWallet } from '#wallet/public-wallet.ts';
+import { tellAccounts } from '#withdrawals/settle-batch.ts';
+
+const limitDefault = 50;
+const limitMost = 10_000;
+/** The database has the same bound. */
+const reasonMax = 1000;
+
+/** Lists withdrawals, shows one, or cancels one of which nothing was signed. */
+export async function withdrawals(context: CommandContext): Promise<void> {
+  const [, action = 'list', id] = context.words;
+  if (action === 'list') return list(context);
+  if (action !== 'show' && action !== 'cancel')
+    throw new UsageError('satscribe tokenpay withdrawals [list], show <id> or cancel <id>');
+  if (id === undefined || !isOrderId(id))
+    throw new UsageError(`which one? satscribe tokenpay withdrawals ${action} <id>; list shows them`);
+  return action === 'show' ? show(context, id) : cancel(context, id);
+}
+
+async function list(context: CommandContext): Promise<void> {
+  const { flags } = context;
+  const limit = Number(flags['limit'] ?? limitDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
+    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+  const state = withdrawalStates.find((name) => name === flags['state']) ?? null;
+  if (flags['state'] !== undefined && state === null)
+    throw new UsageError(`--state ${flags['state']}? It is one of ${withdrawalStates.join(', ')}`);
+  const wanted = { account: flags['account'] ?? null, state, limit };
+  await withService(context, async (pool) => {
+    const listed = await listWithdrawals(pool, wanted);
+    await shown(context, pool, listed, 'no such withdrawals');
+  });
+}
+
+async function show(context: CommandContext, id: string): Promise<void> {
+  await withService(context, async (pool) => {
+    const found = await readWithdrawal(pool, null, id);
+    if (found === null) throw unknown(id);
+    await shown(context, pool, [found], '');
+  });
+}
+
+/** Ends one of which nothing was ever signed: its units are the account's again. */
+async function cancel(context: CommandContext, id: string): Promise<void> {
+  const reason = context.flags['reason']?.trim() ?? '';
+  if (reason === '' || reason.length > reasonMax)
+    throw new UsageError(`--reason TEXT tells the account why, in at most ${reasonMax} characters`);
+  await withService(context, async (pool) => {
+    const ended = await withTransaction(pool, async (tx) => {
+      const found = await readWithdrawal(tx, null, id);
+      if (found === null) throw unknown(id);
+      const gone = await endWithdrawal(tx, id, reason);
+      if (gone === null)
+        throw new AppError(
+          'tokenpay_withdrawal_refuses',
+          `The withdrawal ${id} is ${found.state}: a transaction of it was signed, or it is over.`,
+        );
+      await tellAccounts(tx, [gone]);
+      return gone;
+    });
+    await shown(context, pool, [ended], '');
+  });
+}
+
+const unknown = (id: string): AppError =>
+  new AppError('tokenpay_withdrawal_unknown', `There is no withdrawal ${id}.`);
+
+async function shown(
+  { flags, print }: CommandContext,
+  pool: pg.Pool,
+  listed: readonly Withdrawal[],
+  none: string,
+): Promise<void> {
+  const assets = [...new Set(listed.map(({ asset }) => asset))].filter((asset) => asset !== satsAsset);
+  const runes = await tokenRunesOf(pool, assets);
+  if (flags['json'] !== undefined) {
+    const answers = listed.map((each) => ({
+      ...withdrawalAnswer(each, shownRuneOf(each, runes)),
+      payout: each.payout,
+    }));
+    return print(`${JSON.stringify(answers)}\n`);
+  }
+  if (listed.length === 0) return print(`${none}\n`);
+  await print(listed.map((each) => lineOf(each, shownRuneOf(each, runes))).join(''));
+}
+
+function lineOf(withdrawal: Withdrawal, rune: ShownRune): string {
+  const { id, account, createdAt, state, amount, address, fee, postage, payer, txid, reason } = withdrawal;
+  const units = shownAmount(trustedU128(amount), rune?.divisibility ?? coinDecimals);
+  const price = postage === 0n ? `fee ${fee}` : `fee ${fee}, postage ${postage}`;
+  const head = `${shownTime(createdAt)} ${state.padEnd(10)} ${terminalText(account)}  ${units} ${rune?.name ?? bitcoinToken}`;
+  const below = [
+    id,
+    `${address}  ${price} sats (${payer})`,
+    ...(txid === null ? [] : [Buffer.from(txid).reverse().toString('hex')]),
+    ...(reason === null ? [] : [terminalText(reason)]),
+  ];
+  return `${head}\n${below.map((line) => `  ${line}\n`).join('')}`;
+}
+
+/** Shows or changes the addresses that an account withdraws to. */
+export async function addresses(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const { account, allow, forbid } = flags;
+  if ((allow !== undefined || forbid !== undefined) && account === undefined)
+    throw new UsageError('whose? --account NAME says of which account the address is');
+  if (allow !== undefined && forbid !== undefined)
+    throw new UsageError('--allow or --forbid: one address at a time');
+  await withService(context, async (pool) => {
+    const text = allow ?? forbid;
+    if (text !== undefined && account !== undefined) {
+      const wallet = await openPublicWallet(pool);
+      if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+      const { script } = readDestination(text, wallet.network, 'wallet');
+      if (allow !== undefined) await allowAddress(pool, { account, address: text, script });
+      else if (!(await forbidAddress(pool, { account, script })))
+        throw new UsageError(`--forbid ${text}: the account does not have this address`);
+    }
+    const allowed = await readAllowed(pool, account ?? null);
+    if (flags['json'] !== undefined)
+      return print(
+        `${JSON.stringify(allowed.map(({ account: of, address, addedAt }) => ({ account: of, address, addedAt })))}\n`,
+      );
+    if (allowed.length === 0)
+      return print('no address is listed: accounts without one withdraw to any address\n');
+    await print(
+      allowed
+        .map(
+          (each) => `${terminalText(each.account).padEnd(16)} ${shownTime(each.addedAt)} ${each.address}\n`,
+        )
+        .join(''),
+    );
+  });
+}

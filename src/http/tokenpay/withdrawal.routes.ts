@@ -1,0 +1,109 @@
+import { Type } from 'typebox';
+import { answerOnce, onceHeaders } from '#http/orders/answer-once.ts';
+import { refuseFaults, unlessFaulty } from '#http/orders/refuse-faults.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { shopRequests, withdraws } from '#http/server/access/guard.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { RequestValues } from '#kernel/requests/request-values.ts';
+import { isOrderId } from '#orders/order/order-machine.ts';
+import { readFeeRate } from '#psbts/planning/fee-rate.ts';
+import type { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
+import { readWithdrawal, type SentWithdrawal } from '#tokenpay/withdrawing/read-withdrawal.ts';
+import { keyOf } from './key-of.ts';
+import { createdWithdrawal, dryRun, withdrawal, withdrawalBody } from './withdrawal.schemas.ts';
+
+const exampleWithdrawal = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
+
+/** Withdrawals of accounts (docs/tokenpay.md; interface 4.7). */
+export function withdrawalRoutes(app: App, deps: AppDependencies): void {
+  askRoute(app, deps);
+  readRoute(app, deps, '/tokenpay/user/withdrawal/:id', 'withdrawal');
+  // the path of the published client (client-compat 1.5)
+  readRoute(app, deps, '/tokenpay/user/account/withdraw/:id', 'withdrawalOfClient');
+}
+
+function askRoute(app: App, deps: AppDependencies): void {
+  apiRoute(app, {
+    method: 'POST',
+    url: '/tokenpay/user/account/withdraw',
+    schema: {
+      operationId: 'withdraw',
+      summary: 'Takes BTC or a rune out of the account of the key, or says what that would cost (dryRun)',
+      tags: ['token payments'],
+      headers: onceHeaders,
+      body: withdrawalBody,
+      response: { 200: Type.Union([createdWithdrawal, dryRun]) },
+    },
+    config: { errors: 'tokenpay', guard: withdraws, body: 'exactJson', failures: [404, 409, 422, 503] },
+    handler: async (request, reply) => {
+      const withdrawals = needed(deps);
+      const { orders = null } = deps;
+      reply.header('cache-control', 'no-store');
+      if (orders === null) throw new AppError('orders_off', 'this service makes no withdrawals');
+      const { sent, feeRate } = readBody(request.body, withdrawals);
+      const asker = askerOf(reply);
+      const ask = async (store: Parameters<AccountWithdrawals['ask']>[3]): Promise<object> =>
+        unlessFaulty(await withdrawals.ask(keyOf(asker.key), sent, feeRate, store, asker.signal)).answer;
+      // a dry run stores nothing: not its answer either
+      if (sent.isDryRun) return (await ask(() => Promise.resolve())) as never;
+      const answer = await answerOnce(orders, request, asker, ask);
+      return (await withSecret(withdrawals, answer, sent)) as never;
+    },
+  });
+}
+
+function readBody(
+  body: unknown,
+  { urlProblem }: AccountWithdrawals,
+): { readonly sent: SentWithdrawal; readonly feeRate: bigint | null } {
+  const values = new RequestValues();
+  // what else it may be, the other fields tell
+  const given = typeof body === 'object' && body !== null && 'feeRate' in body ? body.feeRate : null;
+  const feeRate = readFeeRate(values, 'feeRate', given, 'either');
+  const read = readWithdrawal(body, urlProblem, values);
+  if (read.kind === 'faulty') throw refuseFaults(read.faults);
+  return { sent: read.sent, feeRate };
+}
+
+/** The webhook secret is in no table: a repeated answer gets it as the first one did. */
+async function withSecret(
+  withdrawals: AccountWithdrawals,
+  answer: object,
+  { webhookUrl }: SentWithdrawal,
+): Promise<object> {
+  if (webhookUrl === null) return answer;
+  const secret = await withdrawals.secretOf((answer as { readonly id: string }).id);
+  return secret === null ? answer : { ...answer, webhookSecretToken: secret };
+}
+
+function readRoute(app: App, deps: AppDependencies, url: string, operationId: string): void {
+  apiRoute(app, {
+    method: 'GET',
+    url,
+    schema: {
+      operationId,
+      summary: 'A withdrawal of the account of the key',
+      tags: ['token payments'],
+      params: Type.Object({
+        id: Type.String({ description: 'the id of a withdrawal', examples: [exampleWithdrawal] }),
+      }),
+      response: { 200: withdrawal },
+    },
+    config: { errors: 'tokenpay', guard: shopRequests, failures: [404] },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      reply.header('cache-control', 'no-store');
+      const { account } = keyOf(askerOf(reply).key);
+      const found = isOrderId(id) ? await needed(deps).read(account, id) : null;
+      if (found === null) throw new AppError('not_found', 'withdrawal not found');
+      return found as never;
+    },
+  });
+}
+
+function needed({ withdrawals = null }: AppDependencies): AccountWithdrawals {
+  if (withdrawals === null) throw new AppError('orders_off', 'this service makes no withdrawals');
+  return withdrawals;
+}

@@ -1,0 +1,68 @@
+import type pg from 'pg';
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { isSpent } from '#purse/transactions/spends.store.ts';
+
+/** A coin that is held for accounts, in a block. */
+export interface AccountCoin {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly sats: bigint;
+  readonly script: Uint8Array;
+  readonly key: WalletKey;
+  /** The account that was credited with it; null: a batch left it. */
+  readonly owner: string | null;
+}
+
+/** Coins of accounts, and those without an owner. */
+export interface WantedCoins {
+  readonly accounts: readonly string[];
+  /** Of each owner, the largest first. */
+  readonly limit: number;
+  /** The rune of credited coins; null: those without runes. */
+  readonly asset: number | null;
+}
+
+/**
+ * Coins that withdrawals of these accounts may spend: credited to one of them or left by batches, in a block, not set
+ * aside, and spent by nothing that is stored. Largest first: by units of the asset, or by sats.
+ */
+export async function readAccountCoins(
+  client: pg.Pool | pg.ClientBase,
+  { accounts, limit, asset }: WantedCoins,
+): Promise<AccountCoin[]> {
+  const { rows } = await client.query<{
+    txid: Txid;
+    vout: number;
+    sats: string;
+    script: Buffer;
+    branch: WalletKey['branch'];
+    key_index: number;
+    owner: string | null;
+  }>(
+    `WITH coins AS (
+       SELECT c.txid, c.vout, c.value, p.script, c.branch, c.key_index, c.account AS owner,
+              (SELECT sum(r.amount) FROM service.token_credit_runes AS r
+                WHERE r.txid = c.txid AND r.vout = c.vout AND r.asset = $3) AS units,
+              EXISTS (SELECT FROM service.token_credit_runes AS r WHERE r.txid = c.txid AND r.vout = c.vout) AS has_runes
+         FROM (SELECT c.*, o.account
+                 FROM service.token_orders AS o JOIN service.wallet_coins AS c ON c.subject = o.id AND c.kind = 'token-order'
+                WHERE o.account = ANY($1::text[])
+               UNION ALL
+               SELECT c.*, NULL FROM service.wallet_coins AS c WHERE c.kind = 'payout') AS c
+         JOIN service.payments_seen AS p ON p.txid = c.txid AND p.vout = c.vout AND p.height IS NOT NULL
+        WHERE c.held = 'accounts' AND c.aside IS NULL AND NOT ${isSpent('c.txid', 'c.vout')}
+     ), ranked AS (
+       SELECT *, row_number() OVER (PARTITION BY owner ORDER BY units DESC NULLS LAST, value DESC, txid, vout) AS place
+         FROM coins
+        WHERE owner IS NULL OR CASE WHEN $3::integer IS NULL THEN NOT has_runes ELSE units IS NOT NULL END)
+     SELECT txid, vout, value::text AS sats, script, branch, key_index, owner
+       FROM ranked WHERE place <= $2 ORDER BY owner NULLS LAST, place`,
+    [accounts, limit, asset],
+  );
+  return rows.map(({ sats, branch, key_index: index, ...row }) => ({
+    ...row,
+    sats: BigInt(sats),
+    key: { branch, index },
+  }));
+}

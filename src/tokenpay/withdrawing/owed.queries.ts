@@ -1,0 +1,20 @@
+import type pg from 'pg';
+
+/**
+ * Sats that coins of accounts must have: balances above 0 without what signed withdrawals pay, and base fees of orders that
+ * have not ended. A withdrawal whose transaction may be mined has taken its coins already.
+ */
+export async function owedToAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
+  const { rows } = await client.query<{ sats: string }>(
+    `WITH under_way AS (
+       SELECT account, sum(reserved_sats + CASE WHEN asset = 0 THEN reserved_units ELSE 0 END) AS sats
+         FROM service.withdrawals WHERE state = 'processing' GROUP BY account)
+     SELECT ((SELECT coalesce(sum(greatest(b.amount - coalesce(u.sats, 0), 0)), 0)
+                FROM service.token_balances AS b LEFT JOIN under_way AS u USING (account) WHERE b.asset = 0)
+           + (SELECT coalesce(sum(CASE WHEN to_account = 'owed' THEN amount ELSE 0 END
+                                - CASE WHEN from_account = 'owed' THEN amount ELSE 0 END), 0)
+                FROM service.ledger_entries
+               WHERE subject_kind = 'token-order' AND 'owed' IN (from_account, to_account)))::text AS sats`,
+  );
+  return BigInt(rows[0]?.sats ?? 0);
+}

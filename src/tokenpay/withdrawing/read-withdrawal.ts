@@ -1,0 +1,73 @@
+import { isGiven, type RequestFault, RequestValues } from '#kernel/requests/request-values.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import { readTokenAmount } from '#tokenpay/reading/read-token-amount.ts';
+import { bitcoinToken, tokenProtocols } from '#tokenpay/telling/token-order-answer.ts';
+
+/** The request of an account for a withdrawal, before its rune and its address are looked up. */
+export interface SentWithdrawal {
+  /** Null: BTC. */
+  readonly rune: Rune | null;
+  /** The name as it was sent. */
+  readonly token: string;
+  /** Display units, in digits. */
+  readonly amount: string;
+  readonly address: string;
+  /** The source of the fee of BTC; runes have their price from the balance. */
+  readonly feeFrom: FeeSource;
+  /** Nothing is stored, and the answer says what it would cost. */
+  readonly isDryRun: boolean;
+  readonly webhookUrl: string | null;
+}
+
+/** `withdrawal`: the receiver gets that much less. `balance`: the account pays it beside. */
+export const feeSources = ['withdrawal', 'balance'] as const;
+export type FeeSource = (typeof feeSources)[number];
+
+export type ReadWithdrawal =
+  | { readonly kind: 'read'; readonly sent: SentWithdrawal }
+  | { readonly kind: 'faulty'; readonly faults: readonly RequestFault[] };
+
+/**
+ * Reads the body of `POST /tokenpay/user/account/withdraw`, whose numbers are texts (`exactJson`), without its fee rate.
+ * All faults are told; other fields are ignored. Total.
+ *
+ * @param urlProblem why nothing may be sent to a URL; null: it may be
+ * @param values has the faults of fields that the caller reads
+ */
+export function readWithdrawal(
+  body: unknown,
+  urlProblem: (url: string) => string | null,
+  values: RequestValues = new RequestValues(),
+): ReadWithdrawal {
+  const fields = values.object(body, 'the body') ?? {};
+  const protocol = values.text(fields['protocol'], 'protocol');
+  if (protocol === null) values.required(fields['protocol'], 'protocol');
+  else if (!tokenProtocols.some((known) => known === protocol))
+    values.fault('protocol', `must be one of ${tokenProtocols.join(', ')}`);
+  const units = protocol === 'bitcoin' ? readBitcoin(values, fields) : readTokenAmount(values, fields);
+  const address = values.text(fields['address'], 'address');
+  if (address === null) values.required(fields['address'], 'address');
+  const feeFrom = values.choice(fields['feeFrom'], 'feeFrom', feeSources, 'withdrawal');
+  const isDryRun = values.boolean(fields['dryRun'], 'dryRun');
+  const webhookUrl = values.text(fields['webhookUrl'], 'webhookUrl');
+  const problem = webhookUrl === null ? null : urlProblem(webhookUrl);
+  if (problem !== null) values.fault('webhookUrl', problem);
+  const { faults } = values;
+  if (units === null || address === null || faults.length > 0) return { kind: 'faulty', faults };
+  return { kind: 'read', sent: { ...units, address, feeFrom, isDryRun, webhookUrl } };
+}
+
+function readBitcoin(
+  values: RequestValues,
+  fields: Readonly<Record<string, unknown>>,
+): Pick<SentWithdrawal, 'rune' | 'token' | 'amount'> | null {
+  const token = values.text(fields['token'], 'token');
+  if (token === null) values.required(fields['token'], 'token');
+  else if (token !== bitcoinToken)
+    values.fault('token', `must be ${bitcoinToken}, the only token of bitcoin`);
+  const amount = fields['amount'];
+  if (!isGiven(amount)) return values.required(amount, 'amount');
+  return typeof amount === 'string'
+    ? { rune: null, token: bitcoinToken, amount }
+    : values.fault('amount', 'must be a number');
+}

@@ -1,0 +1,34 @@
+import type pg from 'pg';
+import { readHoldings } from '#purse/transactions/input-holdings.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { type AccountCoin, readAccountCoins, type WantedCoins } from './account-coins.queries.ts';
+import type { WithdrawalCoin } from './planning/withdrawal-plan.ts';
+
+/**
+ * Coins that withdrawals may spend, with all runes that the index has in them. One with an inscription, or of which the
+ * index does not know the runes, is left out: it waits.
+ *
+ * @param wanted.assets runes of credited coins; null: those without runes
+ */
+export async function readWithdrawalCoins(
+  client: pg.Pool | pg.ClientBase,
+  { assets, ...wanted }: Omit<WantedCoins, 'asset'> & { readonly assets: Iterable<number | null> },
+): Promise<WithdrawalCoin[]> {
+  const coins = new Map<string, AccountCoin>();
+  for (const asset of assets)
+    for (const coin of await readAccountCoins(client, { ...wanted, asset }))
+      coins.set(outpointOf(coin), coin);
+  return withRunes(client, [...coins.values()]);
+}
+
+async function withRunes(
+  client: pg.Pool | pg.ClientBase,
+  coins: readonly AccountCoin[],
+): Promise<WithdrawalCoin[]> {
+  const held = await readHoldings(client, coins);
+  return coins.flatMap(({ txid, vout, sats: value, script, key, owner }, place): WithdrawalCoin[] => {
+    const { inscriptions, runes } = held[place] ?? { inscriptions: null, runes: null };
+    if (runes === null || inscriptions === null || inscriptions.length > 0) return [];
+    return [{ txid, vout, value, script, key, owner, runes }];
+  });
+}

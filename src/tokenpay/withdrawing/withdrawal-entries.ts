@@ -1,0 +1,44 @@
+import { type LedgerEntry, satsAsset } from '#purse/ledger/ledger.ts';
+import { receivedUnits, type Withdrawal } from './withdrawal.ts';
+
+/** A transaction of a batch, as far as the ledger needs it. */
+export interface BatchTransaction {
+  /** In hex, in internal order. */
+  readonly txid: string;
+  /** Sats that it paid a miner. */
+  readonly fee: bigint;
+}
+
+type Moved = Pick<LedgerEntry, 'from' | 'fromOwner' | 'to' | 'toOwner' | 'asset' | 'amount'>;
+
+/**
+ * The ledger entries of a batch for each of its transactions that a block has: accounts give what their receivers get, and
+ * their price to the operator, who pays the miner. Two that are mined both count, so an account that got twice is in
+ * debt. Pure.
+ */
+export function withdrawalEntries(
+  withdrawals: readonly Pick<Withdrawal, 'account' | 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>[],
+  mined: readonly BatchTransaction[],
+): LedgerEntry[] {
+  const moved = withdrawals.flatMap(movedBy);
+  return mined.flatMap(({ txid, fee }) =>
+    [...moved, { ...ofOperator, to: 'fee' as const, asset: satsAsset, amount: fee }]
+      .filter(({ amount }) => amount > 0n)
+      .map((each) => ({ ...each, txid, vout: null })),
+  );
+}
+
+const ofOperator = { from: 'operator', fromOwner: null, toOwner: null } as const;
+
+function movedBy(
+  withdrawal: Pick<Withdrawal, 'account' | 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>,
+): Moved[] {
+  const { account, asset, fee, postage, payer } = withdrawal;
+  const ofAccount = { from: 'token', fromOwner: account, toOwner: null } as const;
+  const beneath = payer === 'operator' ? ofOperator : ofAccount;
+  return [
+    { ...ofAccount, to: 'outside', asset, amount: receivedUnits(withdrawal) },
+    { ...beneath, to: 'outside', asset: satsAsset, amount: postage },
+    { ...ofAccount, to: 'operator', asset: satsAsset, amount: payer === 'operator' ? 0n : fee },
+  ];
+}

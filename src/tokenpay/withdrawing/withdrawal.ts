@@ -1,0 +1,97 @@
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+
+/**
+ * `pending`: its units are reserved. `processing`: a transaction with it is signed, and a node may have it. `completed`: a
+ * block has it, and the ledger. `error`: nothing of it was ever signed, and its units are free again. A reorganisation
+ * makes a completed one `processing`.
+ */
+export const withdrawalStates = ['pending', 'processing', 'completed', 'error'] as const;
+export type WithdrawalState = (typeof withdrawalStates)[number];
+
+/**
+ * The source of what the miner gets, and of the sats beneath runes. `balance`: sats of the account. `withdrawal`: what is
+ * withdrawn, which is sats. `operator`: the service.
+ */
+export const withdrawalPayers = ['balance', 'withdrawal', 'operator'] as const;
+export type WithdrawalPayer = (typeof withdrawalPayers)[number];
+
+/** The price of a withdrawal, which is fixed before it is asked for. Sats. */
+export interface WithdrawalPrice {
+  /** For the miner. */
+  readonly fee: bigint;
+  /** Beneath runes: the least that nodes relay to the receiver. 0 where sats are withdrawn. */
+  readonly postage: bigint;
+  readonly payer: WithdrawalPayer;
+}
+
+/** A wish of an account to take something out. */
+export interface NewWithdrawal extends WithdrawalPrice {
+  readonly id: string;
+  readonly account: string;
+  /** Its number in service.assets. */
+  readonly asset: number;
+  /** Base units that were asked for. */
+  readonly amount: bigint;
+  readonly script: Uint8Array;
+  readonly address: string;
+  /** Sats for 1,000 virtual bytes that were asked for; null: what the node says. */
+  readonly feeRate: bigint | null;
+  readonly webhookUrl: string | null;
+  /** Public key of the secret of the service from which its webhook secret is derived; null: it has no webhook. */
+  readonly secretKey: Uint8Array | null;
+}
+
+export interface Withdrawal extends NewWithdrawal {
+  readonly createdAt: Date;
+  readonly state: WithdrawalState;
+  /** Why it waits or has ended, for people. */
+  readonly reason: string | null;
+  /** The payout that is its batch; null: none yet. */
+  readonly payout: string | null;
+  /** A batch with it failed: it gets one of its own. */
+  readonly isAlone: boolean;
+  /** The transaction of its batch that may be mined, or is. */
+  readonly txid: Txid | null;
+  /** Sats for 1,000 virtual bytes that this one pays. */
+  readonly paidRate: bigint | null;
+  /** Transactions of its batch so far. */
+  readonly tries: number;
+  readonly processingAt: Date | null;
+}
+
+/** Base units that the receiver gets. */
+export const receivedUnits = ({
+  amount,
+  fee,
+  payer,
+}: Pick<Withdrawal, 'amount' | 'fee' | 'payer'>): bigint => (payer === 'withdrawal' ? amount - fee : amount);
+
+/** Sats of the output that pays the receiver. */
+export const receivedSats = (
+  withdrawal: Pick<Withdrawal, 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>,
+): bigint => (withdrawal.asset === satsAsset ? receivedUnits(withdrawal) : withdrawal.postage);
+
+/** Units of an asset that a withdrawal takes from its account. */
+export interface ReservedUnits {
+  readonly asset: number;
+  readonly units: bigint;
+}
+
+/** Everything that leaves the account, as service.withdrawals reserves it: its units, and sats beside runes. Pure. */
+export function reservedOf({
+  asset,
+  amount,
+  fee,
+  postage,
+  payer,
+}: Pick<Withdrawal, 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>): ReservedUnits[] {
+  const charged = payer === 'balance' ? fee + postage : 0n;
+  if (asset === satsAsset) return [{ asset, units: amount + charged }];
+  return charged === 0n
+    ? [{ asset, units: amount }]
+    : [
+        { asset: satsAsset, units: charged },
+        { asset, units: amount },
+      ];
+}

@@ -1,0 +1,301 @@
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+import {
+  type NewWithdrawal,
+  reservedOf,
+  type Withdrawal,
+  type WithdrawalPayer,
+  type WithdrawalState,
+} from './withdrawal.ts';
+
+interface Row {
+  readonly id: string;
+  readonly account: string;
+  readonly created_at: Date;
+  readonly asset: number;
+  readonly amount: string;
+  readonly script: Buffer;
+  readonly address: string;
+  readonly fee: string;
+  readonly postage: string;
+  readonly payer: WithdrawalPayer;
+  readonly fee_rate: string | null;
+  readonly state: WithdrawalState;
+  readonly reason: string | null;
+  readonly payout: string | null;
+  readonly is_alone: boolean;
+  readonly txid: Txid | null;
+  readonly paid_rate: string | null;
+  readonly tries: number;
+  readonly processing_at: Date | null;
+  readonly webhook_url: string | null;
+  readonly secret_key: Buffer | null;
+}
+
+const columns = `w.id, w.account, w.created_at, w.asset, w.amount::text AS amount, w.script, w.address, w.fee::text AS fee,
+  w.postage::text AS postage, w.payer, w.fee_rate::text AS fee_rate, w.state, w.reason, w.payout, w.is_alone, w.txid,
+  w.paid_rate::text AS paid_rate, w.tries, w.processing_at, w.webhook_url, w.secret_key`;
+
+const bigOrNull = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
+
+const withdrawalOf = ({
+  created_at: createdAt,
+  fee_rate: feeRate,
+  is_alone: isAlone,
+  paid_rate: paidRate,
+  processing_at: processingAt,
+  webhook_url: webhookUrl,
+  secret_key: secretKey,
+  txid,
+  ...row
+}: Row): Withdrawal => ({
+  ...row,
+  createdAt,
+  isAlone,
+  processingAt,
+  webhookUrl,
+  secretKey,
+  amount: BigInt(row.amount),
+  fee: BigInt(row.fee),
+  postage: BigInt(row.postage),
+  feeRate: bigOrNull(feeRate),
+  paidRate: bigOrNull(paidRate),
+  txid: txid === null ? null : trustedTxid(txid),
+});
+
+/**
+ * Reserves what a withdrawal takes and stores it, by one statement: of two for the last units, one waits for the other
+ * and finds nothing. Null: the account has too little of something, or owes. Nothing is reserved then once the caller
+ * rolls its transaction back.
+ *
+ * @param debtMax sats that the account may owe for its price, where runes are withdrawn
+ */
+export async function reserveWithdrawal(
+  tx: pg.ClientBase,
+  made: NewWithdrawal,
+  debtMax: bigint,
+): Promise<Withdrawal | null> {
+  const reserved = reservedOf(made);
+  const assets = reserved.map(({ asset }) => asset);
+  await tx.query(
+    `INSERT INTO service.token_balances (account, asset)
+     SELECT $1, asset FROM unnest($2::integer[]) AS a (asset) ORDER BY asset ON CONFLICT DO NOTHING`,
+    [made.account, assets],
+  );
+  // postings take rows of an account in this order, too
+  await tx.query(
+    `SELECT FROM service.token_balances WHERE account = $1 AND asset = ANY($2::integer[]) ORDER BY asset FOR UPDATE`,
+    [made.account, assets],
+  );
+  const debts = assets.map((asset) => (asset === satsAsset && made.asset !== satsAsset ? -debtMax : 0n));
+  const { rows } = await tx.query<Row>(
+    `WITH taken AS (
+       UPDATE service.token_balances AS b SET reserved = b.reserved + a.units
+         FROM unnest($2::integer[], $3::numeric[], $4::numeric[]) AS a (asset, units, least)
+        WHERE b.account = $1 AND b.asset = a.asset AND b.amount - b.reserved - a.units >= a.least
+       RETURNING b.asset)
+     INSERT INTO service.withdrawals AS w (id, account, asset, amount, script, address, fee, postage, payer, fee_rate,
+                                           webhook_url, secret_key)
+     SELECT $5, $1, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15
+      WHERE (SELECT count(*) FROM taken) = cardinality($2::integer[])
+     RETURNING ${columns}`,
+    [
+      made.account,
+      assets,
+      reserved.map(({ units }) => units),
+      debts,
+      made.id,
+      made.asset,
+      made.amount,
+      Buffer.from(made.script),
+      made.address,
+      made.fee,
+      made.postage,
+      made.payer,
+      made.feeRate,
+      made.webhookUrl,
+      made.secretKey === null ? null : Buffer.from(made.secretKey),
+    ],
+  );
+  return rows[0] === undefined ? null : withdrawalOf(rows[0]);
+}
+
+/** What an account has of an asset, and what open withdrawals have of that. */
+export interface AvailableUnits {
+  readonly amount: bigint;
+  readonly reserved: bigint;
+}
+
+/** Balances of an account with what is reserved, by asset. */
+export async function readAvailable(
+  client: pg.Pool | pg.ClientBase,
+  account: string,
+): Promise<ReadonlyMap<number, AvailableUnits>> {
+  const { rows } = await client.query<{ asset: number; amount: string; reserved: string }>(
+    `SELECT asset, amount::text AS amount, reserved::text AS reserved FROM service.token_balances WHERE account = $1`,
+    [account],
+  );
+  return new Map(
+    rows.map(({ asset, amount, reserved }) => [
+      asset,
+      { amount: BigInt(amount), reserved: BigInt(reserved) },
+    ]),
+  );
+}
+
+/** A withdrawal of an account; null: it has none with this id. */
+export async function readWithdrawal(
+  client: pg.Pool | pg.ClientBase,
+  account: string | null,
+  id: string,
+): Promise<Withdrawal | null> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w WHERE w.id = $1 AND ($2::text IS NULL OR w.account = $2)`,
+    [id, account],
+  );
+  return rows[0] === undefined ? null : withdrawalOf(rows[0]);
+}
+
+/** Withdrawals of a batch, the oldest first: their order in its transaction. */
+export async function withdrawalsOf(client: pg.Pool | pg.ClientBase, payout: string): Promise<Withdrawal[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w WHERE w.payout = $1 ORDER BY w.created_at, w.id`,
+    [payout],
+  );
+  return rows.map(withdrawalOf);
+}
+
+/** Pending withdrawals without a batch, the oldest first, which no other transaction changes until this one ends. */
+export async function lockUnbatched(tx: pg.ClientBase, limit: number): Promise<Withdrawal[]> {
+  const { rows } = await tx.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w WHERE w.state = 'pending' AND w.payout IS NULL
+      ORDER BY w.created_at, w.id LIMIT $1 FOR UPDATE`,
+    [limit],
+  );
+  return rows.map(withdrawalOf);
+}
+
+/** Whether a withdrawal waits for a batch. */
+export async function hasUnbatched(client: pg.ClientBase): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM service.withdrawals WHERE state = 'pending' AND payout IS NULL LIMIT 1`,
+  );
+  return rowCount !== 0;
+}
+
+/** Puts pending withdrawals into a batch; null: out of theirs. */
+export async function putBatch(
+  tx: pg.ClientBase,
+  ids: readonly string[],
+  payout: string | null,
+  isAlone = false,
+): Promise<void> {
+  await tx.query(
+    `UPDATE service.withdrawals SET payout = $2, is_alone = is_alone OR $3 WHERE id = ANY($1::uuid[]) AND state = 'pending'`,
+    [ids, payout, isAlone],
+  );
+}
+
+/** Why withdrawals of a batch wait, for people; null: nothing keeps them. */
+export async function putReason(tx: pg.ClientBase, payout: string, reason: string | null): Promise<void> {
+  await tx.query(
+    'UPDATE service.withdrawals SET reason = $2 WHERE payout = $1 AND reason IS DISTINCT FROM $2',
+    [payout, reason?.slice(0, reasonMax) ?? null],
+  );
+}
+
+/** The database has the same bound. */
+const reasonMax = 1000;
+
+/** The transaction of a batch that may be mined, or is. */
+export interface BatchStanding {
+  readonly txid: Txid;
+  readonly paidRate: bigint;
+  readonly tries: number;
+}
+
+/**
+ * Brings the withdrawals of a batch to a state, and what balances reserve with them: a withdrawal that the ledger has
+ * reserves nothing. Returns those that changed for their accounts.
+ *
+ * @param standing null: no transaction of it is signed
+ */
+export async function putBatchState(
+  tx: pg.ClientBase,
+  payout: string,
+  state: Exclude<WithdrawalState, 'error'>,
+  standing: BatchStanding | null,
+): Promise<Withdrawal[]> {
+  const { rows } = await tx.query<Row>(
+    `WITH before AS (
+       SELECT id, state FROM service.withdrawals
+        WHERE payout = $1 AND (state, txid, tries) IS DISTINCT FROM ($2, $3::bytea, $5::integer) FOR UPDATE
+     ), changed AS (
+       UPDATE service.withdrawals AS w
+          SET state = $2, txid = $3, paid_rate = $4, tries = $5,
+              processing_at = CASE WHEN $2 <> 'pending' THEN coalesce(w.processing_at, now()) END
+         FROM before WHERE w.id = before.id
+       RETURNING ${columns}, w.reserved_units, w.reserved_sats, before.state AS was
+     ), moved AS (${movedReserved('changed')})
+     SELECT * FROM changed WHERE (SELECT count(*) FROM moved) >= 0 ORDER BY created_at, id`,
+    [
+      payout,
+      state,
+      standing === null ? null : Buffer.from(standing.txid),
+      standing?.paidRate ?? null,
+      standing?.tries ?? 0,
+    ],
+  );
+  return rows.map(withdrawalOf);
+}
+
+/** Ends a withdrawal of which nothing was ever signed: what it reserved is free. Null: it is not pending any more. */
+export async function endWithdrawal(
+  tx: pg.ClientBase,
+  id: string,
+  reason: string,
+): Promise<Withdrawal | null> {
+  const { rows } = await tx.query<Row>(
+    `WITH changed AS (
+       UPDATE service.withdrawals AS w SET state = 'error', reason = $2, payout = NULL
+        WHERE w.id = $1 AND w.state = 'pending' AND w.txid IS NULL
+       RETURNING ${columns}, w.reserved_units, w.reserved_sats, 'pending' AS was
+     ), moved AS (${movedReserved('changed')})
+     SELECT * FROM changed WHERE (SELECT count(*) FROM moved) >= 0`,
+    [id, reason.slice(0, reasonMax)],
+  );
+  return rows[0] === undefined ? null : withdrawalOf(rows[0]);
+}
+
+/** SQL: changes what balances reserve by withdrawals that came to reserve something, or nothing any more. */
+function movedReserved(changed: string): string {
+  const isOpen = (state: string): string => `(${state} IN ('pending', 'processing'))::integer`;
+  return `UPDATE service.token_balances AS b SET reserved = b.reserved + m.units
+         FROM (SELECT w.account, side.asset, sum(side.units * (${isOpen('w.state')} - ${isOpen('w.was')})) AS units
+                 FROM ${changed} AS w
+                 CROSS JOIN LATERAL (VALUES (w.asset, w.reserved_units), (0, w.reserved_sats::numeric)) AS side (asset, units)
+                GROUP BY w.account, side.asset HAVING sum(side.units * (${isOpen('w.state')} - ${isOpen('w.was')})) <> 0) AS m
+        WHERE b.account = m.account AND b.asset = m.asset RETURNING 1`;
+}
+
+/** Withdrawals that an operator asks for. */
+export interface ListedFilter {
+  readonly account: string | null;
+  readonly state: WithdrawalState | null;
+  readonly limit: number;
+}
+
+/** Withdrawals, the newest first. */
+export async function listWithdrawals(
+  client: pg.Pool | pg.ClientBase,
+  { account, state, limit }: ListedFilter,
+): Promise<Withdrawal[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w
+      WHERE ($1::text IS NULL OR w.account = $1) AND ($2::text IS NULL OR w.state = $2)
+      ORDER BY w.created_at DESC, w.id LIMIT $3`,
+    [account, state, limit],
+  );
+  return rows.map(withdrawalOf);
+}

@@ -1,0 +1,49 @@
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { insertBatch, unsignedBatches } from '#payouts/payout/payout.store.ts';
+import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
+import {
+  hasUnbatched,
+  lockUnbatched,
+  putBatch,
+  withdrawalsOf,
+} from '#tokenpay/withdrawing/withdrawals.store.ts';
+
+/**
+ * Withdrawals of one batch: with 500 outputs of P2TR and as many inputs it has 50,000 virtual bytes, half of what a payout
+ * has at most.
+ */
+export const batchMax = 500;
+
+/**
+ * Puts withdrawals that wait into batches, one for each fee rate: into one of which nothing was signed, or a new one. What
+ * is to be alone gets a batch of its own.
+ */
+export async function formBatches(client: pg.ClientBase): Promise<void> {
+  if (!(await hasUnbatched(client))) return;
+  await withTransaction(client, async (tx) => {
+    const waiting = await lockUnbatched(tx, batchMax);
+    const together = waiting.filter(({ isAlone }) => !isAlone);
+    for (const { id, feeRate } of waiting.filter(({ isAlone }) => isAlone))
+      await putBatch(tx, [id], await insertBatch(tx, feeRate));
+    const byRate = Map.groupBy(together, ({ feeRate }) => feeRate);
+    for (const [feeRate, of] of byRate) await fill(tx, feeRate, of);
+  });
+}
+
+/** The rest waits for the next look. */
+async function fill(
+  tx: pg.ClientBase,
+  feeRate: bigint | null,
+  waiting: readonly Withdrawal[],
+): Promise<void> {
+  for (const batch of await unsignedBatches(tx)) {
+    if (batch.feeRate !== feeRate) continue;
+    const members = await withdrawalsOf(tx, batch.id);
+    if (members.some(({ isAlone }) => isAlone) || members.length >= batchMax) continue;
+    return putBatch(tx, idsOf(waiting.slice(0, batchMax - members.length)), batch.id);
+  }
+  await putBatch(tx, idsOf(waiting), await insertBatch(tx, feeRate));
+}
+
+const idsOf = (withdrawals: readonly Withdrawal[]): string[] => withdrawals.map(({ id }) => id);

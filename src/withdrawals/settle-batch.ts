@@ -1,0 +1,63 @@
+import type pg from 'pg';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import type { Payout, PayoutTransaction } from '#payouts/payout/payout.ts';
+import { postEntries } from '#purse/ledger/ledger.store.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
+import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
+import { withdrawalMessages } from '#tokenpay/withdrawing/withdrawal-answer.ts';
+import { withdrawalEntries } from '#tokenpay/withdrawing/withdrawal-entries.ts';
+import {
+  type BatchStanding,
+  putBatchState,
+  putReason,
+  withdrawalsOf,
+} from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { putWebhooksOf } from '#webhooks/outbox.ts';
+
+/** Posts the entries of those transactions of a batch that blocks have, and takes back those of others. */
+export async function postBatch(
+  tx: pg.ClientBase,
+  id: string,
+  transactions: readonly PayoutTransaction[],
+): Promise<void> {
+  const mined = transactions
+    .filter(({ height }) => height !== null)
+    .map(({ txid, fee }) => ({ txid: Buffer.from(txid).toString('hex'), fee }));
+  await postEntries(tx, { kind: 'withdrawal', id }, withdrawalEntries(await withdrawalsOf(tx, id), mined));
+}
+
+/** Brings the withdrawals of a batch to its state, and tells their accounts. Twice does nothing more. */
+export async function settleBatch(
+  tx: pg.ClientBase,
+  { id, state, stuck }: Pick<Payout, 'id' | 'state' | 'stuck'>,
+  transactions: readonly PayoutTransaction[],
+): Promise<void> {
+  const isMined = state === 'mined' || state === 'settled';
+  // once something was signed, a node may have it
+  const waiting = transactions.length === 0 ? 'pending' : 'processing';
+  await putReason(tx, id, isMined ? null : stuck);
+  const changed = await putBatchState(tx, id, isMined ? 'completed' : waiting, standingOf(transactions));
+  if (changed.length === 0) return;
+  failpoint('withdrawals-settling');
+  await tellAccounts(tx, changed);
+}
+
+/** Of the one in a block, else the newest that may be mined, else the newest; null: nothing is signed. */
+function standingOf(transactions: readonly PayoutTransaction[]): BatchStanding | null {
+  const found =
+    transactions.find(({ height }) => height !== null) ??
+    transactions.find(({ isSuperseded }) => !isSuperseded) ??
+    transactions[0];
+  if (found === undefined) return null;
+  const { txid, fee, virtualBytes } = found;
+  return { txid, paidRate: (fee * 1000n) / BigInt(virtualBytes), tries: transactions.length };
+}
+
+/** Tells accounts of withdrawals that changed. */
+export async function tellAccounts(tx: pg.ClientBase, changed: readonly Withdrawal[]): Promise<void> {
+  const told = changed.filter(({ webhookUrl }) => webhookUrl !== null);
+  if (told.length === 0) return;
+  const assets = [...new Set(told.map(({ asset }) => asset))].filter((asset) => asset !== satsAsset);
+  await putWebhooksOf(tx, withdrawalMessages(told, await tokenRunesOf(tx, assets)));
+}

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { runCommand } from '#test/support/run-command.ts';
+import { heldBy, orderedAt } from '#test/support/tokenpay/account-changes.ts';
+import { ShopWithdrawals, type ShownWithdrawal } from '#test/support/tokenpay/shop-withdrawals.ts';
+import { ShopWorld } from '#test/support/tokenpay/shop-world.ts';
+
+const [address, script] = [addressOf(901), scriptOf(901)];
+
+// balances add up from test to test
+describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false }, () => {
+  let shop: ShopWorld;
+  let its: ShopWithdrawals;
+  beforeAll(async () => {
+    shop = await ShopWorld.start();
+    its = new ShopWithdrawals(shop, await shop.etch(1_000_000n, 0));
+    await its.earn(1_000n, 60_000);
+    await its.earn(500n, 0);
+  }, 180_000);
+  afterAll(() => shop?.close());
+
+  const held = async () => {
+    const all = await heldBy(shop);
+    return { sats: all.get('BTC') ?? 0n, units: all.get(its.rune.name) ?? 0n };
+  };
+  const cancel = (id: string): Promise<string> =>
+    runCommand(
+      ['tokenpay', 'withdrawals', 'cancel', id, '--reason', 'Its account asked for it.', '--json'],
+      shop.world.database.settings,
+    );
+
+  test('of BTC and of a rune arrives, costs what was told before, and leaves the rest', async () => {
+    const before = await held();
+    const dry = await its.ask(its.units(700, address, { dryRun: true }));
+    expect([dry.status, dry.body]).toEqual([
+      200,
+      expect.objectContaining({
+        dryRun: true,
+        price: expect.objectContaining({ postage: 330, payer: 'balance', debt: 0 }) as object,
+      }),
+    ]);
+    expect(await its.reserved()).toBe(0n);
+
+    await shop.world.stop();
+    const rune = await its.asked(its.units(700, address, { webhookUrl: 'https://shop.example/' }));
+    expect([rune.price.postage, rune.webhookSecretToken?.length]).toEqual([330, 64]);
+    const coins = await its.asked(its.bitcoin(20_000, addressOf(902)));
+    await shop.world.follow();
+    const [sent, also] = [await its.until(rune.id, 'processing'), await its.until(coins.id, 'processing')];
+    expect([sent.chainFee, sent.tries]).toEqual([rune.price.chainFee, 1]);
+    await its.audit();
+    await its.mined(rune.id);
+    await its.until(coins.id, 'completed');
+    await shop.world.indexed();
+
+    expect([await its.unitsOf(script), await shop.world.chain.unspentOf(901)]).toEqual([700n, 330]);
+    expect(await shop.world.chain.unspentOf(902)).toBe(Number(coins.price.receivedBase));
+    const after = await held();
+    expect([before.units - after.units, before.sats - after.sats]).toEqual([
+      700n,
+      BigInt(330 + rune.price.chainFee + 20_000),
+    ]);
+    // one transaction has both
+    expect([await its.reserved(), also.txid]).toEqual([0n, sent.txid]);
+    expect(await its.read(rune.id, 'account/withdraw')).toEqual(await its.read(rune.id));
+    const { rows } = await shop.world.database.pool.query<{ body: Buffer }>(
+      'SELECT body FROM service.webhooks WHERE subject = $1 ORDER BY sequence',
+      [`withdrawal ${rune.id}`],
+    );
+    expect(rows.map(({ body }) => (JSON.parse(body.toString()) as ShownWithdrawal).state)).toEqual([
+      'processing',
+      'completed',
+    ]);
+    await its.audit();
+  });
+
+  test('spends what earlier ones left', async () => {
+    const all = await held();
+    const rune = await its.asked(its.units(Number(all.units), address));
+    const sent = await its.until(rune.id, 'processing');
+    await its.mined(rune.id);
+    await shop.world.indexed();
+    expect([sent.tries, (await held()).units, await its.unitsOf(script)]).toEqual([1, 0n, 1_500n]);
+    await its.audit();
+  });
+
+  test('of the whole balance is made once of two, and of fifty halves twice', async () => {
+    await its.earn(100n, 50_000);
+    await shop.world.stop();
+    const { sats, units } = await held();
+    const at = (wanted: object, count: number) =>
+      Promise.all(Array.from({ length: count }, () => its.ask(wanted)));
+    for (const [wanted, count, made] of [
+      [its.bitcoin(Number(sats), address), 2, 1],
+      [its.bitcoin(Number(sats / 2n), address), 50, 2],
+      [its.units(Number(units), address, { feeRate: 1 }), 2, 1],
+      [its.units(Number(units / 2n), address, { feeRate: 1 }), 50, 2],
+    ] as const) {
+      const answers = await at(wanted, count);
+      const taken = answers.filter(({ status }) => status === 200);
+      expect(taken.length).toBe(made);
+      for (const { status, body } of answers.filter((each) => each.status !== 200))
+        expect([status, body]).toEqual([
+          400,
+          { success: false, message: 'user does not have a balance for this token' },
+        ]);
+      for (const { body } of taken) await cancel(body.id);
+      expect(await its.reserved()).toBe(0n);
+    }
+    expect(await held()).toEqual({ sats, units });
+    await its.audit();
+    await shop.world.follow();
+  });
+
+  test('of runes by an account without BTC is a debt, up to a bound', async () => {
+    await shop.world.stop();
+    const { sats, units } = await held();
+    const all = await its.asked(its.bitcoin(Number(sats), address));
+    const wanted = its.units(1, addressOf(904));
+    shop.withdrawing.debtMax = 0n;
+    const { status, body } = await its.ask(wanted);
+    shop.withdrawing.debtMax = 10_000n;
+    expect([status, JSON.stringify(body)]).toEqual([
+      400,
+      expect.stringMatching(/the account lacks \d+ beyond a debt of at most 0/u),
+    ]);
+    const { price } = (await its.ask({ ...wanted, dryRun: true })).body;
+    const rune = await its.asked(wanted);
+    expect([price.debt, price.chainFee]).toEqual([330 + rune.price.chainFee, rune.price.chainFee]);
+    await shop.world.follow();
+    await its.mined(all.id);
+    await its.mined(rune.id);
+    await shop.world.indexed();
+    expect(await held()).toEqual({ sats: BigInt(-price.debt!), units: units - 1n });
+    expect(await its.unitsOf(scriptOf(904))).toBe(1n);
+    await its.audit();
+    await its.earn(50n, 50_000);
+  });
+
+  test('that is bad moves nothing, and says what is wrong with it', async () => {
+    const before = await held();
+    const own = (await orderedAt(shop, its.rune.name, 1)).tokenCharge.address;
+    const { key: stranger } = await giveKey(shop.world.database.pool, { scopes: ['tokenpay'], rate: '0' });
+    const faultsOf = async (fields: object): Promise<[number, string]> => {
+      const { status, body } = await its.ask(fields);
+      const { error, message } = body as unknown as { error?: { msg: string }[]; message?: string };
+      return [status, error?.map(({ msg }) => msg).join(' ') ?? message ?? ''];
+    };
+    for (const [fields, words] of [
+      [{}, /protocol is required.*token is required.*amount is required.*address is required/u],
+      [its.bitcoin(1_000, address, { protocol: 'ether' }), /protocol must be one of bitcoin, rune/u],
+      [its.bitcoin(1_000, address, { token: 'DOGE' }), /token must be BTC/u],
+      [its.units(1.5, address), /amount has more than 0 decimals/u],
+      [its.units(0, address), /amount must be above 0/u],
+      [its.units(-1, address), /amount must be/u],
+      [its.units(1, address, { token: its.rune.name.toLowerCase() }), /token is not the name of a rune/u],
+      [its.units(1, address, { token: 'NOT•ETCHED•AT•ALL' }), /no rune NOT•ETCHED•AT•ALL is etched/u],
+      [its.units(10_000_000, address), /does not have a balance for this token/u],
+      [its.bitcoin(100_000_000, address), /does not have a balance for this token/u],
+      [its.bitcoin(400, address), /amount leaves \d+ sats|amount leaves -?\d+ sats/u],
+      [its.units(1, 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'), /belongs to another network/u],
+      [its.units(1, 'nonsense'), /is not a Bitcoin address/u],
+      [its.units(1, own), /is an address of this service/u],
+      [its.units(1, address, { feeRate: 0.05 }), /feeRate must be/u],
+      [its.units(1, address, { feeRate: 1e9 }), /feeRate must be/u],
+      [its.units(1, address, { feeRate: 5_000 }), /feeRate must be at most 200/u],
+      [its.units(1, address, { feeFrom: 'you' }), /feeFrom must be one of/u],
+      [its.units(1, address, { webhookUrl: {} }), /webhookUrl must be a text/u],
+    ] as const) {
+      const [status, said] = await faultsOf(fields);
+      expect([status, said, JSON.stringify(fields)]).toEqual([
+        400,
+        expect.stringMatching(words),
+        JSON.stringify(fields),
+      ]);
+    }
+    const forbidden = await its.ask(its.units(1, address), { 'x-api-key': stranger });
+    expect(forbidden.status).toBe(403);
+    const some = await its.asked(its.units(1, address));
+    const foreign = await shop.app.inject({
+      url: `/tokenpay/user/withdrawal/${some.id}`,
+      headers: { 'x-api-key': stranger },
+    });
+    expect([foreign.statusCode, foreign.json()]).toEqual([404, { error: [{ msg: 'withdrawal not found' }] }]);
+    await its.until(some.id, 'processing');
+    await expect(cancel(some.id)).rejects.toMatchObject({ code: 'tokenpay_withdrawal_refuses' });
+    await its.mined(some.id);
+    expect(before.units - (await held()).units).toBe(1n);
+  });
+
+  test('goes to listed addresses alone, where its account lists some', async () => {
+    const addresses = (...words: string[]): Promise<string> =>
+      runCommand(
+        ['tokenpay', 'addresses', '--account', shop.account, ...words],
+        shop.world.database.settings,
+      );
+    expect(await addresses('--allow', addressOf(903))).toContain(addressOf(903));
+    const refused = await its.ask(its.units(1, address, { dryRun: true }));
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      400,
+      expect.stringContaining('is not one of those that this account withdraws to') as string,
+    ]);
+    expect((await its.ask(its.units(1, addressOf(903), { dryRun: true }))).status).toBe(200);
+    expect(await addresses('--forbid', addressOf(903))).toContain('no address is listed');
+  });
+
+  test('is sent by the next process, and again after a reorganisation, with the same inputs', async () => {
+    const { chain } = shop.world;
+    await its.earn(50n, 30_000);
+    await shop.world.stop();
+    const rune = await its.asked(its.units(40, address));
+    await shop.world.follow();
+    const sent = await its.until(rune.id, 'processing');
+    const done = await its.mined(rune.id);
+    const after = await held();
+    await chain.mineEmpty(11);
+    await chain.takeBack(12);
+    await chain.mineEmpty(13);
+    const again = await its.until(rune.id, 'processing');
+    expect([again.txid, again.tries, (await held()).units - after.units]).toEqual([sent.txid, 1, 40n]);
+    await its.audit();
+    expect([(await its.mined(rune.id)).txid, await held()]).toEqual([done.txid, after]);
+    await shop.world.indexed();
+    await its.audit();
+  });
+});

@@ -1,0 +1,125 @@
+import { expect } from 'vitest';
+import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
+import { orderedAt } from './account-changes.ts';
+import type { EtchedRune, ShopWorld } from './shop-world.ts';
+
+/** A withdrawal as it is answered. */
+export interface ShownWithdrawal {
+  readonly id: string;
+  readonly state: string;
+  readonly txid: string | null;
+  readonly chainFee: number | null;
+  readonly tries: number;
+  readonly reason: string | null;
+  readonly amountBase: string;
+  readonly price: {
+    readonly chainFee: number;
+    readonly postage: number;
+    readonly payer: string;
+    readonly receivedBase: string;
+    readonly debt?: number;
+  };
+  readonly webhookSecretToken?: string;
+}
+
+/** Withdrawals of a shop's account, and what it can take out. */
+export class ShopWithdrawals {
+  readonly shop: ShopWorld;
+  readonly rune: EtchedRune;
+
+  constructor(shop: ShopWorld, rune: EtchedRune) {
+    this.shop = shop;
+    this.rune = rune;
+  }
+
+  /** An order is paid: the account gets units, and sats beyond the 1,000 and the base fee. */
+  async earn(units: bigint, sats: number): Promise<void> {
+    const { shop, rune } = this;
+    const order = await orderedAt(shop, rune.name, Number(units));
+    await shop.send([
+      { value: 546, outputScript: order.tokenScript, units: [[rune, units]] },
+      { value: 10_000 + sats, outputScript: order.feeScript },
+    ]);
+    await shop.world.chain.mineMempool();
+    await shop.until(order.id, ({ state }) => state === 'completed');
+  }
+
+  async ask(
+    fields: object,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: ShownWithdrawal }> {
+    const answer = await this.shop.app.inject({
+      method: 'POST',
+      url: '/tokenpay/user/account/withdraw',
+      headers: { 'x-api-key': this.shop.key, 'content-type': 'application/json', ...headers },
+      payload: JSON.stringify(fields),
+    });
+    return { status: answer.statusCode, body: answer.json() };
+  }
+
+  async asked(fields: object): Promise<ShownWithdrawal> {
+    const { status, body } = await this.ask(fields);
+    expect([status, body]).toEqual([200, expect.objectContaining({ state: 'pending', txid: null })]);
+    return body;
+  }
+
+  bitcoin(sats: number, address: string, more: object = {}): object {
+    return { protocol: 'bitcoin', token: 'BTC', amount: (sats / 1e8).toFixed(8), address, ...more };
+  }
+
+  units(amount: number, address: string, more: object = {}): object {
+    return { protocol: 'rune', token: this.rune.name, amount, address, ...more };
+  }
+
+  async read(id: string, path = 'withdrawal'): Promise<ShownWithdrawal> {
+    const answer = await this.shop.app.inject({
+      url: `/tokenpay/user/${path}/${id}`,
+      headers: { 'x-api-key': this.shop.key },
+    });
+    return answer.json();
+  }
+
+  async until(id: string, state: string): Promise<ShownWithdrawal> {
+    return this.shop.world.eventually(async () => {
+      const found = await this.read(id);
+      if (found.state === state) return found;
+      throw new Error(`${JSON.stringify(found)}\n${this.shop.world.logged.join('')}`);
+    });
+  }
+
+  /** A block has a withdrawal once it is signed and sent. */
+  async mined(id: string): Promise<ShownWithdrawal> {
+    const { world } = this.shop;
+    return world.eventually(async () => {
+      const found = await this.read(id);
+      if (found.state === 'completed') return found;
+      const waiting = await world.chain.rpc.call<string[]>('getrawmempool');
+      if (found.txid !== null && waiting.includes(found.txid)) await world.chain.mineMempool();
+      return false;
+    });
+  }
+
+  /** Reserved units of all assets of the account. */
+  async reserved(): Promise<bigint> {
+    const { rows } = await this.shop.world.database.pool.query<{ units: string }>(
+      'SELECT sum(reserved)::text AS units FROM service.token_balances WHERE account = $1',
+      [this.shop.account],
+    );
+    return BigInt(rows[0]?.units ?? 0);
+  }
+
+  /** Units of the rune in unspent outputs of a script, by the index. */
+  async unitsOf(script: Uint8Array): Promise<bigint> {
+    const { rows } = await this.shop.world.database.pool.query<{ units: string }>(
+      'SELECT coalesce(sum(amount), 0)::text AS units FROM chain.rune_balances WHERE script = $1 AND spent_height IS NULL',
+      [Buffer.from(script)],
+    );
+    return BigInt(rows[0]?.units ?? 0);
+  }
+
+  /** Nothing differs, of units and of what balances reserve, and coins have what accounts hold. */
+  async audit(): Promise<void> {
+    const { pool } = this.shop.world.database;
+    expect(await auditTokens({ database: pool })).toEqual([]);
+  }
+}
