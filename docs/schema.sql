@@ -938,7 +938,7 @@ BEGIN
     FROM (SELECT DISTINCT hashtext(concat(subject_kind, ' ', CASE WHEN subject_kind <> 'payout' THEN subject_id END)) & 1023 AS bucket
             FROM added ORDER BY 1) AS locks;
   SELECT held.* INTO overdrawn
-    FROM (SELECT DISTINCT subject_kind, subject_id FROM added WHERE subject_kind NOT IN ('funds', 'payout')) AS s
+    FROM (SELECT DISTINCT subject_kind, subject_id FROM added WHERE subject_kind NOT IN ('funds', 'payout', 'withdrawal')) AS s
     CROSS JOIN LATERAL (
       SELECT s.subject_kind, s.subject_id, side.account, side.owner, e.asset, sum(side.amount) AS amount
         FROM service.ledger_entries AS e
@@ -1151,12 +1151,13 @@ END) STORED,
   CONSTRAINT ledger_entries_payout_check CHECK (((subject_kind <> 'payout'::text) OR ((from_account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'fee'::text]))) OR ((to_account = ANY (ARRAY['referral'::text, 'creator'::text, 'service'::text, 'operator'::text])) AND (from_account = ANY (ARRAY['outside'::text, 'fee'::text]))))),
   CONSTRAINT ledger_entries_subject_asset_check CHECK (((subject_kind <> ALL (ARRAY['order'::text, 'funds'::text, 'payout'::text])) OR (asset = 0))),
   CONSTRAINT ledger_entries_subject_id_check CHECK (((subject_id IS NULL) = (subject_kind = 'funds'::text))),
-  CONSTRAINT ledger_entries_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['order'::text, 'funds'::text, 'payout'::text, 'token-order'::text]))),
+  CONSTRAINT ledger_entries_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['order'::text, 'funds'::text, 'payout'::text, 'token-order'::text, 'withdrawal'::text]))),
   CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
   CONSTRAINT ledger_entries_to_owner_check CHECK (((to_owner IS NOT NULL) = (to_account = ANY (ARRAY['referral'::text, 'creator'::text, 'token'::text])))),
   CONSTRAINT ledger_entries_token_order_check CHECK (((subject_kind <> 'token-order'::text) OR ((from_account = ANY (ARRAY['outside'::text, 'owed'::text, 'service'::text, 'token'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'service'::text, 'token'::text]))))),
   CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32)),
-  CONSTRAINT ledger_entries_vout_check CHECK (((vout >= 0) AND (vout <= '4294967295'::bigint)))
+  CONSTRAINT ledger_entries_vout_check CHECK (((vout >= 0) AND (vout <= '4294967295'::bigint))),
+  CONSTRAINT ledger_entries_withdrawal_check CHECK (((subject_kind <> 'withdrawal'::text) OR ((from_account = ANY (ARRAY['token'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'operator'::text, 'fee'::text]))) OR ((to_account = ANY (ARRAY['token'::text, 'operator'::text])) AND (from_account = ANY (ARRAY['outside'::text, 'operator'::text, 'fee'::text])))))
 );
 CREATE INDEX ledger_entries_at ON service.ledger_entries USING brin (at) WITH (autosummarize='on', pages_per_range='32');
 CREATE INDEX ledger_entries_from_owner ON service.ledger_entries USING btree (from_owner, from_account) INCLUDE (amount) WHERE (from_owner IS NOT NULL);
@@ -1637,7 +1638,7 @@ CREATE TABLE service.payouts (
   fee_rate bigint,
   CONSTRAINT payouts_pkey PRIMARY KEY (id),
   CONSTRAINT payouts_fee_rate_check CHECK (((fee_rate >= 1) AND (fee_rate <= 200000))),
-  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'creator'::text, 'revenue'::text, 'return'::text]))),
+  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'creator'::text, 'revenue'::text, 'return'::text, 'withdrawal'::text]))),
   CONSTRAINT payouts_missing_since_check CHECK ((missing_since >= 0)),
   CONSTRAINT payouts_own_index_check CHECK ((own_index >= 0)),
   CONSTRAINT payouts_return_check CHECK ((((spends_txid IS NOT NULL) = (kind = 'return'::text)) AND ((spends_vout IS NOT NULL) = (kind = 'return'::text)))),
@@ -1733,10 +1734,12 @@ CREATE INDEX test_payments_order ON service.test_payments USING btree (order_id,
 CREATE TABLE service.token_balances (
   account text NOT NULL,
   asset integer NOT NULL,
-  amount numeric(40,0) NOT NULL,
+  amount numeric(40,0) NOT NULL DEFAULT 0,
+  reserved numeric(40,0) NOT NULL DEFAULT 0,
   CONSTRAINT token_balances_pkey PRIMARY KEY (account, asset),
   CONSTRAINT token_balances_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
-  CONSTRAINT token_balances_asset_fkey FOREIGN KEY (asset) REFERENCES service.assets(id)
+  CONSTRAINT token_balances_asset_fkey FOREIGN KEY (asset) REFERENCES service.assets(id),
+  CONSTRAINT token_balances_reserved_check CHECK ((reserved >= (0)::numeric))
 );
 
 CREATE TABLE service.token_charges (
@@ -1984,6 +1987,7 @@ CREATE TABLE service.wallet_coins (
 );
 CREATE INDEX wallet_coins_free ON service.wallet_coins USING btree (value DESC, txid, vout) WHERE ((held = 'free'::text) AND (aside IS NULL));
 CREATE INDEX wallet_coins_fund ON service.wallet_coins USING btree (txid) WHERE (kind = 'fund'::text);
+CREATE INDEX wallet_coins_left ON service.wallet_coins USING btree (value DESC) WHERE ((kind = 'payout'::text) AND (held = 'accounts'::text));
 CREATE INDEX wallet_coins_subject ON service.wallet_coins USING btree (subject) WHERE (subject IS NOT NULL);
 
 CREATE TABLE service.wallet_coins_fill (
@@ -2127,3 +2131,70 @@ ALTER TABLE service.webhooks SET (fillfactor=80);
 CREATE INDEX webhooks_settled ON service.webhooks USING btree (created_at) WHERE (state <> 'waiting'::text);
 CREATE INDEX webhooks_waiting ON service.webhooks USING btree (subject, sequence) WHERE (state = 'waiting'::text);
 CREATE INDEX webhooks_waiting_since ON service.webhooks USING btree (created_at) WHERE (state = 'waiting'::text);
+
+CREATE TABLE service.withdrawal_addresses (
+  account text NOT NULL,
+  script bytea NOT NULL,
+  address text NOT NULL,
+  added_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT withdrawal_addresses_pkey PRIMARY KEY (account, script),
+  CONSTRAINT withdrawal_addresses_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
+  CONSTRAINT withdrawal_addresses_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520)))
+);
+
+CREATE TABLE service.withdrawals (
+  id uuid NOT NULL,
+  account text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  asset integer NOT NULL,
+  amount numeric(39,0) NOT NULL,
+  script bytea NOT NULL,
+  address text NOT NULL,
+  fee bigint NOT NULL,
+  postage bigint NOT NULL,
+  payer text NOT NULL,
+  reserved_units numeric(40,0) NOT NULL GENERATED ALWAYS AS ((amount + (
+CASE
+    WHEN ((asset = 0) AND (payer = 'balance'::text)) THEN fee
+    ELSE (0)::bigint
+END)::numeric)) STORED,
+  reserved_sats bigint NOT NULL GENERATED ALWAYS AS (
+CASE
+    WHEN ((asset <> 0) AND (payer = 'balance'::text)) THEN (fee + postage)
+    ELSE (0)::bigint
+END) STORED,
+  fee_rate bigint,
+  state text NOT NULL DEFAULT 'pending'::text,
+  reason text,
+  payout uuid,
+  is_alone boolean NOT NULL DEFAULT false,
+  txid bytea,
+  paid_rate bigint,
+  tries integer NOT NULL DEFAULT 0,
+  processing_at timestamp with time zone,
+  webhook_url text,
+  secret_key bytea,
+  CONSTRAINT withdrawals_pkey PRIMARY KEY (id),
+  CONSTRAINT withdrawals_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
+  CONSTRAINT withdrawals_amount_check CHECK (((amount >= (1)::numeric) AND (amount <= '340282366920938463463374607431768211455'::numeric))),
+  CONSTRAINT withdrawals_asset_fkey FOREIGN KEY (asset) REFERENCES service.assets(id),
+  CONSTRAINT withdrawals_check CHECK (((secret_key IS NULL) = (webhook_url IS NULL))),
+  CONSTRAINT withdrawals_check1 CHECK (((state <> ALL (ARRAY['processing'::text, 'completed'::text])) OR ((payout IS NOT NULL) AND (txid IS NOT NULL)))),
+  CONSTRAINT withdrawals_check2 CHECK (((state <> 'error'::text) OR ((payout IS NULL) AND (reason IS NOT NULL)))),
+  CONSTRAINT withdrawals_check3 CHECK ((((postage = 0) = (asset = 0)) AND ((payer <> 'withdrawal'::text) OR ((asset = 0) AND ((fee)::numeric < amount))))),
+  CONSTRAINT withdrawals_fee_check CHECK ((fee >= 0)),
+  CONSTRAINT withdrawals_fee_rate_check CHECK (((fee_rate >= 1) AND (fee_rate <= 200000))),
+  CONSTRAINT withdrawals_paid_rate_check CHECK ((paid_rate >= 0)),
+  CONSTRAINT withdrawals_payer_check CHECK ((payer = ANY (ARRAY['balance'::text, 'withdrawal'::text, 'operator'::text]))),
+  CONSTRAINT withdrawals_payout_fkey FOREIGN KEY (payout) REFERENCES service.payouts(id),
+  CONSTRAINT withdrawals_postage_check CHECK ((postage >= 0)),
+  CONSTRAINT withdrawals_reason_check CHECK ((length(reason) <= 1000)),
+  CONSTRAINT withdrawals_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520))),
+  CONSTRAINT withdrawals_secret_key_check CHECK ((length(secret_key) = 32)),
+  CONSTRAINT withdrawals_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'error'::text]))),
+  CONSTRAINT withdrawals_tries_check CHECK ((tries >= 0)),
+  CONSTRAINT withdrawals_txid_check CHECK ((length(txid) = 32))
+);
+CREATE INDEX withdrawals_account ON service.withdrawals USING btree (account, created_at);
+CREATE INDEX withdrawals_open ON service.withdrawals USING btree (created_at) WHERE (state = 'pending'::text);
+CREATE INDEX withdrawals_payout ON service.withdrawals USING btree (payout) WHERE (payout IS NOT NULL);

@@ -18,7 +18,7 @@ import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 import { storedRunes, tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 import { coinDecimals } from '#tokenpay/telling/token-order-answer.ts';
-import { amountOf, readRunes } from '#tokenpay/token-amount.ts';
+import { tokenAmount } from '#tokenpay/token-amount.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { readAllowed } from './addresses.store.ts';
@@ -213,8 +213,7 @@ export class AccountWithdrawals {
       return { asset: satsAsset, rune: null, shown: null, amount: read.amount };
     }
     const { pool } = this.#parts;
-    const [detail = null] = await readRunes(pool, [rune], signal);
-    const found = amountOf({ token, amount }, detail);
+    const found = await tokenAmount(pool, { rune, token, amount }, signal);
     if (found.kind === 'faulty') return found;
     const { etching, divisibility, spacers } = found.rune;
     const name = formatSpacedRune({ rune: found.rune.rune, spacers });
