@@ -10,29 +10,18 @@ import type { PricedWithdrawal, WithdrawalCoin } from '#tokenpay/withdrawing/pla
 import { receivedSats, type Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { readWithdrawalCoins } from '#tokenpay/withdrawing/withdrawal-coins.ts';
 
-/** Withdrawals with the ids that their runes have now; of some no block has the etching. */
-export interface NamedWithdrawals {
-  readonly named: readonly PricedWithdrawal[];
-  readonly homeless: readonly Withdrawal[];
-}
-
-/** Names withdrawals as the planner needs them. */
+/** Names withdrawals as the planner needs them, without those of which no block has the etching now. */
 export async function nameWithdrawals(
   client: pg.ClientBase,
   withdrawals: readonly Withdrawal[],
-): Promise<NamedWithdrawals> {
+): Promise<PricedWithdrawal[]> {
   const assets = [...new Set(withdrawals.map(({ asset }) => asset))].filter((asset) => asset !== satsAsset);
-  const runes = await runesOfAssets(client, assets);
-  const ids = await runeIdsOf(client, runes);
+  const ids = await runeIdsOf(client, await runesOfAssets(client, assets));
   const byAsset = new Map(assets.map((asset, place) => [asset, ids[place] ?? null]));
-  const named: PricedWithdrawal[] = [];
-  const homeless: Withdrawal[] = [];
-  for (const withdrawal of withdrawals) {
-    const rune: RuneId | null = byAsset.get(withdrawal.asset) ?? null;
-    if (rune === null && withdrawal.asset !== satsAsset) homeless.push(withdrawal);
-    else named.push(pricedOf(withdrawal, rune));
-  }
-  return { named, homeless };
+  return withdrawals.flatMap((withdrawal) => {
+    const rune = byAsset.get(withdrawal.asset) ?? null;
+    return rune === null && withdrawal.asset !== satsAsset ? [] : [pricedOf(withdrawal, rune)];
+  });
 }
 
 const pricedOf = (withdrawal: Withdrawal, rune: RuneId | null): PricedWithdrawal => {

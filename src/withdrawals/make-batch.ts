@@ -38,7 +38,7 @@ import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { endWithdrawal, putBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { coinsFor, nameWithdrawals, spentCoins } from './batch-facts.ts';
 import { lackingSats } from './covered.queries.ts';
-import { batchRate, planThere, waitingReason, weightMax } from './plan-batch.ts';
+import { batchRate, type PlannedParts, planThere, waitingReason, weightMax } from './plan-batch.ts';
 import { settleBatch, tellAccounts } from './settle-batch.ts';
 
 export interface BatchPolicy {
@@ -65,37 +65,67 @@ export async function makeBatch(
   making: MadeBatch,
   policy: BatchPolicy,
 ): Promise<string | null> {
-  const { client, signer, node } = parts;
-  const { payout, transactions, replaced } = making;
-  const withdrawals = await withdrawalsOf(client, payout.id);
-  if (withdrawals.length === 0) return endEmpty(client, payout.id);
+  const { client } = parts;
+  const { id } = making.payout;
+  const withdrawals = await withdrawalsOf(client, id);
+  if (withdrawals.length === 0) return endEmpty(client, id);
+  const prepared = await prepareBatch(parts, making, withdrawals, policy);
+  if (typeof prepared === 'string') return prepared;
+  const { wanted, feeRate, ownIndex } = prepared;
+  const planned = await planThere(parts.node, wanted, making, feeRate);
+  const { plan } = planned;
+  if (plan === null) return endRefused(client, id, planned);
+  const ready = { ...making, withdrawals, planned, plan, ownIndex };
+  const waits = await whyWaits(parts, ready, policy);
+  return waits ?? signAndStore(parts, ready, wanted.limits);
+}
+
+interface PreparedBatch {
+  readonly wanted: PlannedParts;
+  readonly feeRate: bigint;
+  readonly ownIndex: number;
+}
+
+/** Reads what a plan needs. A text: why there is none now. */
+async function prepareBatch(
+  { client, signer, node }: PayoutParts,
+  making: MadeBatch,
+  withdrawals: readonly Withdrawal[],
+  { inputsMax }: BatchPolicy,
+): Promise<PreparedBatch | string> {
   const feeRate = batchRate(making);
   if (feeRate === null) return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
   const refused = await refusedDestination(client, withdrawals);
   if (refused !== null) return refused;
-  const { named, homeless } = await nameWithdrawals(client, withdrawals);
-  if (named.length === 0 || (homeless.length > 0 && transactions.length > 0))
+  const named = await nameWithdrawals(client, withdrawals);
+  if (named.length === 0)
     return 'No block has the etching of its rune now: it waits for the block to come back.';
-  const coins = await coinsFor(client, withdrawals, policy.inputsMax);
+  const coins = await coinsFor(client, withdrawals, inputsMax);
   const kept = await keptCoins(client, making, coins);
   if (kept === null) return 'The index does not yet know what its coins hold.';
-  const ownIndex = payout.ownIndex ?? (await leaseOwnIndex(client, payout.id));
+  const ownIndex = making.payout.ownIndex ?? (await leaseOwnIndex(client, making.payout.id));
   const change = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null }).script;
   const { bytesMax } = await askDataCarrier(node);
-  const limits = { dataCarrierBytes: bytesMax, inputsMax: policy.inputsMax, weightMax };
-  const wanted = { withdrawals: named, coins, kept, change, limits };
-  const planned = await planThere(node, wanted, making, feeRate);
-  const { plan } = planned;
-  if (plan === null) return endRefused(client, payout.id, planned);
-  const isWhole = planned.waiting.length === 0 && planned.refused.length === 0;
+  const limits = { dataCarrierBytes: bytesMax, inputsMax, weightMax };
+  return { wanted: { withdrawals: named, coins, kept, change, limits }, feeRate, ownIndex };
+}
+
+/** Why a plan is not signed now; null: it is. */
+async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPolicy): Promise<string | null> {
+  const { payout, transactions, replaced, withdrawals, planned, plan } = ready;
   // those before it paid all of them
-  if (transactions.length > 0 && !isWhole) return waitingReason(planned);
+  if (transactions.length > 0 && leftOut(ready).length > 0) return waitingReason(planned);
   if (replaced !== null && !mayCost(plan.fee, withdrawals, transactions, policy))
     return 'To pay more would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
-  const tip = (await readPaymentsOffset(client))?.height ?? 0;
+  const tip = (await readPaymentsOffset(parts.client))?.height ?? 0;
   const givenUp = replaced === null ? transactions : [];
-  const waits = await waitsForGivenUp(parts, payout, givenUp, { spent: plan.inputs, tip });
-  return waits ?? signAndStore(parts, { ...making, withdrawals, planned, plan, ownIndex }, limits);
+  return waitsForGivenUp(parts, payout, givenUp, { spent: plan.inputs, tip });
+}
+
+/** Withdrawals of the batch that the plan does not pay. */
+function leftOut({ withdrawals, plan }: Pick<ReadyBatch, 'withdrawals' | 'plan'>): string[] {
+  const paid = new Set(plan.outputs.map(({ withdrawal }) => withdrawal));
+  return withdrawals.map(({ id }) => id).filter((id) => !paid.has(id));
 }
 
 /** Coins that a plan must spend: those of what it replaces, or those of given up ones that are there. Null: unknown. */
@@ -224,11 +254,7 @@ async function store(
     if (locked?.state !== payout.state || members.join() !== ready.withdrawals.map((each) => each.id).join())
       return false;
     await endThose(tx, planned);
-    await putBatch(
-      tx,
-      planned.waiting.map((each) => each.id),
-      null,
-    );
+    await putBatch(tx, leftOut(ready), null);
     const change = plan.outputs.find(({ kind }) => kind === 'change');
     if (change !== undefined)
       await watchScripts(tx, `payout ${id}`, [{ script: change.script, sinceHeight: nextBlock }]);
@@ -263,7 +289,7 @@ async function store(
     );
 }
 
-/** As the signer takes it. */
+/** The plan as the signer takes it. */
 function transactionPlan({ plan, ownIndex }: Pick<ReadyBatch, 'plan' | 'ownIndex'>): TransactionPlan {
   const own = { key: { branch: 1, index: ownIndex } as const, leafScript: null };
   return {

@@ -43,7 +43,7 @@ export async function settleBatch(
   await tellAccounts(tx, changed);
 }
 
-/** Of the one in a block, else the newest that may be mined, else the newest; null: nothing is signed. */
+/** The standing by the one in a block, else the newest that may be mined, else the newest; null: nothing is signed. */
 function standingOf(transactions: readonly PayoutTransaction[]): BatchStanding | null {
   const found =
     transactions.find(({ height }) => height !== null) ??

@@ -126,7 +126,7 @@ export interface StoredPayoutPlan {
     /** In hex. */
     readonly script: string;
     readonly keyIndex: number;
-    /** Of its key; absent: 1, the service's own. */
+    /** The branch of its key; absent: 1, the service's own. */
     readonly branch?: WalletKey['branch'];
   }[];
   readonly outputs: readonly {

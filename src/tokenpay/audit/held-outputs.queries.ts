@@ -15,7 +15,7 @@ export interface HeldOutput {
   readonly txid: Txid;
   readonly vout: number;
   readonly address: string;
-  /** Of the key of its address. */
+  /** The key of its address. */
   readonly key: WalletKey;
   readonly sats: bigint;
   readonly outcome: OutputOutcome;

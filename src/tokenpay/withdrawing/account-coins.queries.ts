@@ -17,7 +17,7 @@ export interface AccountCoin {
 /** Coins of accounts, and those without an owner. */
 export interface WantedCoins {
   readonly accounts: readonly string[];
-  /** Of each owner, the largest first. */
+  /** Coins of each owner, the largest first. */
   readonly limit: number;
   /** The rune of credited coins; null: those without runes. */
   readonly asset: number | null;

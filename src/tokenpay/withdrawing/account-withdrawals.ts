@@ -336,7 +336,7 @@ function wordsOf(
 ): [parameter: string, words: string] {
   switch (refusal.code) {
     case 'amount':
-      return ['amount', 'amount is none that can be withdrawn.'];
+      return ['amount', 'amount cannot be withdrawn.'];
     case 'destination':
       return ['address', `the address ${refusal.reason}.`];
     case 'dust':

@@ -121,7 +121,7 @@ export async function reserveWithdrawal(
   return rows[0] === undefined ? null : withdrawalOf(rows[0]);
 }
 
-/** What an account has of an asset, and what open withdrawals have of that. */
+/** The units of an asset that an account has, and those that its open withdrawals reserve. */
 export interface AvailableUnits {
   readonly amount: bigint;
   readonly reserved: bigint;
