@@ -5,8 +5,8 @@ import { jsonFlag } from '#src/commands/service-database.ts';
 export const tokenpayCommand: Command = {
   name: 'tokenpay',
   object: null,
-  operands: 'orders|balances|credit|return|withdrawals|addresses',
-  summary: 'orders of shops, what accounts hold and withdraw, and outputs that are set aside',
+  operands: 'orders|balances|withdrawals|…',
+  summary: 'orders, balances and withdrawals of shops',
   details: `orders shows the newest orders of shops: their states, what their charges lack, and each output that came, with
 --aside only orders with an output that was set aside. balances shows what each account holds of each token, and
 what is set aside for it. An output with an inscription or a special sat is set aside: nothing of it is credited,
