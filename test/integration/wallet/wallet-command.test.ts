@@ -22,7 +22,6 @@ import { leafHashOf } from '#wallet/taproot.ts';
 import { putWallet } from '#wallet/wallet.store.ts';
 
 const customer = 78;
-
 const proof = { tags: ['proof'] };
 
 let folder: string;
@@ -235,7 +234,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
       1,
       expect.stringContaining('wallet_mark_unwritable'),
     ]);
-  }); // fourteen starts of the program, at up to 5 s each on a busy machine
+  });
 });
 
 describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover', () => {
@@ -454,11 +453,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       [...keysOf(near, values), 'order/1500 20002', 'fee/1100 20009'].toSorted(),
     );
     expect(far.searched).toEqual({ orders: 3501, own: 2021, fees: 3101 });
-    await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, {
-      orders: 5001,
-      own: 40,
-      fees: 1200,
-    });
+    await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, { orders: 5001, own: 40, fees: 1200 });
     const marked = await restored(seedAlone);
     expect(keysOf(marked, values)).toEqual([...keysOf(far, values), 'order/5000 20005'].toSorted());
     expect([marked.searched, marked.hasDatabase]).toEqual([{ orders: 6001, own: 1040, fees: 2200 }, false]);
@@ -487,7 +482,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     expect(swept.left.map(({ why }) => why)).toContainEqual(expect.stringContaining('of the inventory'));
     await chain.mineMempool();
     expect(keysOf(await restored(seedAlone), values)).toEqual(['inventory/5 20004']);
-  }); // thousands of addresses, looked for by scans of the node: minutes on a busy machine
+  });
 
   test('restore finds addresses with a leaf by the database, and takes what the index proves to be free', async () => {
     const other = await createTestDatabase();
