@@ -142,7 +142,7 @@ test('the demo says what it lacks for orders, and serves the same chain without 
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
     XDG_CACHE_HOME: join(folder.path, 'none'),
   };
-  const demo = startCli(['demo', '--port', '0', '--data', folder.path], env);
+  const demo = startCli(['demo', '--port', '0', '--data', folder.path, '--log-level', 'info'], env);
   try {
     const [, address = ''] = await demo.seen(ready);
     expect(demo.stderr()).toContain('no orders: Bitcoin Core is missing; `bash scripts/install-bitcoind.sh`');
@@ -150,6 +150,9 @@ test('the demo says what it lacks for orders, and serves the same chain without 
     expect(paid.status).toBe(404);
     const holders = await fetch(new URL('/rune/SATSCRIBE•DEMO•COIN/holders', address));
     expect(await holders.json()).toMatchObject({ count: 7 });
+    // where the operator sends what test payments of shops take
+    await waitUntil(async () => /test payments are on.*to this address/u.test(demo.stderr()));
+    expect(demo.stderr()).toMatch(/"address":"bcrt1p\w{58}"/u);
   } finally {
     demo.child.kill('SIGINT');
     await demo.ended;
