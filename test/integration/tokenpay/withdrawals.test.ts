@@ -225,4 +225,71 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await shop.world.indexed();
     await its.audit();
   });
+
+  test('waits while the payment that brought its runes is taken back, and is sent once that is mined again', async () => {
+    const { chain } = shop.world;
+    const all = await its.asked(its.units(Number((await held()).units), address));
+    await its.mined(all.id);
+    await its.earn(60n, 30_000);
+    await shop.world.stop();
+    const rune = await its.asked(its.units(60, addressOf(905)));
+    await chain.takeBack(1);
+    await chain.mineEmpty(2);
+    await shop.world.follow();
+    const waiting = await shop.world.eventually(async () => {
+      const found = await its.read(rune.id);
+      return found.reason !== null && (await held()).units === 0n && found;
+    });
+    expect([waiting.state, waiting.txid, await its.reserved()]).toEqual([
+      'pending',
+      null,
+      BigInt(60 + 330 + rune.price.chainFee),
+    ]);
+    await its.audit();
+    // what it reserves is not there: nothing else is taken out
+    expect((await its.ask(its.units(1, address))).status).toBe(400);
+    await chain.mineMempool();
+    expect((await its.mined(rune.id)).reason).toBeNull();
+    await shop.world.indexed();
+    expect([await its.unitsOf(scriptOf(905)), (await held()).units]).toEqual([60n, 0n]);
+    await its.audit();
+  });
+
+  test('is replaced by a transaction that pays more, at no cost for its account, within a bound', async () => {
+    const { world } = shop;
+    await its.earn(10n, 50_000);
+    const follow = async (afterMs: number, bumpMax: bigint): Promise<void> => {
+      await world.stop();
+      world.bumps = { ...world.bumps, afterMs };
+      world.withdrawals = { ...world.withdrawals, bumpMax };
+      await world.follow();
+    };
+    const { bumps, withdrawals } = world;
+    await follow(0, 0n);
+    const rune = await its.asked(its.units(10, addressOf(906)));
+    const first = await its.until(rune.id, 'processing');
+    const before = await held();
+    await world.raiseFees(20);
+    const asked = await its.asked(its.bitcoin(1_000, addressOf(907), { feeRate: 1 }));
+    expect((await its.read(rune.id)).txid).toBe(first.txid);
+    await follow(0, 20_000n);
+    const next = await world.eventually(async () => {
+      const found = await its.read(rune.id);
+      return found.txid !== first.txid && found;
+    });
+    expect([next.state, next.tries, next.price]).toEqual(['processing', 2, rune.price]);
+    // the rate that an account asked for stays
+    expect((await its.until(asked.id, 'processing')).tries).toBe(1);
+    await its.mined(rune.id);
+    await its.mined(asked.id);
+    await world.indexed();
+    const after = await held();
+    expect([before.units - after.units, before.sats - after.sats]).toEqual([
+      10n,
+      BigInt(330 + rune.price.chainFee + 1_000),
+    ]);
+    expect(await its.unitsOf(scriptOf(906))).toBe(10n);
+    await its.audit();
+    await follow(bumps.afterMs, withdrawals.bumpMax);
+  });
 });

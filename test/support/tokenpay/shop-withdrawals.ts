@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
+import { assetParts } from '#tokenpay/reserves/asset-parts.ts';
+import { readReserveFacts } from '#tokenpay/reserves/read-facts.ts';
 import { orderedAt } from './account-changes.ts';
 import type { EtchedRune, ShopWorld } from './shop-world.ts';
 
@@ -117,9 +119,18 @@ export class ShopWithdrawals {
     return BigInt(rows[0]?.units ?? 0);
   }
 
-  /** Nothing differs, of units and of what balances reserve, and coins have what accounts hold. */
+  /** Nothing differs, of units and of what balances reserve, and outputs have what accounts hold, to the sat. */
   async audit(): Promise<void> {
-    const { pool } = this.shop.world.database;
+    const { world } = this.shop;
+    const { pool } = world.database;
     expect(await auditTokens({ database: pool })).toEqual([]);
+    await world.indexed();
+    const parts = await world.eventually(async () => {
+      const client = await pool.connect();
+      const facts = await readReserveFacts(client, null).finally(() => client.release());
+      return facts !== null && assetParts(facts);
+    });
+    for (const { token, held, liabilities, debts, fees, aside, waiting } of parts)
+      expect([token, held]).toEqual([token, liabilities - debts + fees + aside + waiting]);
   }
 }
