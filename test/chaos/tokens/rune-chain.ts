@@ -1,9 +1,11 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { type ModelRunestone, modelOf } from '#test/support/chain/runes/runestone-model.ts';
 import {
   afterBlock,
   type ModelTransaction,
   noRunes,
+  plainMessage,
   type RuneMessage,
   type RuneState,
 } from './rune-model.ts';
@@ -36,6 +38,8 @@ export interface MinedOutput {
 export class RuneChain {
   /** Runestones of the run, by the txid of their transactions. */
   readonly messages = new Map<string, RuneMessage>();
+  /** Txids of etchings, by the id of their rune: the service's runestones name ids. */
+  readonly etchings = new Map<string, string>();
   readonly #rpc: NodeRpc;
   /** No block up to this height has a runestone. */
   readonly #startHeight: number;
@@ -62,7 +66,9 @@ export class RuneChain {
       at = block.before;
     }
     for (const at of missing.toReversed()) {
-      state = afterBlock(state, this.#blocks.get(at)?.transactions ?? [], this.messages);
+      const transactions = this.#blocks.get(at)?.transactions ?? [];
+      for (const made of transactions) this.#readStone(made);
+      state = afterBlock(state, transactions, this.messages);
       this.#states.set(at, state);
     }
     return state;
@@ -80,6 +86,29 @@ export class RuneChain {
       }
       at = before;
     }
+  }
+
+  /** Reads the runestone of a transaction that the run did not write, with the second reader. */
+  #readStone({ txid, outputs }: ModelTransaction): void {
+    if (this.messages.has(txid)) return;
+    const stone = outputs.find(({ script }) => script.startsWith('6a5d'));
+    if (stone === undefined) return;
+    this.messages.set(txid, this.#messageOf(modelOf(Buffer.from(stone.script, 'hex'), outputs.length)));
+  }
+
+  #messageOf({ flaw, edicts, etching, mint, pointer }: ModelRunestone): RuneMessage {
+    if (etching !== null || mint !== null) throw new Error('the run alone etches and mints');
+    if (flaw !== null) return { ...plainMessage, isCenotaph: true };
+    return {
+      ...plainMessage,
+      // an unknown rune is not in any input
+      edicts: edicts.map(({ id, amount, output }) => ({
+        rune: this.etchings.get(id) ?? id,
+        amount,
+        output: Number(output),
+      })),
+      pointer: pointer === null ? null : Number(pointer),
+    };
   }
 
   async #block(hash: string): Promise<ModelBlock> {

@@ -50,6 +50,8 @@ export interface RuneState {
   readonly terms: ReadonlyMap<string, ModelTerms>;
   /** Outputs with runes that are not spent. */
   readonly unspent: ReadonlyMap<string, { readonly script: string; readonly runes: Units }>;
+  /** Runes that outputs got, spent or not. */
+  readonly made: ReadonlyMap<string, Units>;
   readonly burned: Units;
   /** Mints that counted. */
   readonly mints: ReadonlyMap<string, number>;
@@ -58,6 +60,7 @@ export interface RuneState {
 export const noRunes: RuneState = {
   terms: new Map(),
   unspent: new Map(),
+  made: new Map(),
   burned: new Map(),
   mints: new Map(),
 };
@@ -80,6 +83,7 @@ export function afterBlock(
   const after = {
     terms: new Map(before.terms),
     unspent: new Map(before.unspent),
+    made: new Map(before.made),
     burned: new Map(before.burned),
     mints: new Map(before.mints),
   };
@@ -90,6 +94,7 @@ export function afterBlock(
 interface ChangingState {
   readonly terms: Map<string, ModelTerms>;
   readonly unspent: Map<string, { readonly script: string; readonly runes: Units }>;
+  readonly made: Map<string, Units>;
   readonly burned: Map<string, bigint>;
   readonly mints: Map<string, number>;
 }
@@ -104,7 +109,10 @@ function applyTransaction(state: ChangingState, made: ModelTransaction, message:
     if (runes === undefined || runes.size === 0) continue;
     const { script } = made.outputs[vout]!;
     if (isData(script)) for (const [rune, amount] of runes) addUnits(state.burned, rune, amount);
-    else state.unspent.set(`${made.txid}:${vout}`, { script, runes });
+    else {
+      state.unspent.set(`${made.txid}:${vout}`, { script, runes });
+      state.made.set(`${made.txid}:${vout}`, runes);
+    }
   }
 }
 

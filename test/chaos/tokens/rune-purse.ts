@@ -82,6 +82,7 @@ export class RunePurse {
       // its coinbase is before it
       const id = { block: (await chain.mine([etched])).height, tx: 1 };
       const name = formatSpacedRune({ rune: asRune(reservedRune(id.block, id.tx)), spacers: 0 });
+      model.etchings.set(`${id.block}:${id.tx}`, etched.txid);
       const rune = { etching: etched.txid, name, id, divisibility, most, mint };
       runes.push(rune);
       ready.push(...(await split(chain, model, rune, etched.coin(0), premine)));

@@ -111,13 +111,13 @@ interface ComparedOrder {
 async function modelledEnds(run: EndedTokenRun): Promise<ComparedOrder[]> {
   const { chain, model, customers, payments, shop } = run;
   const best = await chain.rpc.call<string>('getbestblockhash');
-  const { unspent } = await model.stateAt(best);
+  const { made } = await model.stateAt(best);
   const outputs = await model.outputsTo(best, scriptsOf(customers.all));
   const byScript = Map.groupBy(
     outputs.map(
       (output): PaidOutput => ({
         ...output,
-        runes: unspent.get(output.outpoint)?.runes ?? new Map(),
+        runes: made.get(output.outpoint) ?? new Map(),
         isAside: payments.inscribed.has(output.outpoint),
       }),
     ),

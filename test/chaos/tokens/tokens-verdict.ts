@@ -124,11 +124,11 @@ function unitFaults(words: string, is: Units, wanted: Units): string[] {
 }
 
 /** Credits with other runes than the model's output has. */
-function creditFaults(credits: readonly SeenCredit[], { unspent }: RuneState): string[] {
+function creditFaults(credits: readonly SeenCredit[], { made }: RuneState): string[] {
   return credits
     .filter(({ isStale }) => !isStale)
     .flatMap(({ outpoint, order, runes }) =>
-      unitFaults(`the credit ${outpoint} of ${order} has`, runes, unspent.get(outpoint)?.runes ?? new Map()),
+      unitFaults(`the credit ${outpoint} of ${order} has`, runes, made.get(outpoint) ?? new Map()),
     );
 }
 

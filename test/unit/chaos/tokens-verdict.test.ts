@@ -60,6 +60,12 @@ const model: RuneState = {
     ['three:0', { script: 'charge', runes: new Map([[dog, 2n]]) }],
     ['four:0', { script: 'stranger', runes: new Map([[dog, 55n]]) }],
   ]),
+  made: new Map([
+    ['one:2', new Map([[dog, 40n]])],
+    ['two:0', new Map([[dog, 3n]])],
+    ['three:0', new Map([[dog, 2n]])],
+    ['four:0', new Map([[dog, 55n]])],
+  ]),
   burned: new Map([[dog, 7n]]),
 };
 const faultsOf = (look: TokenLook, state = model): string[] => [
