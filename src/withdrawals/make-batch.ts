@@ -28,6 +28,7 @@ import { readHoldings } from '#purse/transactions/input-holdings.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { storedHoldings } from '#purse/transactions/stored-holdings.ts';
 import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
+import { nameWithdrawals } from '#tokenpay/withdrawing/name-withdrawals.ts';
 import { withdrawalFault } from '#tokenpay/withdrawing/planning/withdrawal-fault.ts';
 import type {
   PlannedBatch,
@@ -36,7 +37,7 @@ import type {
 } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { endWithdrawal, putBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
-import { coinsFor, nameWithdrawals, spentCoins } from './batch-facts.ts';
+import { coinsFor, spentCoins } from './batch-facts.ts';
 import { lackingSats } from './covered.queries.ts';
 import { batchRate, type PlannedParts, planThere, waitingReason, weightMax } from './plan-batch.ts';
 import { settleBatch, tellAccounts } from './settle-batch.ts';

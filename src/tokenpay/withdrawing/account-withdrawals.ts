@@ -22,10 +22,11 @@ import { tokenAmount } from '#tokenpay/token-amount.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { readAllowed } from './addresses.store.ts';
+import { nameWithdrawals } from './name-withdrawals.ts';
 import { quoteWithdrawal } from './planning/quote-withdrawal.ts';
 import type { WithdrawalRefusal } from './planning/withdrawal-plan.ts';
-import type { FeeSource, SentWithdrawal } from './read-withdrawal.ts';
-import { type NewWithdrawal, reservedOf } from './withdrawal.ts';
+import type { SentWithdrawal } from './read-withdrawal.ts';
+import { type NewWithdrawal, reservedOf, type Withdrawal } from './withdrawal.ts';
 import {
   dryRunAnswer,
   type ShownRune,
@@ -36,6 +37,7 @@ import {
 import { readWithdrawalCoins } from './withdrawal-coins.ts';
 import {
   type AvailableUnits,
+  pendingWithdrawals,
   readAvailable,
   readWithdrawal,
   reserveWithdrawal,
@@ -88,6 +90,33 @@ interface NamedUnits {
 /** Reserving found too little. Thrown so that its transaction is rolled back. */
 class NotReserved extends Error {}
 
+/** Another withdrawal of the account was reserved since this one was priced. Thrown as above. */
+class PricedTooEarly extends Error {}
+
+/** The answer of a withdrawal, or of its dry run. */
+interface AskedAnswer {
+  readonly kind: 'asked';
+  readonly answer: object;
+}
+
+/** A withdrawal whose rune and address were looked up. */
+interface AskedUnits extends NamedUnits {
+  readonly script: Uint8Array;
+  /** Sats for 1,000 virtual bytes by which it is priced. */
+  readonly rate: bigint;
+  readonly sent: SentWithdrawal;
+  readonly feeRate: bigint | null;
+  readonly secretKey: Uint8Array | null;
+  readonly onReserved: OnReserved;
+}
+
+/** Facts of an account beside which a withdrawal is priced. */
+interface PricedBeside {
+  readonly available: ReadonlyMap<number, AvailableUnits>;
+  /** Withdrawals whose coins are taken first. */
+  readonly before: readonly Withdrawal[];
+}
+
 /** Stores more in the transaction of a withdrawal. */
 export type OnReserved = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
@@ -113,7 +142,7 @@ export class AccountWithdrawals {
     feeRate: bigint | null,
     onReserved: OnReserved,
     signal: AbortSignal,
-  ): Promise<{ readonly kind: 'asked'; readonly answer: object } | Faulty> {
+  ): Promise<AskedAnswer | Faulty> {
     const { pool } = this.#parts;
     const network = await this.#requireOpen();
     const rates = await this.#parts.feeRates(pool);
@@ -124,23 +153,32 @@ export class AccountWithdrawals {
     if ('kind' in units) return units;
     const script = await this.#destination(key.account, sent.address, network);
     if (!(script instanceof Uint8Array)) return script;
-    const available = await readAvailable(pool, key.account);
-    requireUnits(available, units);
+    const secretKey = sent.webhookUrl === null ? null : await this.#secretKey();
+    const asked = { ...units, script, rate, sent, feeRate, secretKey, onReserved };
+    // each try but the last sees another withdrawal of the account, and these are as many as its balance allows
+    for (;;) {
+      signal.throwIfAborted();
+      const tried = await this.#askOnce(key.account, asked);
+      if (tried !== null) return tried;
+    }
+  }
+
+  /** Null: another withdrawal of the account came since this one was priced. */
+  async #askOnce(account: string, asked: AskedUnits): Promise<AskedAnswer | Faulty | null> {
+    const { pool } = this.#parts;
+    const { sent, asset, amount, script, shown, feeRate, secretKey } = asked;
+    const available = await readAvailable(pool, account);
+    requireUnits(available, asked);
     const owing = this.#owingFault(available);
     if (owing !== null) return owing;
-    const priced = await this.#price(
-      key.account,
-      { ...units, script, rate, feeFrom: sent.feeFrom },
-      available,
-    );
+    const before = await pendingWithdrawals(pool, account);
+    const priced = await this.#price(account, asked, { available, before });
     if ('kind' in priced) return priced;
-    signal.throwIfAborted();
-    const secretKey = sent.webhookUrl === null ? null : await this.#secretKey();
     const wanted: NewWithdrawal = {
       id: randomUUID(),
-      account: key.account,
-      asset: units.asset,
-      amount: units.amount,
+      account,
+      asset,
+      amount,
       script,
       address: sent.address,
       ...priced,
@@ -149,8 +187,9 @@ export class AccountWithdrawals {
       secretKey,
     };
     if (sent.isDryRun)
-      return { kind: 'asked', answer: dryRunAnswer(wanted, units.shown, debtOf(wanted, available)) };
-    return { kind: 'asked', answer: await this.#reserve(wanted, units.shown, onReserved) };
+      return { kind: 'asked', answer: dryRunAnswer(wanted, shown, debtOf(wanted, available)) };
+    const answer = await this.#reserve(wanted, before, asked);
+    return answer === null ? null : { kind: 'asked', answer };
   }
 
   /** A withdrawal of an account as it is answered; null: it has none with this id. */
@@ -171,22 +210,31 @@ export class AccountWithdrawals {
     return secret === null ? null : secret.toString('hex');
   }
 
-  async #reserve(wanted: NewWithdrawal, shown: ShownRune, onReserved: OnReserved): Promise<object> {
+  async #reserve(
+    wanted: NewWithdrawal,
+    before: readonly Withdrawal[],
+    { shown, onReserved }: Pick<AskedUnits, 'shown' | 'onReserved'>,
+  ): Promise<object | null> {
     const { pool, policy, wake } = this.#parts;
     const reserved = await withTransaction(pool, async (tx) => {
       const made = await reserveWithdrawal(tx, wanted, policy.debtMax);
       if (made === null) throw new NotReserved();
+      // one that waited for the balance has coins now that this one was priced by
+      const known = new Set([made.id, ...before.map(({ id }) => id)]);
+      const pending = await pendingWithdrawals(tx, wanted.account);
+      if (pending.some(({ id }) => !known.has(id))) throw new PricedTooEarly();
       const answer = withdrawalAnswer(made, shown);
       await onReserved(tx, answer);
       await wake(tx);
       failpoint('withdrawal-reserving');
       return answer;
     }).catch((error: unknown) => {
+      if (error instanceof PricedTooEarly) return null;
       // another withdrawal took it since it was looked for
       if (error instanceof NotReserved) throw noBalance();
       throw error;
     });
-    failpoint('withdrawal-reserved');
+    if (reserved !== null) failpoint('withdrawal-reserved');
     return reserved;
   }
 
@@ -248,20 +296,24 @@ export class AccountWithdrawals {
 
   async #price(
     account: string,
-    wanted: NamedUnits & { readonly script: Uint8Array; readonly rate: bigint; readonly feeFrom: FeeSource },
-    available: ReadonlyMap<number, AvailableUnits>,
+    wanted: AskedUnits,
+    { available, before }: PricedBeside,
   ): Promise<Pick<NewWithdrawal, 'fee' | 'postage' | 'payer'> | Faulty> {
     const { pool, policy } = this.#parts;
-    const { asset, amount, rune, script, rate: feeRate, feeFrom } = wanted;
+    const { asset, amount, rune, script, rate: feeRate } = wanted;
+    const { feeFrom } = wanted.sent;
     const { inputsMax, feePayer, debtMax } = policy;
     const coins = await readWithdrawalCoins(pool, {
       accounts: [account],
-      limit: inputsMax + 1,
-      assets: rune === null ? [null] : [null, asset],
+      limit: (inputsMax + 1) * (1 + before.length),
+      assets: new Set([
+        null,
+        ...[asset, ...before.map((each) => each.asset)].filter((each) => each !== satsAsset),
+      ]),
     });
     const quote = quoteWithdrawal({
       asked: { id: account, account, rune, units: amount, script },
-      before: [],
+      before: await nameWithdrawals(pool, before),
       coins,
       feePayer,
       // the fee is a part of sats that are withdrawn, unless the account wants to pay it beside
@@ -347,7 +399,9 @@ function wordsOf(
     case 'inputs':
       return [
         'amount',
-        `amount needs more than ${refusal.inputsMax} outputs that were paid to the account: those have ${refusal.most} base units. Withdraw that or less first.`,
+        refusal.most === null
+          ? `amount needs more than ${refusal.inputsMax} outputs that were paid to the account: their sats do not pay the fee. Withdraw less.`
+          : `amount needs more than ${refusal.inputsMax} outputs that were paid to the account: those have ${refusal.most} base units. Withdraw that or less first.`,
       ];
     case 'runestone':
       return ['token', `token needs a runestone of ${refusal.bytes} bytes: nodes relay ${refusal.bytesMax}.`];

@@ -157,6 +157,25 @@ export async function readWithdrawal(
   return rows[0] === undefined ? null : withdrawalOf(rows[0]);
 }
 
+/**
+ * Pending withdrawals beside which a new one of the account is priced. They are pending for seconds: an account has more
+ * only where nothing is signed, and each costs some tenths of a millisecond.
+ */
+const pricedBesideMax = 100;
+
+/** Withdrawals of an account that no signed transaction has, the oldest first: the order in which they take coins. */
+export async function pendingWithdrawals(
+  client: pg.Pool | pg.ClientBase,
+  account: string,
+): Promise<Withdrawal[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w WHERE w.state = 'pending' AND w.account = $1
+      ORDER BY w.created_at, w.id LIMIT $2`,
+    [account, pricedBesideMax],
+  );
+  return rows.map(withdrawalOf);
+}
+
 /** Withdrawals of a batch, the oldest first: their order in its transaction. */
 export async function withdrawalsOf(client: pg.Pool | pg.ClientBase, payout: string): Promise<Withdrawal[]> {
   const { rows } = await client.query<Row>(

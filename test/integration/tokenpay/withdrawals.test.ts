@@ -86,6 +86,25 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
+  test('is not priced by a coin that an earlier one takes', async () => {
+    for (const units of [90n, 20n, 20n, 20n, 20n]) await its.earn(units, 30_000);
+    await shop.world.stop();
+    const wanted = its.units(75, addressOf(906), { feeRate: 1 });
+    const { price } = (await its.ask({ ...wanted, dryRun: true })).body;
+    const first = await its.asked(its.units(90, address, { feeRate: 1 }));
+    const second = await its.asked(wanted);
+    // four outputs of the account, of 57.5 virtual bytes each, in place of one and the coin of 68 that paid for it
+    expect(second.price.chainFee - price.chainFee).toBe(105);
+    for (const { id } of [first, second]) await cancel(id);
+    // also of two at the same moment
+    const both = await Promise.all([its.asked(wanted), its.asked(wanted)]);
+    expect(new Set(both.map((each) => each.price.chainFee))).toEqual(
+      new Set([price.chainFee, second.price.chainFee]),
+    );
+    for (const { id } of both) await cancel(id);
+    await shop.world.follow();
+  });
+
   test('of the whole balance is made once of two, and of fifty halves twice', async () => {
     await its.earn(100n, 50_000);
     await shop.world.stop();
