@@ -188,7 +188,8 @@ export async function readHoldings(client: pg.ClientBase): Promise<Holding[]> {
 }
 
 /**
- * Sats that owners of these accounts hold, of all subjects: what is owed to partners. Accounts in debt count as nothing.
+ * Sats that partners hold, of all subjects: what is owed to them. Accounts in debt count as nothing. Accounts of shops have
+ * coins of their own, so they are not counted.
  * Two indices of owners: 50 ms for 200,000 entries.
  */
 export async function heldByOwners(client: pg.Pool | pg.ClientBase): Promise<bigint> {
@@ -196,10 +197,10 @@ export async function heldByOwners(client: pg.Pool | pg.ClientBase): Promise<big
     `SELECT coalesce(sum(greatest(sats, 0)), 0)::text AS sats
        FROM (SELECT sum(moved.amount) AS sats
                FROM (SELECT to_account AS account, to_owner AS owner, amount FROM service.ledger_entries
-                      WHERE to_owner IS NOT NULL AND asset = ${satsAsset}
+                      WHERE to_owner IS NOT NULL AND to_account <> 'token' AND asset = ${satsAsset}
                      UNION ALL
                      SELECT from_account, from_owner, -amount FROM service.ledger_entries
-                      WHERE from_owner IS NOT NULL AND asset = ${satsAsset}) AS moved
+                      WHERE from_owner IS NOT NULL AND from_account <> 'token' AND asset = ${satsAsset}) AS moved
               GROUP BY account, owner) AS held`,
   );
   return BigInt(rows[0]?.sats ?? 0);

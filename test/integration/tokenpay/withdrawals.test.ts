@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { heldByOwners } from '#purse/ledger/ledger.store.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -33,6 +34,8 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
 
   test('of BTC and of a rune arrives, costs what was told before, and leaves the rest', async () => {
     const before = await held();
+    // coins of accounts cover it: bumps, returns and revenue need not leave it
+    expect([before.sats > 60_000n, await heldByOwners(shop.world.database.pool)]).toEqual([true, 0n]);
     const dry = await its.ask(its.units(700, address, { dryRun: true }));
     expect([dry.status, dry.body]).toEqual([
       200,
