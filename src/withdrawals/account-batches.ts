@@ -1,4 +1,4 @@
-import type { WithdrawalBatches } from '#payouts/following/batches.ts';
+import type { WithdrawalBatches } from '#payouts/following/payout-parts.ts';
 import { formBatches } from './form-batches.ts';
 import { type BatchPolicy, makeBatch } from './make-batch.ts';
 import { postBatch, settleBatch } from './settle-batch.ts';

@@ -11,13 +11,8 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import { destination } from '#orders/making/sign-and-store.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
-import type { MadeBatch } from '#payouts/following/batches.ts';
-import {
-  leaseOwnIndex,
-  NotCovered,
-  type PayoutParts,
-  waitsForGivenUp,
-} from '#payouts/following/make-payout.ts';
+import { leaseOwnIndex, NotCovered, waitsForGivenUp } from '#payouts/following/make-payout.ts';
+import type { MadeBatch, PayoutParts } from '#payouts/following/payout-parts.ts';
 import { keepPayoutCoin } from '#payouts/following/settle-payout.ts';
 import { lockPayout, noteStuck, putState } from '#payouts/payout/payout.store.ts';
 import type { StoredPayoutPlan } from '#payouts/payout/payout.ts';

@@ -2,7 +2,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 import { refundFeeRate } from '#orders/sending/node-standing.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
-import type { MadeBatch } from '#payouts/following/batches.ts';
+import type { MadeBatch } from '#payouts/following/payout-parts.ts';
 import type { PayoutTransaction } from '#payouts/payout/payout.ts';
 import { payoutFeeRateMax, payoutVirtualBytesMax } from '#payouts/planning/plan-payout.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';

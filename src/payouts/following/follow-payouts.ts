@@ -15,7 +15,8 @@ import { lockPayout, noteMissing, noteStuck, openPayouts, putState } from '#payo
 import type { PayoutTransaction } from '#payouts/payout/payout.ts';
 import { outpointParts } from '#purse/transactions/outpoint.ts';
 import { markSent, readSigned } from '#purse/transactions/wallet-transactions.store.ts';
-import { makePayout, type PayoutParts } from './make-payout.ts';
+import { makePayout } from './make-payout.ts';
+import type { PayoutParts } from './payout-parts.ts';
 import { type SettledPayout, settlePayout } from './settle-payout.ts';
 
 export interface FollowedPayoutParts extends PayoutParts {

@@ -2,14 +2,10 @@ import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { nothingHeld } from '#kernel/contracts/holdings.ts';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
-import type { Logger } from '#kernel/reports/logger.ts';
-import type { ProveFree } from '#orders/funds/free-coins.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
-import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { destination } from '#orders/making/sign-and-store.ts';
 import { type NodeStanding, refundFeeRate } from '#orders/sending/node-standing.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
@@ -42,22 +38,10 @@ import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { OutputTaken } from '#purse/transactions/spends.store.ts';
 import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { leaseIndices } from '#wallet/indices/release.store.ts';
-import type { MadeBatch, WithdrawalBatches } from './batches.ts';
 import { payoutCoins } from './payout-coins.ts';
+import type { MadeBatch, PayoutParts } from './payout-parts.ts';
 import { keepPayoutCoin, type SettledPayout } from './settle-payout.ts';
 import { wholeOutput } from './whole-output.ts';
-
-export interface PayoutParts {
-  readonly client: pg.ClientBase;
-  readonly node: NodeRpc;
-  readonly signer: OrderSigner;
-  readonly proveFree: ProveFree;
-  /** PAYOUT_CONFIRMATIONS */
-  readonly confirmations: number;
-  /** Null: no accounts of shops are there. */
-  readonly withdrawals: WithdrawalBatches | null;
-  readonly log: Logger;
-}
 
 /** Coins that are left would not cover what is owed to partners or accounts: nothing is stored. */
 export class NotCovered extends Error {

@@ -23,7 +23,7 @@ import {
   partnerAccounts,
 } from '#purse/ledger/ledger.ts';
 import { takeUp } from '#purse/transactions/supersede.store.ts';
-import type { WithdrawalBatches } from './batches.ts';
+import type { WithdrawalBatches } from './payout-parts.ts';
 
 /** A payout as blocks and stored transactions have it. */
 export interface SettledPayout {

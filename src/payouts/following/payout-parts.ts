@@ -1,7 +1,23 @@
 import type pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import type { ProveFree } from '#orders/funds/free-coins.ts';
+import type { OrderSigner } from '#orders/making/order-signer.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import type { Payout, PayoutState, PayoutTransaction } from '#payouts/payout/payout.ts';
-import type { PayoutParts } from './make-payout.ts';
+
+/** The parts with which payouts are made. */
+export interface PayoutParts {
+  readonly client: pg.ClientBase;
+  readonly node: NodeRpc;
+  readonly signer: OrderSigner;
+  readonly proveFree: ProveFree;
+  /** PAYOUT_CONFIRMATIONS */
+  readonly confirmations: number;
+  /** Null: no accounts of shops are there. */
+  readonly withdrawals: WithdrawalBatches | null;
+  readonly log: Logger;
+}
 
 /**
  * Batches of withdrawals: payouts of which another room knows what they pay. The engine signs nothing of them by itself: it
