@@ -1,4 +1,8 @@
 import fc from 'fast-check';
+import { propertyRuns } from './property-runs.ts';
+
+// the cases of a property that names no number
+fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: propertyRuns(100) });
 
 // A submission is judged by its change: CI tries the same cases every time. Everywhere else they are random, and
 // `npm run test:long` tries ten times as many. PROPERTY_SEED=n repeats a run.

@@ -27,7 +27,9 @@ async function parsed(source: BlockSource, threads: ParseThreads): Promise<unkno
   return seen;
 }
 
-test('blocks that were parsed before are those that a follower would have parsed', async () => {
+test('blocks that were parsed before are those that a follower would have parsed', {
+  tags: ['proof'],
+}, async () => {
   const source = await openFolderSource(regtest);
   const before = await parseBefore(source, { fingerprintKey, facts });
   expect(await before.source.refs()).toEqual(await source.refs());

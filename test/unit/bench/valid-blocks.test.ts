@@ -47,7 +47,7 @@ describe('blocks for a real node', () => {
     expect(blocks.at(-1)!.bytes.length).toBeGreaterThan(1_400_000);
   });
 
-  test('of a random chain too, on any branch', () => {
+  test('of a random chain too, on any branch', { tags: ['proof'] }, () => {
     const make = (): ValidBlock[] => {
       const random = new RandomBlocks('test');
       const chain = random.base();

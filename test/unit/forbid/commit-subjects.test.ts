@@ -67,7 +67,7 @@ describe('the check of subjects', () => {
     expect(faultsIn(root)).toMatch(/^subjects .*\n {2}\w{7,} Refund deposits: not "area/u);
   });
 
-  test('lets merges be', () => {
+  test('lets merges be', { tags: ['proof'] }, () => {
     git(root, 'checkout', '-b', 'other', 'HEAD~1');
     commit('wallet: sign a burn');
     git(root, 'checkout', 'trunk');
@@ -75,7 +75,7 @@ describe('the check of subjects', () => {
     expect(checkSubjects(root)).toEqual({ faults: [], notes: [] });
   });
 
-  test('works in a fresh clone, and in one without history', () => {
+  test('works in a fresh clone, and in one without history', { tags: ['proof'] }, () => {
     commit('Refund deposits');
     commit('orders: name a fault');
     git(folder, 'clone', root, 'whole');

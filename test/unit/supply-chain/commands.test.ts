@@ -33,7 +33,9 @@ const ending = async (command: string, args: string[], env: Record<string, strin
   );
 
 describe('npm run sbom', () => {
-  test('names every package of the product with its hash, the same bytes each time', async () => {
+  test('names every package of the product with its hash, the same bytes each time', {
+    tags: ['proof'],
+  }, async () => {
     const make = async (): Promise<string> =>
       ending(process.execPath, [script('sbom.ts')]).then((ended) => ended.stdout);
     const stdout = await make();
@@ -127,7 +129,9 @@ describe('npm run audit', () => {
     expect(code).toBe(1);
   });
 
-  test('shows one about a tool of development, and one that is moderate, without failing', async () => {
+  test('shows one about a tool of development, and one that is moderate, without failing', {
+    tags: ['proof'],
+  }, async () => {
     answer = json({ broken: [advisory] });
     const tool = await audit(true);
     expect(tool.stdout).toContain('development: high: broken');

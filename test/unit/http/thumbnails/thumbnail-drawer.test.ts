@@ -58,7 +58,9 @@ test('an image that takes too long is given up, with its process', async () => {
   await expect.poll(decoders).toEqual([]);
 });
 
-test('an image that takes too much memory is given up, and the next one is drawn', async () => {
+test('an image that takes too much memory is given up, and the next one is drawn', {
+  tags: ['proof'],
+}, async () => {
   // interlaced, so it is decoded whole: 288 MB
   const large = await sharp({ create: { width: 6000, height: 6000, channels: 4, background: '#12345678' } })
     .toColourspace('rgb16')

@@ -179,7 +179,9 @@ describe('the pool of workers', () => {
   });
 });
 
-test('thousands of tiny blocks use the buffers of one batch again and again', async () => {
+test('thousands of tiny blocks use the buffers of one batch again and again', {
+  tags: ['proof'],
+}, async () => {
   const source = await openFolderSource(regtest);
   const [tiny] = await source.refs();
   const refs = Array.from({ length: 3500 }, () => tiny as BlockRef);

@@ -25,7 +25,9 @@ const program = `
   console.log(JSON.stringify(sizes));
 `;
 
-test('the space of new objects stays small while modules are loaded, and bounded during a load, and grows after them', async () => {
+test('the space of new objects stays small while modules are loaded, and bounded during a load, and grows after them', {
+  tags: ['proof'],
+}, async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module-typescript', '--eval', program],

@@ -134,7 +134,9 @@ test('more bytes than the bound are refused before they are looked at', async ()
   await expect(itemsOf(pieces)).rejects.toThrow(/more than 268435456 bytes/u);
 });
 
-test('100,000 items are read and one more is refused; the first of doubles counts', async () => {
+test('100,000 items are read and one more is refused; the first of doubles counts', {
+  tags: ['proof'],
+}, async () => {
   const many = (count: number): string =>
     `[${Array.from({ length: count }, (_, index) => `{"id":"${'ab'.repeat(32)}i${index}"}`).join(',')}]`;
   expect((await read(many(100_000))).items).toHaveLength(100_000);

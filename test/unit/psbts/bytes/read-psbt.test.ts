@@ -175,7 +175,9 @@ describe('any bytes', () => {
     );
   });
 
-  test('take work that grows with their number, up to a bound of checked signatures', () => {
+  test('take work that grows with their number, up to a bound of checked signatures', {
+    tags: ['proof'],
+  }, () => {
     // the signature of another transaction at 600 inputs, of which 500 are checked
     const other = unsignedPsbt({ ...drawn, coins: [coins[3]!] });
     signInput(other, 0, coins[3]!);

@@ -127,7 +127,9 @@ function tampered(tx: MarketTransaction, below: (bound: number) => number): Mark
   return sats(outputs) > sats(inputs.map(({ spent }) => spent)) ? tx : { ...tx, inputs, outputs };
 }
 
-test('the scanner agrees about 10,000 that were tampered with, up to three times', () => {
+test('the scanner agrees about 10,000 that were tampered with, up to three times', {
+  tags: ['proof'],
+}, () => {
   const market = new RandomMarket('tampered');
   const random = seededRandom('tampered');
   const below = (bound: number): number => random.below(bound);

@@ -29,7 +29,7 @@ describe.each(goldenChainNames)('%s', (name) => {
         expect(rare.get(Number(key))).toBe(value.satpoint);
   });
 
-  test('is the same in batches, and after blocks were taken back', () => {
+  test('is the same in batches, and after blocks were taken back', { tags: ['proof'] }, () => {
     const [best] = golden.tips() as [GoldenTip];
     const store = replay(golden, best);
     const ranges = store.ranges();
