@@ -63,6 +63,6 @@ test('inscriptions lie on the sats of payments that their places say, whatever c
     // of 500 random orders 17 to 40 have several reveals
     { numRuns: propertyRuns(1000) },
   );
-  expect(compared).toBeGreaterThan(100);
-  expect(inMany).toBeGreaterThan(20);
+  expect(compared).toBeGreaterThan(40);
+  expect(inMany).toBeGreaterThan(7);
 });
