@@ -1,55 +1,30 @@
-import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { checkDestinations } from '#kernel/bitcoin/destination.ts';
-import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
-import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { withTransaction } from '#kernel/pg/transaction.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { destination } from '#orders/making/sign-and-store.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
-import { leaseOwnIndex, NotCovered, waitsForGivenUp } from '#payouts/following/make-payout.ts';
+import { leaseOwnIndex, waitsForGivenUp } from '#payouts/following/make-payout.ts';
 import type { MadeBatch, PayoutParts } from '#payouts/following/payout-parts.ts';
-import { keepPayoutCoin } from '#payouts/following/settle-payout.ts';
-import { lockPayout, noteStuck, putState } from '#payouts/payout/payout.store.ts';
-import type { StoredPayoutPlan } from '#payouts/payout/payout.ts';
-import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { askDataCarrier } from '#psbts/burning/data-carrier.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readHoldings } from '#purse/transactions/input-holdings.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
-import { storedHoldings } from '#purse/transactions/stored-holdings.ts';
-import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { nameWithdrawals } from '#tokenpay/withdrawing/name-withdrawals.ts';
 import { withdrawalFault } from '#tokenpay/withdrawing/planning/withdrawal-fault.ts';
-import type {
-  PlannedBatch,
-  WithdrawalCoin,
-  WithdrawalPlan,
-} from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
+import type { WithdrawalCoin } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
-import { endWithdrawal, putBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { coinsFor, spentCoins } from './batch-facts.ts';
-import { lackingSats } from './covered.queries.ts';
+import { endEmpty, endRefused, partBatch } from './end-batch.ts';
 import { batchRate, type PlannedParts, planThere, waitingReason, weightMax } from './plan-batch.ts';
-import { settleBatch, tellAccounts } from './settle-batch.ts';
+import { leftOut, type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
 
 export interface BatchPolicy {
   /** WITHDRAW_INPUTS_MAX */
   readonly inputsMax: number;
   /** WITHDRAW_BUMP_MAX_SATS */
   readonly bumpMax: bigint;
-}
-
-/** A plan of a batch with the withdrawals that it pays. */
-interface ReadyBatch extends MadeBatch {
-  readonly withdrawals: readonly Withdrawal[];
-  readonly planned: PlannedBatch;
-  readonly plan: WithdrawalPlan;
-  readonly ownIndex: number;
 }
 
 /**
@@ -70,7 +45,7 @@ export async function makeBatch(
   const { wanted, feeRate, ownIndex } = prepared;
   const planned = await planThere(parts.node, wanted, making, feeRate);
   const { plan } = planned;
-  if (plan === null) return endRefused(client, id, planned);
+  if (plan === null) return endRefused(client, making, planned);
   const ready = { ...making, withdrawals, planned, plan, ownIndex };
   const waits = await whyWaits(parts, ready, policy);
   return waits ?? signAndStore(parts, ready, wanted.limits);
@@ -118,12 +93,6 @@ async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPoli
   return waitsForGivenUp(parts, payout, givenUp, { spent: plan.inputs, tip });
 }
 
-/** Withdrawals of the batch that the plan does not pay. */
-function leftOut({ withdrawals, plan }: Pick<ReadyBatch, 'withdrawals' | 'plan'>): string[] {
-  const paid = new Set(plan.outputs.map(({ withdrawal }) => withdrawal));
-  return withdrawals.map(({ id }) => id).filter((id) => !paid.has(id));
-}
-
 /** Coins that a plan must spend: those of what it replaces, or those of given up ones that are there. Null: unknown. */
 async function keptCoins(
   client: pg.ClientBase,
@@ -161,35 +130,6 @@ async function refusedDestination(
     : `The address ${refused.destination.named} ${refused.reason}: cancel its withdrawal with satscribe tokenpay withdrawals cancel.`;
 }
 
-/** All of its withdrawals were cancelled. */
-async function endEmpty(client: pg.ClientBase, id: string): Promise<null> {
-  await withTransaction(client, async (tx) => {
-    const locked = await lockPayout(tx, id);
-    if (locked?.state === 'asked' && (await withdrawalsOf(tx, id)).length === 0)
-      await putState(tx, id, 'cancelled');
-  });
-  return null;
-}
-
-/** Ends withdrawals that can never be sent as they are; others wait. */
-async function endRefused(client: pg.ClientBase, id: string, planned: PlannedBatch): Promise<string | null> {
-  if (planned.refused.length === 0) return waitingReason(planned);
-  await withTransaction(client, async (tx) => {
-    if ((await lockPayout(tx, id))?.state !== 'asked') return;
-    await endThose(tx, planned);
-  });
-  return planned.waiting.length === 0 ? endEmpty(client, id) : waitingReason(planned);
-}
-
-async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Promise<void> {
-  const ended: Withdrawal[] = [];
-  for (const { id, refusal } of refused) {
-    const found = await endWithdrawal(tx, id, `It cannot be sent as it is (${refusal.code}).`);
-    if (found !== null) ended.push(found);
-  }
-  await tellAccounts(tx, ended);
-}
-
 async function signAndStore(
   parts: PayoutParts,
   ready: ReadyBatch,
@@ -200,127 +140,20 @@ async function signAndStore(
   const held = await readHoldings(client, ready.plan.inputs);
   const runes = held.map((each) => each.runes ?? []);
   const fault = withdrawalFault(ready.plan, runes, limits);
-  if (fault !== null) return partedBatch(client, ready, fault);
+  if (fault !== null) return partedPlan(client, ready, fault);
   try {
     const signed = await signer.signPlan(plan, held);
     failpoint('withdrawals-signed');
-    await store(parts, ready, plan, signed);
+    await storeBatch(parts, ready, plan, signed);
   } catch (error) {
     if (error instanceof AppError && error.code === 'plan_refused')
-      return partedBatch(client, ready, error.message);
+      return partedPlan(client, ready, error.message);
     throw error;
   }
   failpoint('withdrawals-stored');
   return null;
 }
 
-/** A plan that is refused is a fault of ours: each of its withdrawals gets a batch of its own, so one stops no others. */
-async function partedBatch(
-  client: pg.ClientBase,
-  { payout, transactions, withdrawals }: ReadyBatch,
-  fault: string,
-): Promise<string | null> {
-  const reason = `The plan of its transaction is refused: ${fault}.`;
-  if (withdrawals.length === 1 || transactions.length > 0) return reason;
-  await withTransaction(client, async (tx) => {
-    if ((await lockPayout(tx, payout.id))?.state !== 'asked') return;
-    await putBatch(
-      tx,
-      withdrawals.map(({ id }) => id),
-      null,
-      true,
-    );
-    await putState(tx, payout.id, 'cancelled');
-  });
-  return null;
-}
-
-async function store(
-  { client, log }: PayoutParts,
-  ready: ReadyBatch,
-  plan: TransactionPlan,
-  signed: Awaited<ReturnType<PayoutParts['signer']['signPlan']>>,
-): Promise<void> {
-  const { payout, replaced, ownIndex, planned } = ready;
-  const { id } = payout;
-  const isStored = await withTransaction(client, async (tx) => {
-    const locked = await lockPayout(tx, id);
-    const members = (await withdrawalsOf(tx, id)).map((each) => each.id);
-    // an operator cancelled one of them meanwhile
-    if (locked?.state !== payout.state || members.join() !== ready.withdrawals.map((each) => each.id).join())
-      return false;
-    await endThose(tx, planned);
-    await putBatch(tx, leftOut(ready), null);
-    const change = plan.outputs.find(({ kind }) => kind === 'change');
-    if (change !== undefined)
-      await watchScripts(tx, `payout ${id}`, [{ script: change.script, sinceHeight: nextBlock }]);
-    await insertTransaction(tx, {
-      txid: signed.txid,
-      kind: 'payout',
-      orderId: null,
-      payoutId: id,
-      index: 0,
-      files: 0,
-      bytes: signed.bytes,
-      plan: storedPlanOf(plan, signed.holdings),
-      fee: signed.fee,
-      replaces: replaced?.family ?? null,
-      ownIndex,
-    });
-    const transactions = await readPayoutTransactions(tx, id);
-    await keepPayoutCoin(tx, { ...payout, ownIndex }, transactions);
-    if (replaced === null) await putState(tx, id, 'signed');
-    await noteStuck(tx, id, null);
-    await settleBatch(tx, { id, state: 'signed', stuck: null }, transactions);
-    const lacking = await lackingSats(tx);
-    if (lacking > 0n) throw new NotCovered(lacking);
-    return true;
-  });
-  if (isStored)
-    log.info(
-      { payout: id, txid: displayHash(signed.txid), fee: Number(signed.fee) },
-      replaced === null
-        ? 'withdrawals are signed'
-        : 'withdrawals are replaced by a transaction that pays more',
-    );
-}
-
-/** The plan as the signer takes it. */
-function transactionPlan({ plan, ownIndex }: Pick<ReadyBatch, 'plan' | 'ownIndex'>): TransactionPlan {
-  const own = { key: { branch: 1, index: ownIndex } as const, leafScript: null };
-  return {
-    version: 2,
-    lockTime: 0,
-    inputs: plan.inputs.map(({ txid, vout, value, script, key }) => ({
-      txid,
-      vout,
-      value,
-      script,
-      sequence: replaceableSequence,
-      key,
-      leafScript: null,
-      path: 'key' as const,
-    })),
-    outputs: plan.outputs.map(({ kind, script, value }) =>
-      kind === 'change' ? { kind, script, value, own } : { kind, script, value },
-    ),
-    feeMax: plan.fee,
-    ...(plan.runes === null ? {} : { runes: plan.runes }),
-  };
-}
-
-const storedPlanOf = (plan: TransactionPlan, holdings: readonly Holdings[]): StoredPayoutPlan => ({
-  inputs: plan.inputs.map((input) => ({
-    outpoint: outpointOf(input),
-    value: Number(input.value),
-    script: Buffer.from(input.script).toString('hex'),
-    keyIndex: input.key.index,
-    branch: input.key.branch,
-  })),
-  outputs: plan.outputs.map(({ kind, value, script }, vout) => {
-    assert(kind === 'change' || kind === 'withdrawal' || kind === 'burn', 'a batch pays and keeps');
-    const holds = kind === 'change' ? storedHoldings(holdings[vout] ?? nothingHeld) : null;
-    const output = { kind, value: Number(value), script: Buffer.from(script).toString('hex') };
-    return holds === null ? output : { ...output, holds };
-  }),
-});
+/** A plan that is refused is a fault of ours: each of its withdrawals is tried by itself. */
+const partedPlan = (client: pg.ClientBase, ready: ReadyBatch, fault: string): Promise<string | null> =>
+  partBatch(client, ready, ready.withdrawals, `The plan of its transaction is refused: ${fault}.`);

@@ -14,9 +14,9 @@ import { bitcoinToken, coinDecimals } from '#tokenpay/telling/token-order-answer
 import { allowAddress, forbidAddress, readAllowed } from '#tokenpay/withdrawing/addresses.store.ts';
 import { type Withdrawal, withdrawalStates } from '#tokenpay/withdrawing/withdrawal.ts';
 import { type ShownRune, shownRuneOf, withdrawalAnswer } from '#tokenpay/withdrawing/withdrawal-answer.ts';
-import { endWithdrawal, listWithdrawals, readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { listWithdrawals, readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
-import { tellAccounts } from '#withdrawals/settle-batch.ts';
+import { cancelWithdrawal } from '#withdrawals/cancel-withdrawal.ts';
 
 const limitDefault = 50;
 const limitMost = 10_000;
@@ -66,13 +66,12 @@ async function cancel(context: CommandContext, id: string): Promise<void> {
     const ended = await withTransaction(pool, async (tx) => {
       const found = await readWithdrawal(tx, null, id);
       if (found === null) throw unknown(id);
-      const gone = await endWithdrawal(tx, id, reason);
+      const gone = await cancelWithdrawal(tx, found, reason);
       if (gone === null)
         throw new AppError(
           'tokenpay_withdrawal_refuses',
           `The withdrawal ${id} is ${found.state}: a transaction of it was signed, or it is over.`,
         );
-      await tellAccounts(tx, [gone]);
       return gone;
     });
     await shown(context, pool, [ended], '');

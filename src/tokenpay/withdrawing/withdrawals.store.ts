@@ -185,6 +185,15 @@ export async function withdrawalsOf(client: pg.Pool | pg.ClientBase, payout: str
   return rows.map(withdrawalOf);
 }
 
+/** The same, which no other transaction changes until this one ends. */
+export async function lockWithdrawalsOf(tx: pg.ClientBase, payout: string): Promise<Withdrawal[]> {
+  const { rows } = await tx.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w WHERE w.payout = $1 ORDER BY w.created_at, w.id FOR UPDATE`,
+    [payout],
+  );
+  return rows.map(withdrawalOf);
+}
+
 /** Pending withdrawals without a batch, the oldest first, which no other transaction changes until this one ends. */
 export async function lockUnbatched(tx: pg.ClientBase, limit: number): Promise<Withdrawal[]> {
   const { rows } = await tx.query<Row>(
@@ -287,15 +296,22 @@ export async function endWithdrawal(
   return rows[0] === undefined ? null : withdrawalOf(rows[0]);
 }
 
-/** SQL: changes what balances reserve by withdrawals that came to reserve something, or nothing any more. */
+/**
+ * SQL: changes what balances reserve by withdrawals that came to reserve something, or nothing any more. It takes the rows
+ * in the order of postings, so two that have accounts in common wait for each other.
+ */
 function movedReserved(changed: string): string {
   const isOpen = (state: string): string => `(${state} IN ('pending', 'processing'))::integer`;
-  return `UPDATE service.token_balances AS b SET reserved = b.reserved + m.units
-         FROM (SELECT w.account, side.asset, sum(side.units * (${isOpen('w.state')} - ${isOpen('w.was')})) AS units
-                 FROM ${changed} AS w
-                 CROSS JOIN LATERAL (VALUES (w.asset, w.reserved_units), (0, w.reserved_sats::numeric)) AS side (asset, units)
-                GROUP BY w.account, side.asset HAVING sum(side.units * (${isOpen('w.state')} - ${isOpen('w.was')})) <> 0) AS m
-        WHERE b.account = m.account AND b.asset = m.asset RETURNING 1`;
+  return `WITH m AS (
+           SELECT w.account, side.asset, sum(side.units * (${isOpen('w.state')} - ${isOpen('w.was')})) AS units
+             FROM ${changed} AS w
+             CROSS JOIN LATERAL (VALUES (w.asset, w.reserved_units), (0, w.reserved_sats::numeric)) AS side (asset, units)
+            GROUP BY w.account, side.asset HAVING sum(side.units * (${isOpen('w.state')} - ${isOpen('w.was')})) <> 0
+         ), taken AS MATERIALIZED (
+           SELECT l.account, l.asset, m.units FROM service.token_balances AS l JOIN m USING (account, asset)
+            ORDER BY l.account, l.asset FOR UPDATE OF l)
+         UPDATE service.token_balances AS b SET reserved = b.reserved + t.units
+           FROM taken AS t WHERE b.account = t.account AND b.asset = t.asset RETURNING 1`;
 }
 
 /** Withdrawals that an operator asks for. */

@@ -108,6 +108,44 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await shop.world.follow();
   });
 
+  test('is not cancelled while its transaction is being stored', async () => {
+    const { pool } = shop.world.database;
+    await shop.world.stop();
+    const rune = await its.asked(its.units(10, addressOf(908)));
+    await pool.query(`CREATE FUNCTION service.wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_advisory_xact_lock(380001); RETURN NEW; END $$`);
+    await pool.query(`CREATE TRIGGER wait_for_test BEFORE INSERT ON service.wallet_transactions
+      FOR EACH ROW EXECUTE FUNCTION service.wait_for_test()`);
+    const locked = async (): Promise<number> => {
+      const { rows } = await pool.query<{ count: number }>(
+        `SELECT count(*)::integer AS count FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return rows[0]?.count ?? 0;
+    };
+    const holder = await pool.connect();
+    await holder.query('SELECT pg_advisory_lock(380001)');
+    await shop.world.follow();
+    await shop.world.eventually(async () => (await locked()) > 0);
+    let isOver = false;
+    const cancelled = cancel(rune.id).then(
+      () => 'cancelled',
+      (error: unknown) => (error as { code: string }).code,
+    );
+    void cancelled.finally(() => {
+      isOver = true;
+    });
+    await shop.world.eventually(async () => isOver || (await locked()) > 1);
+    await holder.query('SELECT pg_advisory_unlock(380001)');
+    holder.release();
+    expect(await cancelled).toBe('tokenpay_withdrawal_refuses');
+    await pool.query('DROP TRIGGER wait_for_test ON service.wallet_transactions');
+    await its.mined(rune.id);
+    await shop.world.indexed();
+    expect([await its.unitsOf(scriptOf(908)), await its.reserved()]).toEqual([10n, 0n]);
+    await its.audit();
+  });
+
   test('of the whole balance is made once of two, and of fifty halves twice', async () => {
     await its.earn(100n, 50_000);
     await shop.world.stop();

@@ -1,0 +1,67 @@
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { MadeBatch } from '#payouts/following/payout-parts.ts';
+import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
+import type { PlannedBatch } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
+import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
+import { endWithdrawal, putBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { waitingReason } from './plan-batch.ts';
+import { tellAccounts } from './settle-batch.ts';
+
+/** All of its withdrawals were cancelled. */
+export async function endEmpty(client: pg.ClientBase, id: string): Promise<null> {
+  await withTransaction(client, async (tx) => {
+    const locked = await lockPayout(tx, id);
+    if (locked?.state === 'asked' && (await withdrawalsOf(tx, id)).length === 0)
+      await putState(tx, id, 'cancelled');
+  });
+  return null;
+}
+
+/** Ends withdrawals that can never be sent as they are; others wait. Of a batch that was signed before, none ends. */
+export async function endRefused(
+  client: pg.ClientBase,
+  { payout: { id }, transactions }: Pick<MadeBatch, 'payout' | 'transactions'>,
+  planned: PlannedBatch,
+): Promise<string | null> {
+  if (planned.refused.length === 0 || transactions.length > 0) return waitingReason(planned);
+  await withTransaction(client, async (tx) => {
+    if ((await lockPayout(tx, id))?.state !== 'asked') return;
+    await endThose(tx, planned);
+  });
+  return planned.waiting.length === 0 ? endEmpty(client, id) : waitingReason(planned);
+}
+
+/** Ends those that a plan refuses, and tells their accounts. */
+export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Promise<void> {
+  const ended: Withdrawal[] = [];
+  for (const { id, refusal } of refused) {
+    const found = await endWithdrawal(tx, id, `It cannot be sent as it is (${refusal.code}).`);
+    if (found !== null) ended.push(found);
+  }
+  await tellAccounts(tx, ended);
+}
+
+/**
+ * Gives each withdrawal of a batch that cannot be made one of its own, so one stops no others. Returns why it waits where
+ * that changes nothing: it has one withdrawal, or a transaction of it was signed.
+ */
+export async function partBatch(
+  client: pg.ClientBase,
+  { payout, transactions }: Pick<MadeBatch, 'payout' | 'transactions'>,
+  withdrawals: readonly Withdrawal[],
+  reason: string,
+): Promise<string | null> {
+  if (withdrawals.length === 1 || transactions.length > 0) return reason;
+  await withTransaction(client, async (tx) => {
+    if ((await lockPayout(tx, payout.id))?.state !== 'asked') return;
+    await putBatch(
+      tx,
+      withdrawals.map(({ id }) => id),
+      null,
+      true,
+    );
+    await putState(tx, payout.id, 'cancelled');
+  });
+  return null;
+}
