@@ -252,8 +252,11 @@ export const sharedTables: readonly SharedTables[] = [
   },
   {
     room: 'src/tokenpay',
-    files: { 'withdrawing/withdrawals.store.ts': ['service.token_balances'] },
-    why: 'a withdrawal is stored by the statement that reserves what it takes: between two, another one could take it',
+    files: {
+      'withdrawing/withdrawals.store.ts': ['service.token_balances'],
+      'withdrawing/uncovered.queries.ts': ['service.token_balances'],
+    },
+    why: 'a withdrawal is stored, and judged again, by one statement with what it reserves: between two, another one could take it',
   },
   {
     room: 'src/tokenpay',

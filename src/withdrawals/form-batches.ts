@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { insertBatch, unsignedBatches } from '#payouts/payout/payout.store.ts';
+import { insertBatch, noteStuck, unsignedBatches } from '#payouts/payout/payout.store.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import {
   hasUnbatched,
@@ -41,7 +41,9 @@ async function fill(
     if (batch.feeRate !== feeRate) continue;
     const members = await withdrawalsOf(tx, batch.id);
     if (members.some(({ isAlone }) => isAlone) || members.length >= batchMax) continue;
-    return putBatch(tx, idsOf(waiting.slice(0, batchMax - members.length)), batch.id);
+    await putBatch(tx, idsOf(waiting.slice(0, batchMax - members.length)), batch.id);
+    // what keeps the others need not keep these: the batch is tried at once
+    return noteStuck(tx, batch.id, null);
   }
   await putBatch(tx, idsOf(waiting), await insertBatch(tx, feeRate));
 }

@@ -1,13 +1,11 @@
 import type pg from 'pg';
-import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { destination } from '#orders/making/sign-and-store.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { leaseOwnIndex, waitsForGivenUp } from '#payouts/following/make-payout.ts';
+import { leaseOwnIndex, NotCovered, waitsForGivenUp } from '#payouts/following/make-payout.ts';
 import type { MadeBatch, PayoutParts } from '#payouts/following/payout-parts.ts';
 import { askDataCarrier } from '#psbts/burning/data-carrier.ts';
-import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readHoldings } from '#purse/transactions/input-holdings.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { nameWithdrawals } from '#tokenpay/withdrawing/name-withdrawals.ts';
@@ -19,17 +17,20 @@ import { coinsFor, spentCoins } from './batch-facts.ts';
 import { endEmpty, endRefused, partBatch } from './end-batch.ts';
 import { batchRate, type PlannedParts, planThere, waitingReason, weightMax } from './plan-batch.ts';
 import { leftOut, type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
+import { readWithheld, type Withheld } from './withheld.ts';
 
 export interface BatchPolicy {
   /** WITHDRAW_INPUTS_MAX */
   readonly inputsMax: number;
   /** WITHDRAW_BUMP_MAX_SATS */
   readonly bumpMax: bigint;
+  /** WITHDRAW_DEBT_MAX_SATS */
+  readonly debtMax: bigint;
 }
 
 /**
  * Plans, signs and stores the transaction of a batch, or one that takes the place of an unconfirmed one. Returns why it
- * cannot be made; null: it is stored, or the batch has nothing left. Throws `OutputTaken` and `NotCovered`.
+ * cannot be made; null: it is stored, or the batch has nothing left. Throws `OutputTaken`.
  */
 export async function makeBatch(
   parts: PayoutParts,
@@ -37,16 +38,25 @@ export async function makeBatch(
   policy: BatchPolicy,
 ): Promise<string | null> {
   const { client } = parts;
-  const { id } = making.payout;
+  const { payout, transactions, replaced } = making;
+  const { id } = payout;
   const withdrawals = await withdrawalsOf(client, id);
   if (withdrawals.length === 0) return endEmpty(client, id);
-  const prepared = await prepareBatch(parts, making, withdrawals, policy);
+  // a replacement spends what the one before it spends: one of them is mined, whatever their accounts have now
+  const withheld: Withheld =
+    replaced === null ? await readWithheld(client, id, withdrawals, policy.debtMax) : new Map();
+  const [withheldReason] = withheld.values();
+  // those before it paid all of them
+  if (withheldReason !== undefined && (withheld.size === withdrawals.length || transactions.length > 0))
+    return partBatch(client, making, withdrawals, withheldReason);
+  const payable = withdrawals.filter((each) => !withheld.has(each.id));
+  const prepared = await prepareBatch(parts, making, payable, policy);
   if (typeof prepared === 'string') return prepared;
   const { wanted, feeRate, ownIndex } = prepared;
   const planned = await planThere(parts.node, wanted, making, feeRate);
   const { plan } = planned;
   if (plan === null) return endRefused(client, making, planned);
-  const ready = { ...making, withdrawals, planned, plan, ownIndex };
+  const ready = { ...making, withdrawals, withheld, planned, plan, ownIndex, debtMax: policy.debtMax };
   const waits = await whyWaits(parts, ready, policy);
   return waits ?? signAndStore(parts, ready, wanted.limits);
 }
@@ -66,8 +76,6 @@ async function prepareBatch(
 ): Promise<PreparedBatch | string> {
   const feeRate = batchRate(making);
   if (feeRate === null) return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
-  const refused = await refusedDestination(client, withdrawals);
-  if (refused !== null) return refused;
   const named = await nameWithdrawals(client, withdrawals);
   if (named.length === 0)
     return 'No block has the etching of its rune now: it waits for the block to come back.';
@@ -116,20 +124,6 @@ function mayCost(
   return fee <= (charged > first ? charged : first) + bumpMax;
 }
 
-/** Why nothing may be sent to one of these; null: it may. */
-async function refusedDestination(
-  client: pg.ClientBase,
-  withdrawals: readonly Withdrawal[],
-): Promise<string | null> {
-  const [refused] = await checkDestinations(
-    withdrawals.map(({ script, address: named }) => ({ script, named, amount: null })),
-    (scripts) => ownScriptsAmong(client, scripts),
-  );
-  return refused === undefined
-    ? null
-    : `The address ${refused.destination.named} ${refused.reason}: cancel its withdrawal with satscribe tokenpay withdrawals cancel.`;
-}
-
 async function signAndStore(
   parts: PayoutParts,
   ready: ReadyBatch,
@@ -148,6 +142,8 @@ async function signAndStore(
   } catch (error) {
     if (error instanceof AppError && error.code === 'plan_refused')
       return partedPlan(client, ready, error.message);
+    if (error instanceof NotCovered)
+      return partBatch(client, ready, ready.withdrawals, notCoveredReason(error.missing));
     throw error;
   }
   failpoint('withdrawals-stored');
@@ -157,3 +153,6 @@ async function signAndStore(
 /** A plan that is refused is a fault of ours: each of its withdrawals is tried by itself. */
 const partedPlan = (client: pg.ClientBase, ready: ReadyBatch, fault: string): Promise<string | null> =>
   partBatch(client, ready, ready.withdrawals, `The plan of its transaction is refused: ${fault}.`);
+
+const notCoveredReason = (missing: bigint): string =>
+  `${missing} sats of debts, and of what the operator pays, are not covered: it waits for base fees of orders that complete, or for payments to accounts that owe.`;

@@ -16,15 +16,22 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { storedHoldings } from '#purse/transactions/stored-holdings.ts';
 import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import type { PlannedBatch, WithdrawalPlan } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
+import { lockBalancesOf } from '#tokenpay/withdrawing/uncovered.queries.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { lockWithdrawalsOf, putBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { lackingSats } from './covered.queries.ts';
 import { endThose } from './end-batch.ts';
 import { settleBatch } from './settle-batch.ts';
+import { type Withheld, withheldByAccount } from './withheld.ts';
 
 /** A plan of a batch with the withdrawals that it pays. */
 export interface ReadyBatch extends MadeBatch {
+  /** Withdrawals of the batch, in their order. */
   readonly withdrawals: readonly Withdrawal[];
+  /** Withdrawals of it that were not planned. */
+  readonly withheld: Withheld;
+  /** WITHDRAW_DEBT_MAX_SATS */
+  readonly debtMax: bigint;
   readonly planned: PlannedBatch;
   readonly plan: WithdrawalPlan;
   readonly ownIndex: number;
@@ -46,14 +53,16 @@ export async function storeBatch(
   plan: TransactionPlan,
   signed: Awaited<ReturnType<PayoutParts['signer']['signPlan']>>,
 ): Promise<void> {
-  const { payout, replaced, ownIndex, planned } = ready;
+  const { payout, replaced, ownIndex, planned, withheld } = ready;
   const { id } = payout;
   const isStored = await withTransaction(client, async (tx) => {
     const locked = await lockPayout(tx, id);
     const members = await lockWithdrawalsOf(tx, id);
     // an operator cancelled one of them meanwhile
     if (locked?.state !== payout.state || idsOf(members) !== idsOf(ready.withdrawals)) return false;
+    if (replaced === null && !(await isCovered(tx, ready))) return false;
     await endThose(tx, planned);
+    await putBatch(tx, [...withheld.keys()], null, true);
     await putBatch(tx, leftOut(ready), null);
     const change = plan.outputs.find(({ kind }) => kind === 'change');
     if (change !== undefined)
@@ -88,6 +97,16 @@ export async function storeBatch(
         ? 'withdrawals are signed'
         : 'withdrawals are replaced by a transaction that pays more',
     );
+}
+
+/** Whether accounts still have, and allow, what the plan pays: a block may have come since it was planned. */
+async function isCovered(
+  tx: pg.ClientBase,
+  { payout: { id }, withheld, debtMax }: ReadyBatch,
+): Promise<boolean> {
+  await lockBalancesOf(tx, id);
+  const now = await withheldByAccount(tx, id, debtMax);
+  return [...now.keys()].every((each) => withheld.has(each));
 }
 
 const idsOf = (withdrawals: readonly Withdrawal[]): string => withdrawals.map(({ id }) => id).join();

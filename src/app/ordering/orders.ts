@@ -208,6 +208,7 @@ const payoutsOf =
       payoutConfirmations: confirmations,
       withdrawInputsMax: inputsMax,
       withdrawBumpMaxSats,
+      withdrawDebtMaxSats,
     }: CommandContext['config'],
     {
       policy,
@@ -220,7 +221,11 @@ const payoutsOf =
       ...parts,
       client,
       confirmations,
-      withdrawals: accountBatches({ inputsMax, bumpMax: BigInt(withdrawBumpMaxSats) }),
+      withdrawals: accountBatches({
+        inputsMax,
+        bumpMax: BigInt(withdrawBumpMaxSats),
+        debtMax: BigInt(withdrawDebtMaxSats),
+      }),
       bumpAfterMs: policy.afterMs,
     });
 

@@ -11,7 +11,12 @@ import { shownTime, withService } from '#src/commands/service-database.ts';
 import { readDestination } from '#src/commands/wallet/destination.ts';
 import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 import { bitcoinToken, coinDecimals } from '#tokenpay/telling/token-order-answer.ts';
-import { allowAddress, forbidAddress, readAllowed } from '#tokenpay/withdrawing/addresses.store.ts';
+import {
+  type AllowedAddress,
+  allowAddress,
+  forbidAddress,
+  readAllowed,
+} from '#tokenpay/withdrawing/addresses.store.ts';
 import { type Withdrawal, withdrawalStates } from '#tokenpay/withdrawing/withdrawal.ts';
 import { type ShownRune, shownRuneOf, withdrawalAnswer } from '#tokenpay/withdrawing/withdrawal-answer.ts';
 import { listWithdrawals, readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
@@ -122,6 +127,8 @@ export async function addresses(context: CommandContext): Promise<void> {
     throw new UsageError('whose? --account NAME says of which account the address is');
   if (allow !== undefined && forbid !== undefined)
     throw new UsageError('--allow or --forbid: one address at a time');
+  if (flags['any'] !== undefined && forbid === undefined)
+    throw new UsageError('--any goes with --forbid ADDRESS');
   await withService(context, async (pool) => {
     const text = allow ?? forbid;
     if (text !== undefined && account !== undefined) {
@@ -129,8 +136,7 @@ export async function addresses(context: CommandContext): Promise<void> {
       if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
       const { script } = readDestination(text, wallet.network, 'wallet');
       if (allow !== undefined) await allowAddress(pool, { account, address: text, script });
-      else if (!(await forbidAddress(pool, { account, script })))
-        throw new UsageError(`--forbid ${text}: the account does not have this address`);
+      else await forbidListed(context, pool, { account, address: text, script });
     }
     const allowed = await readAllowed(pool, account ?? null);
     if (flags['json'] !== undefined)
@@ -147,4 +153,20 @@ export async function addresses(context: CommandContext): Promise<void> {
         .join(''),
     );
   });
+}
+
+async function forbidListed(
+  { flags }: CommandContext,
+  pool: pg.Pool,
+  { account, address, script }: Omit<AllowedAddress, 'addedAt'>,
+): Promise<void> {
+  const found = await withTransaction(pool, (tx) =>
+    forbidAddress(tx, { account, script }, flags['any'] !== undefined),
+  );
+  if (found === 'unknown')
+    throw new UsageError(`--forbid ${address}: the account does not have this address`);
+  if (found === 'last')
+    throw new UsageError(
+      `--forbid ${address}: it is the last one, and without one the account withdraws to any address; list another before, or add --any if that is meant`,
+    );
 }

@@ -17,7 +17,8 @@ is stored. satscribe payouts list shows it, and payouts cancel ends one that is 
 too much, or in another token are credited by themselves, so nothing is left to decide about them. Each output is
 decided about once, with a reason (docs/tokenpay.md, "For operators"). withdrawals lists what accounts take out, shows
 one, and cancels one of which nothing was signed. addresses shows to which addresses accounts withdraw, and changes
-that with --allow and --forbid: an account without one withdraws to any.
+that with --allow and --forbid: an account without one withdraws to any, so the last one needs --any as well.
+Withdrawals to an address that is forbidden wait unsigned.
 
   satscribe tokenpay orders --state pending
   satscribe tokenpay orders --aside
@@ -37,6 +38,11 @@ that with --allow and --forbid: an account without one withdraws to any.
     ownFlag('by', 'NAME', 'credit, return: who decides; unset: the user of the system'),
     ownFlag('allow', 'ADDRESS', 'addresses: the account may withdraw to it'),
     ownFlag('forbid', 'ADDRESS', 'addresses: the account may no longer withdraw to it'),
+    ownFlag(
+      'any',
+      null,
+      'addresses: with --forbid of the last one: the account withdraws to any from then on',
+    ),
     ownFlag('to', 'ADDRESS', 'return: where it goes'),
     ownFlag(
       'fee-rate',
@@ -58,7 +64,7 @@ const actions: CommandActions = {
   balances: { flags: ['json', 'account'], words: 0 },
   credit: { flags: ['json', 'reason', 'by'], words: 1 },
   withdrawals: { flags: ['json', 'state', 'account', 'limit', 'reason'], words: 2 },
-  addresses: { flags: ['json', 'account', 'allow', 'forbid'], words: 0 },
+  addresses: { flags: ['json', 'account', 'allow', 'forbid', 'any'], words: 0 },
   return: { flags: ['json', 'reason', 'by', 'to', 'fee-rate', 'dry-run'], words: 1 },
 };
 

@@ -28,7 +28,7 @@ export interface WithdrawalBatches {
   form(client: pg.ClientBase): Promise<void>;
   /**
    * Plans, signs and stores the transaction of a batch, or one that takes the place of an unconfirmed one. Returns why it
-   * cannot be made; null: it is stored, or the batch is over. Throws `OutputTaken` and `NotCovered`.
+   * cannot be made; null: it is stored, or the batch is over. Throws `OutputTaken`.
    */
   make(parts: PayoutParts, making: MadeBatch): Promise<string | null>;
   /** Posts the entries of those transactions that blocks have, and takes back those of others. */

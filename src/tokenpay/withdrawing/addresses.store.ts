@@ -32,14 +32,39 @@ export async function allowAddress(
   );
 }
 
-/** Takes an address from those that an account withdraws to. False: it was not one. */
+/**
+ * Takes an address from those that an account withdraws to. The last one only where `mayBeLast`: without one, the account
+ * withdraws to any.
+ */
 export async function forbidAddress(
-  client: pg.Pool | pg.ClientBase,
+  tx: pg.ClientBase,
   { account, script }: Pick<AllowedAddress, 'account' | 'script'>,
-): Promise<boolean> {
-  const { rowCount } = await client.query(
-    'DELETE FROM service.withdrawal_addresses WHERE account = $1 AND script = $2',
-    [account, Buffer.from(script)],
+  mayBeLast: boolean,
+): Promise<'forbidden' | 'last' | 'unknown'> {
+  // of two commands, the second one counts what the first one left
+  const { rows } = await tx.query<{ script: Buffer }>(
+    'SELECT script FROM service.withdrawal_addresses WHERE account = $1 ORDER BY script FOR UPDATE',
+    [account],
   );
-  return rowCount !== 0;
+  if (rows.every((each) => Buffer.compare(each.script, script) !== 0)) return 'unknown';
+  if (rows.length === 1 && !mayBeLast) return 'last';
+  await tx.query('DELETE FROM service.withdrawal_addresses WHERE account = $1 AND script = $2', [
+    account,
+    Buffer.from(script),
+  ]);
+  return 'forbidden';
+}
+
+/** Withdrawals of a batch to addresses that their accounts do not withdraw to any more. */
+export async function unlistedWithdrawals(
+  client: pg.Pool | pg.ClientBase,
+  payout: string,
+): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM service.withdrawals AS w WHERE w.payout = $1
+        AND EXISTS (SELECT FROM service.withdrawal_addresses AS a WHERE a.account = w.account)
+        AND NOT EXISTS (SELECT FROM service.withdrawal_addresses AS a WHERE a.account = w.account AND a.script = w.script)`,
+    [payout],
+  );
+  return rows.map(({ id }) => id);
 }

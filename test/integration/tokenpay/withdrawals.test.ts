@@ -263,7 +263,28 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       expect.stringContaining('is not one of those that this account withdraws to') as string,
     ]);
     expect((await its.ask(its.units(1, addressOf(903), { dryRun: true }))).status).toBe(200);
-    expect(await addresses('--forbid', addressOf(903))).toContain('no address is listed');
+    await shop.world.stop();
+    const kept = await its.asked(its.units(2, addressOf(903)));
+    await addresses('--allow', addressOf(909));
+    await addresses('--forbid', addressOf(903));
+    const other = await its.asked(its.units(3, addressOf(909)));
+    await shop.world.follow();
+    // it waits by itself, and stops no others
+    await its.mined(other.id);
+    const waiting = await shop.world.eventually(async () => {
+      const found = await its.read(kept.id);
+      return found.reason !== null && found;
+    });
+    expect([waiting.state, waiting.txid, waiting.reason]).toEqual([
+      'pending',
+      null,
+      expect.stringContaining('is not one of those that the account withdraws to any more'),
+    ]);
+    await expect(addresses('--forbid', addressOf(909))).rejects.toThrow(/last one.*--any/u);
+    expect(await addresses('--forbid', addressOf(909), '--any')).toContain('no address is listed');
+    await shop.world.chain.mineEmpty(1);
+    await its.mined(kept.id);
+    await its.audit();
   });
 
   test('is sent by the next process, and again after a reorganisation, with the same inputs', async () => {
@@ -312,6 +333,39 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     expect((await its.mined(rune.id)).reason).toBeNull();
     await shop.world.indexed();
     expect([await its.unitsOf(scriptOf(905)), (await held()).units]).toEqual([60n, 0n]);
+    await its.audit();
+  });
+
+  test('that its account does not cover any more waits, and an older one that it covers is sent', async () => {
+    const { chain, database } = shop.world;
+    await its.earn(100n, 30_000);
+    await shop.world.stop();
+    const older = await its.asked(its.units(30, addressOf(910)));
+    const newer = await its.asked(its.units(70, addressOf(911)));
+    // a reorganisation took back a part of what had come in
+    const take = (units: number) =>
+      database.pool.query(
+        'UPDATE service.token_balances SET amount = amount - $2 WHERE account = $1 AND asset <> 0',
+        [shop.account, units],
+      );
+    await take(1);
+    await shop.world.follow();
+    await its.until(older.id, 'processing');
+    const waiting = await shop.world.eventually(async () => {
+      const found = await its.read(newer.id);
+      return found.reason !== null && found;
+    });
+    expect([waiting.state, waiting.txid, waiting.reason]).toEqual([
+      'pending',
+      null,
+      expect.stringContaining('has less than its withdrawals take'),
+    ]);
+    await take(-1);
+    await its.mined(older.id);
+    await chain.mineEmpty(1);
+    await its.mined(newer.id);
+    await shop.world.indexed();
+    expect([await its.unitsOf(scriptOf(910)), await its.unitsOf(scriptOf(911))]).toEqual([30n, 70n]);
     await its.audit();
   });
 

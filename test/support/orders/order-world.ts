@@ -81,7 +81,7 @@ export class OrderWorld {
   readonly returns: { maxSats: bigint; dayMaxSats: bigint } = { maxSats: 5_000n, dayMaxSats: 50_000n };
   /** PAYOUT_CONFIRMATIONS, from the next `follow` on. */
   payoutConfirmations = 3;
-  withdrawals: BatchPolicy = { inputsMax: 100, bumpMax: 20_000n };
+  withdrawals: BatchPolicy = { inputsMax: 100, bumpMax: 20_000n, debtMax: 10_000n };
   readonly told: { id: string; state: string }[] = [];
   readonly miner: Miner | null;
   readonly #dir: string;

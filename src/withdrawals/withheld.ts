@@ -1,0 +1,49 @@
+import type pg from 'pg';
+import { checkDestinations } from '#kernel/bitcoin/destination.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { unlistedWithdrawals } from '#tokenpay/withdrawing/addresses.store.ts';
+import { uncoveredWithdrawals } from '#tokenpay/withdrawing/uncovered.queries.ts';
+import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
+
+/** Withdrawals of a batch that are not signed now, by their ids, with the reason for people. */
+export type Withheld = ReadonlyMap<string, string>;
+
+/** Withdrawals that may not be paid now: others of the batch are. */
+export async function readWithheld(
+  client: pg.ClientBase,
+  payout: string,
+  withdrawals: readonly Withdrawal[],
+  debtMax: bigint,
+): Promise<Withheld> {
+  const refused = await checkDestinations(
+    withdrawals.map(({ id, script, address: named }) => ({ id, script, named, amount: null })),
+    (scripts) => ownScriptsAmong(client, scripts),
+  );
+  return new Map([
+    ...(await withheldByAccount(client, payout, debtMax)),
+    ...refused.map(({ destination: { id, named }, reason }) => [id, refusedReason(named, reason)] as const),
+  ]);
+}
+
+/** Withdrawals that their accounts do not cover, or do not allow any more. */
+export async function withheldByAccount(
+  client: pg.ClientBase,
+  payout: string,
+  debtMax: bigint,
+): Promise<Withheld> {
+  const uncovered = await uncoveredWithdrawals(client, payout, debtMax);
+  const unlisted = await unlistedWithdrawals(client, payout);
+  return new Map([
+    ...uncovered.map((id) => [id, uncoveredReason] as const),
+    ...unlisted.map((id) => [id, unlistedReason] as const),
+  ]);
+}
+
+const uncoveredReason =
+  'A reorganisation took back what had come in: the account owes, or has less than its withdrawals take. It waits for a block to bring that again.';
+
+const unlistedReason =
+  'Its address is not one of those that the account withdraws to any more: satscribe tokenpay addresses lists it again, or satscribe tokenpay withdrawals cancel ends it.';
+
+const refusedReason = (named: string, reason: string): string =>
+  `The address ${named} ${reason}: cancel its withdrawal with satscribe tokenpay withdrawals cancel.`;
