@@ -256,7 +256,9 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await ready(at)).toMatchObject({ status: 200 });
   });
 
-  test('ends with 0 at any time: while it waits for a node, and during a first sync', async () => {
+  test('ends with 0 at any time: while it waits for a node, and during a first sync', {
+    tags: ['proof'],
+  }, async () => {
     const syncing = serve();
     await until(
       () => Promise.resolve(syncing.stderr()),
