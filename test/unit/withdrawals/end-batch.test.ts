@@ -1,0 +1,14 @@
+import type pg from 'pg';
+import { expect, test } from 'vitest';
+import type { MadeBatch } from '#payouts/following/payout-parts.ts';
+import { endRefused } from '#withdrawals/end-batch.ts';
+
+test('a batch that was signed before says why it is not planned again', async () => {
+  const given = { payout: { id: 'batch' }, transactions: [{}] } as unknown as MadeBatch;
+  const refused = [{ id: 'one', refusal: { code: 'amount' } as const }];
+  // it asks the database nothing: none of its withdrawals ends
+  const client = null as unknown as pg.ClientBase;
+  expect(await endRefused(client, given, { plan: null, waiting: [], refused })).toBe(
+    'Nothing of it can be sent as it is (amount).',
+  );
+});
