@@ -139,25 +139,21 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
     expect(faults).toEqual([]);
   });
 
-  test(
-    'pages look as they did, in light and dark, on a phone and a desk',
-    async () => {
-      const seen: Record<string, string> = {};
-      for (const colorScheme of ['light', 'dark'] as const)
-        for (const width of [390, 1280]) {
-          const context = await browser.newContext({ colorScheme, viewport: { width, height: 1000 } });
-          const page = await context.newPage();
-          for (const { path, kind } of pictured(found)) {
-            await page.goto(`${base}${path}`, { waitUntil: 'networkidle' });
-            const picture = await page.screenshot({ animations: 'disabled' });
-            seen[`${kind} ${colorScheme} ${width}`] = await pictureOf(picture);
-          }
-          await context.close();
+  test('pages look as they did, in light and dark, on a phone and a desk', { tags: ['proof'] }, async () => {
+    const seen: Record<string, string> = {};
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const width of [390, 1280]) {
+        const context = await browser.newContext({ colorScheme, viewport: { width, height: 1000 } });
+        const page = await context.newPage();
+        for (const { path, kind } of pictured(found)) {
+          await page.goto(`${base}${path}`, { waitUntil: 'networkidle' });
+          const picture = await page.screenshot({ animations: 'disabled' });
+          seen[`${kind} ${colorScheme} ${width}`] = await pictureOf(picture);
         }
-      expect(pictureFaults(seen)).toEqual([]);
-    },
-    longMs,
-  );
+        await context.close();
+      }
+    expect(pictureFaults(seen)).toEqual([]);
+  });
 
   test('the first view is small, and a list asks for few things', async () => {
     for (const path of ['/', '/inscriptions', '/market', '/runes']) {
