@@ -1408,9 +1408,11 @@ CREATE TABLE service.node_policy (
   least_fee_rate bigint NOT NULL,
   estimate bigint,
   asked_at timestamp with time zone NOT NULL DEFAULT now(),
+  mempool_min_fee_rate bigint,
   CONSTRAINT node_policy_pkey PRIMARY KEY (one),
   CONSTRAINT node_policy_estimate_check CHECK ((estimate >= 0)),
   CONSTRAINT node_policy_least_fee_rate_check CHECK ((least_fee_rate >= 0)),
+  CONSTRAINT node_policy_mempool_min_fee_rate_check CHECK ((mempool_min_fee_rate >= 0)),
   CONSTRAINT node_policy_one_check CHECK (one)
 );
 

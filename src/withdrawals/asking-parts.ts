@@ -1,16 +1,25 @@
 import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 import { ordersChannel } from '#orders/order/order-wishes.store.ts';
-import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
+import { type NodePolicy, readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
-import { usualRate } from '#payouts/asking/ask-revenue.ts';
 import type { FeeRates } from '#tokenpay/withdrawing/account-withdrawals.ts';
 
-/** Rates by what the node said within the last hour, as batches pay them. */
+/** Rates by what the node said within the last hour, as batches pay them. Throws `orders_off` where it said nothing. */
 export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promise<FeeRates> {
   const policy = await readNodePolicy(client);
-  if (policy === null) return { least: usualFeeRate, usual: usualRate };
-  const { leastFeeRate: least, estimate } = policy;
+  if (policy === null)
+    throw new AppError(
+      'orders_off',
+      'this service makes no withdrawals now: its node has not said within the last hour what transactions cost',
+    );
+  return feeRatesOf(policy);
+}
+
+/** Nothing is priced below what the node takes now: a batch pays that at least. Pure. */
+export function feeRatesOf({ leastFeeRate, mempoolMinFeeRate, estimate }: NodePolicy): FeeRates {
+  const least = largest(leastFeeRate, mempoolMinFeeRate);
   return { least, usual: largest(estimate ?? 0n, least, usualFeeRate) };
 }
 

@@ -15,7 +15,14 @@ import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { coinsFor, spentCoins } from './batch-facts.ts';
 import { endEmpty, endRefused, partBatch } from './end-batch.ts';
-import { batchRate, type PlannedParts, planThere, waitingReason, weightMax } from './plan-batch.ts';
+import {
+  batchRate,
+  type PlannedParts,
+  planThere,
+  spendableCoins,
+  waitingReason,
+  weightMax,
+} from './plan-batch.ts';
 import { leftOut, type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
 import { readWithheld, type Withheld } from './withheld.ts';
 
@@ -86,7 +93,9 @@ async function prepareBatch(
   const change = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null }).script;
   const { bytesMax } = await askDataCarrier(node);
   const limits = { dataCarrierBytes: bytesMax, inputsMax, weightMax };
-  return { wanted: { withdrawals: named, coins, kept, change, limits }, feeRate, ownIndex };
+  // those that it must spend were chosen among all of them
+  const spendable = spendableCoins(coins, making);
+  return { wanted: { withdrawals: named, coins: spendable, kept, change, limits }, feeRate, ownIndex };
 }
 
 /** Why a plan is not signed now; null: it is. */
@@ -94,6 +103,8 @@ async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPoli
   const { payout, transactions, replaced, withdrawals, planned, plan } = ready;
   // those before it paid all of them
   if (transactions.length > 0 && leftOut(ready).length > 0) return waitingReason(planned);
+  if (replaced === null && !isWithinPrices(ready, policy))
+    return 'Its transaction costs more now than the prices of its withdrawals and WITHDRAW_BUMP_MAX_SATS: it waits for lower fees, or for larger change of others.';
   if (replaced !== null && !mayCost(plan.fee, withdrawals, transactions, policy))
     return 'To pay more would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
   const tip = (await readPaymentsOffset(parts.client))?.height ?? 0;
@@ -110,6 +121,19 @@ async function keptCoins(
   if (replaced !== null) return spentCoins(client, replaced);
   const before = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
   return coins.filter((coin) => before.has(outpointOf(coin)));
+}
+
+/**
+ * A first transaction costs at most the prices that were told for what it pays, and the setting beyond them: fees rose since,
+ * or a withdrawal was priced by one larger coin than there is. What is too little for a change counts for neither.
+ */
+export function isWithinPrices(
+  { withdrawals, plan: { fee, overpaid, outputs } }: Pick<ReadyBatch, 'withdrawals' | 'plan'>,
+  { bumpMax }: Pick<BatchPolicy, 'bumpMax'>,
+): boolean {
+  const paid = new Set(outputs.map(({ withdrawal }) => withdrawal));
+  const priced = withdrawals.reduce((sum, each) => (paid.has(each.id) ? sum + each.fee : sum), 0n);
+  return fee - overpaid <= priced + bumpMax;
 }
 
 /** A bump costs at most what accounts were charged and what the first transaction cost, and the setting beyond it. */

@@ -32,6 +32,18 @@ export function batchRate({ payout, standing }: Pick<MadeBatch, 'payout' | 'stan
   return rate > payoutFeeRateMax ? null : rate;
 }
 
+/**
+ * Coins that a batch may spend. One at a rate below the usual, which is never bumped, spends coins of its own accounts
+ * alone: it would keep what others need for days.
+ */
+export function spendableCoins(
+  coins: readonly WithdrawalCoin[],
+  { payout: { feeRate }, standing }: Pick<MadeBatch, 'payout' | 'standing'>,
+): readonly WithdrawalCoin[] {
+  const isSlow = feeRate !== null && feeRate < refundFeeRate(standing);
+  return isSlow ? coins.filter(({ owner }) => owner !== null) : coins;
+}
+
 /** Plans with coins that the node has unspent: another wallet may have the seed. */
 export async function planThere(
   node: NodeRpc,
@@ -85,7 +97,7 @@ export function waitingWords(wait: WithdrawalWait): string {
     case 'coins':
       return `No coin of accounts is free for ${wait.missing} ${wait.asset === 'sats' ? 'sats' : 'base units'} of it: a block brings change of earlier withdrawals.`;
     case 'inputs':
-      return 'Others of its batch take the coins that it needs: it waits for the next batch.';
+      return 'Coins of accounts that are free are too small for it (WITHDRAW_INPUTS_MAX): it waits for larger change of others.';
     case 'runestone':
     case 'weight':
       return 'Its batch is full: it waits for the next one.';

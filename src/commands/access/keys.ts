@@ -29,7 +29,7 @@ No scope includes another: name all that the key needs.
   search             searches, where SEARCH_ACCESS asks for a key (docs/access.md)
   orders             uploads of files, and orders of collections without a solved challenge (docs/orders.md)
   tokenpay           orders that are paid in runes, and the balance of the account (docs/tokenpay.md)
-  tokenpay-withdraw  reserved for withdrawals: nothing asks for it yet
+  tokenpay-withdraw  withdrawals of the account's sats and runes (docs/tokenpay.md, "Withdrawals")
   admin              changes of all collections
 
 --base-fee is a price in sats: of a file of a managed order (in place of ORDER_BASE_FEE), and of a token order

@@ -4,6 +4,8 @@ import type { NodeStanding } from './node-standing.ts';
 /** What a node of a while ago takes. Rates are sats for 1,000 virtual bytes. */
 export interface NodePolicy {
   readonly leastFeeRate: bigint;
+  /** It takes nothing below this rate now: the same, or more while its mempool is full. */
+  readonly mempoolMinFeeRate: bigint;
   /** Null: it has no estimate. */
   readonly estimate: bigint | null;
 }
@@ -11,24 +13,31 @@ export interface NodePolicy {
 /** Stores what the node said, for the processes that take orders. */
 export async function putNodePolicy(
   client: pg.ClientBase,
-  { minRelayFeeRate, estimate }: Pick<NodeStanding, 'minRelayFeeRate' | 'estimate'>,
+  {
+    minRelayFeeRate,
+    mempoolMinFeeRate,
+    estimate,
+  }: Pick<NodeStanding, 'minRelayFeeRate' | 'mempoolMinFeeRate' | 'estimate'>,
 ): Promise<void> {
   await client.query(
-    `INSERT INTO service.node_policy (least_fee_rate, estimate) VALUES ($1, $2)
-     ON CONFLICT (one) DO UPDATE SET least_fee_rate = $1, estimate = $2, asked_at = now()`,
-    [minRelayFeeRate, estimate],
+    `INSERT INTO service.node_policy (least_fee_rate, estimate, mempool_min_fee_rate) VALUES ($1, $2, $3)
+     ON CONFLICT (one) DO UPDATE
+        SET least_fee_rate = $1, estimate = $2, mempool_min_fee_rate = $3, asked_at = now()`,
+    [minRelayFeeRate, estimate, mempoolMinFeeRate],
   );
 }
 
 /** Null: no node said anything within the last hour. */
 export async function readNodePolicy(client: pg.Pool | pg.ClientBase): Promise<NodePolicy | null> {
-  const { rows } = await client.query<{ least: number; estimate: number | null }>(
-    `SELECT least_fee_rate AS least, estimate FROM service.node_policy WHERE asked_at > now() - interval '1 hour'`,
+  const { rows } = await client.query<{ least: number; minimum: number; estimate: number | null }>(
+    `SELECT least_fee_rate AS least, coalesce(mempool_min_fee_rate, least_fee_rate) AS minimum, estimate
+       FROM service.node_policy WHERE asked_at > now() - interval '1 hour'`,
   );
   const [row] = rows;
   if (row === undefined) return null;
   return {
     leastFeeRate: BigInt(row.least),
+    mempoolMinFeeRate: BigInt(row.minimum),
     estimate: row.estimate === null ? null : BigInt(row.estimate),
   };
 }

@@ -8,9 +8,9 @@ type Held = 'free' | 'reserved' | 'waiting' | 'accounts';
 
 /**
  * The rule that says who holds a coin (docs/wallet.md, "Coins"). `payment`, `deposit`: a customer sent it. `commit`: a
- * reveal spends it. `excess`: a customer's money is in it. `rest`: a return, a bump, a payout or a batch of withdrawals left it. `spending`: a stored
- * transaction of its order spends it. `delivery`: revenue of an order that is not delivered. `revenue`: of one that is.
- * `fund`: the operator added it. `credit`: accounts were credited with what is in it.
+ * reveal spends it. `excess`: a customer's money is in it. `rest`: a return, a bump, a payout or a batch of withdrawals
+ * left it. `spending`: a stored transaction of its order spends it. `delivery`: revenue of an order that is not delivered.
+ * `revenue`: of one that is. `fund`: the operator added it. `credit`: accounts were credited with what is in it.
  */
 type HeldBecause =
   | 'payment'

@@ -25,10 +25,14 @@ const looksUsual = 12;
 const lookAgainMs = 1_000;
 
 /**
- * Proves what accounts of shops hold: each rune against the index (ledger + set aside + not credited yet = what the
- * addresses of charges hold, and what withdrawals left), balances against the ledger, entries of each order against its
- * credits, those of withdrawals and what balances reserve against these, and credits against the payments in blocks. All at one block, in one snapshot, grouped by the database. Runes are compared where the index
- * knows them. Changes nothing.
+ * Proves what accounts of shops hold. All is read at one block, in one snapshot, grouped by the database:
+ * - each rune by the index, where that knows runes: the ledger, what is set aside and what is not credited yet are
+ *   together what addresses of charges hold and withdrawals left;
+ * - balances by the ledger, and what they reserve by open withdrawals;
+ * - entries of each order by its credits, and those of each batch by its completed withdrawals;
+ * - credits by the payments in blocks.
+ *
+ * Changes nothing.
  */
 export async function auditTokens(parts: TokenAuditParts): Promise<TokenDifference[]> {
   const { database, signal, looks = looksUsual } = parts;

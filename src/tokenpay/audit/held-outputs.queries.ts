@@ -22,8 +22,8 @@ export interface HeldOutput {
 }
 
 /**
- * Unspent outputs of blocks at addresses of charges, and what withdrawals left. With the index of addresses all of them are in it; without it, an
- * output counts until a transaction of ours that spends it is in a block.
+ * Unspent outputs of blocks at addresses of charges, and those that withdrawals left. With the index of addresses all of
+ * them are found. Without it, an output counts until a transaction of ours that spends it is in a block.
  */
 export async function readHeldOutputs(client: pg.ClientBase): Promise<HeldOutput[]> {
   const { rows } = await client.query<HeldRow>(

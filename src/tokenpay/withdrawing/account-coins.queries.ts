@@ -19,7 +19,7 @@ export interface WantedCoins {
   readonly accounts: readonly string[];
   /** Coins of each owner, the largest first. */
   readonly limit: number;
-  /** The rune of credited coins; null: those without runes. */
+  /** The rune of credited coins; null: all of them, as sats are also beneath runes. */
   readonly asset: number | null;
 }
 
@@ -43,8 +43,7 @@ export async function readAccountCoins(
     `WITH coins AS (
        SELECT c.txid, c.vout, c.value, p.script, c.branch, c.key_index, c.account AS owner,
               (SELECT sum(r.amount) FROM service.token_credit_runes AS r
-                WHERE r.txid = c.txid AND r.vout = c.vout AND r.asset = $3) AS units,
-              EXISTS (SELECT FROM service.token_credit_runes AS r WHERE r.txid = c.txid AND r.vout = c.vout) AS has_runes
+                WHERE r.txid = c.txid AND r.vout = c.vout AND r.asset = $3) AS units
          FROM (SELECT c.*, o.account
                  FROM service.token_orders AS o JOIN service.wallet_coins AS c ON c.subject = o.id AND c.kind = 'token-order'
                 WHERE o.account = ANY($1::text[])
@@ -55,7 +54,7 @@ export async function readAccountCoins(
      ), ranked AS (
        SELECT *, row_number() OVER (PARTITION BY owner ORDER BY units DESC NULLS LAST, value DESC, txid, vout) AS place
          FROM coins
-        WHERE owner IS NULL OR CASE WHEN $3::integer IS NULL THEN NOT has_runes ELSE units IS NOT NULL END)
+        WHERE owner IS NULL OR $3::integer IS NULL OR units IS NOT NULL)
      SELECT txid, vout, value::text AS sats, script, branch, key_index, owner
        FROM ranked WHERE place <= $2 ORDER BY owner NULLS LAST, place`,
     [accounts, limit, asset],

@@ -104,6 +104,8 @@ interface AskedUnits extends NamedUnits {
   readonly script: Uint8Array;
   /** Sats for 1,000 virtual bytes by which it is priced. */
   readonly rate: bigint;
+  /** Below what the node says that transactions cost. */
+  readonly isSlow: boolean;
   readonly sent: SentWithdrawal;
   readonly feeRate: bigint | null;
   readonly secretKey: Uint8Array | null;
@@ -147,15 +149,24 @@ export class AccountWithdrawals {
     const network = await this.#requireOpen();
     const rates = await this.#parts.feeRates(pool);
     const rate = feeRate ?? rates.usual;
-    const wrongRate = rateFault(feeRate, rate, rates);
+    const wrongRate = rateFault(feeRate, rate, rates, this.#parts.policy);
     if (wrongRate !== null) return wrongRate;
     const units = await this.#unitsOf(sent, signal);
     if ('kind' in units) return units;
     const script = await this.#destination(key.account, sent.address, network);
     if (!(script instanceof Uint8Array)) return script;
     const secretKey = sent.webhookUrl === null ? null : await this.#secretKey();
-    const asked = { ...units, script, rate, sent, feeRate, secretKey, onReserved };
-    // each try but the last sees another withdrawal of the account, and these are as many as its balance allows
+    const asked = {
+      ...units,
+      script,
+      rate,
+      isSlow: rate < rates.usual,
+      sent,
+      feeRate,
+      secretKey,
+      onReserved,
+    };
+    // a try fails where another withdrawal of the account came meanwhile: the balance bounds how often
     for (;;) {
       signal.throwIfAborted();
       const tried = await this.#askOnce(key.account, asked);
@@ -219,7 +230,7 @@ export class AccountWithdrawals {
     const reserved = await withTransaction(pool, async (tx) => {
       const made = await reserveWithdrawal(tx, wanted, policy.debtMax);
       if (made === null) throw new NotReserved();
-      // one that waited for the balance has coins now that this one was priced by
+      // while this one waited for the row of the balance, another may have taken the coins that it was priced by
       const known = new Set([made.id, ...before.map(({ id }) => id)]);
       const pending = await pendingWithdrawals(tx, wanted.account);
       if (pending.some(({ id }) => !known.has(id))) throw new PricedTooEarly();
@@ -315,6 +326,7 @@ export class AccountWithdrawals {
       asked: { id: account, account, rune, units: amount, script },
       before: await nameWithdrawals(pool, before),
       coins,
+      isOwnOnly: wanted.isSlow,
       feePayer,
       // the fee is a part of sats that are withdrawn, unless the account wants to pay it beside
       balance: rune === null && feeFrom === 'withdrawal' ? amount : leftOf(available, satsAsset),
@@ -410,6 +422,11 @@ function wordsOf(
         'amount',
         `amount needs a transaction of ${refusal.weight} weight units: nodes relay ${refusal.weightMax}.`,
       ];
+    case 'own':
+      return [
+        'feeRate',
+        'feeRate is below what the node says that transactions cost: such a withdrawal spends outputs that were paid to the account itself, and those that are free do not suffice. Ask for more, or leave feeRate out.',
+      ];
     case 'sats':
       return [
         'amount',
@@ -418,7 +435,12 @@ function wordsOf(
   }
 }
 
-function rateFault(asked: bigint | null, rate: bigint, { least }: FeeRates): Faulty | null {
+function rateFault(
+  asked: bigint | null,
+  rate: bigint,
+  { least, usual }: FeeRates,
+  { feePayer }: Pick<WithdrawalPolicy, 'feePayer'>,
+): Faulty | null {
   if (rate > feeRateMax) {
     const words = `must be at most ${feeRateMax / 1000n} sats per virtual byte: above, nothing is withdrawn`;
     return faulty(
@@ -426,10 +448,15 @@ function rateFault(asked: bigint | null, rate: bigint, { least }: FeeRates): Fau
       asked === null ? `feeRate ${words}, and the node asks for more now.` : `feeRate ${words}.`,
     );
   }
+  if (feePayer === 'operator' && rate > usual)
+    return faulty(
+      'feeRate',
+      `feeRate must be at most ${Number(usual) / 1000} sats per virtual byte: the service pays what the node says that transactions cost, and no more.`,
+    );
   return rate < least
     ? faulty(
         'feeRate',
-        `feeRate must be at least ${Number(least) / 1000} sats per virtual byte: the node takes no less.`,
+        `feeRate must be at least ${Number(least) / 1000} sats per virtual byte: the node takes no less now.`,
       )
     : null;
 }

@@ -8,7 +8,7 @@ import type { WithdrawalCoin } from './planning/withdrawal-plan.ts';
  * Coins that withdrawals may spend, with all runes that the index has in them. One with an inscription, or of which the
  * index does not know the runes, is left out: it waits.
  *
- * @param wanted.assets runes of credited coins; null: those without runes
+ * @param wanted.assets runes of credited coins; null: all, the largest in sats first
  */
 export async function readWithdrawalCoins(
   client: pg.Pool | pg.ClientBase,

@@ -158,8 +158,8 @@ export async function readWithdrawal(
 }
 
 /**
- * Pending withdrawals beside which a new one of the account is priced. They are pending for seconds: an account has more
- * only where nothing is signed, and each costs some tenths of a millisecond.
+ * The most pending withdrawals that are read to price a new one of the account. Each costs some tenths of a millisecond.
+ * An account has more only where nothing is signed for a time: else one is pending for seconds.
  */
 const pricedBesideMax = 100;
 
@@ -244,8 +244,8 @@ export interface BatchStanding {
 }
 
 /**
- * Brings the withdrawals of a batch to a state, and what balances reserve with them: a withdrawal that the ledger has
- * reserves nothing. Returns those that changed for their accounts.
+ * Brings the withdrawals of a batch to a state, and changes what balances reserve: for a completed one nothing, as the
+ * ledger has it. Returns those that changed for their accounts.
  *
  * @param standing null: no transaction of it is signed
  */

@@ -383,8 +383,16 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     const rune = await its.asked(its.units(10, addressOf(906)));
     const first = await its.until(rune.id, 'processing');
     const before = await held();
+    const wanted = its.bitcoin(1_000, addressOf(907), { feeRate: 1 });
+    const asked = await its.asked(wanted);
+    await its.until(asked.id, 'processing');
     await world.raiseFees(20);
-    const asked = await its.asked(its.bitcoin(1_000, addressOf(907), { feeRate: 1 }));
+    // a rate that is low by now would keep coins of others for days
+    const low = await its.ask({ ...wanted, dryRun: true });
+    expect([low.status, JSON.stringify(low.body)]).toEqual([
+      400,
+      expect.stringContaining('spends outputs that were paid to the account itself') as string,
+    ]);
     expect((await its.read(rune.id)).txid).toBe(first.txid);
     await follow(0, 20_000n);
     const next = await world.eventually(async () => {
@@ -405,5 +413,25 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     expect(await its.unitsOf(scriptOf(906))).toBe(10n);
     await its.audit();
     await follow(bumps.afterMs, withdrawals.bumpMax);
+  });
+
+  // its payment would raise the node's estimate for those before
+  test('of BTC spends sats beneath runes of its account', async () => {
+    const order = await orderedAt(shop, its.rune.name, 5);
+    await shop.send([
+      { value: 500_000, outputScript: order.tokenScript, units: [[its.rune, 5n]] },
+      { value: 10_000, outputScript: order.feeScript },
+    ]);
+    await shop.world.chain.mineMempool();
+    await shop.until(order.id, ({ state }) => state === 'completed');
+    const { units } = await held();
+    const coins = await its.asked(its.bitcoin(480_000, addressOf(912)));
+    await its.mined(coins.id);
+    await shop.world.indexed();
+    expect([await shop.world.chain.unspentOf(912), (await held()).units]).toEqual([
+      Number(coins.price.receivedBase),
+      units,
+    ]);
+    await its.audit();
   });
 });

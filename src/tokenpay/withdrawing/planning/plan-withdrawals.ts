@@ -79,17 +79,18 @@ export function refusalOf(
 /** Bytes of a runestone with one edict. */
 const bytesAlone = (withdrawal: PricedWithdrawal): number => stoneScript(edictsOf([withdrawal], 1)).length;
 
-/** A fault in an empty transaction is one for good, except where coins are missing. */
+/** A fault in an empty transaction is one for good, except where other coins without an owner would mend it. */
 function verdictOf(
   fault: DraftFault,
   { limits: { inputsMax, dataCarrierBytes, weightMax } }: WithdrawalBatch,
   isAlone: boolean,
 ): Verdict {
   if (fault.code === 'coins') return { kind: 'waits', wait: fault };
-  if (!isAlone) return { kind: 'waits', wait: { code: fault.code } };
+  if (!isAlone || (fault.code === 'inputs' && !fault.isOwn))
+    return { kind: 'waits', wait: { code: fault.code } };
   switch (fault.code) {
     case 'inputs':
-      return { kind: 'refused', refusal: { ...fault, inputsMax } };
+      return { kind: 'refused', refusal: { code: 'inputs', most: fault.most, inputsMax } };
     case 'runestone':
       return { kind: 'refused', refusal: { ...fault, bytesMax: dataCarrierBytes } };
     case 'weight':

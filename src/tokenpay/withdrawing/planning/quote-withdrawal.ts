@@ -36,8 +36,8 @@ export function quoteWithdrawal(request: QuoteRequest): Quote {
 const refused = (refusal: WithdrawalRefusal): Quote => ({ kind: 'refused', ...refusal });
 
 /** Coins that withdrawals before it do not take: two of one account are not priced by the same coin. */
-function coinsLeft({ asked, before, coins, ...rules }: QuoteRequest): WithdrawalCoin[] {
-  const usable = coins.filter(({ owner }) => owner === null || owner === asked.account);
+function coinsLeft({ asked, before, coins, isOwnOnly, ...rules }: QuoteRequest): WithdrawalCoin[] {
+  const usable = coins.filter(({ owner }) => (owner === null ? !isOwnOnly : owner === asked.account));
   if (before.length === 0) return usable;
   const draft = new WithdrawalDraft({ ...rules, withdrawals: [], coins: usable, kept: [], replaced: null });
   for (const earlier of before) draft.add(earlier);
@@ -50,6 +50,7 @@ type Alone = { readonly kind: 'alone'; readonly plan: WithdrawalPlan; readonly f
 function planAlone(request: QuoteRequest, coins: readonly WithdrawalCoin[], sats: bigint): Alone | Quote {
   const withdrawal: PricedWithdrawal = { ...request.asked, sats };
   const tried = tryAlone(request, coins, withdrawal);
+  if (request.isOwnOnly && tried.waiting.length > 0) return refused({ code: 'own' });
   const planned =
     tried.waiting.length === 0 ? tried : tryAlone(request, withPendingChange(request, coins), withdrawal);
   const [no] = planned.refused;

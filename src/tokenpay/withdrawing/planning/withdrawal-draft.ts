@@ -9,7 +9,8 @@ import type { PricedWithdrawal, WithdrawalBatch, WithdrawalCoin } from './withdr
 /** Why a withdrawal is not added to a draft. */
 export type DraftFault =
   | { readonly code: 'coins'; readonly missing: bigint; readonly asset: 'units' | 'sats' }
-  | { readonly code: 'inputs'; readonly most: bigint | null }
+  /** `isOwn`: coins of its own account alone are too many, so no later one changes that. */
+  | { readonly code: 'inputs'; readonly most: bigint | null; readonly isOwn: boolean }
   | { readonly code: 'runestone'; readonly bytes: number }
   | { readonly code: 'weight'; readonly weight: number };
 
@@ -81,7 +82,7 @@ export class WithdrawalDraft implements ChosenParts {
       while (missing > 0n && owner !== undefined) {
         const coin = this.#stock.largest(owner, asset, trial.coins);
         if (coin === null) break;
-        if (trial.coins.size === this.#batch.limits.inputsMax) return { code: 'inputs', most };
+        if (trial.coins.size === this.#batch.limits.inputsMax) return inputsFault(trial, most);
         trial.take(coin);
         const used = trial.use(holder, asset, missing);
         most += used;
@@ -111,7 +112,7 @@ export class WithdrawalDraft implements ChosenParts {
       need -= drawn.used;
       if (need > 0n && drawn.coin === null) return { code: 'coins', missing: need, asset: 'sats' };
       if (drawn.coin === null) continue;
-      if (trial.coins.size === this.#batch.limits.inputsMax) return { code: 'inputs', most: null };
+      if (trial.coins.size === this.#batch.limits.inputsMax) return inputsFault(trial, null);
       trial.take(drawn.coin);
       cost.addCoin(drawn.coin);
     }
@@ -138,6 +139,12 @@ export class WithdrawalDraft implements ChosenParts {
     return value > feeOf(keyInputWeightOf(script), this.#batch.feeRate);
   }
 }
+
+const inputsFault = ({ coins }: Trial, most: bigint | null): DraftFault => ({
+  code: 'inputs',
+  most,
+  isOwn: [...coins].every(({ owner }) => owner !== null),
+});
 
 /** Changes that the exact count of a runestone expects: with two, indices of outputs are the largest. */
 const changesCounted = 2;

@@ -109,20 +109,25 @@ export type WithdrawalRefusal =
   | { readonly code: 'destination'; readonly fault: DestinationFault; readonly reason: string }
   /** Its output would have `sats`, and nodes relay `least`. */
   | { readonly code: 'dust'; readonly sats: bigint; readonly least: bigint }
-  /** It needs more coins than `inputsMax`, which have `most` units of the asset; null: too few sats for the fee. */
+  /**
+   * It needs more coins of its own account than `inputsMax`, which have `most` units of the asset; null: too few sats for
+   * the fee.
+   */
   | { readonly code: 'inputs'; readonly most: bigint | null; readonly inputsMax: number }
   /** Its runestone alone has more bytes than the node relays. */
   | { readonly code: 'runestone'; readonly bytes: number; readonly bytesMax: number }
   /** Its transaction alone is too large. */
   | { readonly code: 'weight'; readonly weight: number; readonly weightMax: number }
   /** The balance of sats lacks `missing`, beyond the largest debt. */
-  | { readonly code: 'sats'; readonly missing: bigint };
+  | { readonly code: 'sats'; readonly missing: bigint }
+  /** It may spend coins of its own account alone, and they do not suffice. */
+  | { readonly code: 'own' };
 
 /** A withdrawal that another batch sends. */
 export type WithdrawalWait =
   /** Free coins of its account, and those without an owner, lack units or sats. */
   | { readonly code: 'coins'; readonly missing: bigint; readonly asset: 'units' | 'sats' }
-  /** It needs more coins than `inputsMax`, after those that others of the batch take. */
+  /** It needs more coins than `inputsMax` with those without an owner that are free now. */
   | { readonly code: 'inputs' }
   /** The runestone is full. */
   | { readonly code: 'runestone' }
@@ -143,6 +148,8 @@ export interface QuoteRequest {
   readonly before: readonly PricedWithdrawal[];
   /** Free coins of the account, and those without an owner. Others are ignored. */
   readonly coins: readonly WithdrawalCoin[];
+  /** Whether it spends coins of its own account alone: at a low rate, it would keep those of others for days. */
+  readonly isOwnOnly: boolean;
   /** WITHDRAW_FEE_PAYER. `account`: its balance of sats; for sats the withdrawal itself where that lacks it. */
   readonly feePayer: 'account' | 'operator';
   /** The balance of sats without what is reserved; below 0: a debt. */

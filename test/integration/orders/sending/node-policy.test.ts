@@ -21,7 +21,7 @@ const order = (fee: number, more: object = {}) =>
 async function say(minRelayFeeRate: bigint, estimate: bigint | null): Promise<void> {
   const client = await http.database.pool.connect();
   try {
-    await putNodePolicy(client, { minRelayFeeRate, estimate });
+    await putNodePolicy(client, { minRelayFeeRate, mempoolMinFeeRate: minRelayFeeRate, estimate });
   } finally {
     client.release();
   }

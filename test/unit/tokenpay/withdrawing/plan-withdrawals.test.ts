@@ -277,4 +277,29 @@ describe('a plan of withdrawals', () => {
     );
     expect(paidIn(both.plan!)).toEqual(['w', 's']);
   });
+
+  test('wait where free coins without an owner are too small, and end where those of the account are too many', () => {
+    const wanted: PricedWithdrawal = {
+      id: 'w',
+      account: 'a',
+      rune: null,
+      units: 25_000n,
+      sats: 20_000n,
+      script: receivers.p2tr,
+    };
+    const planned = (owner: string | null) =>
+      planWithdrawals(
+        batchOf([wanted], coinsOf(Array.from({ length: 30 }, (): CoinParts => ({ owner, value: 1000 })))),
+      );
+    expect(planned(null)).toEqual({
+      plan: null,
+      waiting: [{ id: 'w', wait: { code: 'inputs' } }],
+      refused: [],
+    });
+    expect(planned('a')).toEqual({
+      plan: null,
+      waiting: [],
+      refused: [{ id: 'w', refusal: { code: 'inputs', most: 20_000n, inputsMax: limits.inputsMax } }],
+    });
+  });
 });

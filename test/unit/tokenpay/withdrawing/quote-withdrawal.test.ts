@@ -30,6 +30,7 @@ const requestOf = ({ rune, units, coins }: Asked, more: Partial<QuoteRequest> = 
   },
   before: [],
   coins: coinsOf(coins),
+  isOwnOnly: false,
   feePayer: 'account',
   balance: 10_000n,
   debtMax: 0n,
@@ -57,7 +58,15 @@ describe('the price of a withdrawal', () => {
         (batch, balance, debtMax, feePayer) => {
           const [asked] = batch.withdrawals;
           const coins = batch.coins.filter(({ owner }) => owner === null || owner === asked!.account);
-          const quote = quoteWithdrawal({ ...batch, asked: asked!, before: [], balance, debtMax, feePayer });
+          const quote = quoteWithdrawal({
+            ...batch,
+            asked: asked!,
+            before: [],
+            isOwnOnly: false,
+            balance,
+            debtMax,
+            feePayer,
+          });
           if (quote.kind === 'refused') return;
           prices++;
           const isRune = asked!.rune !== null;
@@ -177,6 +186,17 @@ describe('the price of a withdrawal', () => {
       kind: 'price',
       inputs: 1,
     });
+  });
+
+  test('at a low rate counts coins of the account alone', () => {
+    const slow = { isOwnOnly: true, feeRate: 100n };
+    const coins: CoinParts[] = [{ value: 90_000 }, { owner: 'a', value: 9000 }];
+    expect(quoteWithdrawal(requestOf({ units: 8000, coins }, slow))).toMatchObject({ kind: 'price' });
+    expect(quoteWithdrawal(requestOf({ units: 9500, coins }, slow))).toEqual({
+      kind: 'refused',
+      code: 'own',
+    });
+    expect(quoteWithdrawal(requestOf({ units: 9500, coins }))).toMatchObject({ kind: 'price' });
   });
 
   test('bears the largest amounts of a rune', () => {

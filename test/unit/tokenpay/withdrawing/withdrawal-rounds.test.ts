@@ -69,6 +69,7 @@ class Shops {
       ...rules,
       asked,
       before: this.open.filter((each) => each.account === account),
+      isOwnOnly: false,
       coins: this.coins,
       feePayer: 'account',
       balance: this.balance(account, 'sats'),
