@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
-import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { plainEtching, type Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 import { MainnetShapedChain } from '#test/builders/mainnet-shaped.ts';
@@ -29,12 +29,7 @@ const etching = encipher({
   ...nothing,
   mint: null,
   etching: {
-    divisibility: null,
-    premine: null,
-    rune: null,
-    spacers: null,
-    symbol: null,
-    turbo: false,
+    ...plainEtching,
     terms: {
       amount: smallU128(1000),
       cap: smallU128(1_000_000),

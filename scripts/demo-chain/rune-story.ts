@@ -1,10 +1,10 @@
 import { type Rune, runeCommitment } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { Edict, Etching, Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { asU128, smallU128 } from '#kernel/runes/u128.ts';
-import { plainEtching } from '#test/builders/regtest/etching.ts';
 import { type Coin, type NewOutput, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { type DemoWorld, postage } from './demo-world.ts';
 

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
-import { ordersChannel } from '#orders/order/order-wishes.store.ts';
 import { type NodePolicy, readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
 import type { FeeRates } from '#tokenpay/withdrawing/account-withdrawals.ts';
@@ -21,9 +20,4 @@ export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promi
 export function feeRatesOf({ leastFeeRate, mempoolMinFeeRate, estimate }: NodePolicy): FeeRates {
   const least = largest(leastFeeRate, mempoolMinFeeRate);
   return { least, usual: largest(estimate ?? 0n, least, usualFeeRate) };
-}
-
-/** Wakes the process that signs, once the transaction commits. */
-export async function wakeSigner(tx: pg.ClientBase): Promise<void> {
-  await tx.query(`SELECT pg_notify('${ordersChannel}', '')`);
 }

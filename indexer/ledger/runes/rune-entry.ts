@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
-import type { Artifact, Etching } from '#kernel/runes/runestone/artifact.ts';
+import { type Artifact, plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 
@@ -31,19 +31,9 @@ export interface RuneEntry {
 /** Where and when a rune is etched. */
 type EtchingPlace = Pick<RuneEntry, 'key' | 'block' | 'tx' | 'etching' | 'rune' | 'timestamp'>;
 
-const nameAlone: Etching = {
-  divisibility: null,
-  premine: null,
-  rune: null,
-  spacers: null,
-  symbol: null,
-  terms: null,
-  turbo: false,
-};
-
 /** The entry of a rune: a cenotaph gives it the name alone. */
 export function entryOf(place: EtchingPlace, artifact: Artifact): RuneEntry {
-  const etching = artifact.kind === 'cenotaph' ? nameAlone : (artifact.etching ?? nameAlone);
+  const etching = artifact.kind === 'cenotaph' ? plainEtching : (artifact.etching ?? plainEtching);
   const { spacers, divisibility, symbol, premine, terms, turbo } = etching;
   return {
     ...place,

@@ -1,6 +1,6 @@
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import type { BatchRpc } from '#kernel/contracts/node.ts';
-import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { plainEtching, type Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { asU128, smallU128 } from '#kernel/runes/u128.ts';
 import { type DemoCoins, type DemoOutput, openDescriptor } from './demo-coins.ts';
@@ -17,15 +17,6 @@ const [plainCoins, plainSats] = [10, 1_000_000];
 const otherUnits = 1_000_000;
 
 const blank: Runestone = { kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null };
-const plainEtching = {
-  divisibility: null,
-  premine: null,
-  rune: null,
-  spacers: null,
-  symbol: null,
-  terms: null,
-  turbo: false,
-};
 const stone = (parts: Partial<Runestone>): DemoOutput => ({
   script: encipher({ ...blank, ...parts }),
   sats: 0,

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteUndecided } from '#collections/collection/insert-collection.store.ts';
 import { CreatorCollections } from '#collections/creator-collections.ts';
-import { connectClient, createPool } from '#kernel/pg/pool.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 
 /**
@@ -20,13 +21,12 @@ export function openCreatorCollections(
   database: AnsweringDatabase,
 ): CreatorCollections {
   const log = logger.child({ part: 'collections' });
-  const pool = createPool(database.readerUrl, {
+  const pool = openAnsweringPool({ lifecycle, log }, database, {
     applicationName: 'satscribe collections',
+    part: 'collections connections',
     max: connectionsMax,
     statementTimeoutMs,
-    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
-  lifecycle.add('collections connections', () => pool.end());
   return new CreatorCollections(pool);
 }
 

@@ -5,7 +5,6 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { BatchRpc, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
-import { createPool } from '#kernel/pg/pool.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { addSoldItems, removeSoldItems } from '#market/collections/sold-collection.store.ts';
 import { auditCollections, mayBeMeant } from '#orders/audit/audit-collections.ts';
@@ -29,6 +28,7 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { auditPayouts } from '#payouts/audit/audit-payouts.ts';
 import { type FollowedPayoutParts, PayoutRounds } from '#payouts/following/follow-payouts.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
@@ -58,13 +58,12 @@ export function openCustomerOrders(
   database: AnsweringDatabase,
 ): CustomerOrders {
   const log = logger.child({ part: 'orders' });
-  const pool = createPool(database.readerUrl, {
+  const pool = openAnsweringPool({ lifecycle, log }, database, {
     applicationName: 'satscribe customer orders',
+    part: 'orders connections',
     max: connectionsMax,
     statementTimeoutMs,
-    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
-  lifecycle.add('orders connections', () => pool.end());
   const outgoing = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
   lifecycle.add('requests for files of orders', () => outgoing.close());
   return new CustomerOrders({

@@ -3,12 +3,13 @@ import type { Config } from '#config/config.ts';
 import { specialSatsOf } from '#config/order-settings.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
-import { createPool } from '#kernel/pg/pool.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { wakeOrders } from '#orders/order/order-wishes.store.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import { TestPayments } from '#test-payments/test-payments.ts';
 import { followTokenOrders } from '#tokenpay/following/follow-token-orders.ts';
@@ -16,7 +17,7 @@ import { type CreditingPolicy, parseTokenPolicy, type TokenPolicy } from '#token
 import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
-import { wakeSigner, withdrawalFeeRates } from '#withdrawals/asking-parts.ts';
+import { withdrawalFeeRates } from '#withdrawals/asking-parts.ts';
 import { keysOnce } from './keys-once.ts';
 import { requireTestNetwork } from './network-settings.ts';
 import { openWebhookKeys } from './webhooks.ts';
@@ -31,13 +32,12 @@ export function openShopOrders(
   database: AnsweringDatabase,
 ): ShopOrders {
   const log = logger.child({ part: 'token payments' });
-  const pool = createPool(database.readerUrl, {
+  const pool = openAnsweringPool({ lifecycle, log }, database, {
     applicationName: 'satscribe shop orders',
+    part: 'token payments connections',
     max: connectionsMax,
     statementTimeoutMs,
-    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
-  lifecycle.add('token payments connections', () => pool.end());
   let secrets: WebhookKeys | null = null;
   return new ShopOrders({
     pool,
@@ -64,13 +64,12 @@ export function openAccountWithdrawals(
   database: AnsweringDatabase,
 ): AccountWithdrawals {
   const log = logger.child({ part: 'withdrawals' });
-  const pool = createPool(database.readerUrl, {
+  const pool = openAnsweringPool({ lifecycle, log }, database, {
     applicationName: 'satscribe withdrawals',
+    part: 'connections of withdrawals',
     max: 2,
     statementTimeoutMs,
-    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
-  lifecycle.add('connections of withdrawals', () => pool.end());
   const { withdrawFeePayer: feePayer, withdrawDebtMaxSats, withdrawInputsMax: inputsMax } = config;
   return new AccountWithdrawals({
     pool,
@@ -78,7 +77,7 @@ export function openAccountWithdrawals(
     isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
     secrets: () => openWebhookKeys(config),
     feeRates: withdrawalFeeRates,
-    wake: wakeSigner,
+    wake: wakeOrders,
     policy: { feePayer, debtMax: BigInt(withdrawDebtMaxSats), inputsMax },
     urlProblem: (url) => urlProblem(url, { allowPrivate: config.allowPrivateUrls }),
   });
@@ -96,13 +95,12 @@ export function openTestPayments(
   requireTestNetwork(config, network);
   if (config.tokenpayTestPay === 0) return null;
   const log = logger.child({ part: 'test payments' });
-  const pool = createPool(database.readerUrl, {
+  const pool = openAnsweringPool({ lifecycle, log }, database, {
     applicationName: 'satscribe test payments',
+    part: 'connection of test payments',
     max: 1,
     statementTimeoutMs,
-    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
-  lifecycle.add('connection of test payments', () => pool.end());
   const payments = new TestPayments({
     pool,
     secret: () => testPaymentsSecret(config),

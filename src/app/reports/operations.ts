@@ -3,10 +3,10 @@ import type pg from 'pg';
 import { mayPostgresSearch } from '#config/config.ts';
 import type { DiskRoom, Operations, SearchServerReport } from '#http/server/operations.ts';
 import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
-import { createPool } from '#kernel/pg/pool.ts';
 import { version } from '#kernel/process/version.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/reports/metrics.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
 import { readDatabase } from './database-metrics.ts';
 
@@ -30,14 +30,13 @@ export interface OperationsParts extends Operations {
 export function openOperations(context: CommandContext, database: AnsweringDatabase): OperationsParts {
   const { config, lifecycle, logger } = context;
   const log = logger.child({ part: 'operations' });
-  const pool = createPool(database.readerUrl, {
+  const pool = openAnsweringPool({ lifecycle, log }, database, {
     applicationName: 'satscribe operations',
+    part: 'operations connections',
     max: connectionsMax,
     statementTimeoutMs,
     readOnly: true,
-    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
-  lifecycle.add('operations connections', () => pool.end());
   const metrics = createMetrics((name, error) =>
     log.debug({ err: error, metric: name }, 'a metric could not be read'),
   );

@@ -9,8 +9,8 @@ import { SearchAccess } from '#accounts/search-access.ts';
 import { UnknownKeys } from '#accounts/unknown-keys.ts';
 import { addUsage } from '#accounts/usage.store.ts';
 import { UsageCounter } from '#accounts/usage-counter.ts';
-import { createPool } from '#kernel/pg/pool.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
 
 /** One connection for leases, one for keys and counts: they must not wait for searches. */
@@ -35,13 +35,12 @@ export function openAccess(
   watchPool: (name: string, pool: pg.Pool) => void,
 ): SearchAccess {
   const log = logger.child({ part: 'access' });
-  const pool = createPool(database.readerUrl, {
+  const pool = openAnsweringPool({ lifecycle, log }, database, {
     applicationName: 'satscribe access',
+    part: 'access connections',
     max: connectionsMax,
     statementTimeoutMs,
-    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
-  lifecycle.add('access connections', () => pool.end());
   watchPool('access', pool);
   const limiter = new RateLimiter({ lease: (asks) => lease(pool, asks) });
   lifecycle.add('rate limits', () => limiter.close());

@@ -3,10 +3,15 @@ import type pg from 'pg';
 /** NOTIFY of an order that somebody asks something of. */
 export const ordersChannel = 'satscribe_orders';
 
+/** Wakes the process that brings orders on and has the seed: in a transaction, once that commits. */
+export async function wakeOrders(client: pg.Pool | pg.ClientBase): Promise<void> {
+  await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
+}
+
 /** Has an order looked at now. */
 export async function wakeOrder(client: pg.Pool | pg.ClientBase, id: string): Promise<void> {
   await client.query('UPDATE service.orders SET look_at = now() WHERE id = $1', [id]);
-  await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
+  await wakeOrders(client);
 }
 
 /** Notes that the customer wants an order cancelled, for the process that brings orders on. */
@@ -14,7 +19,7 @@ export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
   await client.query('UPDATE service.orders SET cancel_asked_at = now(), look_at = now() WHERE id = $1', [
     id,
   ]);
-  await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
+  await wakeOrders(client);
 }
 
 /** Notes that the operator wants an order paid back whose transactions are stored, for the process with the node. */

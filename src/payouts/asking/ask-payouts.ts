@@ -5,7 +5,7 @@ import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
-import { ordersChannel } from '#orders/order/order-wishes.store.ts';
+import { wakeOrders } from '#orders/order/order-wishes.store.ts';
 import { readPartnerBalances } from '#payouts/owed/partner-balances.queries.ts';
 import { insertPayout } from '#payouts/payout/payout.store.ts';
 import type { PayoutShare } from '#payouts/payout/payout.ts';
@@ -84,7 +84,7 @@ export async function askUnderLock<Asked>(
   const asked = await withTransaction(pool, async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.payouts]);
     const made = await ask(tx);
-    await tx.query(`SELECT pg_notify('${ordersChannel}', '')`);
+    await wakeOrders(tx);
     return made;
   });
   failpoint('payout-asked');

@@ -1,8 +1,8 @@
 import { asRune, reservedRune } from '#kernel/runes/rune.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
-import { plainEtching } from '#test/builders/regtest/etching.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { type Coin, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import type { RuneChain } from './rune-chain.ts';

@@ -5,14 +5,15 @@ import { networks } from '#kernel/primitives/network.ts';
 import { loggerInto } from '#kernel/reports/logger.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
+import { wakeOrders } from '#orders/order/order-wishes.store.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
-import { plainEtching } from '#test/builders/regtest/etching.ts';
 import {
   type Coin,
   type NewOutput,
@@ -32,7 +33,7 @@ import { ShopOrders } from '#tokenpay/shop-orders.ts';
 import { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
-import { wakeSigner, withdrawalFeeRates } from '#withdrawals/asking-parts.ts';
+import { withdrawalFeeRates } from '#withdrawals/asking-parts.ts';
 
 /** Sats of the test payments of an account. */
 export const testSatsADay = 1_500_000;
@@ -121,7 +122,7 @@ export class ShopWorld {
       isSignerThere: async () => true,
       secrets: async () => this.secrets,
       feeRates: withdrawalFeeRates,
-      wake: wakeSigner,
+      wake: wakeOrders,
       policy: this.withdrawing,
       urlProblem: () => null,
     });

@@ -23,6 +23,17 @@ export interface Etching {
   readonly turbo: boolean;
 }
 
+/** An etching that says nothing: the rune has its defaults. */
+export const plainEtching: Etching = {
+  divisibility: null,
+  premine: null,
+  rune: null,
+  spacers: null,
+  symbol: null,
+  terms: null,
+  turbo: false,
+};
+
 export interface Runestone {
   readonly kind: 'runestone';
   readonly edicts: readonly Edict[];

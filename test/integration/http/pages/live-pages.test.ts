@@ -5,9 +5,9 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
-import { plainEtching } from '#test/builders/regtest/etching.ts';
 import type { Inscribed, MinedBlock } from '#test/builders/regtest/regtest-chain.ts';
 import {
   addressOf,

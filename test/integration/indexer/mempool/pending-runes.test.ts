@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseRune, type Rune, runeCommitment } from '#kernel/runes/rune.ts';
 import type { Edict, Etching, Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
-import { plainEtching } from '#test/builders/regtest/etching.ts';
 import {
   addressOf,
   type Coin,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asTxid, displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { encipher, routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import { asU128, smallU128 } from '#kernel/runes/u128.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type FollowedTransaction,
   followContents,
 } from '#psbts/accelerating/follow-contents.ts';
-import { plainEtching } from '#test/builders/regtest/etching.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 
 const plain = Uint8Array.of(0x51, 32, ...new Uint8Array(32));

@@ -1,0 +1,30 @@
+import type pg from 'pg';
+import { createPool } from '#kernel/pg/pool.ts';
+import type { Lifecycle } from '#kernel/process/lifecycle.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import type { AnsweringDatabase } from '#src/app/database/database.ts';
+
+interface AnsweringPool {
+  /** Seen in pg_stat_activity. */
+  readonly applicationName: string;
+  /** The part that ends with the process. */
+  readonly part: string;
+  /** Connections at most. */
+  readonly max: number;
+  readonly statementTimeoutMs: number;
+  readonly readOnly?: boolean;
+}
+
+/** Connections of the role that answers requests, for one part of the process. They end with it. */
+export function openAnsweringPool(
+  { lifecycle, log }: { readonly lifecycle: Lifecycle; readonly log: Logger },
+  { readerUrl }: Pick<AnsweringDatabase, 'readerUrl'>,
+  { part, ...options }: AnsweringPool,
+): pg.Pool {
+  const pool = createPool(readerUrl, {
+    ...options,
+    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add(part, () => pool.end());
+  return pool;
+}
