@@ -184,24 +184,3 @@ export interface WithdrawalPrice {
 }
 
 export type Quote = WithdrawalPrice | ({ readonly kind: 'refused' } & WithdrawalRefusal);
-
-export interface ConsolidationRequest {
-  /** Free coins of accounts. */
-  readonly coins: readonly WithdrawalCoin[];
-  /** Sats for 1,000 virtual bytes now. */
-  readonly feeRate: bigint;
-  /** The highest rate at which it runs. */
-  readonly feeRateMax: bigint;
-  /** The rate at which withdrawals are usually sent: coins that cost more than they bring at it are joined. */
-  readonly usualFeeRate: bigint;
-  /** Sats that the operator pays at most. */
-  readonly budget: bigint;
-  /** Fewer coins are not worth a transaction. */
-  readonly inputsMin: number;
-  readonly change: Uint8Array;
-  readonly limits: WithdrawalLimits;
-}
-
-export type Consolidation =
-  | { readonly kind: 'plan'; readonly plan: WithdrawalPlan }
-  | { readonly kind: 'none'; readonly reason: 'rate' | 'coins' | 'budget' | 'sats' };
