@@ -9,6 +9,9 @@ cd "$(dirname "$0")/.."
 status=0
 bash scripts/test.sh --project=proofs --project=attack || status=1
 # without the list all files would be loaded
-mapfile -t files < <(grep -rlE --include='*.test.ts' "'proof'" test/unit test/integration test/e2e | sort)
-bash scripts/test.sh --tags-filter=proof "${files[@]}" || status=1
+set -- --tags-filter=proof
+while IFS= read -r file; do
+  set -- "$@" "$file"
+done < <(grep -rlE --include='*.test.ts' "'proof'" test/unit test/integration test/e2e | sort)
+bash scripts/test.sh "$@" || status=1
 exit "$status"

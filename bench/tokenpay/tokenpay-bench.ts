@@ -13,7 +13,10 @@ const parts = ['orders', 'balances', 'webhooks', 'block', 'plan'] as const;
 const outputsOfOne = 100;
 const betweenPaymentsMs = 100;
 
-/** `npm run bench -- tokenpay`: orders of shops, balances, webhooks and blocks of payments beside many open orders; plans of withdrawals. */
+/**
+ * `npm run bench -- tokenpay`: orders of shops, balances, webhooks and blocks of payments beside many open orders, and
+ * plans of withdrawals.
+ */
 export async function tokenpayBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,

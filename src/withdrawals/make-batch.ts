@@ -74,7 +74,7 @@ interface PreparedBatch {
   readonly ownIndex: number;
 }
 
-/** Reads what a plan needs. A text: why there is none now. */
+/** The facts that a plan needs, or in words why it cannot be made now. */
 async function prepareBatch(
   { client, signer, node }: PayoutParts,
   making: MadeBatch,

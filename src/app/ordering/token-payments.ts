@@ -54,7 +54,10 @@ export function openShopOrders(
   });
 }
 
-/** The bytes from which the key of the wallet for tests comes. Throws `service_secret_missing`, `service_secret_invalid`. */
+/**
+ * The bytes from which the key of the wallet for tests comes. Throws `service_secret_missing` and
+ * `service_secret_invalid`.
+ */
 export const testPaymentsSecret = async (config: Config): Promise<Uint8Array> =>
   (await openWebhookKeys(config)).sharedSecret('test payments');
 
@@ -147,7 +150,10 @@ function creditingPolicyOf(config: Config, satributes: () => SatributeBook): Cre
   return { ...tokenPolicyOf(config), special: specialSatributes(config, satributes) };
 }
 
-/** Satributes whose sats are more than money, as they are known now. Those that are unknown on this network have no sats. */
+/**
+ * Satributes whose sats are more than money, as they are known now. Those that are unknown on this network have no
+ * sats.
+ */
 function specialSatributes(
   { tokenpaySpecialSats }: Pick<Config, 'tokenpaySpecialSats'>,
   satributes: () => SatributeBook,

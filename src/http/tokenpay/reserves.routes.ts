@@ -110,7 +110,10 @@ const noDocument = {
   parameter: 'document',
 } as const;
 
-/** Throws `request_invalid` for a text that names no document, `not_found` for a document that is not kept, and `orders_off` before the first document. */
+/**
+ * Throws `request_invalid` for a text that names no document, `not_found` for a document that is not kept, and
+ * `orders_off` before the first document.
+ */
 async function found({ pool }: AppDependencies, document: string | undefined): Promise<ReservesDocument> {
   if (document !== undefined && !/^[0-9a-f]{64}$/u.test(document)) throw new InvalidRequest([noDocument]);
   const made = await readReserves(pool, document === undefined ? null : Buffer.from(document, 'hex'));

@@ -46,9 +46,9 @@ export const bumpFeeMax = 1_000_000n;
 /**
  * The use of an output. To the customer: `postage` (an inscription), `parent` (one that returns), `refund`. To a
  * partner or the operator: `payout`. To where an account says: `withdrawal`. To where the operator says: `aside` (an
- * output that token payments set aside). To the wallet: `service` (revenue), `commit` (what a later reveal spends), `change`, `bump` (what is left of a
- * transaction that pays for others: its only output), `inventory` (what an order leaves of an output of branch 2). To
- * nobody: `anchor` (P2A, for CPFP), `burn` (OP_RETURN, or P2A on the way there).
+ * output that token payments set aside). To the wallet: `service` (revenue), `commit` (what a later reveal spends),
+ * `change`, `bump` (what is left of a transaction that pays for others: its only output), `inventory` (what an order
+ * leaves of an output of branch 2). To nobody: `anchor` (P2A, for CPFP), `burn` (OP_RETURN, or P2A on the way there).
  */
 export type PlannedOutputKind =
   | 'postage'
