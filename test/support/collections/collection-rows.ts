@@ -15,6 +15,14 @@ export interface CollectionSpec {
   readonly phases?: readonly PhaseSpec[];
   /** Begins the text of each item; absent: an item is the number of its file alone. */
   readonly prefix?: string;
+  /** The stored file of each item; absent: small texts. */
+  readonly files?: readonly FileSpec[];
+}
+
+export interface FileSpec {
+  readonly sha256: Uint8Array;
+  readonly bytes: number;
+  readonly mediaType: string;
 }
 
 export interface PhaseSpec {
@@ -33,9 +41,17 @@ export interface PhaseSpec {
 export const scriptOf = (name: string): Buffer =>
   Buffer.concat([Buffer.of(0x51, 0x20), createHash('sha256').update(name).digest()]);
 
-/** Inserts an approved collection whose items are small texts; the draw of an item is its number. */
+/** Inserts an approved collection; the draw of an item is its number. */
 export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Promise<void> {
-  const { id, items, price = 0, creatorAddress = null, phases = [{ phase: 'public' }], prefix = '' } = spec;
+  const {
+    id,
+    items,
+    price = 0,
+    creatorAddress = null,
+    phases = [{ phase: 'public' }],
+    prefix = '',
+    files,
+  } = spec;
   await pool.query(
     `INSERT INTO service.mint_collections (id, state, name, total_count, price, creator_address, creator_script, shown, decided_at)
      VALUES ($1, 'approved', $1, $2, $3, $4, $5, '{"description": "A test", "creator": "Ada"}', now())`,
@@ -57,12 +73,29 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
        FROM generate_series(0, $2 - 1) AS n`,
     [id, items, prefix],
   );
+  if (files !== undefined) await nameFiles(pool, id, files);
   await insertItems(
     pool,
     id,
     Array.from({ length: items }, (_, file) => ({ file, draw: file })),
   );
   for (const [place, phase] of phases.entries()) await insertPhase(pool, id, place, phase);
+}
+
+/** Puts stored files in place of the small texts, before items count the bytes of their scripts. */
+async function nameFiles(pool: pg.Pool, id: string, files: readonly FileSpec[]): Promise<void> {
+  const { rowCount } = await pool.query(
+    `UPDATE service.mint_files AS f SET sha256 = given.sha256, bytes = given.bytes, media_type = given.media_type
+       FROM unnest($2::bytea[], $3::integer[], $4::text[]) WITH ORDINALITY AS given(sha256, bytes, media_type, nth)
+      WHERE f.collection = $1 AND f.place = given.nth - 1`,
+    [
+      id,
+      files.map(({ sha256 }) => Buffer.from(sha256)),
+      files.map(({ bytes }) => bytes),
+      files.map(({ mediaType }) => mediaType),
+    ],
+  );
+  assert(rowCount === files.length, `collection ${id} has fewer items than files`);
 }
 
 async function insertPhase(pool: pg.Pool, id: string, place: number, phase: PhaseSpec): Promise<void> {

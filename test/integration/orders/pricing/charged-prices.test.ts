@@ -11,7 +11,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
-import { insertCollection } from '#test/support/collections/collection-rows.ts';
+import { type FileSpec, insertCollection } from '#test/support/collections/collection-rows.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
@@ -432,16 +432,14 @@ describe('POST /price of items of a collection', () => {
 
   async function selling(items: readonly (readonly [number, string])[], price: number): Promise<string> {
     const id = `priced-${++collections}`;
-    const { pool } = http.database;
-    await insertCollection(pool, { id, items: items.length * 2, price, creatorAddress: addressOf(730) });
-    const files = new CustomerFiles(http.filesDir);
+    const stored = new CustomerFiles(http.filesDir);
+    const files: FileSpec[] = [];
     for (const [place, [bytes, mediaType]] of [...items, ...items].entries()) {
-      const sha256 = await files.put(Buffer.alloc(bytes, `${place} of ${bytes} `));
-      await pool.query(
-        `UPDATE service.mint_files SET sha256 = $3, bytes = $4, media_type = $5 WHERE collection = $1 AND place = $2`,
-        [id, place, sha256, bytes, mediaType],
-      );
+      const sha256 = await stored.put(Buffer.alloc(bytes, `${place} of ${bytes} `));
+      files.push({ sha256, bytes, mediaType });
     }
+    const creatorAddress = addressOf(730);
+    await insertCollection(http.database.pool, { id, items: files.length, price, creatorAddress, files });
     return id;
   }
 
