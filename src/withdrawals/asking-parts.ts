@@ -3,7 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 import { type NodePolicy, readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
-import type { FeeRates } from '#tokenpay/withdrawing/account-withdrawals.ts';
+import type { FeeRates } from '#tokenpay/withdrawing/withdrawal-policy.ts';
 
 /** Rates by what the node said within the last hour, as batches pay them. Throws `orders_off` where it said nothing. */
 export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promise<FeeRates> {

@@ -1,0 +1,102 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+import type { WithdrawalRefusal } from './planning/withdrawal-plan.ts';
+import type { FeeRates, WithdrawalPolicy } from './withdrawal-policy.ts';
+import type { AvailableUnits } from './withdrawals.store.ts';
+
+/** Sats for 1,000 virtual bytes: above, nothing is sent (ADR 79). The database has the same bound. */
+const feeRateMax = 200_000n;
+
+/** The words are those of the public interface (client-compat 2.3). */
+export const noBalance = (): AppError =>
+  new AppError('token_balance_missing', 'user does not have a balance for this token');
+
+/** An account that owes more than it may: a reorganisation took back what had left it. */
+export function owingFault(
+  available: ReadonlyMap<number, AvailableUnits>,
+  { debtMax }: Pick<WithdrawalPolicy, 'debtMax'>,
+): Faulty | null {
+  const owes = [...available].some(([asset, { amount }]) => amount < (asset === satsAsset ? -debtMax : 0n));
+  return owes
+    ? faulty(
+        'token',
+        'the account owes more than it may: a reorganisation took back payments that had left it. GET /tokenpay/user/account/balance shows what is below 0; it withdraws again once that is paid.',
+      )
+    : null;
+}
+
+/** The field at fault where a withdrawal can never be sent as it is, and what is wrong with it. */
+export function wordsOf(
+  refusal: WithdrawalRefusal,
+  { debtMax }: WithdrawalPolicy,
+): [parameter: string, words: string] {
+  switch (refusal.code) {
+    case 'amount':
+      return ['amount', 'amount cannot be withdrawn.'];
+    case 'destination':
+      return ['address', `the address ${refusal.reason}.`];
+    case 'dust':
+      return [
+        'amount',
+        `amount leaves ${refusal.sats} sats for the address: nodes relay no less than ${refusal.least} to it.`,
+      ];
+    case 'inputs':
+      return [
+        'amount',
+        refusal.most === null
+          ? `amount needs more than ${refusal.inputsMax} outputs that were paid to the account: their sats do not pay the fee. Withdraw less.`
+          : `amount needs more than ${refusal.inputsMax} outputs that were paid to the account: those have ${refusal.most} base units. Withdraw that or less first.`,
+      ];
+    case 'runestone':
+      return ['token', `token needs a runestone of ${refusal.bytes} bytes: nodes relay ${refusal.bytesMax}.`];
+    case 'weight':
+      return [
+        'amount',
+        `amount needs a transaction of ${refusal.weight} weight units: nodes relay ${refusal.weightMax}.`,
+      ];
+    case 'own':
+      return [
+        'feeRate',
+        'feeRate is below what the node says that transactions cost: such a withdrawal spends outputs that were paid to the account itself, and those that are free do not suffice. Ask for more, or leave feeRate out.',
+      ];
+    case 'sats':
+      return [
+        'amount',
+        `amount needs sats for the miner and beneath the runes, of which the account lacks ${refusal.missing} beyond a debt of at most ${debtMax}.`,
+      ];
+  }
+}
+
+/** Why a rate is not taken; null: it is. */
+export function rateFault(
+  asked: bigint | null,
+  rate: bigint,
+  { least, usual }: FeeRates,
+  { feePayer }: Pick<WithdrawalPolicy, 'feePayer'>,
+): Faulty | null {
+  if (rate > feeRateMax) {
+    const words = `must be at most ${feeRateMax / 1000n} sats per virtual byte: above, nothing is withdrawn`;
+    return faulty(
+      'feeRate',
+      asked === null ? `feeRate ${words}, and the node asks for more now.` : `feeRate ${words}.`,
+    );
+  }
+  if (feePayer === 'operator' && rate > usual)
+    return faulty(
+      'feeRate',
+      `feeRate must be at most ${Number(usual) / 1000} sats per virtual byte: the service pays what the node says that transactions cost, and no more.`,
+    );
+  return rate < least
+    ? faulty(
+        'feeRate',
+        `feeRate must be at least ${Number(least) / 1000} sats per virtual byte: the node takes no less now.`,
+      )
+    : null;
+}
+
+/** One fault of a request. */
+export const faulty = (parameter: string, message: string): Faulty => ({
+  kind: 'faulty',
+  faults: [{ message, parameter }],
+});

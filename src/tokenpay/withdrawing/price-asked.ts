@@ -1,0 +1,90 @@
+import type pg from 'pg';
+import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
+import type { NamedUnits } from './asked-units.ts';
+import { faulty, wordsOf } from './asking-faults.ts';
+import { nameWithdrawals } from './name-withdrawals.ts';
+import { quoteWithdrawal } from './planning/quote-withdrawal.ts';
+import type { SentWithdrawal } from './read-withdrawal.ts';
+import { type NewWithdrawal, reservedOf, type Withdrawal } from './withdrawal.ts';
+import { readWithdrawalCoins } from './withdrawal-coins.ts';
+import type { WithdrawalPolicy } from './withdrawal-policy.ts';
+import type { AvailableUnits } from './withdrawals.store.ts';
+
+interface PricingParts {
+  readonly pool: pg.Pool;
+  readonly policy: WithdrawalPolicy;
+}
+
+/** A withdrawal whose rune, address and rate are known. */
+export interface PricedUnits extends NamedUnits {
+  readonly script: Uint8Array;
+  /** Sats for 1,000 virtual bytes by which it is priced. */
+  readonly rate: bigint;
+  /** Below what the node says that transactions cost. */
+  readonly isSlow: boolean;
+  readonly sent: SentWithdrawal;
+}
+
+/** Facts of an account beside which a withdrawal is priced. */
+export interface PricedBeside {
+  readonly available: ReadonlyMap<number, AvailableUnits>;
+  /** Withdrawals whose coins are taken first. */
+  readonly before: readonly Withdrawal[];
+}
+
+/** A script of the form that changes have: P2TR. */
+const changeForm = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
+/** OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30): one edict needs half of them. */
+const leastCarrierBytes = 83;
+
+/** The price of a withdrawal at its rate, or why it cannot be sent as it is. */
+export async function priceAsked(
+  { pool, policy }: PricingParts,
+  account: string,
+  wanted: PricedUnits,
+  { available, before }: PricedBeside,
+): Promise<Pick<NewWithdrawal, 'fee' | 'postage' | 'payer'> | Faulty> {
+  const { asset, amount, rune, script, rate: feeRate } = wanted;
+  const { feeFrom } = wanted.sent;
+  const { inputsMax, feePayer, debtMax } = policy;
+  const coins = await readWithdrawalCoins(pool, {
+    accounts: [account],
+    limit: (inputsMax + 1) * (1 + before.length),
+    assets: new Set([
+      null,
+      ...[asset, ...before.map((each) => each.asset)].filter((each) => each !== satsAsset),
+    ]),
+  });
+  const quote = quoteWithdrawal({
+    asked: { id: account, account, rune, units: amount, script },
+    before: await nameWithdrawals(pool, before),
+    coins,
+    isOwnOnly: wanted.isSlow,
+    feePayer,
+    // the fee is a part of sats that are withdrawn, unless the account wants to pay it beside
+    balance: rune === null && feeFrom === 'withdrawal' ? amount : leftOf(available, satsAsset),
+    debtMax,
+    feeRate,
+    change: changeForm,
+    limits: { dataCarrierBytes: leastCarrierBytes, inputsMax, weightMax: standardWeightMax },
+  });
+  if (quote.kind === 'refused') return faulty(...wordsOf(quote, policy));
+  const { fee, postage, payer } = quote;
+  if (rune === null && feeFrom === 'balance' && payer === 'withdrawal')
+    return faulty('feeFrom', `feeFrom: the balance lacks sats for a fee of ${fee} beside the amount.`);
+  return { fee, postage, payer };
+}
+
+export const leftOf = (available: ReadonlyMap<number, AvailableUnits>, asset: number): bigint => {
+  const found = available.get(asset);
+  return found === undefined ? 0n : found.amount - found.reserved;
+};
+
+/** Sats that the account owes once a withdrawal is reserved; 0n: none. */
+export function debtOf(wanted: NewWithdrawal, available: ReadonlyMap<number, AvailableUnits>): bigint {
+  const taken = reservedOf(wanted).find(({ asset }) => asset === satsAsset)?.units ?? 0n;
+  const left = leftOf(available, satsAsset) - taken;
+  return taken > 0n && left < 0n ? -left : 0n;
+}
