@@ -155,12 +155,14 @@ function partQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
   const least = BigInt(dustOf(script));
   const first = planAlone(request, coins, units < least ? units : least);
   if (first.kind !== 'alone') return first;
-  const sats = units - first.fee;
-  if (sats < least) return refused({ code: 'dust', sats, least });
-  const second = planAlone(request, coins, sats);
+  const expected = units - first.fee;
+  if (expected < least) return refused({ code: 'dust', sats: expected, least });
+  const second = planAlone(request, coins, expected);
   if (second.kind !== 'alone') return second;
+  const sats = units - second.fee;
+  if (sats < least) return refused({ code: 'dust', sats, least });
   return priceOf(request, second, {
-    sats: units - second.fee,
+    sats,
     postage: 0n,
     payer: 'withdrawal',
     fromBalance: units,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { planWithdrawals } from '#tokenpay/withdrawing/planning/plan-withdrawals.ts';
 import { quoteWithdrawal } from '#tokenpay/withdrawing/planning/quote-withdrawal.ts';
@@ -72,6 +73,7 @@ describe('the price of a withdrawal', () => {
           const isRune = asked!.rune !== null;
           const { sats, fee, postage, payer, fromBalance, fromOperator, debt, inputs } = quote;
           expect(fromBalance + fromOperator).toBe(sats + fee);
+          expect(sats).toBeGreaterThanOrEqual(BigInt(dustOf(asked!.script)));
           expect(postage).toBe(isRune ? sats : 0n);
           if (!isRune) expect(payer === 'withdrawal' ? sats + fee : sats).toBe(asked!.units);
           expect(fromOperator > 0n).toBe(payer === 'operator');
@@ -87,6 +89,17 @@ describe('the price of a withdrawal', () => {
       { numRuns: propertyRuns(200) },
     );
     expect(prices).toBeGreaterThan(4);
+  });
+
+  test('leaves the address no sats that nodes do not relay', () => {
+    const coins: readonly CoinParts[] = [
+      { owner: 'a', value: 294 },
+      { owner: 'a', value: 294 },
+      { owner: 'a', value: 955, runes: [[0, 1]] },
+    ];
+    // the plan with the sats of the address costs more than the one with the least of them
+    const quote = quoteWithdrawal(requestOf({ units: 1543, coins }, { balance: 1543n, feeRate: 3279n }));
+    expect(quote).toEqual({ kind: 'refused', code: 'dust', sats: 329n, least: 330n });
   });
 
   test('of runes is the fee and the postage, from the balance of sats', () => {
