@@ -28,5 +28,6 @@ export const orderTerms = (
   additionalFee: 0n,
   nonStandard: false,
   inventory: null,
+  etching: null,
   ...more,
 });

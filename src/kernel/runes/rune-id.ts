@@ -1,4 +1,4 @@
-import { asU128, maxU64, type U128 } from './u128.ts';
+import { asU128, maxU64, smallU128, type U128 } from './u128.ts';
 
 /** Where a rune was etched: the height of the block, and the index of the transaction in it. */
 export interface RuneId {
@@ -6,6 +6,9 @@ export interface RuneId {
   readonly block: U128;
   readonly tx: number;
 }
+
+/** Names the rune that a transaction etches, in its own edicts and amounts. */
+export const etchedHere: RuneId = { block: smallU128(0), tx: 0 };
 
 export const maxU32 = 2 ** 32 - 1;
 

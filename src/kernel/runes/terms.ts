@@ -27,6 +27,12 @@ export function termsOfTexts(texts: readonly (string | null)[]): Terms {
   };
 }
 
+/** The inverse of `termsOfTexts`. */
+export const textsOfTerms = (terms: Terms): (string | null)[] =>
+  [terms.amount, terms.cap, terms.heightStart, terms.heightEnd, terms.offsetStart, terms.offsetEnd].map(
+    (value) => (value === null ? null : String(value)),
+  );
+
 /** The first height that may mint; null: any. `block` is that of the etching. */
 export function mintStart(terms: Terms, block: U128): U128 | null {
   const { heightStart, offsetStart } = terms;

@@ -19,12 +19,13 @@ export function* termFaults(terms: OrderTerms): Generator<OrderRefusal> {
   yield* parentFaults(terms);
   if (terms.inventory !== null) yield* inventoryFaults(terms);
   if (terms.uncurse) yield* some(uncurseImpossible(terms));
+  if (terms.etching !== null) yield* some(etchingFault(terms));
 }
 
 const some = (fault: OrderRefusal | null): readonly OrderRefusal[] => (fault === null ? [] : [fault]);
 
-function* filesFaults({ files }: OrderTerms): Generator<OrderRefusal> {
-  if (files.length === 0) yield refused('no-files', 'An order needs files or delegates.');
+function* filesFaults({ files, etching }: OrderTerms): Generator<OrderRefusal> {
+  if (files.length === 0 && etching === null) yield refused('no-files', 'An order needs files or delegates.');
   if (files.length > orderBounds.files) {
     yield refused(
       'too-many-files',
@@ -151,6 +152,24 @@ export function* inventoryFaults({
   if (parents.length > 0) yield alone('is not possible with parents.');
   if (uncurse) yield alone('is not possible with uncurseIt: a pointer to a sat is a curse.');
   if (burn) yield alone('is not possible with burnAfterInscribe: the special sat would be burned.');
+}
+
+/** An etching is a managed order of its own kind: what would need another transaction, or move sats, goes with none. */
+function etchingFault({
+  type,
+  receivers,
+  parents,
+  burn,
+  uncurse,
+  inventory,
+}: OrderTerms): OrderRefusal | null {
+  const alone = (why: string): OrderRefusal => refused('etching-alone', `An etching ${why}`);
+  if (type !== 'bulk') return alone('is a managed order.');
+  if (receivers.length !== 1) return alone('has one receiveAddress.');
+  if (parents.length > 0) return alone('is not possible with parents.');
+  if (burn) return alone('is not possible with burnAfterInscribe.');
+  if (uncurse) return alone('is not possible with uncurseIt.');
+  return inventory === null ? null : alone('is not possible with rareSats.');
 }
 
 function uncurseImpossible({ files, parents, batchMode }: OrderTerms): OrderRefusal | null {

@@ -1,4 +1,5 @@
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { claimOf } from './etching-parts.ts';
 import { type FileTerms, type OrderRefusal, type OrderTerms, refused } from './order-terms.ts';
 import { burnWeight, revealWeight } from './reveal-parts.ts';
 import {
@@ -23,8 +24,10 @@ export interface LeafGroup extends FileGroup {
   readonly leafBytes: number;
 }
 
-/** Files one after the other, as many in each reveal as it may hold. */
+/** Files one after the other, as many in each reveal as it may hold. An etching without files has a reveal all the same. */
 export function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
+  if (terms.files.length === 0)
+    return [{ first: 0, count: 0, leafBytes: revealScriptBytes([], claimOf(terms)?.length ?? null) }];
   const groups: LeafGroup[] = [];
   let first = 0;
   while (first < terms.files.length) {
@@ -114,6 +117,7 @@ function envelopeLengths(
     delegate: file.delegate === null ? null : idField(file.delegate).length,
     parents: terms.parentLengths,
     pointer: pointer === null ? null : pointerField(pointer).length,
+    rune: place === 0 ? (claimOf(terms)?.length ?? null) : null,
   };
 }
 

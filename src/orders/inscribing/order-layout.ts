@@ -3,6 +3,7 @@ import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { frameWeight, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { checkTerms } from './check-terms.ts';
+import { postageCount } from './etching-parts.ts';
 import { groupFiles, type LeafGroup } from './group-files.ts';
 import { type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
 import { type OwnOutput, ownOutputFor, p2trDust, p2trOutputWeight, weightWith } from './plan-amounts.ts';
@@ -82,6 +83,7 @@ export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | 
   );
   const groups = groupFiles(settled);
   if (!Array.isArray(groups)) return groups;
+  if (terms.etching !== null && groups.length > 1) return etchingParted(groups);
   const isMined = groups.some((group) => isMinedDirectly(settled, group));
   if (isMined && terms.files.length > 1) return minedAlone(settled, groups);
   // money that only such a reveal can spend would be lost if no miner takes it
@@ -101,6 +103,12 @@ function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRef
   const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;
   const reason = `File ${file + 1} makes a transaction above ${standardWeightMax} weight units, which a miner must take directly: order it alone.`;
   return refused('non-standard-alone', reason, { file });
+}
+
+/** One transaction etches: files of others would be sent at another time, and could not be refunded with it. */
+function etchingParted([first]: readonly LeafGroup[]): OrderRefusal {
+  const reason = `The files of an etching are in its one transaction, which has room for the first ${first?.count ?? 0} of them: order the others by themselves.`;
+  return refused('etching-files', reason);
 }
 
 function priced(
@@ -147,6 +155,7 @@ function sharesOf(
   amount: bigint,
   sizeFee: bigint,
 ): bigint[] {
+  if (files.length === 0) return [amount + sizeFee];
   const shares = groups.map(({ count }) => (amount * BigInt(count)) / BigInt(files.length));
   const given = shares.reduce((sum, share) => sum + share, 0n);
   return shares.map((share, index) => (index === 0 ? share + amount - given + sizeFee : share));
@@ -164,11 +173,11 @@ function revealOf(
 ): RevealLayout {
   const parts = revealParts(terms, group, group.leafBytes);
   // where the inventory brings it, the customer's lies in our output
-  const postage = terms.inventory === null ? terms.postage * BigInt(group.count) : 0n;
+  const postage = terms.inventory === null ? terms.postage * BigInt(postagesOf(terms, group)) : 0n;
   const isApart = revealsPostageFirst(terms);
   if (!terms.burn) {
     // all that a commit gives it is our output and its fee: without postage, that could be dust
-    const isFeeAlone = isApart || (terms.inventory !== null && paidTo === 'wallet');
+    const isFeeAlone = isApart || (postage === 0n && paidTo === 'wallet');
     const own = ownOutputFor(parts, terms.feeRate, share, isFeeAlone ? p2trDust : 0n);
     return laidOut({ ...group, weight: own.weight, fee: own.fee, own, burn: null }, postage, isApart);
   }
@@ -179,6 +188,10 @@ function revealOf(
   const burn = { weight: own.weight, fee: own.fee };
   return laidOut({ ...group, weight, fee: feeOf(weight, terms.feeRate), own, burn }, postage, isApart);
 }
+
+/** Postages of a reveal: the premine's is the only one's. */
+const postagesOf = (terms: SettledTerms, { count }: FileGroup): number =>
+  terms.etching === null ? count : postageCount(terms);
 
 function laidOut(
   reveal: Omit<RevealLayout, 'committed' | 'feeInput'>,

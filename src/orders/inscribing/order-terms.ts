@@ -1,4 +1,5 @@
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Etching } from '#kernel/runes/runestone/artifact.ts';
 
 /** The bytes of a content, or only how many there are: a price needs no more. */
 export type Content = Uint8Array | number;
@@ -56,6 +57,11 @@ export interface OrderTerms {
   readonly nonStandard: boolean;
   /** One for each file, in their order, each of an output of its own. Null: it inscribes sats of its payments. */
   readonly inventory: readonly InventoryTerms[] | null;
+  /**
+   * The rune that its reveal etches, whose premine goes to the receiver in an output of its own. Such an order needs no
+   * files. Null: none.
+   */
+  readonly etching: Etching | null;
 }
 
 export type OrderRefusalCode =
@@ -72,6 +78,8 @@ export type OrderRefusalCode =
   | 'additional-fee-bounds'
   | 'inventory-alone'
   | 'inventory-files'
+  | 'etching-alone'
+  | 'etching-files'
   | 'parent-repeated'
   | 'parent-dust'
   | 'uncurse-impossible'

@@ -6,8 +6,8 @@ import {
 } from '#kernel/contracts/holdings.ts';
 import type { PlannedReveal, PlannedRunes, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
-import { routeRunestone } from '#kernel/runes/runestone/encipher.ts';
-import type { RuneRoute } from '#orders/parents/rune-route.ts';
+import { etchedHere } from '#kernel/runes/rune-id.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 
 /** Contents of an input, and the outputs that a plan means them to reach. */
 export interface SentHoldings {
@@ -23,8 +23,8 @@ export interface SentHoldings {
 export interface PlannedHoldings {
   readonly sent: readonly SentHoldings[];
   readonly reveals?: readonly PlannedReveal[];
-  /** Null: there is no runestone. */
-  readonly route?: RuneRoute | null;
+  /** Its pointer leads what it etches. Null: there is none. */
+  readonly runestone?: Runestone | null;
   /** The output of runes that no edict moves. */
   readonly rest: number;
 }
@@ -32,7 +32,7 @@ export interface PlannedHoldings {
 /** A plan that names what its inputs hold, and where it is to go. The wallet compares that to what happens. Pure. */
 export function withHoldings(
   plan: TransactionPlan,
-  { sent, reveals = [], route = null, rest }: PlannedHoldings,
+  { sent, reveals = [], runestone = null, rest }: PlannedHoldings,
 ): TransactionPlan {
   const holding = sent.filter(({ holds }) => holds !== undefined && holds !== nothingHeld);
   const starts = startsOf(plan.inputs);
@@ -44,17 +44,26 @@ export function withHoldings(
   );
   const runes: PlannedRunes = {
     held: held.map(({ id, amount, input }) => ({ id, amount, input })),
-    given: held.map(({ id, amount, output }) => ({ id, amount, output })),
+    given: [...held, ...premineOf(runestone, rest)].map(({ id, amount, output }) => ({ id, amount, output })),
     burned: [],
     rest,
-    runestone: route === null ? null : routeRunestone(route),
+    runestone,
   };
   return {
     ...plan,
     ...(inscriptions.length === 0 ? {} : { inscriptions }),
     ...(reveals.length === 0 ? {} : { reveals }),
-    ...(held.length === 0 && route === null && rest === 0 ? {} : { runes }),
+    ...(held.length === 0 && runestone === null && rest === 0 ? {} : { runes }),
   };
+}
+
+/** Units that a runestone etches, which no edict moves. */
+function premineOf(
+  runestone: Runestone | null,
+  output: number,
+): (RuneAmount & { readonly output: number })[] {
+  const premine = runestone?.etching?.premine ?? null;
+  return premine === null || premine === 0 ? [] : [{ id: etchedHere, amount: premine, output }];
 }
 
 /** Contents of a plan's outputs, by the plan's word. */

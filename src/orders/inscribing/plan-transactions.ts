@@ -11,9 +11,11 @@ import type {
   TransactionPlan,
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { encipher, routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import { commitAmounts } from './commit-amounts.ts';
+import { claimedName, etchingRunestone, maturityBlocks, premineOutputs } from './etching-parts.ts';
 import type { OrderLayout, RevealLayout } from './order-layout.ts';
 import { type OrderRefusal, type OrderTerms, refused, shortOf } from './order-terms.ts';
 import {
@@ -135,8 +137,13 @@ export function planReveal(
   const returned = parentOutputs(settled, group, funds);
   const outputs = revealsPostageFirst(terms)
     ? [...inscriptions, ...returned]
-    : [...returned, ...withInventory(settled, group, inscriptions, funds)];
-  const runestones = runestoneOutputs(funds);
+    : [
+        ...returned,
+        ...withInventory(settled, group, inscriptions, funds),
+        ...premineOutputs(settled).map((output): PlannedOutput => ({ ...output, kind: 'postage' })),
+      ];
+  const runestone = runestoneOf(settled, group, funds);
+  const runestones = runestone === null ? [] : [runestoneOutput(runestone)];
   const parts = partsOf(inputs, [...outputs, ...runestones]);
   const own = terms.burn
     ? ownBeforeBurn(settled, parts, inscriptions.length, valueOf(inputs) - valueOf(outputs))
@@ -145,15 +152,18 @@ export function planReveal(
     return short(parts, settled, inscriptions.length, valueOf(inputs) - valueOf(outputs));
   }
   const plan = planOf(inputs, [...outputs, ownOutput(own, funds.service), ...runestones], terms.feeRate);
-  return withRevealed(plan, settled, group, funds);
+  return withRevealed(plan, settled, group, { ...funds, runestone });
 }
 
-const runestoneOutputs = ({ route }: RevealFunds): PlannedOutput[] =>
-  route === undefined ? [] : [runestoneOutput(route)];
+/** The runestone of a reveal, which etches or leads runes; null: it has none. */
+function runestoneOf(terms: SettledTerms, group: FileGroup, { route }: RevealFunds): Runestone | null {
+  const etching = etchingRunestone(terms, group);
+  assert(etching === null || route === undefined, 'a reveal that etches leads no other runes');
+  return etching ?? (route === undefined ? null : routeRunestone(route));
+}
 
-/** The output of a runestone that leads runes. */
-export const runestoneOutput = (route: RuneRoute): PlannedOutput => ({
-  script: encipher(routeRunestone(route)),
+export const runestoneOutput = (runestone: Runestone): PlannedOutput => ({
+  script: encipher(runestone),
   value: 0n,
   kind: 'burn',
 });
@@ -166,10 +176,10 @@ function withRevealed(
   plan: TransactionPlan,
   terms: SettledTerms,
   group: FileGroup,
-  { payments, parents, inventory, route }: RevealFunds,
+  { payments, parents, inventory, runestone }: RevealFunds & { readonly runestone: Runestone | null },
 ): TransactionPlan {
   const isPostageFirst = revealsPostageFirst(terms);
-  const rest = route?.pointer ?? 0;
+  const rest = runestone?.pointer ?? 0;
   const first = plan.outputs.findIndex(({ kind }) => kind === 'postage' || kind === 'burn');
   const firstParent = isPostageFirst ? postageOutputs(terms, group).length : 0;
   const others = payments.slice(1);
@@ -190,7 +200,7 @@ function withRevealed(
       at: pointerOf(terms, group, place) ?? start,
       output: terms.batchMode === 'shared-output' ? first : first + place,
     })),
-    route: route ?? null,
+    runestone,
     rest,
   });
 }
@@ -219,7 +229,11 @@ function withInventory(
 
 function revealInputs(terms: SettledTerms, { payments, parents, inventory }: RevealFunds): PlannedInput[] {
   const [committed, ...others] = payments;
-  const revealing = spent(committed, 'leaf');
+  const revealing = spent(
+    committed,
+    'leaf',
+    claimedName(terms) === null ? replaceableSequence : maturityBlocks,
+  );
   const kept = parents.map((parent) => spent(parent, 'key'));
   const paying = others.map((payment) => spent(payment, 'key'));
   if (revealsPostageFirst(terms)) return [revealing, ...kept, ...paying];
@@ -231,12 +245,13 @@ function revealInputs(terms: SettledTerms, { payments, parents, inventory }: Rev
 export const spent = (
   { txid, vout, value, script, key, leafScript, leafHash }: Arrived,
   path: PlannedInput['path'],
+  sequence: number = replaceableSequence,
 ): PlannedInput => ({
   txid,
   vout,
   value,
   script,
-  sequence: replaceableSequence,
+  sequence,
   key,
   leafScript,
   ...(leafHash === undefined ? {} : { leafHash }),

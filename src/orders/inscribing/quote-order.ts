@@ -1,6 +1,7 @@
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import type { Discount, DiscountedFee } from '#kernel/contracts/asking-key.ts';
 import { discountedFee } from '#kernel/discounted-fee.ts';
+import { chargedItems, postageCount } from './etching-parts.ts';
 import { layoutOrder, type OrderLayout } from './order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './order-terms.ts';
 import { pushBytesMax } from './reveal-script.ts';
@@ -71,7 +72,7 @@ export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote |
     rareSatsFee: discountedFee(rareSatsFee, 'rareSatsFee', discounts),
     collectionServiceFee: discountedFee(collectionServiceFee, 'collectionServiceFee', discounts),
   };
-  const count = terms.files.length;
+  const count = chargedItems(terms);
   const files = BigInt(count);
   const additionalFeeCharged = terms.additionalFee * files;
   const perFile = fees.baseFee + fees.rareSatsFee + fees.collectionServiceFee + price;
@@ -82,7 +83,7 @@ export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote |
   if (layout.kind === 'refused') return layout;
   const { chainFee, sizeFees, postage } = layout;
   const sizeFee = sizeFees.all;
-  const serviceFee = (perFile + postage) * files + additionalFeeCharged + sizeFee;
+  const serviceFee = perFile * files + postage * BigInt(postageCount(terms)) + additionalFeeCharged + sizeFee;
   return {
     kind: 'quote',
     chainFee,
@@ -96,7 +97,7 @@ export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote |
     discounts,
     amount: serviceFee + chainFee,
     warnings: warningsOf(terms, layout),
-    transactions: transactionsOf(layout, count),
+    transactions: transactionsOf(layout, terms.files.length),
     layout,
   };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { claimOf } from './etching-parts.ts';
 import type { Content, FileTerms, OrderTerms } from './order-terms.ts';
 import { type EnvelopeFields, revealScript } from './reveal-script.ts';
 import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './settled-terms.ts';
@@ -16,6 +17,7 @@ export function revealLeaf(terms: OrderTerms, { first, count }: FileGroup, key: 
   return revealScript(
     key,
     files.map((file, place) => envelopeOf(settled, { first, count }, file, place)),
+    count === 0 ? claimOf(terms) : null,
   );
 }
 
@@ -29,6 +31,7 @@ function envelopeOf(terms: SettledTerms, group: FileGroup, file: FileTerms, plac
     delegate: file.delegate,
     parents: terms.parents.map(({ id }) => id),
     pointer: pointerOf(terms, group, place),
+    rune: place === 0 ? claimOf(terms) : null,
   };
 }
 

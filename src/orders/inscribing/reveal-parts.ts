@@ -1,5 +1,6 @@
 import { anchorInputWeight, keyInputWeight, leafInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { outputWeight } from '#kernel/bitcoin/transaction-size.ts';
+import { etchingScripts } from './etching-parts.ts';
 import type { OrderTerms } from './order-terms.ts';
 import { anchorScript, burnScript, type Parts, p2trOutputWeight, weightWith } from './plan-amounts.ts';
 import {
@@ -21,15 +22,17 @@ export function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: nu
   const returns = isLast(terms, group)
     ? parents.reduce((sum, { returnScript }) => sum + outputWeight(returnScript), 0)
     : parents.length * p2trOutputWeight;
+  const etching = etchingScripts(terms, group);
   return {
     inputs: 1 + keyInputs,
-    outputs: parents.length + left + postageOutputCount(terms, group),
+    outputs: parents.length + left + postageOutputCount(terms, group) + etching.length,
     weight:
       leafInputWeight(leafBytes) +
       keyInputs * keyInputWeight +
       returns +
       left * p2trOutputWeight +
-      postageWeight(terms, group),
+      postageWeight(terms, group) +
+      etching.reduce((sum, script) => sum + outputWeight(script), 0),
   };
 }
 

@@ -16,6 +16,8 @@ export interface EnvelopeFields {
   readonly parents: readonly InscriptionId[];
   /** The sat of all outputs that the inscription is moved to. */
   readonly pointer: bigint | null;
+  /** The push that claims the name of a rune (`runeCommitment`). */
+  readonly rune: Uint8Array | null;
 }
 
 /** The bytes of an envelope's fields, without the fields themselves: enough to plan a transaction. */
@@ -28,6 +30,7 @@ export interface EnvelopeLengths {
   readonly delegate: number | null;
   readonly parents: readonly number[];
   readonly pointer: number | null;
+  readonly rune: number | null;
 }
 
 /** What an uncursed envelope cannot have, by ord's rules from before the jubilee (inscription_updater.rs). */
@@ -39,6 +42,8 @@ export const pushBytesMax = 520;
 const lockBytes = 1 + 32 + 1;
 /** OP_FALSE OP_IF "ord" and OP_ENDIF. */
 const frameBytes = 1 + 1 + 4 + 1;
+/** OP_FALSE OP_IF and OP_ENDIF around the name that a leaf without envelopes claims. */
+const claimFrameBytes = 1 + 1 + 1;
 /** The tag of a field: always a data push of one byte. OP_1 to OP_16 would be the curse `pushnum`. */
 const tagBytes = 2;
 
@@ -51,21 +56,37 @@ const protocolId = Uint8Array.of(0x03, 0x6f, 0x72, 0x64);
 /**
  * The leaf of a reveal: the key that must sign, then one envelope for each inscription. ord reads back exactly these
  * fields (indexer/parse). Invariant: as long as `revealScriptBytes` says.
+ *
+ * @param claim of the name of a rune, by a leaf without envelopes; null: it claims none
  */
-export function revealScript(key: Uint8Array, envelopes: readonly EnvelopeFields[]): Uint8Array {
+export function revealScript(
+  key: Uint8Array,
+  envelopes: readonly EnvelopeFields[],
+  claim: Uint8Array | null = null,
+): Uint8Array {
   assert(key.length === 32, `an x-only key of ${key.length} bytes`);
-  const script = new Uint8Array(revealScriptBytes(envelopes.map(lengthsOf)));
+  const script = new Uint8Array(revealScriptBytes(envelopes.map(lengthsOf), claim?.length ?? null));
   const out = new ScriptWriter(script);
   out.push(key);
   out.opcodes(opCheckSig);
+  if (claim !== null) {
+    // skipped, so nodes ask for no shortest form, and any name is a data push
+    out.opcodes(opFalse, opIf);
+    out.push(claim);
+    out.opcodes(opEndIf);
+  }
   for (const envelope of envelopes) writeEnvelope(out, envelope);
   assert(out.length === script.length, `a script of ${out.length} bytes, not ${script.length}`);
   return script;
 }
 
-/** The bytes of a leaf with these envelopes. */
-export function revealScriptBytes(envelopes: readonly EnvelopeLengths[]): number {
-  return envelopes.reduce((sum, envelope) => sum + envelopeBytes(envelope), lockBytes);
+/** The bytes of a leaf with these envelopes, and a claim of so many bytes; null: without one. */
+export function revealScriptBytes(
+  envelopes: readonly EnvelopeLengths[],
+  claim: number | null = null,
+): number {
+  const claiming = claim === null ? 0 : claimFrameBytes + pushBytes(claim);
+  return envelopes.reduce((sum, envelope) => sum + envelopeBytes(envelope), lockBytes + claiming);
 }
 
 /** The bytes of an envelope in its script. */
@@ -83,7 +104,14 @@ export function envelopeBytes(lengths: EnvelopeLengths): number {
 }
 
 /** Fields that are one push. */
-const singleFields = ['contentType', 'contentEncoding', 'metaprotocol', 'delegate', 'pointer'] as const;
+const singleFields = [
+  'contentType',
+  'contentEncoding',
+  'metaprotocol',
+  'delegate',
+  'pointer',
+  'rune',
+] as const;
 
 /** The lengths of the fields as they are encoded. */
 export function lengthsOf(fields: EnvelopeFields): EnvelopeLengths {
@@ -96,6 +124,7 @@ export function lengthsOf(fields: EnvelopeFields): EnvelopeLengths {
     delegate: fields.delegate === null ? null : idField(fields.delegate).length,
     parents: fields.parents.map((parent) => idField(parent).length),
     pointer: fields.pointer === null ? null : pointerField(fields.pointer).length,
+    rune: fields.rune?.length ?? null,
   };
 }
 
@@ -137,6 +166,7 @@ function writeEnvelope(out: ScriptWriter, fields: EnvelopeFields): void {
   for (const parent of fields.parents) out.field(tags.parent, idField(parent));
   if (fields.delegate !== null) out.field(tags.delegate, idField(fields.delegate));
   if (fields.pointer !== null) out.field(tags.pointer, pointerField(fields.pointer));
+  if (fields.rune !== null) out.field(tags.rune, fields.rune);
   if (fields.metadata !== null) {
     for (const chunk of chunks(fields.metadata)) out.field(tags.metadata, chunk);
   }

@@ -62,6 +62,7 @@ export function postageOutputs(
   const scripts = outputScripts(terms);
   const { postage } = terms;
   const [shared = anchorScript] = scripts;
+  if (count === 0) return [];
   if (terms.batchMode === 'shared-output') return [{ script: shared, value: postage * BigInt(count) }];
   return Array.from({ length: count }, (_, place) => ({
     script: scripts.length === 1 ? shared : (scripts[first + place] ?? shared),
@@ -71,7 +72,7 @@ export function postageOutputs(
 
 /** How many outputs hold the inscriptions of a reveal. */
 export const postageOutputCount = ({ batchMode }: OrderTerms, { count }: FileGroup): number =>
-  batchMode === 'shared-output' ? 1 : count;
+  batchMode === 'shared-output' ? Math.min(1, count) : count;
 
 /** Parents return with the last reveal; until then each goes back to its deposit. */
 export const isLast = ({ files }: OrderTerms, { first, count }: FileGroup): boolean =>

@@ -4,6 +4,10 @@ import {
   type InscriptionId,
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
+import { asRune } from '#kernel/runes/rune.ts';
+import type { Etching } from '#kernel/runes/runestone/artifact.ts';
+import { termsOfTexts, textsOfTerms } from '#kernel/runes/terms.ts';
+import { u128OrNull } from '#kernel/runes/u128.ts';
 import type { Content, FileTerms, InventoryTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 
 interface StoredFile {
@@ -18,6 +22,14 @@ interface StoredFile {
 interface StoredInventory {
   readonly value: string;
   readonly place: string;
+}
+
+/** An etching as JSON: numbers that may be above 2^53 - 1 are texts. */
+interface StoredEtching extends Pick<Etching, 'spacers' | 'divisibility' | 'symbol' | 'turbo'> {
+  readonly rune: string | null;
+  readonly premine: string | null;
+  /** In the order of `termsOfTexts`; null: it cannot be minted. */
+  readonly terms: readonly (string | null)[] | null;
 }
 
 /** The terms of an order as JSON: contents as their lengths (their bytes are in the leaf), sats as texts. */
@@ -36,6 +48,8 @@ export interface StoredTerms {
   readonly nonStandard: boolean;
   /** One a file; absent: none. Orders before several such sats have the only one without a list. */
   readonly inventory?: StoredInventory | readonly StoredInventory[];
+  /** Absent: it etches nothing. */
+  readonly etching?: StoredEtching;
 }
 
 /** For the column `terms`. `termsOf` gives terms that plan the same transactions. */
@@ -72,8 +86,45 @@ export function storedTerms(terms: OrderTerms): StoredTerms {
             place: String(place),
           })),
         }),
+    ...(terms.etching === null ? {} : { etching: storedEtching(terms.etching) }),
   };
 }
+
+const storedEtching = ({
+  rune,
+  premine,
+  terms,
+  spacers,
+  divisibility,
+  symbol,
+  turbo,
+}: Etching): StoredEtching => ({
+  rune: rune === null ? null : String(rune),
+  premine: premine === null ? null : String(premine),
+  terms: terms === null ? null : textsOfTerms(terms),
+  spacers,
+  divisibility,
+  symbol,
+  turbo,
+});
+
+const etchingOf = ({
+  rune,
+  premine,
+  terms,
+  spacers,
+  divisibility,
+  symbol,
+  turbo,
+}: StoredEtching): Etching => ({
+  rune: rune === null ? null : asRune(BigInt(rune)),
+  premine: u128OrNull(premine),
+  terms: terms === null ? null : termsOfTexts(terms),
+  spacers,
+  divisibility,
+  symbol,
+  turbo,
+});
 
 /** The inverse of `storedTerms`, but for the bytes of contents. */
 export function termsOf(stored: StoredTerms): OrderTerms {
@@ -97,6 +148,7 @@ export function termsOf(stored: StoredTerms): OrderTerms {
     additionalFee: BigInt(stored.additionalFee),
     nonStandard: stored.nonStandard,
     inventory: stored.inventory === undefined ? null : [stored.inventory].flat().map(inventoryOf),
+    etching: stored.etching === undefined ? null : etchingOf(stored.etching),
   };
 }
 

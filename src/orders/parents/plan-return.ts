@@ -3,6 +3,7 @@ import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import {
@@ -75,8 +76,9 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
     holdings.map(({ holds }) => holds.runes),
     0,
   );
+  const runestone = route === null ? null : routeRunestone(route);
   const stones: readonly PlannedOutput[] =
-    route === null || holdings.length === 0 ? [] : [runestoneOutput(route)];
+    runestone === null || holdings.length === 0 ? [] : [runestoneOutput(runestone)];
   const planned = (last: readonly PlannedOutput[]): PlannedReturn => {
     const outputs = [...homes, ...last, ...stones];
     const plan: TransactionPlan = {
@@ -88,7 +90,7 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
     };
     const sent = holdings.map(({ holds }, place) => ({ input: place, holds, output: place, runesTo: place }));
     return {
-      ...withHoldings(plan, { sent, route, rest: route?.pointer ?? 0 }),
+      ...withHoldings(plan, { sent, runestone, rest: runestone?.pointer ?? 0 }),
       kind: 'return',
       cost: valueOf(money) - valueOf(last),
     };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { postageCount } from '#orders/inscribing/etching-parts.ts';
 import { layoutOrder, type OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -26,7 +27,7 @@ export function quotedPlan({ terms: stored, quote }: Pick<Order, 'terms' | 'quot
 export function quotedLayout(terms: OrderTerms, quote: Order['quote']): OrderLayout {
   const { serviceFee, postage, sizeFees = { least: 0, all: 0 } } = quote;
   const size = { least: BigInt(sizeFees.least), all: BigInt(sizeFees.all) };
-  const amount = BigInt(serviceFee) - BigInt(postage) * BigInt(terms.files.length) - size.all;
+  const amount = BigInt(serviceFee) - BigInt(postage) * BigInt(postageCount(terms)) - size.all;
   const layout = layoutOrder(terms, { amount, size });
   assert(layout.kind === 'layout', 'terms that were quoted have a layout');
   return layout;

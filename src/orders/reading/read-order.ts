@@ -83,6 +83,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     additionalFee,
     nonStandard: options.nonStandard,
     inventory: null,
+    etching: null,
   };
   const read: ReadOrder = {
     kind: 'read',

@@ -76,6 +76,7 @@ export function readPriceQuery(
     additionalFee: values.whole(query['additionalFee'], 'additionalFee') ?? 0n,
     nonStandard,
     inventory: null,
+    etching: null,
   };
   const rareSats = values.text(query['rareSats'], 'rareSats') ?? commonSats;
   const baseFee = values.whole(query['baseFee'], 'baseFee');

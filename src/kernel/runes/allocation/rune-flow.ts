@@ -1,10 +1,10 @@
 import type { RuneAmount } from '#kernel/contracts/holdings.ts';
-import { formatRuneId, type RuneId } from '../rune-id.ts';
+import { etchedHere, formatRuneId, type RuneId } from '../rune-id.ts';
 import type { Artifact, Runestone } from '../runestone/artifact.ts';
 import { decipher } from '../runestone/decipher.ts';
 import { routeRunestone } from '../runestone/encipher.ts';
 import { isRunestoneScript } from '../runestone/runestone-script.ts';
-import { smallU128, type U128 } from '../u128.ts';
+import type { U128 } from '../u128.ts';
 import { Allocation, type Destinations } from './allocation.ts';
 import { RuneAmounts } from './rune-amounts.ts';
 
@@ -19,8 +19,6 @@ export interface RuneFlow {
 }
 
 const opReturn = 0x6a;
-/** Names the rune that the transaction etches. */
-const etchedHere: RuneId = { block: smallU128(0), tx: 0 };
 
 /**
  * The runes of a transaction with these outputs, whose inputs hold these amounts, by the rules of blocks. What it mints

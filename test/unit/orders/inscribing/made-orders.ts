@@ -17,6 +17,7 @@ import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts'
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
 import { postageOf, postageOutputCount } from '#orders/inscribing/settled-terms.ts';
 import { runeRoute } from '#orders/parents/rune-route.ts';
+import { etchings } from '#test/builders/etchings.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
@@ -85,6 +86,7 @@ export const orders: fc.Arbitrary<OrderTerms> = fc
     })),
     nonStandard: false,
     inventory: null,
+    etching: null,
   }));
 
 /** What an output cannot hold is no rest of an output: none, or at least P2TR's dust. */
@@ -102,6 +104,20 @@ export const inventoryOrders: fc.Arbitrary<OrderTerms> = fc
     const inventory = sats.map(([before, after]) => ({ value: before + postage + after, place: before }));
     return { ...made, inventory };
   });
+
+/** Etchings, half of them with files. */
+export const etchingOrders: fc.Arbitrary<OrderTerms> = fc.tuple(orders, etchings, fc.boolean()).map(
+  ([terms, etching, hasFiles]): OrderTerms => ({
+    ...terms,
+    type: 'bulk',
+    files: hasFiles ? terms.files : [],
+    receivers: terms.receivers.slice(0, 1),
+    parents: [],
+    burn: false,
+    uncurse: false,
+    etching,
+  }),
+);
 
 /** Discounts of a key: at most one for each fee. */
 const someDiscounts: fc.Arbitrary<Discount[]> = fc

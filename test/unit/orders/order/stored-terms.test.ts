@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { storedTerms, termsOf } from '#orders/order/stored-terms.ts';
+import { etchings } from '#test/builders/etchings.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
@@ -35,6 +36,7 @@ const terms: fc.Arbitrary<OrderTerms> = fc.record({
   uncurse: fc.boolean(),
   additionalFee: sats,
   nonStandard: fc.boolean(),
+  etching: fc.option(etchings),
   inventory: fc.option(fc.array(fc.record({ value: sats, place: sats }), { minLength: 1, maxLength: 4 })),
 });
 
@@ -55,6 +57,7 @@ describe('stored terms', () => {
         const read = termsOf(column);
         expect(read.postage).toBe(given.postage);
         expect(read.inventory).toEqual(given.inventory);
+        expect(read.etching).toEqual(given.etching);
         expect(read.receivers.map((script) => [...script])).toEqual(
           given.receivers.map((script) => [...script]),
         );

@@ -1,30 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { asRune } from '#kernel/runes/rune.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
-import type { Artifact, Edict, Etching, Runestone } from '#kernel/runes/runestone/artifact.ts';
+import type { Artifact, Edict, Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { decipher } from '#kernel/runes/runestone/decipher.ts';
 import { encipher, sortedEdicts } from '#kernel/runes/runestone/encipher.ts';
 import { readIntegers, writeInteger } from '#kernel/runes/runestone/varint.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
-import { asU128, maxU64, maxU128, type U128 } from '#kernel/runes/u128.ts';
+import { asU128, maxU64, type U128 } from '#kernel/runes/u128.ts';
+import { etchings, integers128, integersTo } from '#test/builders/etchings.ts';
 import { type ModelRunestone, modelOf } from '#test/support/chain/runes/runestone-model.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { read, scriptOf } from './runestone-reader.ts';
 
 const runs = { numRuns: propertyRuns(3000) };
-const edges = [0, 1, 7, 27, 31, 32, 52, 53, 54, 63, 64, 127, 128]
-  .flatMap((bits) => [(1n << BigInt(bits)) - 1n, 1n << BigInt(bits), (1n << BigInt(bits)) + 1n])
-  .filter((value) => value <= maxU128);
-
-const integer = fc.oneof(
-  fc.bigInt({ min: 0n, max: 40n }),
-  fc.constantFrom(...edges),
-  fc.bigInt({ min: 0n, max: maxU128 }),
-);
-const within = (max: bigint) => integer.filter((value) => value <= max);
-const u128 = integer.map(asU128);
-const u64 = within(maxU64).map(asU128);
+const u128 = integers128.map(asU128);
+const u64 = integersTo(maxU64).map(asU128);
 const outputCount = fc.integer({ min: 1, max: 5 });
 
 /** The parts that both readers can say. A cenotaph keeps its mint, and the name it etches. */
@@ -113,9 +103,9 @@ describe('any script gives what a second reader finds', () => {
         weight: 12,
         arbitrary: fc.constantFrom(1n, 2n, 3n, 4n, 5n, 6n, 8n, 10n, 12n, 14n, 16n, 18n, 20n, 22n),
       },
-      { weight: 1, arbitrary: integer.filter((value) => value > 0n) },
+      { weight: 1, arbitrary: integers128.filter((value) => value > 0n) },
     );
-    const value = fc.oneof(fc.bigInt({ min: 0n, max: 7n }), integer);
+    const value = fc.oneof(fc.bigInt({ min: 0n, max: 7n }), integers128);
     const flags = fc.constantFrom(
       [],
       [2n, 1n],
@@ -130,7 +120,7 @@ describe('any script gives what a second reader finds', () => {
     const repeated = fc.array(fc.tuple(tag, value), { maxLength: 4 });
     const mints = fc.constantFrom([], [], [20n, 3n, 20n, 1n], [20n, 0n, 20n, 1n], [20n, 1n << 64n, 20n, 1n]);
     const edict = fc.tuple(
-      fc.oneof(fc.bigInt({ min: 0n, max: 3n }), integer),
+      fc.oneof(fc.bigInt({ min: 0n, max: 3n }), integers128),
       value,
       value,
       fc.bigInt({ min: 0n, max: 6n }),
@@ -175,7 +165,7 @@ describe('any script gives what a second reader finds', () => {
 
   test('in the middle of other bytes', () => {
     fc.assert(
-      fc.property(fc.array(integer, { maxLength: 12 }), fc.nat(9), (integers, before) => {
+      fc.property(fc.array(integers128, { maxLength: 12 }), fc.nat(9), (integers, before) => {
         const script = scriptOf(integers);
         const bytes = Buffer.concat([Buffer.alloc(before, 0xff), script, Buffer.from([0x00, 0x14])]);
         expect(decipher(bytes, before, before + script.length, 3)).toEqual(read(script, 3));
@@ -187,30 +177,13 @@ describe('any script gives what a second reader finds', () => {
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const id = fc
-  .tuple(u64, within(2n ** 32n - 1n).map(Number))
+  .tuple(u64, integersTo(2n ** 32n - 1n).map(Number))
   .map(([block, tx]) => ({ block, tx: block === 0 ? 0 : tx }));
-const terms: fc.Arbitrary<Terms> = fc.record({
-  amount: optional(within(2n ** 63n).map(asU128)),
-  cap: optional(within(2n ** 63n).map(asU128)),
-  heightStart: optional(u64),
-  heightEnd: optional(u64),
-  offsetStart: optional(u64),
-  offsetEnd: optional(u64),
-});
-const etching: fc.Arbitrary<Etching> = fc.record({
-  divisibility: optional(fc.nat(38)),
-  premine: optional(within(2n ** 127n).map(asU128)),
-  rune: optional(integer.map(asRune)),
-  spacers: optional(fc.nat(2 ** 27 - 1)),
-  symbol: optional(fc.nat(0x10ffff).filter((code) => code < 0xd800 || code > 0xdfff)),
-  terms: optional(terms),
-  turbo: fc.boolean(),
-});
 const edict: fc.Arbitrary<Edict> = fc.record({ id, amount: u128, output: fc.nat(5) });
 const runestone: fc.Arbitrary<Runestone> = fc.record({
   kind: fc.constant('runestone' as const),
   edicts: fc.array(edict, { maxLength: 6 }),
-  etching: optional(etching),
+  etching: optional(etchings),
   mint: optional(id),
   pointer: optional(fc.nat(4)),
 });
@@ -241,7 +214,7 @@ test('a runestone of any length is one push', () => {
   }
 });
 
-test('an integer is written in its shortest form and read again, exactly', () => {
+test('an integers128 is written in its shortest form and read again, exactly', () => {
   fc.assert(
     fc.property(fc.array(u128, { maxLength: 6 }), (integers: U128[]) => {
       const bytes: number[] = [];
