@@ -83,9 +83,9 @@ export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | 
   );
   const groups = groupFiles(settled);
   if (!Array.isArray(groups)) return groups;
-  if (terms.etching !== null && groups.length > 1) return etchingParted(groups);
   const isMined = groups.some((group) => isMinedDirectly(settled, group));
-  if (isMined && terms.files.length > 1) return minedAlone(settled, groups);
+  const parted = partedFault(settled, groups, isMined);
+  if (parted !== null) return parted;
   // money that only such a reveal can spend would be lost if no miner takes it
   const isDirect = terms.type === 'direct' && groups.length === 1 && !revealsPostageFirst(terms) && !isMined;
   return priced(settled, revenue, groups, isDirect ? 'direct' : 'wallet');
@@ -103,6 +103,16 @@ function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRef
   const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;
   const reason = `File ${file + 1} makes a transaction above ${standardWeightMax} weight units, which a miner must take directly: order it alone.`;
   return refused('non-standard-alone', reason, { file });
+}
+
+/** Why files cannot be in several reveals, or with each other; null: they can. */
+function partedFault(
+  terms: SettledTerms,
+  groups: readonly LeafGroup[],
+  isMined: boolean,
+): OrderRefusal | null {
+  if (terms.etching !== null && groups.length > 1) return etchingParted(groups);
+  return isMined && terms.files.length > 1 ? minedAlone(terms, groups) : null;
 }
 
 /** One transaction etches: files of others would be sent at another time, and could not be refunded with it. */

@@ -88,7 +88,7 @@ function expectRead(envelope: ReadEnvelope, fieldsGiven: EnvelopeFields, place: 
   expect(envelope.flags).toBe(flagsOf(given, place));
 }
 
-function flagsOf({ parents, metadata, pointer, body }: EnvelopeFields, place: number): number {
+function flagsOf({ parents, metadata, pointer, body }: Omit<EnvelopeFields, 'rune'>, place: number): number {
   const repeats = parents.length > 1 || (metadata?.length ?? 0) > 520;
   return (
     (place > 0 ? envelopeFlags.notAtOffsetZero : 0) |
