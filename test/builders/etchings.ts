@@ -21,7 +21,7 @@ export const integersTo = (max: bigint): fc.Arbitrary<bigint> => integers128.fil
 const u64 = integersTo(maxU64).map(asU128);
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 
-/** As the product makes them: the wallet compares prototypes, too. */
+/** Objects as the product makes them: the wallet compares prototypes, too. */
 const plainObjects = { noNullPrototype: true } as const;
 
 const terms: fc.Arbitrary<Terms> = fc.record(

@@ -80,7 +80,7 @@ export function revealScript(
   return script;
 }
 
-/** The bytes of a leaf with these envelopes, and a claim of so many bytes; null: without one. */
+/** The bytes of a leaf with these envelopes, and with a claim of `claim` bytes; null: without one. */
 export function revealScriptBytes(
   envelopes: readonly EnvelopeLengths[],
   claim: number | null = null,

@@ -61,7 +61,7 @@ function readDivisibility(values: RequestValues, given: unknown): number | null 
   return values.fault('divisibility', `must be from 0 to ${divisibilityMax}`);
 }
 
-/** One character, as a code point: U+0000 is one, and half of a surrogate pair is none. */
+/** One character, as a code point: U+0000 is one, and half of a surrogate pair is not. */
 function readSymbol(values: RequestValues, given: unknown): number | null {
   if (!isGiven(given)) return null;
   const [symbol, ...others] = typeof given === 'string' ? given : [];
@@ -153,7 +153,7 @@ function readWindow(
   return [start, end];
 }
 
-/** What there can ever be fits into 128 bits, is not nothing, and is what the order says. */
+/** The largest supply fits into 128 bits, is above 0, and is the one that the order names. */
 function checkSupply(
   values: RequestValues,
   { premine, terms, divisibility }: Pick<Etching, 'premine' | 'terms'> & { readonly divisibility: number },
