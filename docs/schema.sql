@@ -859,6 +859,23 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION service.keep_spent_coins()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- two that spend the same coins take their rows in one order
+  PERFORM FROM service.wallet_coins AS c JOIN (SELECT DISTINCT txid, vout FROM changed) AS s USING (txid, vout)
+    ORDER BY c.txid, c.vout FOR UPDATE OF c;
+  UPDATE service.wallet_coins AS c SET is_spent = s.is_live
+    FROM (SELECT txid, vout, EXISTS (SELECT FROM service.wallet_spends AS live
+                                      WHERE live.txid = o.txid AND live.vout = o.vout AND live.ended_at IS NULL) AS is_live
+            FROM (SELECT DISTINCT txid, vout FROM changed) AS o) AS s
+   WHERE c.txid = s.txid AND c.vout = s.vout AND c.is_spent <> s.is_live;
+  RETURN NULL;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION service.keep_token_balances()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -913,6 +930,17 @@ CREATE OR REPLACE FUNCTION service.keys_by_hash(hashes bytea[])
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog'
 AS $function$SELECT * FROM service.keys WHERE hash = ANY (hashes) AND revoked_at IS NULL$function$
+;
+
+CREATE OR REPLACE FUNCTION service.know_spent_coin()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM FROM service.wallet_spends AS s WHERE s.txid = NEW.txid AND s.vout = NEW.vout AND s.ended_at IS NULL FOR SHARE;
+  NEW.is_spent := FOUND;
+  RETURN NEW;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION service.refuse_change()
@@ -1851,6 +1879,7 @@ CREATE TABLE service.token_orders (
 );
 CREATE INDEX token_orders_account ON service.token_orders USING btree (account, created_at);
 CREATE INDEX token_orders_look_at ON service.token_orders USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX token_orders_pending ON service.token_orders USING btree (id) WHERE (state = 'pending'::text);
 CREATE INDEX token_orders_waiting ON service.token_orders USING btree (id) WHERE is_waiting;
 
 CREATE TABLE service.token_orders_offset (
@@ -1975,6 +2004,7 @@ CREATE TABLE service.wallet_coins (
   held text NOT NULL,
   why text NOT NULL,
   aside text,
+  is_spent boolean NOT NULL DEFAULT false,
   CONSTRAINT wallet_coins_pkey PRIMARY KEY (txid, vout),
   CONSTRAINT wallet_coins_aside_check CHECK ((aside = ANY (ARRAY['inscribed'::text, 'runic'::text, 'special'::text]))),
   CONSTRAINT wallet_coins_branch_check CHECK ((branch >= 0)),
@@ -1987,10 +2017,12 @@ CREATE TABLE service.wallet_coins (
   CONSTRAINT wallet_coins_vout_check CHECK ((vout >= 0)),
   CONSTRAINT wallet_coins_why_check CHECK ((why = ANY (ARRAY['payment'::text, 'deposit'::text, 'commit'::text, 'excess'::text, 'rest'::text, 'spending'::text, 'delivery'::text, 'revenue'::text, 'fund'::text, 'credit'::text])))
 );
+CREATE INDEX wallet_coins_accounts ON service.wallet_coins USING btree (kind, subject) INCLUDE (value, txid, vout) WHERE ((held = 'accounts'::text) AND (aside IS NULL) AND (NOT is_spent));
 CREATE INDEX wallet_coins_free ON service.wallet_coins USING btree (value DESC, txid, vout) WHERE ((held = 'free'::text) AND (aside IS NULL));
 CREATE INDEX wallet_coins_fund ON service.wallet_coins USING btree (txid) WHERE (kind = 'fund'::text);
 CREATE INDEX wallet_coins_left ON service.wallet_coins USING btree (value DESC) WHERE ((kind = 'payout'::text) AND (held = 'accounts'::text));
 CREATE INDEX wallet_coins_subject ON service.wallet_coins USING btree (subject) WHERE (subject IS NOT NULL);
+CREATE TRIGGER know_spent_coin BEFORE INSERT ON service.wallet_coins FOR EACH ROW EXECUTE FUNCTION service.know_spent_coin();
 
 CREATE TABLE service.wallet_coins_fill (
   one boolean NOT NULL DEFAULT true,
@@ -2015,6 +2047,8 @@ CREATE TABLE service.wallet_spends (
 );
 CREATE INDEX wallet_spends_family ON service.wallet_spends USING btree (family);
 CREATE UNIQUE INDEX wallet_spends_live ON service.wallet_spends USING btree (txid, vout) WHERE (ended_at IS NULL);
+CREATE TRIGGER keep_spent_coins_added AFTER INSERT ON service.wallet_spends REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION service.keep_spent_coins();
+CREATE TRIGGER keep_spent_coins_changed AFTER UPDATE ON service.wallet_spends REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION service.keep_spent_coins();
 
 CREATE TABLE service.wallet_transactions (
   txid bytea NOT NULL,
@@ -2200,3 +2234,4 @@ END) STORED,
 CREATE INDEX withdrawals_account ON service.withdrawals USING btree (account, created_at);
 CREATE INDEX withdrawals_open ON service.withdrawals USING btree (created_at) WHERE (state = 'pending'::text);
 CREATE INDEX withdrawals_payout ON service.withdrawals USING btree (payout) WHERE (payout IS NOT NULL);
+CREATE INDEX withdrawals_processing ON service.withdrawals USING btree (account) WHERE (state = 'processing'::text);

@@ -238,6 +238,8 @@ export const sharedTables: readonly SharedTables[] = [
         'service.ledger_entries',
         'service.payments_seen',
         'service.token_balances',
+        'service.wallet_coins',
+        'service.wallet_spends',
       ],
     },
     why: 'an audit compares tables of several rooms in one statement: all credits would be a parameter of 100 MB',

@@ -75,7 +75,7 @@ export async function keepCoins(
           AND NOT EXISTS (SELECT FROM wanted AS w WHERE w.txid = c.txid AND w.vout = c.vout)
      )
      INSERT INTO service.wallet_coins AS c (txid, vout, value, branch, key_index, kind, subject, held, why)
-     SELECT txid, vout, value, branch, key_index, $2, subject, held, why FROM wanted
+     SELECT txid, vout, value, branch, key_index, $2, subject, held, why FROM wanted ORDER BY txid, vout
      ON CONFLICT (txid, vout) DO UPDATE
         SET value = excluded.value, branch = excluded.branch, key_index = excluded.key_index, kind = excluded.kind,
             subject = excluded.subject, held = excluded.held, why = excluded.why
@@ -143,11 +143,19 @@ export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bi
   return BigInt(rows[0]?.sats ?? 0);
 }
 
+/**
+ * SQL: whether a coin, by its name in the statement, is held by accounts, not set aside, and spent by nothing that is
+ * stored. `is_spent` leaves spent ones out by an index, so what is over costs nothing.
+ */
+export const isFreeOfAccounts = (coin: string): string =>
+  `(${coin}.held = 'accounts' AND ${coin}.aside IS NULL AND NOT ${coin}.is_spent
+    AND NOT ${isSpent(`${coin}.txid`, `${coin}.vout`)})`;
+
 /** Sats of all coins that accounts hold, that are not set aside and that nothing stored spends. */
 export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(c.value), 0)::text AS sats FROM service.wallet_coins AS c
-      WHERE c.held = 'accounts' AND c.aside IS NULL AND NOT ${isSpent('c.txid', 'c.vout')}`,
+      WHERE ${isFreeOfAccounts('c')}`,
   );
   return BigInt(rows[0]?.sats ?? 0);
 }

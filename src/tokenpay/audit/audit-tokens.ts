@@ -9,6 +9,7 @@ import {
   creditFaults,
   entryFaults,
   reservedFaults,
+  spentFaults,
   supplyFaults,
   withdrawalFaults,
 } from './token-faults.queries.ts';
@@ -56,6 +57,7 @@ async function lookOnce(tx: pg.ClientBase): Promise<TokenDifference[]> {
     ...(await creditFaults(tx)),
     ...(await withdrawalFaults(tx)),
     ...(await reservedFaults(tx)),
+    ...(await spentFaults(tx)),
     ...(isComparable ? await supplyFaults(tx) : []),
   ];
 }

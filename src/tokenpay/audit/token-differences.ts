@@ -22,6 +22,10 @@ export const tokenDifferences = {
     what: 'what a balance reserves, and what the open withdrawals of its account take',
     action: 'let no withdrawal of it be made, and report it: the withdrawals count',
   },
+  spent: {
+    what: 'whether a coin of accounts is noted as spent, and whether a stored transaction that may be mined spends it (1: yes)',
+    action: 'let no withdrawal be made, and report it: the transactions count',
+  },
   credit: {
     what: 'the block of a credit, and that of its payment',
     action:

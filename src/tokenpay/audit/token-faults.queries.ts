@@ -99,6 +99,18 @@ export async function reservedFaults(client: pg.ClientBase): Promise<TokenDiffer
   return faultsOf('reserved', rows);
 }
 
+/** Coins of accounts that are not noted as what stored transactions say of them. */
+export async function spentFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT concat(encode(c.txid, 'hex'), ':', c.vout, ' (txid in internal order)') AS place,
+            c.is_spent::integer::text AS noted, (s.txid IS NOT NULL)::integer::text AS found
+       FROM service.wallet_coins AS c
+       LEFT JOIN service.wallet_spends AS s ON s.txid = c.txid AND s.vout = c.vout AND s.ended_at IS NULL
+      WHERE c.held = 'accounts' AND c.is_spent <> (s.txid IS NOT NULL) ORDER BY place`,
+  );
+  return faultsOf('spent', rows);
+}
+
 /** Credits whose payment is in another block, or in none; their heights, -1: none. */
 export async function creditFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { isSpent } from '#purse/transactions/spends.store.ts';
+import { isFreeOfAccounts } from '#purse/coins/coins.store.ts';
 
 /** A coin that is held for accounts, in a block. */
 export interface AccountCoin {
@@ -50,7 +50,7 @@ export async function readAccountCoins(
                UNION ALL
                SELECT c.*, NULL FROM service.wallet_coins AS c WHERE c.kind = 'payout') AS c
          JOIN service.payments_seen AS p ON p.txid = c.txid AND p.vout = c.vout AND p.height IS NOT NULL
-        WHERE c.held = 'accounts' AND c.aside IS NULL AND NOT ${isSpent('c.txid', 'c.vout')}
+        WHERE ${isFreeOfAccounts('c')}
      ), ranked AS (
        SELECT *, row_number() OVER (PARTITION BY owner ORDER BY units DESC NULLS LAST, value DESC, txid, vout) AS place
          FROM coins

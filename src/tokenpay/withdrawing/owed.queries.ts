@@ -2,7 +2,8 @@ import type pg from 'pg';
 
 /**
  * Sats that coins of accounts must have: balances above 0 without what signed withdrawals pay, and base fees of orders that
- * have not ended. A withdrawal whose transaction may be mined has taken its coins already.
+ * have not ended: what ended orders had is the service's or an account's. A withdrawal whose transaction may be mined has
+ * taken its coins already. Costs a look for each balance, order that has not ended, and withdrawal under way.
  */
 export async function owedToAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -13,8 +14,9 @@ export async function owedToAccounts(client: pg.Pool | pg.ClientBase): Promise<b
                 FROM service.token_balances AS b LEFT JOIN under_way AS u USING (account) WHERE b.asset = 0)
            + (SELECT coalesce(sum(CASE WHEN to_account = 'owed' THEN amount ELSE 0 END
                                 - CASE WHEN from_account = 'owed' THEN amount ELSE 0 END), 0)
-                FROM service.ledger_entries
-               WHERE subject_kind = 'token-order' AND 'owed' IN (from_account, to_account)))::text AS sats`,
+                FROM service.token_orders AS o
+                JOIN service.ledger_entries AS e ON e.subject_id = o.id AND e.subject_kind = 'token-order'
+               WHERE o.state = 'pending' AND 'owed' IN (e.from_account, e.to_account)))::text AS sats`,
   );
   return BigInt(rows[0]?.sats ?? 0);
 }

@@ -27,13 +27,18 @@ export async function uncoveredWithdrawals(
   const { rows } = await client.query<{ id: string }>(
     `WITH members AS (
        SELECT id, account FROM service.withdrawals WHERE payout = $1 AND state IN ('pending', 'processing')
+     ), taking AS (
+       SELECT w.* FROM service.withdrawals AS w
+        WHERE w.payout = $1 AND w.state IN ('pending', 'processing')
+       UNION ALL
+       SELECT w.* FROM service.withdrawals AS w
+        WHERE w.state = 'pending' AND w.payout IS DISTINCT FROM $1 AND w.account IN (SELECT account FROM members)
      ), open AS (
        SELECT w.id, w.account, side.asset,
               sum(side.units) OVER (PARTITION BY w.account, side.asset ORDER BY w.created_at DESC, w.id DESC) - side.units AS newer
-         FROM service.withdrawals AS w
+         FROM taking AS w
          CROSS JOIN LATERAL (VALUES (w.asset, w.reserved_units), (0, w.reserved_sats::numeric)) AS side (asset, units)
-        WHERE side.units > 0 AND (w.id IN (SELECT id FROM members)
-              OR (w.state = 'pending' AND w.account IN (SELECT account FROM members)))
+        WHERE side.units > 0
      ), balances AS (
        SELECT account, asset, amount + CASE WHEN asset = 0 THEN $2::numeric ELSE 0 END AS most, reserved
          FROM service.token_balances WHERE account IN (SELECT account FROM members))
