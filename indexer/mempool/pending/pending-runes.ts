@@ -14,7 +14,7 @@ import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { type Height, trustedHeight } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { isReservedRune, type Rune, runeCommitment } from '#kernel/runes/rune.ts';
+import { isReservedRune, maturityBlocks, type Rune, runeCommitment } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { Artifact } from '#kernel/runes/runestone/artifact.ts';
 import { decipher } from '#kernel/runes/runestone/decipher.ts';
@@ -106,8 +106,6 @@ export interface RuneContext {
 
 /** More inputs of an etching are not looked at: the node is asked about each. */
 export const committingInputsMax = 50;
-/** A commitment has six confirmations with the block of the etching. */
-const confirmationsBefore = 5;
 const opReturn = 0x6a;
 const op13 = 0x5d;
 const hashLength = 32;
@@ -333,7 +331,7 @@ function maturityOf(
   const heights = spent.flatMap((output, input) => {
     if (output === null || output.confirmations === 0) return [];
     const alone = spent.map((each, at) => (at === input ? each : null));
-    return isCommitted(batch, tx, rune, alone) ? height - output.confirmations + confirmationsBefore : [];
+    return isCommitted(batch, tx, rune, alone) ? height - output.confirmations + maturityBlocks : [];
   });
   return heights.length === 0 ? null : Math.min(...heights);
 }
@@ -363,7 +361,7 @@ function youngOutpoints(
 ): string[] {
   const outpoints = batch.outpoints(tx);
   return spent.flatMap((output, input) =>
-    output === null || output.confirmations >= confirmationsBefore
+    output === null || output.confirmations >= maturityBlocks
       ? []
       : txidName(outpoints, input * outpointLength),
   );

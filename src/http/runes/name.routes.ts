@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { blockAt } from '#chain/blocks/block.queries.ts';
-import { mempoolState } from '#chain/pending/pending.queries.ts';
-import { type PendingClaim, pendingClaims, pendingMints } from '#chain/pending/pending-runes.queries.ts';
-import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
+import { type PendingClaim, pendingMints } from '#chain/pending/pending-runes.queries.ts';
+import { followedRevision, type NameStanding, nameStanding } from '#chain/runes/name-standing.queries.ts';
+import type { RuneDetail } from '#chain/runes/rune.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { mintStateOf } from '#http/ord/runes/mint-state.ts';
@@ -19,17 +19,21 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { isReservedRune, type Rune, runeCommitment, runeLetters } from '#kernel/runes/rune.ts';
+import {
+  isReservedRune,
+  maturityBlocks,
+  type Rune,
+  runeCommitment,
+  runeLetters,
+} from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { mintEnd, mintStart, type Terms } from '#kernel/runes/terms.ts';
 import { asU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
-import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
+import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { exactNumber } from '#kernel/text/exact-number.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountSchema, amountView, runeParts, runeView, units } from './rune-views.ts';
 
-/** A commitment in a block counts from this many blocks later on: the reveal is then its sixth confirmation. */
-const commitmentBlocks = 5;
 /** What a block takes on average: the dates of coming heights are estimates. */
 const blockSeconds = 600;
 
@@ -166,22 +170,14 @@ function nameRoute(app: App, { pool, network }: AppDependencies): void {
         pool,
         async ({ client, tip }) => {
           await requireRunes(client);
-          const view = await nameView(client, name, tip, network);
-          const revision = await followedRevision(client);
-          const claims = revision === null ? null : await pendingClaims(client, name);
-          setMoment(request, reply, tip, revision);
-          return { ...view, pending: claims === null ? null : claims.map((claim) => claimView(claim, name)) };
+          const standing = await nameStanding(client, network, name);
+          setMoment(request, reply, tip, await followedRevision(client));
+          return nameView(client, name, tip, network, standing);
         },
         askerOf(reply).signal,
       );
     },
   });
-}
-
-/** The revision of the mempool; null: none is followed. */
-async function followedRevision(client: ClientBase): Promise<number | null> {
-  const state = await mempoolState(client);
-  return state?.isFollowed === true ? state.revision : null;
 }
 
 function claimView({ txid, firstSeen, spacers, state, matureHeight }: PendingClaim, rune: Rune) {
@@ -248,11 +244,9 @@ async function nameView(
   name: Rune,
   tip: Tip | null,
   network: NetworkParameters,
-): Promise<Omit<Type.Static<typeof nameAnswer>, 'pending'>> {
+  { rune, unlock: first, claims }: NameStanding,
+): Promise<Type.Static<typeof nameAnswer>> {
   const height = nextHeight(tip);
-  const rune = await runeDetail(client, { kind: 'rune', rune: name });
-  const unlock = unlockHeight(network, name);
-  const first = unlock === null ? null : Math.max(unlock, network.firstRuneHeight);
   const isFree = first !== null && rune === null;
   const block = tip === null ? null : await blockAt(client, { kind: 'height', height: tip.height });
   return {
@@ -264,10 +258,11 @@ async function nameView(
     commitment: isFree
       ? {
           push: Buffer.from(runeCommitment(name)).toString('hex'),
-          blocks: commitmentBlocks,
-          earliestReveal: Math.max(height + commitmentBlocks, first),
+          blocks: maturityBlocks,
+          earliestReveal: Math.max(height + maturityBlocks, first),
         }
       : null,
+    pending: claims === null ? null : claims.map((claim) => claimView(claim, name)),
   };
 }
 

@@ -77,6 +77,12 @@ export function reservedRune(block: number | bigint, tx: number): Rune {
   return asRune(firstReserved + ((BigInt(block) << 32n) | BigInt(tx)));
 }
 
+/**
+ * Blocks from a commitment to the first one that may etch its name: that one gives the commitment its sixth
+ * confirmation (ord, `Runestone::COMMIT_CONFIRMATIONS`).
+ */
+export const maturityBlocks = 5;
+
 /** What a transaction before the etching pushes to claim the name: little endian, without zeros at the end. */
 export function runeCommitment(rune: Rune): Uint8Array {
   const bytes: number[] = [];

@@ -6,12 +6,6 @@ import type { U128 } from '#kernel/runes/u128.ts';
 import type { OrderTerms } from './order-terms.ts';
 import { type FileGroup, postageOutputCount, type SettledTerms } from './settled-terms.ts';
 
-/**
- * Blocks that a reveal waits after its commit (BIP 68): a block may etch a name from the sixth confirmation of its
- * commit on, which the block gives that is five above (ord, `Runestone::COMMIT_CONFIRMATIONS`).
- */
-export const maturityBlocks = 5;
-
 /** The name that the leaf of a reveal claims; null: it etches none, or one that ord gives. */
 export const claimedName = ({ etching }: Pick<OrderTerms, 'etching'>): Rune | null => etching?.rune ?? null;
 

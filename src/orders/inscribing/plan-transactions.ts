@@ -11,11 +11,12 @@ import type {
   TransactionPlan,
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import { maturityBlocks } from '#kernel/runes/rune.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 import { encipher, routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import { commitAmounts } from './commit-amounts.ts';
-import { claimedName, etchingRunestone, maturityBlocks, premineOutputs } from './etching-parts.ts';
+import { claimedName, etchingRunestone, premineOutputs } from './etching-parts.ts';
 import type { OrderLayout, RevealLayout } from './order-layout.ts';
 import { type OrderRefusal, type OrderTerms, refused, shortOf } from './order-terms.ts';
 import {

@@ -1,0 +1,43 @@
+import type { NameStanding } from '#chain/runes/name-standing.queries.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { maturityBlocks } from '#kernel/runes/rune.ts';
+
+/**
+ * The first block that could have the reveal of an etching whose commit is not sent yet: the next block has the commit.
+ *
+ * @param tip of the index; null: no block is indexed
+ */
+export const earliestReveal = (tip: number | null): number => (tip ?? -1) + 1 + maturityBlocks;
+
+/**
+ * Why an order cannot etch a name, in a sentence; null: it can. A pending etching of the same name counts where a block
+ * before `height`, or that one, may have it. Pure.
+ *
+ * @param height of the first block that could have the reveal
+ * @param own txid of the reveal of the order, which is no rival of itself; null: it has none yet
+ */
+export function nameFault(
+  name: string,
+  { rune, unlock, claims }: NameStanding,
+  height: number,
+  own: Txid | null = null,
+): string | null {
+  if (rune !== null)
+    return `The rune ${name} is etched already, in block ${rune.height}. Choose another name.`;
+  if (unlock === null) return `The name ${name} is reserved: no one can choose it.`;
+  if (height < unlock)
+    return `The name ${name} is locked until block ${unlock}: the first block that could etch it for this order is ${height}.`;
+  const rival = claims?.find(
+    ({ txid, state, matureHeight }) =>
+      mayEtch(state, matureHeight, height) && (own === null || Buffer.compare(txid, own) !== 0),
+  );
+  return rival === undefined
+    ? null
+    : `The pending transaction ${displayHash(rival.txid)} etches the name ${name}. Choose another name.`;
+}
+
+/** States of pending etchings (docs/mempool.md) that a block up to `height` may make a rune of. */
+function mayEtch(state: string, matureHeight: number | null, height: number): boolean {
+  if (state === 'open' || state === 'unknown') return true;
+  return state === 'immature' && (matureHeight === null || matureHeight <= height);
+}
