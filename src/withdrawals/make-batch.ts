@@ -24,6 +24,7 @@ import {
   weightMax,
 } from './plan-batch.ts';
 import { leftOut, type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
+import { partCostly, tooCostly } from './underpriced.ts';
 import { readWithheld, type Withheld } from './withheld.ts';
 
 export interface BatchPolicy {
@@ -64,6 +65,11 @@ export async function makeBatch(
   const { plan } = planned;
   if (plan === null) return endRefused(client, making, planned);
   const ready = { ...making, withdrawals, withheld, planned, plan, ownIndex, debtMax: policy.debtMax };
+  if (replaced === null && !isWithinPrices(ready, policy)) {
+    // those before it paid all of them
+    if (transactions.length > 0) return tooCostly;
+    return partCostly(client, ready, feeRate, policy);
+  }
   const waits = await whyWaits(parts, ready, policy);
   return waits ?? signAndStore(parts, ready, wanted.limits);
 }
@@ -103,8 +109,6 @@ async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPoli
   const { payout, transactions, replaced, withdrawals, planned, plan } = ready;
   // those before it paid all of them
   if (transactions.length > 0 && leftOut(ready).length > 0) return waitingReason(planned);
-  if (replaced === null && !isWithinPrices(ready, policy))
-    return 'Its transaction costs more now than the prices of its withdrawals and WITHDRAW_BUMP_MAX_SATS: it waits for lower fees, or for larger change of others.';
   if (replaced !== null && !mayCost(plan.fee, withdrawals, transactions, policy))
     return 'To pay more would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
   const tip = (await readPaymentsOffset(parts.client))?.height ?? 0;

@@ -13,6 +13,7 @@ import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { putBatchState, reserveWithdrawal, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { partBatch } from '#withdrawals/end-batch.ts';
 import { formBatches } from '#withdrawals/form-batches.ts';
+import { partCostly, tooCostly } from '#withdrawals/underpriced.ts';
 
 // batches of one database: each test forms those of its own withdrawals
 let database: TestDatabase;
@@ -34,7 +35,7 @@ async function earned(account: string, amount: bigint): Promise<void> {
   ]);
 }
 
-async function asked(account: string, amount: bigint, feeRate: bigint): Promise<Withdrawal> {
+async function asked(account: string, amount: bigint, feeRate: bigint, fee = 1n): Promise<Withdrawal> {
   const made = await reserveWithdrawal(
     client,
     {
@@ -44,7 +45,7 @@ async function asked(account: string, amount: bigint, feeRate: bigint): Promise<
       amount,
       script: scriptOf(1),
       address: 'bc1q',
-      fee: 1n,
+      fee,
       postage: 0n,
       payer: 'withdrawal',
       feeRate,
@@ -90,6 +91,37 @@ test('a batch that cannot be made is parted into one for each of its withdrawals
   const [only] = await withdrawalsOf(client, first!.id);
   // it is parted no further
   expect(await partBatch(client, { ...made, payout: first! }, [only!], 'Why.')).toBe('Why.');
+});
+
+test('of a batch that costs too much, withdrawals that were priced at a lower rate wait together', async () => {
+  await earned('costly', 10_000n);
+  for (const fee of [10n, 10n, 500n]) await asked('costly', 1_000n, 6_000n, fee);
+  await formBatches(client);
+  const payout = await batchOf(6_000n);
+  const withdrawals = await withdrawalsOf(client, payout.id);
+  const ready = { payout, transactions: [], withdrawals };
+  // fees rose for all of them: they wait as one
+  expect(await partCostly(client, ready, 6_000n, { bumpMax: 0n })).toBe(tooCostly);
+  expect(await partCostly(client, ready, 2_000n, { bumpMax: 0n })).toBeNull();
+  await asked('costly', 1_000n, 6_000n);
+  await formBatches(client);
+  const both = (await openPayouts(client)).filter((each) => each.feeRate === 6_000n);
+  const feesOf = async (id: string) => (await withdrawalsOf(client, id)).map(({ fee }) => fee);
+  const fees = new Map(
+    await Promise.all(both.map(async ({ id }) => [id === payout.id, await feesOf(id)] as const)),
+  );
+  // later ones join the batch that can be sent
+  expect(fees).toEqual(
+    new Map([
+      [true, [500n, 1n]],
+      [false, [10n, 10n]],
+    ]),
+  );
+  // where the prices say nothing, each is tried alone
+  const rest = { ...ready, withdrawals: await withdrawalsOf(client, payout.id) };
+  expect(await partCostly(client, rest, 1n, { bumpMax: 0n })).toBeNull();
+  await formBatches(client);
+  expect((await openPayouts(client)).filter((each) => each.feeRate === 6_000n).length).toBe(3);
 });
 
 test('the newest withdrawals are left out of what a balance does not cover any more', async () => {

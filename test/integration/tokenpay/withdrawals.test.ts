@@ -434,4 +434,34 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     ]);
     await its.audit();
   });
+
+  test('that was priced before fees rose waits by itself', async () => {
+    const { world } = shop;
+    await its.earn(10n, 200_000);
+    const { withdrawals } = world;
+    await world.stop();
+    const before = await its.asked(its.bitcoin(10_000, addressOf(913), { feeRate: 50 }));
+    // the fee is a part of what is withdrawn: what is reserved stays
+    expect(before.price.payer).toBe('withdrawal');
+    await world.database.pool.query('UPDATE service.withdrawals SET fee = 50 WHERE id = $1', [before.id]);
+    const later = await its.asked(its.bitcoin(10_000, addressOf(914), { feeRate: 50 }));
+    // above what other coins than those of the price may cost, and below the smallest transaction of the first one
+    world.withdrawals = { ...withdrawals, bumpMax: 3_000n };
+    await world.follow();
+    await its.until(later.id, 'processing');
+    await its.mined(later.id);
+    const waiting = await world.eventually(async () => {
+      const found = await its.read(before.id);
+      return found.reason !== null && found;
+    });
+    expect([waiting.state, waiting.reason]).toEqual([
+      'pending',
+      expect.stringContaining('costs more now than the prices of its withdrawals'),
+    ]);
+    await cancel(before.id);
+    await its.audit();
+    await world.stop();
+    world.withdrawals = withdrawals;
+    await world.follow();
+  });
 });

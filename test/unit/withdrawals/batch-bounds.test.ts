@@ -6,6 +6,7 @@ import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { feeRatesOf } from '#withdrawals/asking-parts.ts';
 import { isWithinPrices } from '#withdrawals/make-batch.ts';
 import { spendableCoins } from '#withdrawals/plan-batch.ts';
+import { underpriced } from '#withdrawals/underpriced.ts';
 
 test('nothing is priced below what the node takes now', () => {
   const [leastFeeRate, mempoolMinFeeRate] = [100n, 7000n];
@@ -50,4 +51,19 @@ test('a first transaction costs the prices of what it pays, and the bound beyond
   const isWithin = (fee: bigint, overpaid = 0n) =>
     isWithinPrices({ withdrawals, plan: { fee, overpaid, outputs } as WithdrawalPlan }, { bumpMax: 200n });
   expect([isWithin(1700n), isWithin(1701n), isWithin(1900n, 200n)]).toEqual([true, false, true]);
+});
+
+test('a withdrawal is underpriced where its price and the bound do not pay its smallest transaction', () => {
+  const script = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
+  const priced = [109n, 110n, 111n].map((fee) => ({
+    id: String(fee),
+    fee,
+    script,
+  })) as unknown as Withdrawal[];
+  const idsAt = (feeRate: bigint, bumpMax: bigint) =>
+    underpriced(priced, feeRate, { bumpMax }).map(({ id }) => id);
+  // 111 virtual bytes: one input and one output, both P2TR
+  expect(idsAt(1000n, 0n)).toEqual(['109', '110']);
+  expect(idsAt(1000n, 1n)).toEqual(['109']);
+  expect(idsAt(2000n, 0n)).toEqual(['109', '110', '111']);
 });

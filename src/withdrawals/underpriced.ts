@@ -1,0 +1,51 @@
+import type pg from 'pg';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
+import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { insertBatch, lockPayout } from '#payouts/payout/payout.store.ts';
+import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
+import { putBatch } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { partBatch } from './end-batch.ts';
+import type { BatchPolicy } from './make-batch.ts';
+import type { ReadyBatch } from './store-batch.ts';
+
+/** The reason of a batch that costs more than it may. */
+export const tooCostly =
+  'Its transaction costs more now than the prices of its withdrawals and WITHDRAW_BUMP_MAX_SATS: it waits for lower fees, or for larger change of others.';
+
+/**
+ * Parts a batch that costs more than the prices of what it pays. Withdrawals that cost too much even alone were priced at a
+ * lower rate: they wait together in a batch of their own, and the others are planned again. Where none is known to be
+ * the cause, each is tried alone. Returns why the batch waits where nothing is parted.
+ */
+export async function partCostly(
+  client: pg.ClientBase,
+  ready: Pick<ReadyBatch, 'payout' | 'transactions' | 'withdrawals'>,
+  feeRate: bigint,
+  policy: Pick<BatchPolicy, 'bumpMax'>,
+): Promise<string | null> {
+  const { payout, withdrawals } = ready;
+  const poor = underpriced(withdrawals, feeRate, policy);
+  if (poor.length === withdrawals.length) return tooCostly;
+  if (poor.length === 0) return partBatch(client, ready, withdrawals, tooCostly);
+  await withTransaction(client, async (tx) => {
+    if ((await lockPayout(tx, payout.id))?.state !== 'asked') return;
+    const ids = poor.map(({ id }) => id);
+    await putBatch(tx, ids, null, true);
+    await putBatch(tx, ids, await insertBatch(tx, payout.feeRate));
+  });
+  return null;
+}
+
+/** Withdrawals whose price, with what a batch may cost beyond it, is below the fee of their smallest transaction. */
+export function underpriced(
+  withdrawals: readonly Withdrawal[],
+  feeRate: bigint,
+  { bumpMax }: Pick<BatchPolicy, 'bumpMax'>,
+): readonly Withdrawal[] {
+  return withdrawals.filter(
+    ({ fee, script }) =>
+      fee + bumpMax < feeOf(frameWeight(1, 1) + keyInputWeight + outputWeight(script), feeRate),
+  );
+}
