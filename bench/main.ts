@@ -81,6 +81,14 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --paid N         payments whose webhooks are waited for (default 100)
             --block N        payments of one block (default 1000)
 
+  withdrawals  from a reservation to its broadcast, alone and beside many open orders, and a batch of many withdrawals
+            --only PART      arrivals, batch or history (default all)
+            --history N      spent coins beside which statements of a batch are measured (default 100000)
+            --open N         open orders (default 10000)
+            --accounts N     accounts of shops (default 1000)
+            --seconds N      for which two withdrawals arrive each second (default 60)
+            --batch N        withdrawals of the batch (default 500)
+
   psbts     PSBTs for an address with many outputs, from the index of addresses and from scans of the node
             --outputs N      outputs of the address (default 5000)
             --builds N       PSBTs of each kind (default 200)
@@ -108,6 +116,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   orders: async (args) => (await import('./orders/orders-bench.ts')).ordersBench(args),
   collections: async (args) => (await import('./collections/collections-bench.ts')).collectionsBench(args),
   tokenpay: async (args) => (await import('./tokenpay/tokenpay-bench.ts')).tokenpayBench(args),
+  withdrawals: async (args) => (await import('./withdrawals/withdrawals-bench.ts')).withdrawalsBench(args),
   psbts: async (args) => (await import('./psbts/psbts-bench.ts')).psbtsBench(args),
   api: async (args) => (await import('./api/api-bench.ts')).apiBench(args),
   ledger: async (args) => (await import('./ledger/ledger-bench.ts')).ledgerBench(args),

@@ -31,6 +31,7 @@ export interface Report {
     | 'orders'
     | 'collections'
     | 'tokenpay'
+    | 'withdrawals'
     | 'psbts'
     | 'ledger'
     | 'api';

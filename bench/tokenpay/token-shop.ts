@@ -88,9 +88,14 @@ export class TokenShop {
     const pool = new pg.Pool({ connectionString: url, max: 2 });
     const shop = new TokenShop({ origin, pool, chain, service, hooks, purse: await chain.coin() });
     for (let nth = 0; nth < accounts; nth++)
-      shop.keys.push((await giveKey(pool, { scopes: ['tokenpay'], rate: '0' })).key);
+      shop.keys.push((await giveKey(pool, { scopes: ['tokenpay', 'tokenpay-withdraw'], rate: '0' })).key);
     await shop.#etch();
     return shop;
+  }
+
+  /** The process of the service. */
+  get pid(): number {
+    return this.#service.pid;
   }
 
   async close(): Promise<void> {
@@ -119,8 +124,15 @@ export class TokenShop {
     return { url: `http://127.0.0.1:${port}${path}`, heard };
   }
 
-  /** A transaction that gives 5 units to each script. */
-  payment(scripts: readonly Uint8Array[]) {
+  /** Reserves 2 units of the rune, or 5,000 sats, for an address. */
+  withdraw(nth: number, kind: 'rune' | 'bitcoin', address: string): Promise<{ readonly id: string }> {
+    const what =
+      kind === 'rune' ? { token: this.#rune.name, amount: 2 } : { token: 'BTC', amount: '0.00005000' };
+    return this.ask('POST', '/tokenpay/user/account/withdraw', nth, { protocol: kind, address, ...what });
+  }
+
+  /** A transaction that gives 5 units to each script, and sats to others. */
+  payment(scripts: readonly Uint8Array[], fees: readonly NewOutput[] = []) {
     const { block, tx } = this.#rune;
     const edicts = scripts.map((_, place) => ({
       id: { block: asU128(block), tx },
@@ -128,10 +140,8 @@ export class TokenShop {
       output: place + 1,
     }));
     const stone = encipher({ kind: 'runestone', edicts, etching: null, mint: null, pointer: 0 });
-    return this.#spend(
-      scripts.map((outputScript) => ({ value: 546, outputScript })),
-      stone,
-    );
+    const units = scripts.map((outputScript) => ({ value: 546, outputScript }));
+    return this.#spend([...units, ...fees], stone);
   }
 
   async scriptOf(address: string): Promise<Uint8Array> {
