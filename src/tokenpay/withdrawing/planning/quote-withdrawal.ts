@@ -29,9 +29,33 @@ export function quoteWithdrawal(request: QuoteRequest): Quote {
   if (asked.rune === null && asked.units > balance)
     return refused({ code: 'sats', missing: asked.units - balance });
   const coins = coinsLeft(request);
-  if (asked.rune !== null) return runeQuote(request, coins);
+  const quote = quoteFrom(request, coins);
+  if (quote.kind === 'refused' || quote.payer !== 'operator' || !spendsPoor(request, coins, quote))
+    return quote;
+  // what costs more than it brings is spent at the cost of its account alone
+  return quoteFrom({ ...request, feePayer: 'account' }, coins);
+}
+
+function quoteFrom(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
+  if (request.asked.rune !== null) return runeQuote(request, coins);
   return request.feePayer === 'operator' ? wholeQuote(request, coins, 'operator') : satsQuote(request, coins);
 }
+
+/** Whether a withdrawal spends a coin of its account that costs more than it brings. */
+function spendsPoor(
+  request: QuoteRequest,
+  coins: readonly WithdrawalCoin[],
+  { sats }: WithdrawalPrice,
+): boolean {
+  const alone = planAlone(request, coins, sats);
+  return (
+    alone.kind === 'alone' &&
+    alone.plan.inputs.some((coin) => coin.owner !== null && isPoor(coin, request.feeRate))
+  );
+}
+
+const isPoor = ({ script, value }: WithdrawalCoin, feeRate: bigint): boolean =>
+  value <= feeOf(keyInputWeightOf(script), feeRate);
 
 const refused = (refusal: WithdrawalRefusal): Quote => ({ kind: 'refused', ...refusal });
 
@@ -181,8 +205,7 @@ function spendableBalance(
   const spent = new Set(inputs);
   let idle = 0n;
   for (const coin of coins) {
-    const isPoor = coin.value <= feeOf(keyInputWeightOf(coin.script), feeRate);
-    if (coin.owner === asked.account && isPoor && !spent.has(coin)) idle += coin.value;
+    if (coin.owner === asked.account && isPoor(coin, feeRate) && !spent.has(coin)) idle += coin.value;
   }
   // the service's part of a fee charge is in these coins too
   return balance <= 0n ? balance : balance > idle ? balance - idle : 0n;

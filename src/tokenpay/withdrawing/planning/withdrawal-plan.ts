@@ -150,7 +150,10 @@ export interface QuoteRequest {
   readonly coins: readonly WithdrawalCoin[];
   /** Whether it spends coins of its own account alone: at a low rate, it would keep those of others for days. */
   readonly isOwnOnly: boolean;
-  /** WITHDRAW_FEE_PAYER. `account`: its balance of sats; for sats the withdrawal itself where that lacks it. */
+  /**
+   * WITHDRAW_FEE_PAYER. `account`: its balance of sats; for sats the withdrawal itself where that lacks it. `operator`: the
+   * account, too, where the withdrawal spends coins of it that cost more than they bring.
+   */
   readonly feePayer: 'account' | 'operator';
   /** The balance of sats without what is reserved; below 0: a debt. */
   readonly balance: bigint;

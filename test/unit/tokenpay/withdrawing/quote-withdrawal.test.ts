@@ -175,6 +175,20 @@ describe('the price of a withdrawal', () => {
     expect(quoteWithdrawal(requestOf({ units: 3300, coins }, high))).toMatchObject({ code: 'dust' });
   });
 
+  test('is paid by its account where its own dust costs more than it brings, also where the service pays', () => {
+    const dust = Array.from({ length: 10 }, (): CoinParts => ({ owner: 'a', value: 330, runes: [[0, 1]] }));
+    const coins: CoinParts[] = [...dust, { value: 500_000, runes: [[0, 1000]] }];
+    const at = (feeRate: bigint) =>
+      requestOf({ rune: 0, units: 10, coins }, { feePayer: 'operator', feeRate, balance: 90_000n });
+    expect(quoteWithdrawal(at(1000n))).toMatchObject({ payer: 'operator', fromBalance: 0n });
+    const dear = quoteWithdrawal(at(10_000n)) as WithdrawalPrice;
+    expect(dear).toMatchObject({ payer: 'balance', fromOperator: 0n, fromBalance: dear.fee + 330n });
+    expect(quoteWithdrawal({ ...at(10_000n), balance: 0n })).toMatchObject({ kind: 'refused', code: 'sats' });
+    // a coin that brings more than it costs is the service's to spend
+    const rich = { ...at(10_000n), coins: coinsOf([{ owner: 'a', value: 90_000, runes: [[0, 10]] }]) };
+    expect(quoteWithdrawal(rich)).toMatchObject({ payer: 'operator' });
+  });
+
   test('does not count a coin that an earlier withdrawal takes', () => {
     const coins: CoinParts[] = [
       { owner: 'a', value: 5000, runes: [[0, 100]] },
