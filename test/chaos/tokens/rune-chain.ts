@@ -88,6 +88,43 @@ export class RuneChain {
     }
   }
 
+  /**
+   * Transactions of the chain up to a block, and scripts of the service: a transaction that spends from one of its scripts
+   * leaves what is no receiver's to another one.
+   *
+   * @param charges scripts of the service that customers pay to
+   * @param receivers scripts that withdrawals go to
+   */
+  async serviceOf(
+    hash: string,
+    charges: ReadonlySet<string>,
+    receivers: ReadonlySet<string>,
+  ): Promise<{ readonly txids: ReadonlySet<string>; readonly own: ReadonlySet<string> }> {
+    const own = new Set(charges);
+    const txids = new Set<string>();
+    const ownOutputs = new Set<string>();
+    for (const { txid, inputs, outputs } of await this.#transactionsTo(hash)) {
+      txids.add(txid);
+      const isOurs = inputs.some((outpoint) => ownOutputs.has(outpoint));
+      for (const [vout, { script }] of outputs.entries()) {
+        if (isOurs && !receivers.has(script) && !script.startsWith('6a')) own.add(script);
+        if (own.has(script)) ownOutputs.add(`${txid}:${vout}`);
+      }
+    }
+    return { txids, own };
+  }
+
+  /** The oldest first. */
+  async #transactionsTo(hash: string): Promise<ModelTransaction[]> {
+    const blocks: (readonly ModelTransaction[])[] = [];
+    for (let at = hash; ; ) {
+      const { height, before, transactions } = await this.#block(at);
+      if (height <= this.#startHeight) return blocks.toReversed().flat();
+      blocks.push(transactions);
+      at = before;
+    }
+  }
+
   /** Reads the runestone of a transaction that the run did not write, with the second reader. */
   #readStone({ txid, outputs }: ModelTransaction): void {
     if (this.messages.has(txid)) return;

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '#kernel/pg/migrate.ts';
-import { tokenFailpoints, webhookFailpoints } from '#kernel/process/failpoint.ts';
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { type ServiceFault, serviceFaultNames, serviceFaults } from '#test/chaos/orders/order-faults.ts';
@@ -18,9 +17,11 @@ import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 import { RuneChain } from './rune-chain.ts';
 import { RunePurse } from './rune-purse.ts';
+import { type Aim, makerAims, shopAims, takersPass } from './token-aims.ts';
 import { paymentCases, TokenCustomers } from './token-customers.ts';
 import { TokenPayments } from './token-payments.ts';
 import { scriptsOf, type TokenRunEnd, verdictOfTokenRun } from './token-run-verdict.ts';
+import { TokenTakers, takingCases } from './token-takers.ts';
 import { TokenWatch } from './token-watch.ts';
 
 export interface TokenChaosOptions {
@@ -48,23 +49,17 @@ const database = 'tokens';
 const startBlocks = 160;
 const baseFee = 9_000;
 const accountsCount = 3;
+/** Deeper than any reorganisation of a run: a batch whose coins are gone is planned again after that. */
+const payoutConfirmations = 14;
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 /** Reorganisations that take a completed order back are as deep as this. */
 const depthsAfterCompletion = [1, 12] as const;
 const completedWithinMs = 60_000;
 const completionTriesMax = 3;
 const lookMs = 200;
+/** A short run has few withdrawals: these turns bring the cases that it lacks. */
+const lastTurnsMax = 30;
 const linesMax = 40;
-
-const shopAims = [
-  'token-order-making' as const,
-  ...webhookFailpoints,
-  'payments-block' as const,
-  'payments-mempool' as const,
-  'payments-undo' as const,
-];
-const makerAims = tokenFailpoints.filter((name) => name !== 'token-order-making');
-type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];
 
 /**
  * Random customers of shops that are paid in runes, of a service that is killed, cut off and reorganised at any moment.
@@ -93,6 +88,7 @@ interface Parts {
   readonly model: RuneChain;
   readonly payments: TokenPayments;
   readonly customers: TokenCustomers;
+  readonly takers: TokenTakers;
   readonly receiver: Receiver;
   readonly watch: TokenWatch;
   readonly desk: Shop;
@@ -137,7 +133,10 @@ class TokenChaos {
     const accounts = await this.#openAccounts(origin, join(folder, 'seed'));
     // one rune waits for more blocks than the others
     const confirmations = `1,${runes.runes[1]!.name}:3`;
-    const common = { TOKENPAY_CONFIRMATIONS: confirmations };
+    const common = {
+      TOKENPAY_CONFIRMATIONS: confirmations,
+      PAYOUT_CONFIRMATIONS: String(payoutConfirmations),
+    };
     const shop = this.#serve('shop', { ...common, ROLE: 'all', PORT: new URL(origin).port });
     const signing = { ...common, ROLE: 'orders', WALLET_SEED_FILE: join(folder, 'seed'), PORT: '0' };
     const makers = [this.#serve('first', signing), this.#serve('second', signing)];
@@ -150,10 +149,19 @@ class TokenChaos {
       webhookUrl: `http://127.0.0.1:${this.#receiver.port}`,
       endTime: (id) => this.#endTime(id),
     });
+    const takers = new TokenTakers({
+      random: this.#random,
+      accounts,
+      listing: accounts[accountsCount - 1]!.name,
+      runes: runes.runes,
+      open: () => this.#database!.pool(database),
+    });
+    await takers.start();
     const watch = new TokenWatch({
       open: () => this.#database!.pool(database),
       model,
       charges: () => scriptsOf(customers.all),
+      receivers: () => takers.receivers,
       say: (fault) => this.#say(fault),
     });
     this.#parts = {
@@ -167,6 +175,7 @@ class TokenChaos {
       model,
       payments,
       customers,
+      takers,
       receiver: this.#receiver,
       watch,
       desk: new Shop(origin),
@@ -198,7 +207,8 @@ class TokenChaos {
 
   async end(): Promise<TokenChaosResult> {
     const parts = this.#running();
-    const { customers, watch } = parts;
+    const { customers, takers, watch } = parts;
+    for (let turns = 0; turns < lastTurnsMax && takers.missing.length > 0; turns++) await this.#live();
     const pool = this.#database!.pool(database);
     try {
       const end = await verdictOfTokenRun({
@@ -220,8 +230,9 @@ class TokenChaos {
         looks: watch.looks,
       };
       this.#sayTable({ ...end, differences }, counts.kills);
+      const taken = Object.entries(end.withdrawals).map(([state, times]) => `${state}=${times}`);
       const states = Object.entries(end.states).map(([state, times]) => `${state}=${times}`);
-      const verdict = `chaos: ${differences.length} differences; orders=${counts.orders} (${states.join(', ')}), payments=${counts.payments}, received=${end.received}, messages=${end.messages}, kills=${counts.kills}, reorgs=${counts.reorgs}, looks=${watch.looks} (compared=${watch.compared}, stale=${watch.stale}), seed=${counts.seed}`;
+      const verdict = `chaos: ${differences.length} differences; orders=${counts.orders} (${states.join(', ')}), payments=${counts.payments}, withdrawals=${takers.all.length} (${taken.join(', ')}), received=${end.received}, messages=${end.messages}, kills=${counts.kills}, reorgs=${counts.reorgs}, looks=${watch.looks} (compared=${watch.compared}, stale=${watch.stale}), seed=${counts.seed}`;
       return { ...end, ...counts, differences, verdict };
     } finally {
       await pool.end();
@@ -242,7 +253,7 @@ class TokenChaos {
     await makeTestWallet(pool, seedFile);
     const accounts = [];
     for (let count = 0; count < accountsCount; count++) {
-      const { key, account } = await giveKey(pool, { scopes: ['tokenpay'], rate: '0' });
+      const { key, account } = await giveKey(pool, { scopes: ['tokenpay', 'tokenpay-withdraw'], rate: '0' });
       accounts.push({ name: account, shop: new Shop(origin, key) });
     }
     await pool.end();
@@ -276,15 +287,17 @@ class TokenChaos {
 
   /** Things that a run must have done: a verdict about nothing proves nothing. */
   #missing(): string[] {
-    const { customers, watch } = this.#running();
+    const { customers, takers, watch } = this.#running();
     const points = [...shopAims, ...makerAims].filter((name) => hitsOf(this.#supervisors, name) === 0);
     const cases = paymentCases.filter((name) => !customers.sent.has(name));
     const depths = depthsAfterCompletion.filter((depth) => !this.#reorgs.has(`${depth} after completion`));
     return [
       ...points.map((name) => `the failpoint ${name} was never hit`),
       ...cases.map((name) => `no payment of the case "${name}" was made`),
+      ...takers.missing.map((name) => `no withdrawal of the case "${name}" was made`),
       ...depths.map((depth) => `no reorganisation of ${depth} took a completed order back`),
       ...(watch.compared === 0 ? ['what addresses hold was never compared'] : []),
+      ...(watch.reserved === 0 ? ['no look saw a withdrawal'] : []),
       ...this.#supervisors.flatMap(({ exits }) => exits.map((words) => `process: ${words}`)),
     ];
   }
@@ -327,14 +340,18 @@ class TokenChaos {
   /** Some of what customers and miners do, and what passes the given points. */
   async #live(aims: readonly Aim[] = []): Promise<void> {
     const random = this.#random;
-    const { customers } = this.#running();
+    const { customers, takers } = this.#running();
     for (let made = 1 + random.below(3); made > 0; made--) await customers.pay();
+    await takers.act();
+    if (aims.some((name) => takersPass.has(name))) await this.#takeSome();
     const acts: (() => Promise<unknown>)[] = [
       () => customers.payAgain(),
       () => customers.topUp(),
       () => customers.payLate(),
       () => customers.replace(),
       () => customers.regret(),
+      () => takers.act(),
+      () => takers.act(),
       () => this.#mine(),
       () => this.#mine(),
       () => this.#reorganise(),
@@ -344,6 +361,12 @@ class TokenChaos {
       await this.#reorganiseCompleted(1);
     await this.#mine();
     await delay(random.below(800));
+  }
+
+  /** Withdrawals of what accounts have: one may have nothing yet. */
+  async #takeSome(): Promise<void> {
+    const { takers } = this.#running();
+    for (let times = 0; times < 2; times++) await takers.some();
   }
 
   async #mine(): Promise<void> {
@@ -427,8 +450,8 @@ class TokenChaos {
     }
   }
 
-  #sayTable({ states, received, messages, differences }: TokenRunEnd, kills: number): void {
-    const { customers, watch } = this.#running();
+  #sayTable({ states, received, withdrawals, messages, differences }: TokenRunEnd, kills: number): void {
+    const { customers, takers, watch } = this.#running();
     const listed = (counts: Iterable<readonly [string, number]>): string =>
       [...counts].map(([name, times]) => `${name} ${times}`).join(', ');
     const points = [...shopAims, ...makerAims].map(
@@ -437,6 +460,8 @@ class TokenChaos {
     const rows: readonly (readonly [string, string])[] = [
       ['orders', `${customers.all.length}: ${listed(Object.entries(states))}`],
       ['payments', listed(paymentCases.map((name) => [name, customers.sent.get(name) ?? 0]))],
+      ['withdrawals', `${takers.all.length}: ${listed(Object.entries(withdrawals))}`],
+      ['asked for', listed(takingCases.map((name) => [name, takers.done.get(name) ?? 0]))],
       ['outputs', `${received} at addresses of charges`],
       ['messages', `${messages}`],
       ['kills', `${kills}: ${listed(points)}`],
@@ -444,7 +469,10 @@ class TokenChaos {
         'reorganisations',
         listed([...this.#reorgs].toSorted(([a], [b]) => Number.parseInt(a) - Number.parseInt(b))),
       ],
-      ['looks', `${watch.looks}, ${watch.compared} compared, ${watch.stale} while a credit was about to go`],
+      [
+        'looks',
+        `${watch.looks}, ${watch.compared} compared, ${watch.stale} while a credit was about to go, ${watch.reserved} with units reserved, ${watch.behind} while a withdrawal was not where blocks were`,
+      ],
       ['differences', `${differences.length}, ${watch.faults.length} of them in looks`],
     ];
     for (const [name, words] of rows) this.#say(`${name.padEnd(16)} ${words}`);

@@ -71,6 +71,14 @@ export interface TokenCustomersParts {
   readonly endTime: (id: string) => Promise<void>;
 }
 
+/** An order of an account, with sats beyond its base fee. */
+interface WholeWish {
+  readonly account: RunAccount;
+  readonly rune: RunRune;
+  readonly units: bigint;
+  readonly moreSats: number;
+}
+
 const runeSats = 546;
 /** Until a payment is seen, mostly. */
 const seenMs = 700;
@@ -93,14 +101,26 @@ export class TokenCustomers {
 
   /** Makes an order; its creation is sent until it is answered, with another key where a killed process claimed it. */
   async order(rune = this.#anyRune()): Promise<TokenCustomer> {
-    const { random, accounts, webhookUrl } = this.#parts;
+    const { random, accounts } = this.#parts;
     const account = accounts[random.below(accounts.length)]!;
-    const number = this.all.length;
     const units = rune.mint > 0n && random.unit() < 0.7 ? rune.mint : this.#unitsOf(rune);
+    return this.#make({ account, rune, units, moreSats: random.below(3) * 700 });
+  }
+
+  /** Makes an order of an account, and pays it as it is to be. */
+  async payWhole(wish: WholeWish): Promise<TokenCustomer> {
+    const customer = await this.#make(wish);
+    await this.#payAs(customer, 'exact');
+    return customer;
+  }
+
+  async #make({ account, rune, units, moreSats }: WholeWish): Promise<TokenCustomer> {
+    const { webhookUrl } = this.#parts;
+    const number = this.all.length;
     const body = {
       token: rune.name,
       amount: shownAmount(trustedU128(units), rune.divisibility),
-      additionalFee: random.below(3) * 700,
+      additionalFee: moreSats,
       webhookUrl: `${webhookUrl}/${number}`,
       description: `order ${number}`,
     };

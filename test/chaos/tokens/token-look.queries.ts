@@ -2,11 +2,17 @@ import type pg from 'pg';
 import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { readTokenFees } from '#tokenpay/audit/held-outputs.queries.ts';
-import { readHeldRunes, runeParts } from '#tokenpay/audit/rune-parts.queries.ts';
+import { runeParts } from '#tokenpay/audit/rune-parts.queries.ts';
 import { areAtOneBlock } from '#tokenpay/audit/token-faults.queries.ts';
 import { bitcoin } from './order-model.ts';
-import { addUnits, type Units } from './rune-model.ts';
-import { balanceKey, type SeenCredit, type SeenParts, type TokenLook } from './tokens-verdict.ts';
+import type { Units } from './rune-model.ts';
+import {
+  balanceKey,
+  type SeenCredit,
+  type SeenParts,
+  type SeenWithdrawal,
+  type TokenLook,
+} from './tokens-verdict.ts';
 
 /** A look, and the last block of the index in display order. */
 export interface TakenLook {
@@ -24,10 +30,12 @@ export async function takeLook(tx: pg.ClientBase): Promise<TakenLook | null> {
   const look: TokenLook = {
     isAtOneBlock: await areAtOneBlock(tx),
     balances: await readBalances(tx),
+    reserved: await readReserved(tx),
+    withdrawals: await readSeenWithdrawals(tx),
+    minerFees: await readMinerFees(tx),
     fees: await readTokenFees(tx),
     credits: await readSeenCredits(tx),
     parts: await readParts(tx),
-    heldAt: await readHeldAt(tx),
     supply: await unitsOf(
       tx,
       'SELECT rune_key, sum(amount) AS amount FROM chain.rune_balances WHERE spent_height IS NULL GROUP BY rune_key',
@@ -41,11 +49,24 @@ export async function takeLook(tx: pg.ClientBase): Promise<TakenLook | null> {
   return { block: textOf(tip), look };
 }
 
-export async function readBalances(tx: pg.ClientBase | pg.Pool): Promise<Map<string, bigint>> {
-  const { rows } = await tx.query<{ account: string; asset: number; etching: Buffer; amount: string }>(
+/** Amounts of balances by account and token. */
+export const readBalances = (tx: pg.ClientBase | pg.Pool): Promise<Map<string, bigint>> =>
+  byBalance(
+    tx,
     `SELECT b.account, b.asset, a.etching, b.amount::text FROM service.token_balances AS b
        JOIN service.assets AS a ON a.id = b.asset`,
   );
+
+/** Reserved units of balances by account and token. */
+export const readReserved = (tx: pg.ClientBase | pg.Pool): Promise<Map<string, bigint>> =>
+  byBalance(
+    tx,
+    `SELECT b.account, b.asset, a.etching, b.reserved::text AS amount FROM service.token_balances AS b
+       JOIN service.assets AS a ON a.id = b.asset WHERE b.reserved <> 0`,
+  );
+
+async function byBalance(tx: pg.ClientBase | pg.Pool, query: string): Promise<Map<string, bigint>> {
+  const { rows } = await tx.query<{ account: string; asset: number; etching: Buffer; amount: string }>(query);
   return new Map(
     rows.map(({ account, asset, etching, amount }) => [
       balanceKey(account, asset === 0 ? bitcoin : textOf(etching)),
@@ -94,15 +115,43 @@ async function readParts(tx: pg.ClientBase): Promise<Map<string, SeenParts>> {
   );
 }
 
-async function readHeldAt(tx: pg.ClientBase): Promise<Map<string, Units>> {
-  const heldAt = new Map<string, Map<string, bigint>>();
-  for (const { txid, vout, etching, amount } of await readHeldRunes(tx)) {
-    const outpoint = `${textOf(txid)}:${vout}`;
-    const runes = heldAt.get(outpoint) ?? new Map<string, bigint>();
-    heldAt.set(outpoint, runes);
-    addUnits(runes, textOf(etching), amount);
-  }
-  return heldAt;
+async function readSeenWithdrawals(tx: pg.ClientBase): Promise<SeenWithdrawal[]> {
+  const { rows } = await tx.query<{
+    id: string;
+    account: string;
+    asset: number;
+    etching: Buffer;
+    amount: string;
+    fee: string;
+    postage: string;
+    payer: string;
+    state: string;
+    txids: readonly string[];
+  }>(
+    `SELECT w.id, w.account, w.asset, a.etching, w.amount::text, w.fee::text, w.postage::text, w.payer, w.state,
+            ARRAY(SELECT encode(t.txid, 'hex') FROM service.wallet_transactions AS t WHERE t.payout_id = w.payout) AS txids
+       FROM service.withdrawals AS w JOIN service.assets AS a ON a.id = w.asset`,
+  );
+  return rows.map(({ id, account, asset, etching, amount, fee, postage, payer, state, txids }) => ({
+    id,
+    account,
+    token: asset === 0 ? bitcoin : textOf(etching),
+    amount: BigInt(amount),
+    fee: BigInt(fee),
+    postage: BigInt(postage),
+    payer,
+    state,
+    txids: txids.map((txid) => textOf(Buffer.from(txid, 'hex'))),
+  }));
+}
+
+async function readMinerFees(tx: pg.ClientBase): Promise<bigint> {
+  const { rows } = await tx.query<{ sats: string }>(
+    `SELECT (coalesce(sum(amount) FILTER (WHERE to_account = 'fee'), 0)
+           - coalesce(sum(amount) FILTER (WHERE from_account = 'fee'), 0))::text AS sats
+       FROM service.ledger_entries WHERE subject_kind = 'withdrawal'`,
+  );
+  return BigInt(rows[0]?.sats ?? 0);
 }
 
 /** @param sums a query of amounts by the keys of runes */

@@ -12,10 +12,12 @@ import type { RuneChain } from './rune-chain.ts';
 import { addUnits } from './rune-model.ts';
 import type { RunRune } from './rune-purse.ts';
 import type { TokenCustomer, TokenCustomers } from './token-customers.ts';
-import { readBalances } from './token-look.queries.ts';
+import { readBalances, readReserved } from './token-look.queries.ts';
 import type { TokenPayments } from './token-payments.ts';
+import type { TokenTakers } from './token-takers.ts';
 import type { TokenWatch } from './token-watch.ts';
 import { balanceFaults, balanceKey, endFaults, toldFaults } from './tokens-verdict.ts';
+import { coverWithdrawals, endsOfWithdrawals } from './withdrawals-end.ts';
 
 export interface EndedTokenRun {
   readonly pool: pg.Pool;
@@ -23,6 +25,7 @@ export interface EndedTokenRun {
   readonly shop: Shop;
   readonly customers: TokenCustomers;
   readonly payments: TokenPayments;
+  readonly takers: TokenTakers;
   readonly model: RuneChain;
   readonly watch: TokenWatch;
   readonly receiver: Receiver;
@@ -34,6 +37,8 @@ export interface TokenRunEnd {
   readonly states: Readonly<Record<string, number>>;
   /** Outputs of the final chain that were credited or set aside. */
   readonly received: number;
+  /** Withdrawals by their state. */
+  readonly withdrawals: Readonly<Record<string, number>>;
   readonly messages: number;
   readonly differences: readonly string[];
 }
@@ -49,6 +54,8 @@ export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd
   const { pool, chain, customers, watch, say } = run;
   const open = await settle(run);
   say('all payments are in blocks');
+  open.push(...(await coverWithdrawals(run, () => settle(run))));
+  say('all withdrawals are over');
   for (let look = 0; look < looksAtEnd; look++) await watch.look();
   const ends = await modelledEnds(run);
   const messages = await toldOf(run, ends);
@@ -58,7 +65,12 @@ export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd
     differences.push(...endFaults(customer.id, is, wanted));
     for (const [token, amount] of wanted.gain) addUnits(gains, balanceKey(customer.account, token), amount);
   }
+  const taken = await endsOfWithdrawals(run);
+  differences.push(...taken.faults);
+  for (const [key, amount] of taken.taken) addUnits(gains, key, -amount);
   differences.push(...balanceFaults(await readBalances(pool), gains));
+  for (const [key, units] of await readReserved(pool))
+    differences.push(`the balance ${key} reserves ${units} at the end`);
   for (const { kind, where, noted, found } of await auditTokens({ database: pool }))
     differences.push(`audit: ${kind} ${where}: ${noted} and ${found}`);
   const { rows } = await pool.query<{ count: number }>(
@@ -72,6 +84,7 @@ export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd
   say(`compared ${ends.length} orders at block ${await chain.height()}`);
   return {
     states,
+    withdrawals: taken.states,
     received: ends.reduce((sum, { wanted }) => sum + wanted.received.length, 0),
     messages: messages.count,
     differences,

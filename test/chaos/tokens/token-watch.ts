@@ -6,7 +6,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { snapshot } from '#orders/audit/at-one-block.ts';
 import type { RuneChain } from './rune-chain.ts';
 import { takeLook } from './token-look.queries.ts';
-import { chainFaults, heldFaults, ledgerFaults } from './tokens-verdict.ts';
+import { areFollowed, chainFaults, heldFaults, ledgerFaults, type TokenLook } from './tokens-verdict.ts';
 
 const lookEveryMs = 300;
 
@@ -16,6 +16,8 @@ interface TokenWatchParts {
   readonly model: RuneChain;
   /** Scripts of all charges in hex. */
   readonly charges: () => ReadonlySet<string>;
+  /** Scripts of all addresses that were asked for by withdrawals, in hex. */
+  readonly receivers: () => ReadonlySet<string>;
   /** Is told each fault when it is found, beside what the run does then. */
   readonly say: (words: string) => void;
 }
@@ -27,6 +29,9 @@ export class TokenWatch {
   compared = 0;
   /** Looks in which a credit was about to go. */
   stale = 0;
+  /** Looks in which a withdrawal was reserved, and those in which one was not yet where blocks were. */
+  reserved = 0;
+  behind = 0;
   readonly #parts: TokenWatchParts;
   readonly #found = new Set<string>();
   readonly #states = new Map<string, string[]>();
@@ -54,18 +59,15 @@ export class TokenWatch {
     try {
       const taken = await withTransaction(pool, takeLook, snapshot);
       if (taken === null) return;
-      const { block, look } = taken;
-      const state = await this.#parts.model.stateAt(block);
-      const faults = [
-        ...ledgerFaults(look),
-        ...heldFaults(look),
-        ...chainFaults(look, state, this.#parts.charges()),
-      ];
+      const { block } = taken;
+      const { model, charges, receivers } = this.#parts;
+      const state = await model.stateAt(block);
+      const { txids, own } = await model.serviceOf(block, charges(), receivers());
+      const isFollowed = areFollowed(taken.look, txids);
+      const look: TokenLook = { ...taken.look, isAtOneBlock: taken.look.isAtOneBlock && isFollowed };
+      const faults = [...ledgerFaults(look), ...heldFaults(look, state), ...chainFaults(look, state, own)];
       for (const fault of faults) this.#add(fault);
-      for (const [id, seen] of look.states) this.#note(id, seen);
-      this.looks++;
-      if (look.isAtOneBlock) this.compared++;
-      if (look.credits.some(({ isStale }) => isStale)) this.stale++;
+      this.#count(look, isFollowed);
     } catch (thrown) {
       const error = postgresFailure(thrown);
       const isAway = error instanceof AppError && /^(?:postgres|node)_/u.test(error.code);
@@ -91,6 +93,22 @@ export class TokenWatch {
     const states = this.#states.get(id) ?? [];
     this.#states.set(id, states);
     if (states.at(-1) !== state) states.push(state);
+  }
+
+  #count(look: TokenLook, isFollowed: boolean): void {
+    for (const [id, seen] of look.states) this.#note(id, seen);
+    for (const { id, state } of look.withdrawals) this.#noteWithdrawal(id, state);
+    this.looks++;
+    if (look.reserved.size > 0) this.reserved++;
+    if (!isFollowed) this.behind++;
+    if (look.isAtOneBlock) this.compared++;
+    if (look.credits.some(({ isStale }) => isStale)) this.stale++;
+  }
+
+  #noteWithdrawal(id: string, state: string): void {
+    if (this.statesOf(id).includes('error') && state !== 'error')
+      this.#add(`the withdrawal ${id} is ${state} after its error`);
+    this.#note(id, state);
   }
 
   #add(fault: string): void {

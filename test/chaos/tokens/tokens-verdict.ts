@@ -1,5 +1,6 @@
 import { bitcoin, type OrderEnd } from './order-model.ts';
 import { addUnits, type RuneState, type Units } from './rune-model.ts';
+import { type ModelWithdrawal, satsToReceiver, takenBy } from './withdrawal-model.ts';
 
 /** A credit as its row has it. Runes are named by the txid of their etching. */
 export interface SeenCredit {
@@ -11,6 +12,13 @@ export interface SeenCredit {
   readonly isAside: boolean;
   /** Its payment is in another block, or in none: a reorganisation took it back, and it is about to go. */
   readonly isStale: boolean;
+}
+
+/** A withdrawal as its row has it. */
+export interface SeenWithdrawal extends ModelWithdrawal {
+  readonly state: string;
+  /** Transactions of its batch, in display order: one of them is mined at most. */
+  readonly txids: readonly string[];
 }
 
 /** Units of a rune as the audit of the service sums them up. */
@@ -28,12 +36,15 @@ export interface TokenLook {
   readonly isAtOneBlock: boolean;
   /** Balances by account and token (`balanceKey`). */
   readonly balances: ReadonlyMap<string, bigint>;
-  /** Base fees in the ledger. */
+  /** The same keys: what balances reserve, without those that reserve nothing. */
+  readonly reserved: ReadonlyMap<string, bigint>;
+  readonly withdrawals: readonly SeenWithdrawal[];
+  /** Sats that batches in blocks paid miners, by the ledger. */
+  readonly minerFees: bigint;
+  /** Base fees in the ledger, and prices of withdrawals without what miners got. */
   readonly fees: bigint;
   readonly credits: readonly SeenCredit[];
   readonly parts: ReadonlyMap<string, SeenParts>;
-  /** Units of unspent outputs at addresses of charges by outpoint, by the index. */
-  readonly heldAt: ReadonlyMap<string, Units>;
   /** Units of all unspent outputs, and those that were burned, by the index. */
   readonly supply: Units;
   readonly burned: Units;
@@ -43,14 +54,24 @@ export interface TokenLook {
 export const balanceKey = (account: string, token: string): string => `${account} ${token}`;
 
 /** Faults of the money of shops, which must have none at any moment. Pure. */
-export function ledgerFaults({ balances, fees, credits }: TokenLook): string[] {
+export function ledgerFaults({
+  balances,
+  reserved,
+  fees,
+  credits,
+  withdrawals,
+  minerFees,
+}: TokenLook): string[] {
   const outpoints = credits.map(({ outpoint }) => outpoint);
   const twice = new Set(outpoints.filter((outpoint, place) => outpoints.indexOf(outpoint) !== place));
   const money = credits.filter(({ isAside }) => !isAside);
   const credited = new Map<string, bigint>();
   for (const { account, runes } of money)
     for (const [rune, amount] of runes) addUnits(credited, balanceKey(account, rune), amount);
-  const sats = money.reduce((sum, credit) => sum + credit.sats, 0n);
+  const completed = withdrawals.filter(({ state }) => state === 'completed');
+  for (const [key, units] of takenFrom(completed)) if (!isOfSats(key)) addUnits(credited, key, -units);
+  const outside = completed.reduce((sum, each) => sum + satsToReceiver(each), minerFees);
+  const sats = money.reduce((sum, credit) => sum + credit.sats, -outside);
   const ofRunes = [...balances].filter(([key]) => !isOfSats(key));
   const coins = [...balances].reduce((sum, [key, amount]) => (isOfSats(key) ? sum + amount : sum), 0n);
   return [
@@ -59,30 +80,67 @@ export function ledgerFaults({ balances, fees, credits }: TokenLook): string[] {
       .filter(([key, amount]) => amount !== (credited.get(key) ?? 0n))
       .map(
         ([key, amount]) =>
-          `the balance ${key} is ${amount}, and its credits come to ${credited.get(key) ?? 0n}`,
+          `the balance ${key} is ${amount}, and its credits less its withdrawals come to ${credited.get(key) ?? 0n}`,
       ),
     ...[...credited]
-      .filter(([key]) => !balances.has(key))
+      .filter(([key, amount]) => amount !== 0n && !balances.has(key))
       .map(([key, amount]) => `credits of ${amount} come to no balance ${key}`),
     ...(coins + fees === sats
       ? []
-      : [`balances of ${coins} sats and fees of ${fees} are not the ${sats} sats of credits`]),
+      : [
+          `balances of ${coins} sats and fees of ${fees} are not the ${sats} sats of credits less withdrawals`,
+        ]),
+    ...reservedFaults(reserved, withdrawals),
   ];
 }
+
+/** Balances that do not reserve what open withdrawals take, to the unit. */
+function reservedFaults(reserved: TokenLook['reserved'], withdrawals: readonly SeenWithdrawal[]): string[] {
+  const open = takenFrom(withdrawals.filter(({ state }) => state === 'pending' || state === 'processing'));
+  return [...new Set([...reserved.keys(), ...open.keys()])]
+    .filter((key) => (reserved.get(key) ?? 0n) !== (open.get(key) ?? 0n))
+    .map(
+      (key) =>
+        `the balance ${key} reserves ${reserved.get(key) ?? 0n}, and open withdrawals ${open.get(key) ?? 0n}`,
+    );
+}
+
+/** Units that withdrawals take, by account and token. */
+function takenFrom(withdrawals: readonly ModelWithdrawal[]): Map<string, bigint> {
+  const taken = new Map<string, bigint>();
+  for (const each of withdrawals)
+    for (const [token, units] of takenBy(each)) addUnits(taken, balanceKey(each.account, token), units);
+  return taken;
+}
+
+/**
+ * Whether withdrawals are where blocks are: completed if and only if a transaction of theirs is mined. Between a block and the
+ * next look of the service they are not. Pure.
+ */
+export const areFollowed = (
+  { withdrawals }: Pick<TokenLook, 'withdrawals'>,
+  mined: ReadonlySet<string>,
+): boolean =>
+  withdrawals.every(({ state, txids }) => (state === 'completed') === txids.some((txid) => mined.has(txid)));
 
 const isOfSats = (key: string): boolean => key.endsWith(` ${bitcoin}`);
 
 /**
  * Runes of which the ledger, what is set aside and what waits do not come to what addresses of charges hold. Credits
  * that are about to go are left out, and their outputs count again where another block has them. Pure.
+ *
+ * @param made runes that outputs got by the model, spent or not
  */
-export function heldFaults({ isAtOneBlock, credits, parts, heldAt }: TokenLook): string[] {
+export function heldFaults(
+  { isAtOneBlock, credits, parts }: TokenLook,
+  { made }: Pick<RuneState, 'made'>,
+): string[] {
   if (!isAtOneBlock) return [];
   const leaving = new Map<string, bigint>();
   for (const { outpoint, isStale, isAside, runes } of credits) {
     if (!isStale || isAside) continue;
     for (const [rune, amount] of runes) addUnits(leaving, rune, amount);
-    for (const [rune, amount] of heldAt.get(outpoint) ?? []) addUnits(leaving, rune, -amount);
+    for (const [rune, amount] of made.get(outpoint) ?? []) addUnits(leaving, rune, -amount);
   }
   return [...parts].flatMap(([rune, { owed, aside, waiting, held }]) => {
     const noted = owed - (leaving.get(rune) ?? 0n) + aside + waiting;
@@ -97,22 +155,22 @@ export function heldFaults({ isAtOneBlock, credits, parts, heldAt }: TokenLook):
 /**
  * Differences between the index, the credits and the model of the same block. Pure.
  *
- * @param charges scripts of all charges in hex
+ * @param own scripts of all charges, and of what withdrawals left, in hex
  */
-export function chainFaults(look: TokenLook, model: RuneState, charges: ReadonlySet<string>): string[] {
+export function chainFaults(look: TokenLook, model: RuneState, own: ReadonlySet<string>): string[] {
   const wanted = new Map<string, bigint>();
-  const atCharges = new Map<string, bigint>();
+  const atOwn = new Map<string, bigint>();
   for (const { script, runes } of model.unspent.values()) {
     for (const [rune, amount] of runes) {
       addUnits(wanted, rune, amount);
-      if (charges.has(script)) addUnits(atCharges, rune, amount);
+      if (own.has(script)) addUnits(atOwn, rune, amount);
     }
   }
   const held = new Map([...look.parts].map(([rune, part]) => [rune, part.held]));
   return [
     ...unitFaults('the index has', look.supply, wanted),
     ...unitFaults('the index has burned', look.burned, model.burned),
-    ...unitFaults('addresses of charges hold', held, atCharges),
+    ...(look.isAtOneBlock ? unitFaults('addresses of the service hold', held, atOwn) : []),
     ...(look.isAtOneBlock ? creditFaults(look.credits, model) : []),
   ];
 }

@@ -7,16 +7,19 @@ import {
 } from '#test/chaos/tokens/order-model.ts';
 import { noRunes, type RuneState } from '#test/chaos/tokens/rune-model.ts';
 import {
+  areFollowed,
   balanceFaults,
   chainFaults,
   endFaults,
   heldFaults,
   ledgerFaults,
   type SeenCredit,
+  type SeenWithdrawal,
   type TokenLook,
   type ToldOrder,
   toldFaults,
 } from '#test/chaos/tokens/tokens-verdict.ts';
+import { type ReceivedOutput, takenBy, withdrawalEndFaults } from '#test/chaos/tokens/withdrawal-model.ts';
 
 const dog = 'aa';
 const cat = 'bb';
@@ -39,14 +42,12 @@ const sound: TokenLook = {
     [`shop ${dog}`, 40n],
     ['shop BTC', 1_546n],
   ]),
+  reserved: new Map(),
+  withdrawals: [],
+  minerFees: 0n,
   fees: 9_000n,
   credits: [credit, fee, aside],
   parts: new Map([[dog, { owed: 40n, aside: 3n, waiting: 2n, held: 45n }]]),
-  heldAt: new Map([
-    ['one:2', new Map([[dog, 40n]])],
-    ['two:0', new Map([[dog, 3n]])],
-    ['three:0', new Map([[dog, 2n]])],
-  ]),
   supply: new Map([[dog, 100n]]),
   burned: new Map([[dog, 7n]]),
   states: new Map([['a', 'completed']]),
@@ -70,7 +71,7 @@ const model: RuneState = {
 };
 const faultsOf = (look: TokenLook, state = model): string[] => [
   ...ledgerFaults(look),
-  ...heldFaults(look),
+  ...heldFaults(look, state),
   ...chainFaults(look, state, charges),
 ];
 
@@ -79,7 +80,7 @@ describe('the verdict of a look at the money of shops', () => {
 
   test.each<readonly [string, TokenLook, string]>([
     ['a credit twice', { ...sound, credits: [...sound.credits, credit] }, 'credited twice'],
-    ['a lost credit', { ...sound, credits: [fee, aside] }, 'credits come to 0'],
+    ['a lost credit', { ...sound, credits: [fee, aside] }, 'its credits less its withdrawals come to 0'],
     [
       'a balance that is too high',
       { ...sound, balances: new Map([...sound.balances, [`shop ${dog}`, 41n]]) },
@@ -132,16 +133,91 @@ describe('the verdict of a look at the money of shops', () => {
   });
 
   test('lets a credit go that a reorganisation took back, and finds one that stays in the sum', () => {
-    const heldAt = new Map([...sound.heldAt].filter(([outpoint]) => outpoint !== 'one:2'));
+    const made = new Map([...model.made].filter(([outpoint]) => outpoint !== 'one:2'));
     const parts = partsWith({ held: 5n });
-    const gone = { ...sound, heldAt, parts, credits: [{ ...credit, isStale: true }, fee, aside] };
-    expect(heldFaults(gone)).toEqual([]);
-    expect(heldFaults({ ...gone, credits: sound.credits })).toHaveLength(1);
+    const gone = { ...sound, parts, credits: [{ ...credit, isStale: true }, fee, aside] };
+    expect(heldFaults(gone, { made })).toEqual([]);
+    expect(heldFaults({ ...gone, credits: sound.credits }, { made })).toHaveLength(1);
     // index and payments have different blocks: nothing can be said
-    expect(heldFaults({ ...gone, credits: sound.credits, isAtOneBlock: false })).toEqual([]);
+    expect(heldFaults({ ...gone, credits: sound.credits, isAtOneBlock: false }, { made })).toEqual([]);
     // another block has its payment, with fewer units
-    const moved = new Map([...heldAt, ['one:2', new Map([[dog, 30n]])]]);
-    expect(heldFaults({ ...gone, heldAt: moved, parts: partsWith({ held: 35n }) })).toEqual([]);
+    const moved = new Map([...made, ['one:2', new Map([[dog, 30n]])]]);
+    expect(heldFaults({ ...gone, parts: partsWith({ held: 35n }) }, { made: moved })).toEqual([]);
+  });
+});
+
+const taken: SeenWithdrawal = {
+  id: 'w',
+  account: 'shop',
+  token: dog,
+  amount: 10n,
+  fee: 200n,
+  postage: 330n,
+  payer: 'balance',
+  state: 'completed',
+  txids: ['batch'],
+};
+/** 10 of the 40 units are withdrawn, for 330 sats beneath them and 200 for a miner who got 150. */
+const withdrawn: TokenLook = {
+  ...sound,
+  withdrawals: [taken],
+  minerFees: 150n,
+  fees: 9_050n,
+  balances: new Map([
+    [`shop ${dog}`, 30n],
+    ['shop BTC', 1_016n],
+  ]),
+};
+const open: SeenWithdrawal = { ...taken, id: 'v', state: 'processing' };
+
+describe('the verdict of withdrawals', () => {
+  test('finds nothing where balances are credits less withdrawals, and reserve the open ones', () => {
+    expect(ledgerFaults(withdrawn)).toEqual([]);
+    const reserved = new Map([
+      [`shop ${dog}`, 10n],
+      ['shop BTC', 530n],
+    ]);
+    expect(ledgerFaults({ ...withdrawn, reserved, withdrawals: [taken, open] })).toEqual([]);
+  });
+
+  test.each<readonly [string, Partial<TokenLook>, string]>([
+    ['one that took nothing', { balances: sound.balances }, 'is 40'],
+    ['one that took without being completed', { withdrawals: [open] }, 'is 30'],
+    ['a price that was not paid', { fees: 9_049n }, 'less withdrawals'],
+    ['one that reserves nothing', { withdrawals: [taken, open] }, 'reserves 0'],
+    ['units that stay reserved', { reserved: new Map([[`shop ${dog}`, 1n]]) }, 'open withdrawals 0'],
+  ])('finds %s', (_name, change, words) => {
+    expect(ledgerFaults({ ...withdrawn, ...change }).join()).toContain(words);
+  });
+
+  test('waits while the service has not seen the block of one', () => {
+    const mined = new Set(['batch']);
+    expect(areFollowed(withdrawn, mined)).toBe(true);
+    expect(areFollowed(withdrawn, new Set())).toBe(false);
+    expect(areFollowed({ withdrawals: [open] }, mined)).toBe(false);
+  });
+
+  const got = { outpoint: 'batch:2', sats: 330n, runes: new Map([[dog, 10n]]) };
+  const coins = { ...taken, token: 'BTC', amount: 5_000n, postage: 0n, payer: 'withdrawal' };
+
+  test('takes from an account what the payer of its price pays', () => {
+    expect(Object.fromEntries(takenBy(taken))).toEqual({ [dog]: 10n, BTC: 530n });
+    expect(Object.fromEntries(takenBy(coins))).toEqual({ BTC: 5_000n });
+    expect(Object.fromEntries(takenBy({ ...coins, payer: 'balance' }))).toEqual({ BTC: 5_200n });
+    expect(withdrawalEndFaults(coins, 'completed', [{ ...got, sats: 4_800n, runes: new Map() }])).toEqual([]);
+  });
+
+  test.each<readonly [string, string, readonly ReceivedOutput[], string]>([
+    ['one that still waits', 'processing', [], 'is processing at the end'],
+    ['one that was never sent', 'completed', [], '0 outputs'],
+    ['one that was sent twice', 'completed', [got, got], '2 outputs'],
+    ['one that was cancelled and sent', 'error', [got], '1 outputs'],
+    ['other units', 'completed', [{ ...got, runes: new Map([[dog, 9n]]) }], 'and not "aa:10"'],
+    ['other sats', 'completed', [{ ...got, sats: 331n }], 'brought 331 sats'],
+  ])('finds %s', (_name, state, received, words) => {
+    expect(withdrawalEndFaults(taken, 'completed', [got])).toEqual([]);
+    expect(withdrawalEndFaults(taken, 'error', [])).toEqual([]);
+    expect(withdrawalEndFaults(taken, state, received).join()).toContain(words);
   });
 });
 

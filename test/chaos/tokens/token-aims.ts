@@ -1,0 +1,29 @@
+import { tokenFailpoints, webhookFailpoints } from '#kernel/process/failpoint.ts';
+
+/** Points that the process passes which answers. */
+export const shopAims = [
+  'token-order-making' as const,
+  'withdrawal-reserving' as const,
+  'withdrawal-reserved' as const,
+  ...webhookFailpoints,
+  'payments-block' as const,
+  'payments-mempool' as const,
+  'payments-undo' as const,
+];
+const takingAims = [
+  'withdrawals-signed' as const,
+  'withdrawals-stored' as const,
+  'withdrawals-settling' as const,
+  'payout-sent' as const,
+  'payout-marked' as const,
+  'payout-mined' as const,
+];
+/** Points that a process passes which has the seed. */
+export const makerAims = [...tokenFailpoints.filter((name) => name !== 'token-order-making'), ...takingAims];
+/** Points that withdrawals pass. */
+export const takersPass: ReadonlySet<string> = new Set([
+  'withdrawal-reserving',
+  'withdrawal-reserved',
+  ...takingAims,
+]);
+export type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];
