@@ -40,10 +40,7 @@ export function readWithdrawal(
   values: RequestValues = new RequestValues(),
 ): ReadWithdrawal {
   const fields = values.object(body, 'the body') ?? {};
-  const protocol = values.text(fields['protocol'], 'protocol');
-  if (protocol === null) values.required(fields['protocol'], 'protocol');
-  else if (!tokenProtocols.some((known) => known === protocol))
-    values.fault('protocol', `must be one of ${tokenProtocols.join(', ')}`);
+  const protocol = readProtocol(values, fields);
   const units = protocol === 'bitcoin' ? readBitcoin(values, fields) : readTokenAmount(values, fields);
   const address = values.text(fields['address'], 'address');
   if (address === null) values.required(fields['address'], 'address');
@@ -55,6 +52,17 @@ export function readWithdrawal(
   const { faults } = values;
   if (units === null || address === null || faults.length > 0) return { kind: 'faulty', faults };
   return { kind: 'read', sent: { ...units, address, feeFrom, isDryRun, webhookUrl } };
+}
+
+/** The protocol that was sent; null: none, or one that is not a text. */
+function readProtocol(values: RequestValues, fields: Readonly<Record<string, unknown>>): string | null {
+  const protocol = values.text(fields['protocol'], 'protocol');
+  if (protocol === null) return values.required(fields['protocol'], 'protocol');
+  if (!tokenProtocols.some((known) => known === protocol))
+    values.fault('protocol', `must be one of ${tokenProtocols.join(', ')}`);
+  if (protocol === 'rune' && fields['token'] === bitcoinToken)
+    values.fault('protocol', `must be bitcoin for the token ${bitcoinToken}: a rune has another name`);
+  return protocol;
 }
 
 function readBitcoin(

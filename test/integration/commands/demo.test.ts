@@ -90,7 +90,7 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     const blocks = [...section.matchAll(/```\n([\s\S]*?)```/gu)].map(([, block = '']) =>
       block.replaceAll(readmeOrigin, address).replaceAll('data/demo-chain', folder.path),
     );
-    const [, ordering = '', paying = '', reading = ''] = blocks;
+    const [, ordering = '', paying = '', reading = '', withdrawing = ''] = blocks;
     const told = await run('bash', ['-c', `set -e\n${ordering}\n${paying}\necho; echo "$key" "$id"`]);
     const [, key = '', id = ''] = /\n(satscribe_\w+) (\S+)\n$/u.exec(told.stdout) ?? [];
     expect(told.stdout).toContain(`"orderId":"${id}","case":"exact"`);
@@ -107,6 +107,9 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     const { stdout } = await run('bash', ['-c', `key=${key}\nid=${id}\n${functions}\n${reading}`]);
     expect(stdout).toContain('"state":"completed"');
     expect(stdout).toContain('"rune":{"SATSCRIBE•DEMO•COIN":2.5}');
+    const [dry = ''] = withdrawing.split('\n');
+    const priced = await run('bash', ['-c', `key=${key}\n${functions}\n${dry}`]);
+    expect(priced.stdout).toContain('"dryRun":true');
   });
 
   test.concurrent('takes an order, pays it with its coins, and delivers it with its own blocks', async () => {
