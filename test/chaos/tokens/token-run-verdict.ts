@@ -97,8 +97,11 @@ async function settle({ pool, chain, payments }: EndedTokenRun): Promise<string[
   do await chain.mineMempool();
   while ((await chain.rpc.call<unknown[]>('getrawmempool')).length > 0);
   await chain.mineEmpty(blocksAtEnd);
-  for (const until = Date.now() + settledWithinMs; Date.now() < until; await delay(lookMs))
+  for (const until = Date.now() + settledWithinMs; Date.now() < until; await delay(lookMs)) {
     if (await isSettled(pool, await chain.rpc.call<string>('getbestblockhash'))) return [];
+    // a batch of withdrawals may be sent at any time
+    if ((await chain.rpc.call<unknown[]>('getrawmempool')).length > 0) await chain.mineMempool();
+  }
   return ['payments still wait'];
 }
 
