@@ -438,15 +438,17 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
 
   test('that was priced before fees rose waits by itself', async () => {
     const { world } = shop;
+    // a coin for each
+    await its.earn(10n, 200_000);
     await its.earn(10n, 200_000);
     const { withdrawals } = world;
     await world.stop();
-    const before = await its.asked(its.bitcoin(10_000, addressOf(913), { feeRate: 50 }));
+    const before = await its.asked(its.bitcoin(60_000, addressOf(913), { feeRate: 180 }));
     // the fee is a part of what is withdrawn: what is reserved stays
     expect(before.price.payer).toBe('withdrawal');
     await world.database.pool.query('UPDATE service.withdrawals SET fee = 50 WHERE id = $1', [before.id]);
-    const later = await its.asked(its.bitcoin(10_000, addressOf(914), { feeRate: 50 }));
-    // above what other coins than those of the price may cost, and below the smallest transaction of the first one
+    const later = await its.asked(its.bitcoin(60_000, addressOf(914), { feeRate: 180 }));
+    // together they cost 35,640 sats with one coin, and the prices are 29,750
     world.withdrawals = { ...withdrawals, bumpMax: 3_000n };
     await world.follow();
     await its.until(later.id, 'processing');
