@@ -109,24 +109,40 @@ export async function followOrders(options: FollowOrdersOptions): Promise<void> 
   );
 }
 
+const follow = (client: pg.Client, options: FollowOrdersOptions): Promise<void> =>
+  withWorkBeside(options, (signal) => followRounds(client, { ...options, signal }));
+
 /**
- * Follows orders, and beside it releases indices for new ones, which in the time of a round would run out, and hands
- * packages to a miner, which may be silent for minutes.
+ * Follows orders by `rounds`, and beside it releases indices for new ones, which in the time of a round would run out, and
+ * hands packages to a miner, which may be silent for minutes. Indices are released until the last round has ended, which
+ * may need one.
+ *
+ * @param rounds ends once its signal is aborted
  */
-async function follow(client: pg.Client, options: FollowOrdersOptions): Promise<void> {
-  const { releaseIndices, handPackages, signal } = options;
+export async function withWorkBeside(
+  {
+    releaseIndices,
+    handPackages,
+    signal,
+  }: Pick<FollowOrdersOptions, 'releaseIndices' | 'handPackages' | 'signal'>,
+  rounds: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const controller = new AbortController();
   const either = AbortSignal.any([signal, controller.signal]);
-  const releasing = releaseIndices?.(either) ?? null;
+  const releasing = releaseIndices?.(controller.signal) ?? null;
   const beside = [
     ...(releasing === null ? [] : [releasing.ended]),
     ...(handPackages === null ? [] : [handPackages(either)]),
   ];
   try {
+    const endBeforeRounds = (): void => controller.abort();
+    signal.addEventListener('abort', endBeforeRounds, { once: true });
+    if (signal.aborted) endBeforeRounds();
     // who sees that orders are followed can order
     await releasing?.tried;
+    signal.removeEventListener('abort', endBeforeRounds);
     for (const ended of beside) ended.catch(() => controller.abort());
-    await followRounds(client, { ...options, signal: either });
+    await rounds(either);
   } finally {
     controller.abort();
     await Promise.allSettled(beside);

@@ -461,10 +461,13 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       'pending',
       expect.stringContaining('costs more now than the prices of its withdrawals'),
     ]);
-    await cancel(before.id);
-    await its.audit();
+    // once its price covers it, it is sent
     await world.stop();
+    await world.database.pool.query('UPDATE service.withdrawals SET fee = 30000 WHERE id = $1', [before.id]);
     world.withdrawals = withdrawals;
     await world.follow();
+    await world.chain.mineEmpty(1);
+    await its.mined(before.id);
+    await its.audit();
   });
 });
