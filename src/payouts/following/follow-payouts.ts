@@ -12,7 +12,7 @@ import type { Refusal } from '#orders/sending/refusal.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { lockPayout, noteMissing, noteStuck, openPayouts, putState } from '#payouts/payout/payout.store.ts';
-import type { PayoutTransaction } from '#payouts/payout/payout.ts';
+import type { Payout, PayoutState, PayoutTransaction } from '#payouts/payout/payout.ts';
 import { outpointParts } from '#purse/transactions/outpoint.ts';
 import { markSent, readSigned } from '#purse/transactions/wallet-transactions.store.ts';
 import { makePayout } from './make-payout.ts';
@@ -28,6 +28,8 @@ export interface FollowedPayoutParts extends PayoutParts {
 export class PayoutRounds {
   readonly #parts: FollowedPayoutParts;
   readonly #repeats = new Repeats();
+  /** States in which payouts were settled since the last block or minute. One that a look changes is settled again. */
+  readonly #seen = new Map<string, PayoutState>();
 
   constructor(parts: FollowedPayoutParts) {
     this.#parts = parts;
@@ -45,7 +47,11 @@ export class PayoutRounds {
     const notFormed = await guarded(async () => withdrawals?.form(client));
     if (notFormed !== null && this.#repeats.isDue(notFormed.message))
       log.error({ err: notFormed }, 'withdrawals are not put into batches: it is tried again');
-    for (const { id } of await openPayouts(client)) {
+    if (isAll) this.#seen.clear();
+    for (const payout of await openPayouts(client)) {
+      const { id, state } = payout;
+      if (waitsForBlock(payout) && this.#seen.get(id) === state) continue;
+      this.#seen.set(id, state);
       const error = await guarded(() => this.#bringOn(id, standing, isAll));
       if (error === null) continue;
       await noteStuck(client, id, `It cannot be made or sent: ${error.message}`);
@@ -174,6 +180,13 @@ export class PayoutRounds {
     return false;
   }
 }
+
+/**
+ * Whether only a block, or a minute, changes a payout: the node has its transaction. With a block every ten minutes
+ * hundreds wait so, and to settle each costs some 30 ms.
+ */
+const waitsForBlock = ({ state, stuck }: Payout): boolean =>
+  (state === 'sent' || state === 'mined') && stuck === null;
 
 /** A rate that an account asked for stays: the service would pay the rest. */
 const mayPayMore = ({ payout: { kind, feeRate } }: SettledPayout): boolean =>
