@@ -1,6 +1,7 @@
 import type { WithdrawalBatches } from '#payouts/following/payout-parts.ts';
+import type { BatchPolicy } from './batch-policy.ts';
 import { formBatches } from './form-batches.ts';
-import { type BatchPolicy, makeBatch } from './make-batch.ts';
+import { makeBatch } from './make-batch.ts';
 import { postBatch, settleBatch } from './settle-batch.ts';
 
 /** Withdrawals of accounts as batches, which payouts sign, send and follow (ADR 93). */

@@ -14,6 +14,7 @@ import type { WithdrawalCoin } from '#tokenpay/withdrawing/planning/withdrawal-p
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { coinsFor, spentCoins } from './batch-facts.ts';
+import type { BatchPolicy } from './batch-policy.ts';
 import { endEmpty, endRefused, partBatch } from './end-batch.ts';
 import {
   batchRate,
@@ -26,15 +27,6 @@ import {
 import { leftOut, type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
 import { partCostly, tooCostly } from './underpriced.ts';
 import { readWithheld, type Withheld } from './withheld.ts';
-
-export interface BatchPolicy {
-  /** WITHDRAW_INPUTS_MAX */
-  readonly inputsMax: number;
-  /** WITHDRAW_BUMP_MAX_SATS */
-  readonly bumpMax: bigint;
-  /** WITHDRAW_DEBT_MAX_SATS */
-  readonly debtMax: bigint;
-}
 
 /**
  * Plans, signs and stores the transaction of a batch, or one that takes the place of an unconfirmed one. Returns why it

@@ -6,8 +6,8 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { insertBatch, lockPayout } from '#payouts/payout/payout.store.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { putBatch } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import type { BatchPolicy } from './batch-policy.ts';
 import { partBatch } from './end-batch.ts';
-import type { BatchPolicy } from './make-batch.ts';
 import type { ReadyBatch } from './store-batch.ts';
 
 /** The reason of a batch that costs more than it may. */

@@ -49,7 +49,7 @@ import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner, type SignedTransaction } from '#wallet/signer.ts';
 import { accountBatches } from '#withdrawals/account-batches.ts';
-import type { BatchPolicy } from '#withdrawals/make-batch.ts';
+import type { BatchPolicy } from '#withdrawals/batch-policy.ts';
 import { expectSameFreeCoins } from './revenue-coins.ts';
 import { testMiner } from './stand-in-miner.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';

@@ -1,0 +1,9 @@
+/** Bounds of the operator that batches keep. */
+export interface BatchPolicy {
+  /** WITHDRAW_INPUTS_MAX */
+  readonly inputsMax: number;
+  /** WITHDRAW_BUMP_MAX_SATS */
+  readonly bumpMax: bigint;
+  /** WITHDRAW_DEBT_MAX_SATS */
+  readonly debtMax: bigint;
+}
