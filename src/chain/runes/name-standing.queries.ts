@@ -16,18 +16,24 @@ export interface NameStanding {
   readonly claims: readonly PendingClaim[] | null;
 }
 
+/** The same, with the revision of the mempool that it was read at; null: none is followed. */
+interface ReadNameStanding extends NameStanding {
+  readonly revision: number | null;
+}
+
 /** The standing of a name in the index and the mempool. Runes must be known (`requireRunes`). */
 export async function nameStanding(
   client: ClientBase,
   network: NetworkParameters,
   name: Rune,
-): Promise<NameStanding> {
+): Promise<ReadNameStanding> {
   const unlock = unlockHeight(network, name);
-  const isFollowed = (await followedRevision(client)) !== null;
+  const revision = await followedRevision(client);
   return {
     rune: await runeDetail(client, { kind: 'rune', rune: name }),
     unlock: unlock === null ? null : Math.max(unlock, network.firstRuneHeight),
-    claims: isFollowed ? await pendingClaims(client, name) : null,
+    claims: revision === null ? null : await pendingClaims(client, name),
+    revision,
   };
 }
 

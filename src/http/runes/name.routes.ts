@@ -171,7 +171,7 @@ function nameRoute(app: App, { pool, network }: AppDependencies): void {
         async ({ client, tip }) => {
           await requireRunes(client);
           const standing = await nameStanding(client, network, name);
-          setMoment(request, reply, tip, await followedRevision(client));
+          setMoment(request, reply, tip, standing.revision);
           return nameView(client, name, tip, network, standing);
         },
         askerOf(reply).signal,
