@@ -22,8 +22,8 @@ const ordersOfBatch = 100;
 const height = 100;
 
 /**
- * Fills an empty database of this version with accounts whose orders were paid, and whose coins were spent by batches of
- * completed withdrawals. Triggers of the ledger are off meanwhile: balances are summed afterwards.
+ * Fills an empty database of this version with accounts whose orders were paid, and whose coins were spent by batches
+ * of completed withdrawals. Triggers of the ledger are off meanwhile: balances are summed afterwards.
  */
 export async function fillHistory(client: pg.Client, counts: HistoryCounts): Promise<void> {
   await client.query('ALTER TABLE service.ledger_entries DISABLE TRIGGER USER');

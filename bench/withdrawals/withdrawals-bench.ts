@@ -30,7 +30,9 @@ interface Counts {
   readonly batch: number;
 }
 
-/** `npm run bench -- withdrawals`: what accounts wait for that take out runes and sats, and what a large batch costs. */
+/**
+ * `npm run bench -- withdrawals`: what accounts wait for that take out runes and sats, and what a large batch costs.
+ */
 export async function withdrawalsBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -134,7 +136,10 @@ async function earn(shop: TokenShop, accounts: number): Promise<void> {
 const kindOf = (nth: number): 'rune' | 'bitcoin' => (nth % 4 === 3 ? 'bitcoin' : 'rune');
 const ask = (shop: TokenShop, nth: number) => shop.withdraw(nth, kindOf(nth), addressOf(firstReceiver + nth));
 
-/** Milliseconds from the reservations of withdrawals that arrive one by one to their broadcasts, by the database's clock. */
+/**
+ * Milliseconds from the reservations of withdrawals that arrive one by one to their broadcasts, by the database's
+ * clock.
+ */
 async function arrive(shop: TokenShop, first: number, count: number): Promise<number[]> {
   const ids: string[] = [];
   for (let nth = 0; nth < count; nth++) {
@@ -160,7 +165,10 @@ const untilSent = (shop: TokenShop, ids: readonly string[]): Promise<number> =>
     ids.length,
   );
 
-/** Withdrawals that wait together. The first one's batch waits for the lock, and the others join it: up to 500 of one batch. */
+/**
+ * Withdrawals that wait together. The first one's batch waits for the lock, and the others join it: up to 500 of one
+ * batch.
+ */
 async function batchFigures(shop: TokenShop, first: number, count: number): Promise<Figure[]> {
   const ids: string[] = [];
   const holder = await shop.pool.connect();

@@ -120,8 +120,9 @@ async function keptCoins(
 }
 
 /**
- * A first transaction costs at most the prices that were told for what it pays, and the setting beyond them: fees rose since,
- * or a withdrawal was priced by one larger coin than there is. What is too little for a change counts for neither.
+ * A first transaction costs at most the prices that were told for what it pays, and the setting beyond them: fees
+ * rose since, or a withdrawal was priced by one larger coin than there is. What is too little for a change counts for
+ * neither.
  */
 export function isWithinPrices(
   { withdrawals, plan: { fee, overpaid, outputs } }: Pick<ReadyBatch, 'withdrawals' | 'plan'>,

@@ -15,9 +15,9 @@ export const tooCostly =
   'Its transaction costs more now than the prices of its withdrawals and WITHDRAW_BUMP_MAX_SATS: it waits for lower fees, or for larger change of others.';
 
 /**
- * Parts a batch that costs more than the prices of what it pays. Withdrawals that cost too much even alone were priced at a
- * lower rate: they wait together in a batch of their own, and the others are planned again. Where none is known to be
- * the cause, each is tried alone. Returns why the batch waits where nothing is parted.
+ * Parts a batch that costs more than the prices of what it pays. Withdrawals that cost too much even alone were
+ * priced at a lower rate: they wait together in a batch of their own, and the others are planned again. Where none is
+ * known to be the cause, each is tried alone. Returns why the batch waits where nothing is parted.
  */
 export async function partCostly(
   client: pg.ClientBase,

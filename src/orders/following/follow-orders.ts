@@ -113,9 +113,9 @@ const follow = (client: pg.Client, options: FollowOrdersOptions): Promise<void> 
   withWorkBeside(options, (signal) => followRounds(client, { ...options, signal }));
 
 /**
- * Follows orders by `rounds`, and beside it releases indices for new ones, which in the time of a round would run out, and
- * hands packages to a miner, which may be silent for minutes. Indices are released until the last round has ended, which
- * may need one.
+ * Follows orders by `rounds`, and beside it releases indices for new ones, which in the time of a round would run
+ * out, and hands packages to a miner, which may be silent for minutes. Indices are released until the last round has
+ * ended, which may need one.
  *
  * @param rounds ends once its signal is aborted
  */

@@ -24,7 +24,10 @@ export interface LeafGroup extends FileGroup {
   readonly leafBytes: number;
 }
 
-/** Files one after the other, as many in each reveal as it may hold. An etching without files has a reveal all the same. */
+/**
+ * Files one after the other, as many in each reveal as it may hold. An etching without files has a reveal all the
+ * same.
+ */
 export function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
   if (terms.files.length === 0)
     return [{ first: 0, count: 0, leafBytes: revealScriptBytes([], claimOf(terms)?.length ?? null) }];
@@ -59,8 +62,8 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
 }
 
 /**
- * The most that the reveal of one file may weigh. A burn is sent together with its reveal, and the inventory waits for no
- * miner: both keep to what nodes relay.
+ * The most that the reveal of one file may weigh. A burn is sent together with its reveal, and the inventory waits
+ * for no miner: both keep to what nodes relay.
  */
 const revealWeightMax = ({ nonStandard, burn, inventory }: OrderTerms): number =>
   nonStandard && !burn && inventory === null ? minedWeightMax : standardWeightMax;
@@ -81,7 +84,10 @@ function tooLarge(terms: SettledTerms, file: number, weight: number): OrderRefus
   return refused('reveal-too-large', reason, { file });
 }
 
-/** Bytes of the largest content with which the reveal of a file, with all else as it is, is not too heavy; null: none is. */
+/**
+ * Bytes of the largest content with which the reveal of a file, with all else as it is, is not too heavy; null: none
+ * is.
+ */
 function largestContent(terms: SettledTerms, index: number, max: number): number | null {
   const file = terms.files[index];
   if (file === undefined) return null;

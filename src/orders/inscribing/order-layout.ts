@@ -59,8 +59,8 @@ export interface Revenue {
   /** Without the size fee. */
   readonly amount: bigint;
   /**
-   * The percentage of the chain fee, rounded down; or the fees that an order was quoted with: a percentage of what is left
-   * of its price would share them out otherwise, and choose other outputs.
+   * The percentage of the chain fee, rounded down; or the fees that an order was quoted with: a percentage of what is
+   * left of its price would share them out otherwise, and choose other outputs.
    */
   readonly size: { readonly percent: number } | SizeFees;
 }

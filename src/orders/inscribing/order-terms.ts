@@ -131,8 +131,8 @@ export const orderBounds = {
   /** Each is an input and an output of the reveal, and a tag of every envelope. */
   parents: 100,
   /**
-   * Reveals of one order. 50 MB of files take 130. Each is an address to prove (3 ms) and a transaction to sign (16 ms); all
-   * other orders wait for that.
+   * Reveals of one order. 50 MB of files take 130. Each is an address to prove (3 ms) and a transaction to sign (16
+   * ms); all other orders wait for that.
    */
   reveals: 150,
 } as const;

@@ -23,7 +23,7 @@ export interface SentHoldings {
 export interface PlannedHoldings {
   readonly sent: readonly SentHoldings[];
   readonly reveals?: readonly PlannedReveal[];
-  /** Its pointer leads what it etches. Null: there is none. */
+  /** Null: the plan has no runestone. */
   readonly runestone?: Runestone | null;
   /** The output of runes that no edict moves. */
   readonly rest: number;

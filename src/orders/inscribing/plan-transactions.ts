@@ -76,9 +76,9 @@ export interface RevealFunds {
   /** What is ours of it goes there, unless an anchor must do. */
   readonly service: OwnDestination;
   /**
-   * Content of a runestone that leads the runes of the parents home: without one they go to the first output, which is
-   * only the first parent's where no inscription comes first. Or one that leads those of the payments to the inscription,
-   * where the inventory has the first output. It becomes the last output, and the service pays for it.
+   * Content of a runestone that leads the runes of the parents home: without one they go to the first output, which
+   * is only the first parent's where no inscription comes first. Or one that leads those of the payments to the
+   * inscription, where the inventory has the first output. It becomes the last output, and the service pays for it.
    */
   readonly route?: RuneRoute;
 }

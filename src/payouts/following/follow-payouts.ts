@@ -36,8 +36,8 @@ export class PayoutRounds {
   }
 
   /**
-   * One look at all that are open. Throws where the database or the node does not answer; whatever else is wrong with one
-   * is told, and stops no others.
+   * One look at all that are open. Throws where the database or the node does not answer; whatever else is wrong with
+   * one is told, and stops no others.
    *
    * @param standing null: the node does not answer
    * @param isAll whatever is in no block is sent again, and paid more for
@@ -146,8 +146,8 @@ export class PayoutRounds {
 
   /**
    * Whether blocks have all that its transaction spends unspent. Once something is missing for as many blocks as no
-   * reorganisation reaches, it is given up and planned again: before that, the payments may not have seen its own block,
-   * and one that comes back would pay twice.
+   * reorganisation reaches, it is given up and planned again: before that, the payments may not have seen its own
+   * block, and one that comes back would pay twice.
    */
   async #isThere({ payout }: SettledPayout, { plan }: PayoutTransaction): Promise<boolean> {
     const { client, node, confirmations, log } = this.#parts;

@@ -132,8 +132,8 @@ export async function readFreeCoins(
 }
 
 /**
- * Sats of all coins that are the service's, now or once their orders are delivered, and that nothing stored spends: what
- * is owed to partners is among them.
+ * Sats of all coins that are the service's, now or once their orders are delivered, and that nothing stored spends:
+ * what is owed to partners is among them.
  */
 export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -161,8 +161,8 @@ export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<b
 }
 
 /**
- * Sats of free coins that nothing stored spends, outside of the inventory: those in blocks, and what payouts leave, which
- * comes back with one of their transactions or with their coins.
+ * Sats of free coins that nothing stored spends, outside of the inventory: those in blocks, and what payouts leave,
+ * which comes back with one of their transactions or with their coins.
  */
 export async function satsOfFreeCoins(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

@@ -77,8 +77,8 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Prices a withdrawal, and reserves it unless it is a dry run. Nothing is reserved where it throws or is faulty. Throws
-   * `orders_off`, `token_balance_missing`, `runes_not_indexed` and `derived_table_behind`.
+   * Prices a withdrawal, and reserves it unless it is a dry run. Nothing is reserved where it throws or is faulty.
+   * Throws `orders_off`, `token_balance_missing`, `runes_not_indexed` and `derived_table_behind`.
    *
    * @param feeRate sats for 1,000 virtual bytes; null: what the node says
    */
@@ -156,7 +156,10 @@ export class AccountWithdrawals {
     return withdrawalAnswer(withdrawal, shownRuneOf(withdrawal, await tokenRunesOf(pool, assets)));
   }
 
-  /** The webhook secret of a withdrawal, in hex; null: it has no webhook, or comes from a secret that is not known here. */
+  /**
+   * The webhook secret of a withdrawal, in hex; null: it has no webhook, or comes from a secret that is not known
+   * here.
+   */
   async secretOf(id: string): Promise<string | null> {
     const { pool, secrets } = this.#parts;
     const secretKey = (await readWithdrawal(pool, null, id))?.secretKey ?? null;

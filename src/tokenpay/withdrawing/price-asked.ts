@@ -36,7 +36,9 @@ export interface PricedBeside {
 
 /** A script of the form that changes have: P2TR. */
 const changeForm = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
-/** OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30): one edict needs half of them. */
+/**
+ * OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30): one edict needs half of them.
+ */
 const leastCarrierBytes = 83;
 
 /** The price of a withdrawal at its rate, or why it cannot be sent as it is. */

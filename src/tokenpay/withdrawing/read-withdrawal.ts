@@ -28,8 +28,8 @@ export type ReadWithdrawal =
   | { readonly kind: 'faulty'; readonly faults: readonly RequestFault[] };
 
 /**
- * Reads the body of `POST /tokenpay/user/account/withdraw`, whose numbers are texts (`exactJson`), without its fee rate.
- * All faults are told; other fields are ignored. Total.
+ * Reads the body of `POST /tokenpay/user/account/withdraw`, whose numbers are texts (`exactJson`), without its fee
+ * rate. All faults are told; other fields are ignored. Total.
  *
  * @param urlProblem why nothing may be sent to a URL; null: it may be
  * @param values has the faults of fields that the caller reads

@@ -89,8 +89,8 @@ export class RuneChain {
   }
 
   /**
-   * Transactions of the chain up to a block, and scripts of the service: a transaction that spends from one of its scripts
-   * leaves what is no receiver's to another one.
+   * Transactions of the chain up to a block, and scripts of the service: a transaction that spends from one of its
+   * scripts leaves what is no receiver's to another one.
    *
    * @param charges scripts of the service that customers pay to
    * @param receivers scripts that withdrawals go to

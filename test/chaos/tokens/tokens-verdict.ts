@@ -114,8 +114,8 @@ function takenFrom(withdrawals: readonly ModelWithdrawal[]): Map<string, bigint>
 }
 
 /**
- * Whether withdrawals are where blocks are: completed if and only if a transaction of theirs is mined. Between a block and the
- * next look of the service they are not. Pure.
+ * Whether withdrawals are where blocks are: completed if and only if a transaction of theirs is mined. Between a
+ * block and the next look of the service they are not. Pure.
  */
 export const areFollowed = (
   { withdrawals }: Pick<TokenLook, 'withdrawals'>,

@@ -30,8 +30,8 @@ const lookMs = 500;
 const moreSats = 60_000;
 
 /**
- * Pays accounts what their open withdrawals lack after reorganisations, and mines until these are over. What still waits
- * then is a difference.
+ * Pays accounts what their open withdrawals lack after reorganisations, and mines until these are over. What still
+ * waits then is a difference.
  *
  * @param settle brings payments into blocks
  */

@@ -135,7 +135,10 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
   const askAll = (wishes: readonly Wish[]) =>
     Promise.allSettled(wishes.map(({ fields, key: once }) => ask(pathOf, fields, once)));
 
-  /** The withdrawal of a wish, however often it has to be asked for; under another key where the first was only claimed. */
+  /**
+   * The withdrawal of a wish, however often it has to be asked for; under another key where the first was only
+   * claimed.
+   */
   async function asked({ fields, key: first }: Wish): Promise<ShownWithdrawal> {
     let once: string = first;
     return service.eventually(async () => {

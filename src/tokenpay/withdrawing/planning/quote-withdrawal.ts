@@ -19,9 +19,9 @@ import type {
 } from './withdrawal-plan.ts';
 
 /**
- * The price of a withdrawal, and who pays it: the fee of a transaction with it alone, from the coins that earlier ones
- * of its account leave. Where free coins do not suffice now, it counts one more: the change of a batch that no block has
- * yet. Pure, total.
+ * The price of a withdrawal, and who pays it: the fee of a transaction with it alone, from the coins that earlier
+ * ones of its account leave. Where free coins do not suffice now, it counts one more: the change of a batch that no
+ * block has yet. Pure, total.
  */
 export function quoteWithdrawal(request: QuoteRequest): Quote {
   const { asked, balance } = request;

@@ -110,8 +110,8 @@ export type WithdrawalRefusal =
   /** Its output would have `sats`, and nodes relay `least`. */
   | { readonly code: 'dust'; readonly sats: bigint; readonly least: bigint }
   /**
-   * It needs more coins of its own account than `inputsMax`, which have `most` units of the asset; null: too few sats for
-   * the fee.
+   * It needs more coins of its own account than `inputsMax`, which have `most` units of the asset; null: too few sats
+   * for the fee.
    */
   | { readonly code: 'inputs'; readonly most: bigint | null; readonly inputsMax: number }
   /** Its runestone alone has more bytes than the node relays. */
@@ -151,8 +151,8 @@ export interface QuoteRequest {
   /** Whether it spends coins of its own account alone: at a low rate, it would keep those of others for days. */
   readonly isOwnOnly: boolean;
   /**
-   * WITHDRAW_FEE_PAYER. `account`: its balance of sats; for sats the withdrawal itself where that lacks it. `operator`: the
-   * account, too, where the withdrawal spends coins of it that cost more than they bring.
+   * WITHDRAW_FEE_PAYER. `account`: its balance of sats; for sats the withdrawal itself where that lacks it.
+   * `operator`: the account, too, where the withdrawal spends coins of it that cost more than they bring.
    */
   readonly feePayer: 'account' | 'operator';
   /** The balance of sats without what is reserved; below 0: a debt. */

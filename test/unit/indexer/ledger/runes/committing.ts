@@ -14,7 +14,7 @@ const outputsEndFromEnd = (witness: readonly Uint8Array[]): number =>
   );
 
 interface Spend {
-  /** Of the output that is spent. */
+  /** Script of the output that is spent. */
   readonly spent?: Uint8Array;
   readonly isRecent?: boolean;
 }
