@@ -156,6 +156,8 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
       spent.map((outpoint) => Buffer.from(outpoint.split(':')[0]!, 'hex').reverse().toString('hex')),
     ]);
     await withTransaction(pool, (tx) => supersedeOfOrders(tx, [trustedTxid(rows[0]!.txid)]));
+    // a sent payout is settled with a block, or once a minute
+    await blocks(1);
     await until(id, ({ state }) => state === 'asked');
     await looked(id);
     expect(await payout(id)).toMatchObject({

@@ -13,6 +13,7 @@ import {
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { type CustomerAddress, customerAddress, paymentTypes } from './customer-address.ts';
 import { psbtApp } from './psbt-app.ts';
+import { withoutRateWarning } from './rate-warnings.ts';
 import { type SigningLibrary, signingLibraries } from './sign-psbt.ts';
 
 /** An answer of a builder of burns. */
@@ -160,7 +161,7 @@ export class BurnWorld {
   async built(url: string, payload: object): Promise<BurnAnswer> {
     const { status, body } = await this.ask(url, payload);
     if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-    return body;
+    return withoutRateWarning(body);
   }
 
   /** Signs a PSBT by its indices, and sends it as a wallet does; its transaction. */

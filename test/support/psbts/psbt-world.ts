@@ -16,6 +16,7 @@ import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { shortChainSatributes } from './coin-parts.ts';
 import { type CustomerAddress, signerBody } from './customer-address.ts';
+import { withoutRateWarning } from './rate-warnings.ts';
 import type { SignedInputs, SigningLibrary } from './sign-psbt.ts';
 
 /** An answer of a builder. */
@@ -108,7 +109,7 @@ export class PsbtWorld {
   async built(url: string, { payment, ordinals }: Customer, body: object): Promise<PsbtAnswer> {
     const answer = await this.post(url, { ...signerBody(payment, ordinals), ...body });
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-    return answer.body;
+    return withoutRateWarning(answer.body);
   }
 
   /** Signs a PSBT with both addresses of a customer. The transaction in hex. */
