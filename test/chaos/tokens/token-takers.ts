@@ -76,6 +76,9 @@ const askAgainMs = 200;
 /** Rates in sats per virtual byte, below and above what the node says. */
 const ownRates = [1, 2, 30] as const;
 const coinDecimals = 8;
+const allSats = 21_000_000n * 100_000_000n;
+/** No rune of a run has this supply. */
+const moreUnits = 2n ** 127n;
 
 /** Accounts of shops that take out what they earned: all, half, some, twice at once, and what is refused. */
 export class TokenTakers {
@@ -138,11 +141,12 @@ export class TokenTakers {
     await Promise.all([this.#ask(wish), this.#ask(wish)]);
   }
 
-  /** More than the account has, or to an address that it has not listed. */
+  /** More than the account can have, or to an address that it has not listed. */
   async #beyond(wish: Wish): Promise<void> {
-    const before = this.all.length;
-    await this.#ask({ ...wish, units: wish.units * 3n + 1n });
-    if (this.all.length > before) throw new Error('more was withdrawn than the account has');
+    // more than payments can bring meanwhile
+    const units = wish.rune === null ? allSats : moreUnits;
+    if ((await this.#ask({ ...wish, units })) !== null)
+      throw new Error('more was withdrawn than the account has');
   }
 
   /** Asks, and has the operator cancel it at once: a process may just be signing it. */
