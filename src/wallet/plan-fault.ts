@@ -37,6 +37,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
     payoutFault(plan) ??
     asideFault(plan) ??
     withdrawalFault(plan) ??
+    consolidationFault(plan) ??
     inventoryFault(plan) ??
     feeChargeFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
@@ -134,6 +135,20 @@ function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
   return isKeptAlone && others.length <= changesOfWithdrawals
     ? null
     : "it pays withdrawals, and what it leaves is not in two outputs of the service's own keys";
+}
+
+/**
+ * A plan that pays no one and keeps all in changes joins coins of accounts: as withdrawals, it spends what charges and
+ * earlier batches left, and keeps it in at most two outputs of the service's own keys.
+ */
+function consolidationFault({ inputs, outputs }: TransactionPlan): string | null {
+  if (!outputs.every(({ kind }) => kind === 'change')) return null;
+  const foreign = inputs.findIndex((input) => !isOfCharge(input) && !isOfService(input));
+  if (foreign !== -1)
+    return `it joins coins, and input ${foreign} is neither of a charge nor of the service's own keys`;
+  return outputs.every(({ own }) => own?.key.branch === 1) && outputs.length <= changesOfWithdrawals
+    ? null
+    : "it joins coins, and what it keeps is not in two outputs of the service's own keys";
 }
 
 /** Sats that are left, and runes. */

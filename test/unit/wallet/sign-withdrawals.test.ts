@@ -30,6 +30,34 @@ const refusalOf = (made: TransactionPlan): string => {
   throw new Error('the plan was signed');
 };
 
+const ofOrder = inputOf(wallet, 2, {
+  key: { branch: 0, index: 5 },
+  leafScript: orderLeaf(wallet, 5),
+  value: 5_000n,
+  path: 'key',
+});
+const joins = { ...plan, outputs: [{ ...change, value: 14_000n }] };
+
+describe('a plan that joins coins', () => {
+  test('is signed for coins of accounts', () => {
+    expect(signer.signPlan(joins, plainInputs(joins)).fee).toBe(1_000n);
+    const both = { ...joins, outputs: [change, { ...change, value: 10_000n }] };
+    expect(signer.signPlan(both, plainInputs(both)).fee).toBe(1_000n);
+  });
+
+  const third = { ...change, value: 4_800n };
+  const elsewhere = { key: { branch: 0, index: 8 } as const, leafScript: null };
+  const away = { kind: 'change', script: wallet.addressOf(elsewhere).script, own: elsewhere } as const;
+  test.each<[string, Partial<TransactionPlan>, RegExp]>([
+    ['spends an order', { inputs: [at(0), at(3), ofOrder] }, /input 2 is neither of a charge nor/u],
+    ['keeps three changes', { outputs: [third, third, third] }, /not in two outputs/u],
+    ['keeps one at a key of orders', { outputs: [{ ...away, value: 14_000n }] }, /not in two outputs/u],
+    ['pays a higher fee', { outputs: [change] }, /above the 1000/u],
+  ])('is refused where it %s', (_, changed, words) => {
+    expect(refusalOf({ ...joins, ...changed })).toMatch(words);
+  });
+});
+
 describe('a plan of withdrawals', () => {
   test('is signed for coins of accounts', () => {
     expect(signer.signPlan(plan, plainInputs(plan)).fee).toBe(1_000n);
@@ -40,12 +68,6 @@ describe('a plan of withdrawals', () => {
     expect(signer.signPlan(both, plainInputs(both)).fee).toBe(1_000n);
   });
 
-  const ofOrder = inputOf(wallet, 2, {
-    key: { branch: 0, index: 5 },
-    leafScript: orderLeaf(wallet, 5),
-    value: 5_000n,
-    path: 'key',
-  });
   const third = { ...change, value: 1_000n };
   test.each<[string, Partial<TransactionPlan>, RegExp]>([
     ['spends an order', { inputs: [at(0), at(3), ofOrder] }, /input 2 is neither of a charge nor/u],
