@@ -1668,7 +1668,7 @@ CREATE TABLE service.payouts (
   fee_rate bigint,
   CONSTRAINT payouts_pkey PRIMARY KEY (id),
   CONSTRAINT payouts_fee_rate_check CHECK (((fee_rate >= 1) AND (fee_rate <= 200000))),
-  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'creator'::text, 'revenue'::text, 'return'::text, 'withdrawal'::text]))),
+  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'creator'::text, 'revenue'::text, 'return'::text, 'withdrawal'::text, 'consolidation'::text]))),
   CONSTRAINT payouts_missing_since_check CHECK ((missing_since >= 0)),
   CONSTRAINT payouts_own_index_check CHECK ((own_index >= 0)),
   CONSTRAINT payouts_return_check CHECK ((((spends_txid IS NOT NULL) = (kind = 'return'::text)) AND ((spends_vout IS NOT NULL) = (kind = 'return'::text)))),
@@ -1676,6 +1676,7 @@ CREATE TABLE service.payouts (
   CONSTRAINT payouts_spends_vout_check CHECK ((spends_vout >= 0)),
   CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['asked'::text, 'signed'::text, 'sent'::text, 'mined'::text, 'settled'::text, 'cancelled'::text])))
 );
+CREATE INDEX payouts_consolidations ON service.payouts USING btree (asked_at) WHERE (kind = 'consolidation'::text);
 CREATE INDEX payouts_open ON service.payouts USING btree (asked_at) WHERE (state <> ALL (ARRAY['settled'::text, 'cancelled'::text]));
 
 CREATE UNLOGGED TABLE service.rate_limits (

@@ -203,6 +203,7 @@ export const sharedTables: readonly SharedTables[] = [
     files: {
       'payout/payout.store.ts': ['service.wallet_transactions'],
       'payout/payout-transactions.store.ts': ['service.wallet_transactions'],
+      'payout/consolidations.store.ts': ['service.wallet_transactions'],
     },
     why: 'transactions of payouts, with their blocks; src/purse writes all but these',
   },
@@ -265,6 +266,11 @@ export const sharedTables: readonly SharedTables[] = [
     files: {
       'withdrawing/account-coins.queries.ts': ['service.payments_seen', 'service.wallet_coins'],
       'withdrawing/owed.queries.ts': ['service.ledger_entries', 'service.token_balances'],
+      'withdrawing/poor-coins.queries.ts': [
+        'service.payments_seen',
+        'service.token_balances',
+        'service.wallet_coins',
+      ],
     },
     why: 'coins with the account of their order, and what they must cover: 100,000 coins would be a parameter of 5 MB',
   },

@@ -266,6 +266,23 @@ export const orderSettings = {
     description:
       'sats that the transaction of a batch of withdrawals may cost beyond what its accounts were charged, where it waits for too long',
   }),
+  consolidateDailySats: Type.Integer({
+    minimum: 0,
+    // a tenth of a coin is more than all dust of a service costs
+    maximum: 10_000_000,
+    default: 0,
+    examples: [20_000],
+    description:
+      'sats that the service pays within 24 hours to join small outputs of accounts into one (docs/tokenpay.md, "Consolidation"); 0: none are joined',
+  }),
+  consolidateFeeRateMax: Type.Integer({
+    minimum: 1,
+    // an output of 546 sats costs more than it brings above 9
+    maximum: 50,
+    default: 2,
+    description:
+      'sats per virtual byte at which small outputs of accounts are joined at most; those are joined that would cost more than they bring at ten times that',
+  }),
   tokenpayTestPay: Type.Integer({
     minimum: 0,
     // a hundredth of a coin is what faucets of test networks give in weeks

@@ -1,3 +1,5 @@
+import type { ConsolidationPolicy } from './consolidating/consolidation-policy.ts';
+
 /** Bounds of the operator that batches keep. */
 export interface BatchPolicy {
   /** WITHDRAW_INPUTS_MAX */
@@ -6,4 +8,5 @@ export interface BatchPolicy {
   readonly bumpMax: bigint;
   /** WITHDRAW_DEBT_MAX_SATS */
   readonly debtMax: bigint;
+  readonly consolidation: ConsolidationPolicy;
 }

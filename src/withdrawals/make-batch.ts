@@ -1,15 +1,11 @@
 import type pg from 'pg';
-import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoint } from '#kernel/process/failpoint.ts';
 import { destination } from '#orders/making/sign-and-store.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { leaseOwnIndex, NotCovered, waitsForGivenUp } from '#payouts/following/make-payout.ts';
 import type { MadeBatch, PayoutParts } from '#payouts/following/payout-parts.ts';
 import { askDataCarrier } from '#psbts/burning/data-carrier.ts';
-import { readHoldings } from '#purse/transactions/input-holdings.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { nameWithdrawals } from '#tokenpay/withdrawing/name-withdrawals.ts';
-import { withdrawalFault } from '#tokenpay/withdrawing/planning/withdrawal-fault.ts';
 import type { WithdrawalCoin } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
@@ -24,7 +20,8 @@ import {
   waitingReason,
   weightMax,
 } from './plan-batch.ts';
-import { leftOut, type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
+import { signAndStore } from './sign-batch.ts';
+import { leftOut, type ReadyBatch } from './store-batch.ts';
 import { partCostly, tooCostly } from './underpriced.ts';
 import { readWithheld, type Withheld } from './withheld.ts';
 
@@ -63,7 +60,7 @@ export async function makeBatch(
     return partCostly(client, ready, feeRate, policy);
   }
   const waits = await whyWaits(parts, ready, policy);
-  return waits ?? signAndStore(parts, ready, wanted.limits);
+  return waits ?? signOrPart(parts, ready, wanted.limits);
 }
 
 interface PreparedBatch {
@@ -145,35 +142,18 @@ function mayCost(
   return fee <= (charged > first ? charged : first) + bumpMax;
 }
 
-async function signAndStore(
+/** A plan that is refused is a fault of ours: each of its withdrawals is tried by itself, as where it is not covered. */
+async function signOrPart(
   parts: PayoutParts,
   ready: ReadyBatch,
-  limits: Parameters<typeof withdrawalFault>[2],
+  limits: Parameters<typeof signAndStore>[2],
 ): Promise<string | null> {
-  const { client, signer } = parts;
-  const plan = transactionPlan(ready);
-  const held = await readHoldings(client, ready.plan.inputs);
-  const runes = held.map((each) => each.runes ?? []);
-  const fault = withdrawalFault(ready.plan, runes, limits);
-  if (fault !== null) return partedPlan(client, ready, fault);
-  try {
-    const signed = await signer.signPlan(plan, held);
-    failpoint('withdrawals-signed');
-    await storeBatch(parts, ready, plan, signed);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'plan_refused')
-      return partedPlan(client, ready, error.message);
-    if (error instanceof NotCovered)
-      return partBatch(client, ready, ready.withdrawals, notCoveredReason(error.missing));
+  const reason = await signAndStore(parts, ready, limits).catch((error: unknown) => {
+    if (error instanceof NotCovered) return notCoveredReason(error.missing);
     throw error;
-  }
-  failpoint('withdrawals-stored');
-  return null;
+  });
+  return reason === null ? null : partBatch(parts.client, ready, ready.withdrawals, reason);
 }
-
-/** A plan that is refused is a fault of ours: each of its withdrawals is tried by itself. */
-const partedPlan = (client: pg.ClientBase, ready: ReadyBatch, fault: string): Promise<string | null> =>
-  partBatch(client, ready, ready.withdrawals, `The plan of its transaction is refused: ${fault}.`);
 
 const notCoveredReason = (missing: bigint): string =>
   `${missing} sats of debts, and of what the operator pays, are not covered: it waits for base fees of orders that complete, or for payments to accounts that owe.`;

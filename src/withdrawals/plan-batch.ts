@@ -74,7 +74,8 @@ export async function planThere(
   }
 }
 
-const replacedFee = (
+/** The fee that a plan must exceed, by the rules of the node. */
+export const replacedFee = (
   { fee, virtualBytes }: PayoutTransaction,
   incrementalFeeRate: bigint,
 ): WithdrawalBatch['replaced'] => ({ fee, virtualBytes, incrementalFeeRate });

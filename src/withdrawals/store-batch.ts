@@ -93,9 +93,9 @@ export async function storeBatch(
   if (isStored)
     log.info(
       { payout: id, txid: displayHash(signed.txid), fee: Number(signed.fee) },
-      replaced === null
-        ? 'withdrawals are signed'
-        : 'withdrawals are replaced by a transaction that pays more',
+      `${payout.kind === 'consolidation' ? 'coins that are joined' : 'withdrawals'} are ${
+        replaced === null ? 'signed' : 'replaced by a transaction that pays more'
+      }`,
     );
 }
 

@@ -208,6 +208,8 @@ const payoutsOf =
       withdrawInputsMax: inputsMax,
       withdrawBumpMaxSats,
       withdrawDebtMaxSats,
+      consolidateDailySats,
+      consolidateFeeRateMax,
     }: CommandContext['config'],
     {
       policy,
@@ -224,6 +226,10 @@ const payoutsOf =
         inputsMax,
         bumpMax: BigInt(withdrawBumpMaxSats),
         debtMax: BigInt(withdrawDebtMaxSats),
+        consolidation: {
+          dayMax: BigInt(consolidateDailySats),
+          feeRateMax: BigInt(consolidateFeeRateMax) * 1000n,
+        },
       }),
       bumpAfterMs: policy.afterMs,
     });

@@ -38,7 +38,7 @@ export function plannedWeight({ inputs, outputs }: WeighedPlan): number {
 /** The weight of a P2TR input that is spent by key. */
 export const keyInputWeight = inputWeight + 1 + signatureBytes;
 /** The weight of a P2WPKH input. */
-const publicKeyHashInputWeight = inputWeight + 1 + (1 + ecdsaSignatureBytes) + (1 + publicKeyBytes);
+export const publicKeyHashInputWeight = inputWeight + 1 + (1 + ecdsaSignatureBytes) + (1 + publicKeyBytes);
 /** The weight of an input that spends an anchor (P2A): its witness has no items. */
 export const anchorInputWeight = inputWeight + 1;
 

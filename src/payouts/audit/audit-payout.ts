@@ -12,6 +12,8 @@ export interface AuditedPayoutTransaction extends Pick<PayoutTransaction, 'plan'
 /** A payout with all that database and ledger say of it, of one moment. */
 export interface AuditedPayout {
   readonly id: string;
+  /** It joins coins of accounts: what it leaves is theirs. */
+  readonly isOfAccounts: boolean;
   readonly shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'script' | 'sats'>[];
   /** Superseded ones too: a block may have one. */
   readonly transactions: readonly AuditedPayoutTransaction[];
@@ -165,9 +167,9 @@ function onceFaults(
   ];
 }
 
-/** The table of coins has the change of what blocks have, as free, and nothing else that a block had. */
+/** The table of coins has the change of what blocks have, as free or of accounts, and nothing else that a block had. */
 function listedFaults(
-  { listed, spent }: AuditedPayout,
+  { listed, spent, isOfAccounts }: AuditedPayout,
   mined: readonly AuditedPayoutTransaction[],
   unspent: Unspent,
 ): OrderDifference[] {
@@ -179,7 +181,7 @@ function listedFaults(
     ...expected.flatMap(({ outpoint, value }): OrderDifference[] => {
       const coin = byOutpoint.get(outpoint);
       if (coin === undefined) return [difference('unlisted', outpoint, 0n, value)];
-      return coin.isFree ? [] : [difference('holder', outpoint, value, value)];
+      return coin.isFree !== isOfAccounts ? [] : [difference('holder', outpoint, value, value)];
     }),
     ...listed
       .filter(({ outpoint, isInBlock }) => isInBlock && !known.has(outpoint) && !unspent.has(outpoint))

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import { readShares } from '#payouts/payout/payout.store.ts';
+import { isBatch, type Payout } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { readCoinsOf } from '#purse/coins/coins.store.ts';
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
@@ -24,23 +25,35 @@ export async function nextPayoutIds(client: pg.ClientBase, after: string | null)
   return rows.map(({ id }) => id);
 }
 
+async function kindsOf(client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, Payout['kind']>> {
+  const { rows } = await client.query<Pick<Payout, 'id' | 'kind'>>(
+    'SELECT id, kind FROM service.payouts WHERE id = ANY($1::uuid[])',
+    [ids],
+  );
+  return new Map(rows.map(({ id, kind }) => [id, kind]));
+}
+
 /** Payouts with all that is compared of them: some statements each, as there are a few a day. */
 export async function readAuditedPayouts(
   client: pg.ClientBase,
   ids: readonly string[],
 ): Promise<AuditedPayout[]> {
+  const kinds = await kindsOf(client, ids);
   const isListed = (await readCoinsFill(client)).isComplete;
   const listed = Map.groupBy(await readCoinsOf(client, ids, []), ({ subject }) => subject);
   const payouts: AuditedPayout[] = [];
   for (const id of ids) {
+    const kind = kinds.get(id);
+    const isOfAccounts = kind !== undefined && isBatch(kind);
     const transactions = await readPayoutTransactions(client, id);
-    const entries = await readEntries(client, { kind: 'payout', id });
+    const entries = await readEntries(client, { kind: isOfAccounts ? 'withdrawal' : 'payout', id });
     const spent = await spentByMined(
       client,
       transactions.map(({ txid }) => txid),
     );
     payouts.push({
       id,
+      isOfAccounts,
       shares: await readShares(client, id),
       transactions: transactions.map(({ txid, plan, height }) => ({ txid: displayHash(txid), plan, height })),
       entries: entries.map((entry) => ({

@@ -47,6 +47,7 @@ export class PayoutRounds {
     const notFormed = await guarded(async () => withdrawals?.form(client));
     if (notFormed !== null && this.#repeats.isDue(notFormed.message))
       log.error({ err: notFormed }, 'withdrawals are not put into batches: it is tried again');
+    if (isAll && standing !== null) await this.#consolidate(standing);
     if (isAll) this.#seen.clear();
     for (const payout of await openPayouts(client)) {
       const { id, state } = payout;
@@ -58,6 +59,13 @@ export class PayoutRounds {
       if (this.#repeats.isDue(`${id} ${error.message}`))
         log.error({ err: error, payout: id }, 'a payout failed: it is tried again');
     }
+  }
+
+  async #consolidate(standing: NodeStanding): Promise<void> {
+    const { withdrawals, log } = this.#parts;
+    const failed = await guarded(async () => withdrawals?.consolidate(this.#parts, standing));
+    if (failed !== null && this.#repeats.isDue(failed.message))
+      log.error({ err: failed }, 'coins of accounts are not joined: it is tried again');
   }
 
   async #bringOn(id: string, standing: NodeStanding | null, isAll: boolean): Promise<void> {

@@ -20,6 +20,7 @@ import {
   sharesUnderWay,
 } from '#payouts/payout/payout.store.ts';
 import {
+  isBatch,
   type Payout,
   type PayoutTransaction,
   type Recipient,
@@ -66,10 +67,9 @@ export async function makePayout(
 ): Promise<boolean> {
   const { client, log } = parts;
   const { payout } = settled;
-  const making =
-    payout.kind === 'withdrawal'
-      ? makeBatch(parts, { ...settled, standing, replaced })
-      : tryToMake(parts, settled, standing, replaced);
+  const making = isBatch(payout.kind)
+    ? makeBatch(parts, { ...settled, standing, replaced })
+    : tryToMake(parts, settled, standing, replaced);
   const reason = await making.catch((error: unknown) => {
     if (error instanceof NotCovered) return fundReason(error.missing);
     // another plan has a coin of it: the next look finds others

@@ -5,6 +5,7 @@ import { lookSoon } from '#orders/order/order.store.ts';
 import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
 import { lockPayout, noteStuck, putState, readShares } from '#payouts/payout/payout.store.ts';
 import {
+  isBatch,
   mayFollow,
   type Payout,
   type PayoutShare,
@@ -66,7 +67,7 @@ export async function settlePayout(
     await putState(tx, id, state);
     if (state === 'mined') failpoint('payout-mined');
   }
-  if (payout.kind === 'withdrawal') await withdrawals?.settle(tx, { ...payout, state }, transactions);
+  if (isBatch(payout.kind)) await withdrawals?.settle(tx, { ...payout, state }, transactions);
   return { payout: { ...payout, state }, shares, transactions };
 }
 
@@ -77,7 +78,7 @@ async function post(
   { shares, transactions }: Pick<SettledPayout, 'shares' | 'transactions'>,
   withdrawals: WithdrawalBatches | null,
 ): Promise<boolean> {
-  if (kind !== 'withdrawal') return postPayout(tx, id, payoutEntries(shares, transactions));
+  if (!isBatch(kind)) return postPayout(tx, id, payoutEntries(shares, transactions));
   assert(withdrawals !== null, 'batches are settled where withdrawals are');
   await withdrawals.post(tx, id, transactions);
   return true;
@@ -125,7 +126,7 @@ const isOurs = (account: LedgerAccount): boolean => account === 'service' || acc
 
 /**
  * Keeps the coins that are left by the transaction in a block, else by the newest: one of them is mined at most. Those of
- * withdrawals are held for accounts.
+ * batches are held for accounts.
  */
 export async function keepPayoutCoin(
   tx: pg.ClientBase,
@@ -145,7 +146,7 @@ export async function keepPayoutCoin(
               vout,
               value: BigInt(value),
               key: { branch: 1, index: ownIndex },
-              held: payoutKind === 'withdrawal' ? 'accounts' : 'free',
+              held: isBatch(payoutKind) ? 'accounts' : 'free',
               why: 'rest',
             },
           ],

@@ -5,10 +5,15 @@ import type { StoredHoldings } from '#purse/transactions/stored-holdings.ts';
 
 /**
  * `referral`, `creator`: shares of partners, each of the account of that name. `revenue`: what the operator takes
- * out. `return`: an output that token payments set aside, as a whole. `withdrawal`: a batch of what accounts take out,
- * which has no shares: src/withdrawals plans it.
+ * out. `return`: an output that token payments set aside, as a whole. `withdrawal`: a batch of what accounts take out.
+ * `consolidation`: it joins small coins of accounts. These two have no shares: src/withdrawals plans them.
  */
-export type PayoutKind = PartnerAccount | 'revenue' | 'return' | 'withdrawal';
+export type PayoutKind = PartnerAccount | 'revenue' | 'return' | BatchKind;
+type BatchKind = 'withdrawal' | 'consolidation';
+
+/** Whether a payout spends coins of accounts, and what it leaves is theirs. */
+export const isBatch = (kind: PayoutKind): kind is BatchKind =>
+  kind === 'withdrawal' || kind === 'consolidation';
 
 /**
  * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block

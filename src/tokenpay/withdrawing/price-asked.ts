@@ -35,7 +35,7 @@ export interface PricedBeside {
 }
 
 /** A script of the form that changes have: P2TR. */
-const changeForm = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
+export const changeForm = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
 /**
  * OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30): one edict needs half of them.
  */

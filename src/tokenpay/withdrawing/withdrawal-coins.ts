@@ -18,10 +18,11 @@ export async function readWithdrawalCoins(
   for (const asset of assets)
     for (const coin of await readAccountCoins(client, { ...wanted, asset }))
       coins.set(outpointOf(coin), coin);
-  return withRunes(client, [...coins.values()]);
+  return coinsWithRunes(client, [...coins.values()]);
 }
 
-async function withRunes(
+/** These coins with their runes, without those that hold more or are not known. */
+export async function coinsWithRunes(
   client: pg.Pool | pg.ClientBase,
   coins: readonly AccountCoin[],
 ): Promise<WithdrawalCoin[]> {

@@ -212,6 +212,12 @@ export async function hasUnbatched(client: pg.ClientBase): Promise<boolean> {
   return rowCount !== 0;
 }
 
+/** Whether a withdrawal waits for its transaction. */
+export async function isWithdrawalWaiting(client: pg.ClientBase): Promise<boolean> {
+  const { rowCount } = await client.query(`SELECT FROM service.withdrawals WHERE state = 'pending' LIMIT 1`);
+  return rowCount !== 0;
+}
+
 /** Puts pending withdrawals into a batch; null: out of theirs. */
 export async function putBatch(
   tx: pg.ClientBase,

@@ -5,6 +5,7 @@ import { giveKey } from '#test/support/http/search-access.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { runCommand } from '#test/support/run-command.ts';
 import { heldBy, orderedAt } from '#test/support/tokenpay/account-changes.ts';
+import { testConsolidation } from '#test/support/tokenpay/shop-consolidation.ts';
 import { ShopWithdrawals, type ShownWithdrawal } from '#test/support/tokenpay/shop-withdrawals.ts';
 import { ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 
@@ -470,4 +471,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.mined(before.id);
     await its.audit();
   });
+
+  // its blocks would have the node estimate for those before
+  testConsolidation(() => its);
 });

@@ -27,6 +27,7 @@ import type { Miner } from '#orders/mining/miner.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
+import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
@@ -81,7 +82,14 @@ export class OrderWorld {
   readonly returns: { maxSats: bigint; dayMaxSats: bigint } = { maxSats: 5_000n, dayMaxSats: 50_000n };
   /** PAYOUT_CONFIRMATIONS, from the next `follow` on. */
   payoutConfirmations = 3;
-  withdrawals: BatchPolicy = { inputsMax: 100, bumpMax: 20_000n, debtMax: 10_000n };
+  withdrawals: BatchPolicy = {
+    inputsMax: 100,
+    bumpMax: 20_000n,
+    debtMax: 10_000n,
+    consolidation: { dayMax: 0n, feeRateMax: 2_000n },
+  };
+  /** The price of transactions, in place of what the node says; null: as it says. From the next look on. */
+  estimate: bigint | null = null;
   readonly told: { id: string; state: string }[] = [];
   readonly miner: Miner | null;
   readonly #dir: string;
@@ -240,8 +248,8 @@ export class OrderWorld {
           releaseIndices: null,
           handPackages: this.#handPackages(log),
           returnCoins,
-          beside: (client) =>
-            new PayoutRounds({
+          beside: (client) => {
+            const rounds = new PayoutRounds({
               client,
               node: node.rpc,
               signer: bumps.signer,
@@ -250,13 +258,20 @@ export class OrderWorld {
               withdrawals: accountBatches(this.withdrawals),
               bumpAfterMs: this.bumps.afterMs,
               log,
-            }),
+            });
+            return { look: (standing, isAll) => rounds.look(this.#estimated(standing), isAll) };
+          },
           signal,
           log,
         }),
       ],
     };
     for (const end of this.#running.ends) end.catch(() => undefined);
+  }
+
+  #estimated(standing: NodeStanding | null): NodeStanding | null {
+    const { estimate } = this;
+    return standing === null || estimate === null ? standing : { ...standing, estimate };
   }
 
   #handPackages(log: Logger): FollowOrdersOptions['handPackages'] {

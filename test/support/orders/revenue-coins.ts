@@ -48,7 +48,8 @@ async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
          SELECT t.txid,
                 array(SELECT place - 1 FROM jsonb_array_elements(t.plan->'outputs') WITH ORDINALITY AS e (output, place)
                        WHERE output->>'kind' = 'change')
-           FROM service.wallet_transactions AS t WHERE t.kind = 'payout' AND t.superseded_at IS NULL
+           FROM service.wallet_transactions AS t JOIN service.payouts AS p ON p.id = t.payout_id
+          WHERE p.kind NOT IN ('withdrawal', 'consolidation') AND t.superseded_at IS NULL
          UNION ALL
          SELECT f.txid, ARRAY[f.vout]
            FROM service.fund_addresses AS a JOIN service.payments_seen AS f USING (script)

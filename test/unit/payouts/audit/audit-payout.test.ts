@@ -28,6 +28,7 @@ const listed = [{ ...change(txid), isFree: true, isInBlock: true }];
 const unspent = new Map([[`${txid}:0`, change(txid)]]);
 const paid: AuditedPayout = {
   id: 'a payout',
+  isOfAccounts: false,
   shares,
   transactions: [made(txid, 100)],
   entries: entriesOf(txid),
@@ -41,6 +42,24 @@ const found = (payout: AuditedPayout, there = unspent) =>
     Number(ledger),
     Number(chain),
   ]);
+
+test('what joins coins of accounts leaves coins that are not free', () => {
+  const plan = {
+    inputs: [{ outpoint: `${'99'.repeat(32)}:0`, value: 9_000, script: own, keyIndex: 1 }],
+    outputs: [{ kind: 'change' as const, value: 8_800, script: own }],
+  };
+  const joined = {
+    ...paid,
+    isOfAccounts: true,
+    shares: [],
+    transactions: [{ txid, height: 100, plan }],
+    entries: entriesOf(txid, []),
+    listed: [{ ...change(txid), isFree: false, isInBlock: true }],
+  };
+  expect(found(joined)).toEqual([]);
+  expect(found({ ...joined, listed })).toEqual([['holder', `${txid}:0`, 8_800, 8_800]]);
+  expect(found({ ...joined, entries: [] })).toEqual([['not-counted', txid, 0, 9_000]]);
+});
 
 test('a payout differs in nothing before it is made, once it is made, and once a block has it', () => {
   expect(found({ ...paid, transactions: [], entries: [], listed: [] })).toEqual([]);

@@ -1,0 +1,118 @@
+import type pg from 'pg';
+import { smallest } from '#kernel/bitcoin/amount.ts';
+import { feeOf } from '#kernel/bitcoin/fee.ts';
+import { keyInputWeight, publicKeyHashInputWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { type NodeStanding, refundFeeRate } from '#orders/sending/node-standing.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import type { MadeBatch, PayoutParts } from '#payouts/following/payout-parts.ts';
+import { consolidationFees } from '#payouts/payout/consolidations.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import {
+  type ConsolidationRequest,
+  joinCoins,
+  joinedMax,
+  planConsolidation,
+} from '#tokenpay/withdrawing/planning/plan-consolidation.ts';
+import type { WithdrawalPlan } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
+import { readPoorCoins } from '#tokenpay/withdrawing/poor-coins.queries.ts';
+import { coinsWithRunes } from '#tokenpay/withdrawing/withdrawal-coins.ts';
+import { isWithdrawalWaiting } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { spentCoins } from '#withdrawals/batch-facts.ts';
+import { lackingSats } from '#withdrawals/covered.queries.ts';
+import { batchRate, replacedFee } from '#withdrawals/plan-batch.ts';
+import { type ConsolidationPolicy, poorFactor } from './consolidation-policy.ts';
+
+/** A plan that joins coins, or in words why there is no plan now. */
+export type PlannedJoin = WithdrawalPlan | string;
+
+type JoinParts = Pick<PayoutParts, 'client' | 'node' | 'confirmations'>;
+
+/** Plans to join poor coins, while fees are low, nothing else waits for coins, and the budget of the day pays for it. */
+export async function planJoin(
+  parts: JoinParts,
+  standing: NodeStanding,
+  change: Uint8Array,
+  policy: ConsolidationPolicy,
+): Promise<PlannedJoin> {
+  const { client, node } = parts;
+  const feeRate = lowRate(standing, policy);
+  if (feeRate === null)
+    return 'Fees are above CONSOLIDATE_FEE_RATE_MAX, or the node has no estimate: it waits.';
+  if (await isWithdrawalWaiting(client)) return 'Withdrawals wait: it is made after them.';
+  const budget = await budgetLeft(client, policy);
+  if (budget <= 0n) return noBudget;
+  const poorFeeRate = policy.feeRateMax * poorFactor;
+  const found = await readPoorCoins(client, {
+    least: feeOf(keyInputWeight, feeRate),
+    most: feeOf(publicKeyHashInputWeight, poorFeeRate),
+    deep: await deepHeight(parts),
+    budget,
+    // some are left out: the bounds of P2WPKH are higher, and some hold more than money
+    limit: 2 * joinedMax,
+  });
+  const coins = await coinsWithRunes(client, found);
+  return joinThere(node, { coins, feeRate, poorFeeRate, budget, change });
+}
+
+const noBudget =
+  'The last 24 hours cost CONSOLIDATE_DAILY_SATS, or base fees of completed orders do not cover more: it waits.';
+
+/** The rate of a transaction now; null: it is too high, or not known. What sends at a guess keeps coins for days. */
+function lowRate(standing: NodeStanding, { feeRateMax }: ConsolidationPolicy): bigint | null {
+  if (standing.estimate === null) return null;
+  const rate = refundFeeRate(standing);
+  return rate > feeRateMax ? null : rate;
+}
+
+/** Sats that one more transaction may cost: of the day, and beyond what accounts have. */
+async function budgetLeft(client: pg.ClientBase, { dayMax }: ConsolidationPolicy): Promise<bigint> {
+  return smallest(dayMax - (await consolidationFees(client)), -(await lackingSats(client)));
+}
+
+/** Height at or below which no reorganisation takes a coin: one would keep all others of its transaction. */
+async function deepHeight({ client, confirmations }: JoinParts): Promise<number> {
+  return ((await readPaymentsOffset(client))?.height ?? 0) - confirmations + 1;
+}
+
+/** Plans with coins that the node has unspent: another wallet may have the seed. */
+async function joinThere(node: PayoutParts['node'], request: ConsolidationRequest): Promise<PlannedJoin> {
+  const asked = new Set<string>();
+  let { coins } = request;
+  for (;;) {
+    const planned = planConsolidation({ ...request, coins });
+    if (planned.kind === 'none') return reasons[planned.reason];
+    const gone = new Set<string>();
+    for (const coin of planned.plan.inputs) {
+      const name = outpointOf(coin);
+      if (asked.has(name)) continue;
+      asked.add(name);
+      if (!(await isUnspent(node, coin, { mempool: true }))) gone.add(name);
+    }
+    if (gone.size === 0) return planned.plan;
+    coins = coins.filter((coin) => !gone.has(outpointOf(coin)));
+  }
+}
+
+const reasons = {
+  coins: 'Too few coins of accounts cost more than they bring: it waits for more of them.',
+  budget: noBudget,
+  sats: 'The coins that it joins lack the sats for its fee and its change: it waits for more of them.',
+} as const;
+
+/** Plans one that joins the same coins and pays more for it, where the budget of the day has that. */
+export async function planRaise(
+  { client }: JoinParts,
+  { payout, standing, replaced }: MadeBatch & { readonly replaced: NonNullable<MadeBatch['replaced']> },
+  change: Uint8Array,
+  policy: ConsolidationPolicy,
+): Promise<PlannedJoin> {
+  const feeRate = batchRate({ payout, standing });
+  if (feeRate === null) return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
+  const coins = await spentCoins(client, replaced);
+  if (coins === null) return 'The index does not yet know what its coins hold.';
+  const rules = { feeRate, change, replaced: replacedFee(replaced, standing.incrementalFeeRate) };
+  const plan = joinCoins(coins, rules);
+  if (plan === null) return reasons.sats;
+  return plan.fee - replaced.fee > (await budgetLeft(client, policy)) ? noBudget : plan;
+}

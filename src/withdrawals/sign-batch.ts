@@ -1,0 +1,36 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import type { PayoutParts } from '#payouts/following/payout-parts.ts';
+import { readHoldings } from '#purse/transactions/input-holdings.ts';
+import { withdrawalFault } from '#tokenpay/withdrawing/planning/withdrawal-fault.ts';
+import { type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
+
+/**
+ * Signs the plan of a batch and stores it, after the rules of runes have followed it and the signer has compared it with
+ * what the index says of its inputs. Returns the words of a rule that refuses it: a fault of ours. Throws `OutputTaken` and
+ * `NotCovered`.
+ */
+export async function signAndStore(
+  parts: PayoutParts,
+  ready: ReadyBatch,
+  limits: Parameters<typeof withdrawalFault>[2],
+): Promise<string | null> {
+  const { client, signer } = parts;
+  const plan = transactionPlan(ready);
+  const held = await readHoldings(client, ready.plan.inputs);
+  const runes = held.map((each) => each.runes ?? []);
+  const fault = withdrawalFault(ready.plan, runes, limits);
+  if (fault !== null) return refusedReason(fault);
+  try {
+    const signed = await signer.signPlan(plan, held);
+    failpoint('withdrawals-signed');
+    await storeBatch(parts, ready, plan, signed);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'plan_refused') return refusedReason(error.message);
+    throw error;
+  }
+  failpoint('withdrawals-stored');
+  return null;
+}
+
+const refusedReason = (fault: string): string => `The plan of its transaction is refused: ${fault}.`;
