@@ -1047,6 +1047,27 @@ CREATE TABLE service.bump_shares (
 );
 CREATE INDEX bump_shares_order ON service.bump_shares USING btree (order_id);
 
+CREATE TABLE service.etchings (
+  reveal bytea NOT NULL,
+  commit_txid bytea NOT NULL,
+  order_id uuid NOT NULL,
+  rune numeric(39,0) NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  released_at timestamp with time zone,
+  given_up_at timestamp with time zone,
+  fault text,
+  CONSTRAINT etchings_pkey PRIMARY KEY (reveal),
+  CONSTRAINT etchings_check CHECK ((commit_txid <> reveal)),
+  CONSTRAINT etchings_check1 CHECK (((given_up_at IS NULL) = (fault IS NULL))),
+  CONSTRAINT etchings_commit_txid_fkey FOREIGN KEY (commit_txid) REFERENCES service.wallet_transactions(txid),
+  CONSTRAINT etchings_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE,
+  CONSTRAINT etchings_reveal_fkey FOREIGN KEY (reveal) REFERENCES service.wallet_transactions(txid),
+  CONSTRAINT etchings_rune_check CHECK ((rune >= (0)::numeric))
+);
+CREATE INDEX etchings_commit ON service.etchings USING btree (commit_txid);
+CREATE INDEX etchings_order ON service.etchings USING btree (order_id);
+CREATE INDEX etchings_waiting ON service.etchings USING btree (rune) WHERE ((released_at IS NULL) AND (given_up_at IS NULL));
+
 CREATE TABLE service.fund_addresses (
   own_index integer NOT NULL,
   script bytea NOT NULL,
@@ -1547,7 +1568,7 @@ CREATE TABLE service.orders (
   CONSTRAINT orders_refund_script_check CHECK (((length(refund_script) >= 1) AND (length(refund_script) <= 520))),
   CONSTRAINT orders_script_check CHECK ((length(script) = 34)),
   CONSTRAINT orders_script_key UNIQUE (script),
-  CONSTRAINT orders_state_check CHECK ((state = ANY (ARRAY['waiting-payment'::text, 'waiting-parent'::text, 'waiting-confirmation'::text, 'prep'::text, 'queued'::text, 'completed'::text, 'expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text, 'error'::text]))),
+  CONSTRAINT orders_state_check CHECK ((state = ANY (ARRAY['waiting-payment'::text, 'waiting-parent'::text, 'waiting-confirmation'::text, 'prep'::text, 'waiting-reveal'::text, 'queued'::text, 'completed'::text, 'expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text, 'error'::text]))),
   CONSTRAINT orders_step_check CHECK ((step >= 0))
 );
 CREATE INDEX orders_leaves ON service.orders USING btree (expires_at) WHERE ((leaves_deleted_at IS NULL) AND (state = ANY (ARRAY['expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text])));

@@ -35,6 +35,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   wallet_spends: 'src/purse',
   wallet_transactions: 'src/purse',
   miner_packages: 'src/orders',
+  etchings: 'src/orders',
   payout_shares: 'src/payouts',
   payouts: 'src/payouts',
   test_payments: 'src/test-payments',

@@ -5,6 +5,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { BatchRpc, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { addSoldItems, removeSoldItems } from '#market/collections/sold-collection.store.ts';
 import { auditCollections, mayBeMeant } from '#orders/audit/audit-collections.ts';
@@ -159,6 +160,7 @@ export function startOrders(
     try {
       const watch = new NodeWatch(node, config.orderBumpWithinBlocks);
       const steps = orderSteps({
+        network: networks[wallet.network],
         signer,
         lockTimes,
         arrivedSats,

@@ -1,7 +1,7 @@
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { creationPaths } from './creation-paths.ts';
 import { holdCollectionItems } from './hold-collection-items.ts';
-import { createdCollectionOrder, createdDirect, createdManaged } from './order.schemas.ts';
+import { createdCollectionOrder, createdDirect, createdEtching, createdManaged } from './order.schemas.ts';
 import { creationBodies, creationBody } from './order-body.schemas.ts';
 import { creationExamples } from './order-examples.ts';
 
@@ -65,5 +65,25 @@ export function creationRoutes(app: App, deps: AppDependencies): void {
     ),
     errors: 'textOrder',
     answer: createdManaged,
+  });
+  addEtchings(app, addPath);
+}
+
+/** Etchings of runes. */
+function addEtchings(app: App, addPath: ReturnType<typeof creationPaths>): void {
+  addPath(app, {
+    url: '/runes/etch',
+    type: 'bulk',
+    contents: 'etching',
+    operationId: 'createRunesEtchOrder',
+    summary: 'Orders the etching of a rune: the answer has the address to pay',
+    body: creationBody(
+      creationBodies.etching,
+      'what is etched, and who gets its premine (docs/orders.md, "Etchings"); other fields are ignored',
+      creationExamples.etching,
+    ),
+    errors: 'orderWrite',
+    failures: [404],
+    answer: createdEtching,
   });
 }

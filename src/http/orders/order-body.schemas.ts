@@ -154,17 +154,52 @@ const collectionItems: Fields = {
   token: text('of a solved challenge (Turnstile); not needed with a key that has the scope orders'),
 };
 
+const window = (description: string): TSchema =>
+  accepted(description, object({ start: numeric('20'), end: numeric('20') } as never, []));
+const units: Form = {
+  anyOf: [
+    { type: 'number', minimum: 0 },
+    { type: 'string', pattern: String.raw`^[0-9]{1,39}(\.[0-9]{1,38})?$` },
+  ],
+};
+/** Fields of an etching. */
+const etching: Fields = {
+  rune: text('name of 1 to 26 letters, with • or . as spacers; absent: ord gives it one'),
+  symbol: text('one character'),
+  divisibility: accepted('decimals, 0 to 38; 0 where it is absent', {
+    type: 'integer',
+    minimum: 0,
+    maximum: 38,
+  }),
+  premine: accepted('what receiveAddress gets with the etching, in units of the rune', units),
+  terms: accepted(
+    'by which everybody mints; absent: no one can',
+    object(
+      {
+        amount: accepted('of one mint, in units of the rune', units),
+        cap: accepted('mints there may be', units),
+        height: window('heights of blocks'),
+        offset: window('blocks after that of the etching'),
+      },
+      ['amount', 'cap'],
+    ),
+  ),
+  turbo: flag('it opts into changes of the protocol'),
+  supply: accepted('premine + cap × amount; checked where it is sent', units),
+};
+
 /** The body of a creation, by the kind of its path. */
 export const creationBodies = {
   direct: { ...contents('order'), ...terms('order'), ...others },
   managed: { ...contents('order'), ...terms('order'), ...oneParent('order'), ...others },
   collection: { ...collectionItems, ...terms('order'), ...others },
   texts: { ...textContents, ...terms('order'), ...oneParent('order'), ...others },
+  etching: { ...etching, ...contents('order'), ...terms('order'), ...oneParent('order'), ...others },
 } as const satisfies Readonly<Record<string, Fields>>;
 
 /** The order of a price, of any kind. */
 export const pricedOrder = object(
-  { ...contents('price'), ...textContents, ...terms('price'), ...oneParent('price'), ...others },
+  { ...contents('price'), ...textContents, ...etching, ...terms('price'), ...oneParent('price'), ...others },
   [],
 );
 

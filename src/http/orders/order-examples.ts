@@ -77,6 +77,40 @@ const inventory: Examples = {
 
 const texts = { texts: ['hello', 'gm'], receiveAddress, fee: 5 };
 
+const rune = {
+  rune: 'SATSCRIBE•EXAMPLE',
+  symbol: '¤',
+  divisibility: 2,
+  premine: 1_000,
+  terms: { amount: 10, cap: 2_000 },
+  supply: 21_000,
+  turbo: true,
+};
+/** Names that no block and no other order takes meanwhile. */
+const etchings: Examples = {
+  rune: {
+    summary: 'a rune with a premine that everybody can mint',
+    value: { ...rune, receiveAddress, fee: 5 },
+  },
+  inscribed: {
+    summary: 'with a file, and minted in some blocks alone',
+    value: {
+      rune: 'SATSCRIBE•PICTURE',
+      symbol: '◳',
+      terms: { amount: '0.5', cap: 100, offset: { start: 6, end: 1_000 } },
+      divisibility: 1,
+      files: [picture],
+      receiveAddress,
+      refundAddress: otherAddress,
+      fee: '3',
+    },
+  },
+  unnamed: {
+    summary: 'a rune whose name ord gives',
+    value: { premine: '340282366920938463463374607431768211455', receiveAddress, fee: 5 },
+  },
+};
+
 /** Examples of the bodies of creations, by the kind of their path. */
 export const creationExamples = {
   direct: { ...contents, ...named, ...inventory },
@@ -85,6 +119,7 @@ export const creationExamples = {
     ...named,
     parent: { summary: 'one parent by itself', value: { files: [hello], parent, receiveAddress, fee: 5 } },
   },
+  etching: etchings,
   texts: {
     texts: { summary: 'two texts', value: texts },
     shared: {
@@ -95,7 +130,7 @@ export const creationExamples = {
 } as const satisfies Readonly<Record<string, Examples>>;
 
 /** The examples of creations as their prices, each under its name. */
-const priced = (type: 'bulk' | 'direct', examples: Examples): Examples =>
+const priced = (type: 'bulk' | 'direct' | 'rune-etch', examples: Examples): Examples =>
   Object.fromEntries(
     Object.entries(examples).map(([name, { summary, value }]) => [
       name,
@@ -111,4 +146,5 @@ export const priceExamples: Examples = {
   ...priced('direct', creationExamples.direct),
   managed: { summary: 'one file of a managed order', value: { order: oneFile.value } },
   ...priced('bulk', creationExamples.texts),
+  ...priced('rune-etch', creationExamples.etching),
 };

@@ -176,6 +176,39 @@ export const createdManaged = strictObject({
   parent: orNull(strictObject(sentParent, 'the only one of parents')),
 });
 
+const units = (description: string): TSchema =>
+  Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: String.raw`^[0-9]+(\.[0-9]+)?$` })], {
+    description: `${description}; a text where a number of JSON is not exact`,
+  });
+const window = (description: string): TSchema =>
+  strictObject(
+    { start: orNull(units('the first that may mint')), end: orNull(units('the first that is too late')) },
+    description,
+  );
+/** The etching of an order, as it was asked for. */
+const etchedRune = strictObject(
+  {
+    turbo: Type.Boolean({ description: 'it opts into changes of the protocol' }),
+    rune: orNull(text('name with its spacers; null: ord gives it one')),
+    supply: units('premine + cap × amount, in units of the rune'),
+    symbol: orNull(text('one character')),
+    divisibility: Type.Integer({ minimum: 0, maximum: 38, description: 'decimals' }),
+    premine: units('what the receiver gets with the etching, in units of the rune'),
+    cap: units('mints there may be'),
+    amount: units('of one mint, in units of the rune'),
+    offset: window('blocks after that of the etching'),
+    height: window('heights of blocks'),
+  },
+  'what it etches',
+);
+
+/** The same of an order that etches a rune. */
+export const createdEtching = strictObject({
+  ...createdManaged.properties,
+  orderType: Type.Literal('rune-etch'),
+  runeProperties: etchedRune,
+});
+
 const price = sats('an item, for the creator of its collection');
 const collection = strictObject(
   {
@@ -319,7 +352,26 @@ const managedOrder = strictObject(
   'a managed order',
 );
 
+const etchingOrder = strictObject(
+  {
+    ...managedOrder.properties,
+    orderType: Type.Literal('rune-etch'),
+    runeProperties: etchedRune,
+    etchingTx: Type.Optional(
+      strictObject(
+        { commit: txid('claims the name'), reveal: Type.Optional(txid('etches it, once it was sent')) },
+        'once its commit was sent',
+      ),
+    ),
+    fileCount: Type.Integer({ minimum: 0, description: 'inscriptions' }),
+    inscribedCount: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'inscriptions, once it is completed' }),
+    ),
+  },
+  'an order that etches a rune',
+);
+
 /** An order as clients read it: which fields it has depends on its type and its state. */
-export const order = Type.Union([directOrder, managedOrder], {
+export const order = Type.Union([directOrder, managedOrder, etchingOrder], {
   description: 'an order: fields without a value are absent (docs/orders.md, "Orders")',
 });

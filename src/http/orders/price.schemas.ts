@@ -5,7 +5,9 @@ import { priceExamples } from './order-examples.ts';
 
 export const priceBody = Type.Object(
   {
-    type: accepted('managed (bulk, where it is absent) or direct', { enum: ['bulk', 'direct'] }),
+    type: accepted('managed (bulk, where it is absent), direct, or an etching', {
+      enum: ['bulk', 'direct', 'rune-etch'],
+    }),
     order: accepted('the body of an order; contents may be sizes', pricedOrder),
   },
   { acceptedForm: { required: ['order'], 'x-examples': priceExamples } },
@@ -16,10 +18,12 @@ const parameter = (description: string, form: Readonly<Record<string, unknown>>)
 const digits = { pattern: '^[0-9]{1,9}$' };
 
 export const priceQuery = Type.Object({
-  size: parameter('bytes of all files; required', digits),
+  size: parameter('bytes of all files; required, except by an etching', digits),
   fee: parameter('sats for a virtual byte; 2 where it is absent', { pattern: '^[1-9][0-9]{0,3}$' }),
   count: parameter('files; 1 where it is absent', { pattern: '^[1-9][0-9]{0,3}$' }),
-  type: parameter('bulk (where it is absent) or direct', { enum: ['bulk', 'direct'] }),
+  type: parameter('bulk (where it is absent), direct or rune-etch', {
+    enum: ['bulk', 'direct', 'rune-etch'],
+  }),
   batchMode: parameter('an output for each inscription, or one for all of them', {
     enum: ['separate-outputs', 'shared-output'],
   }),
@@ -57,7 +61,7 @@ const planned = strictObject({
   weight: Type.Integer({ minimum: 0, description: 'weight units, once it is signed' }),
   vsize: Type.Integer({ minimum: 0, description: 'virtual bytes' }),
   fee: sats('to the miner'),
-  files: Type.Integer({ minimum: 1, description: 'how many it inscribes or burns' }),
+  files: Type.Integer({ minimum: 0, description: 'how many it inscribes or burns' }),
   firstFile: Type.Integer({ minimum: 0, description: 'index of the first of them' }),
 });
 const coded = {

@@ -92,6 +92,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'node_policy', privilege: 'SELECT' },
   // how many transactions wait for a miner
   { table: 'miner_packages', privilege: 'SELECT' },
+  { table: 'etchings', privilege: 'SELECT' },
   // a code is registered once, and keeps its address
   { table: 'referrals', privilege: 'SELECT' },
   { table: 'referrals', privilege: 'INSERT' },

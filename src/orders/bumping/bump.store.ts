@@ -1,9 +1,12 @@
 import type pg from 'pg';
 import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { isHeldReveal } from '#orders/etching/etchings.store.ts';
 import { isOfPackage } from '#orders/mining/packages.store.ts';
+import { deliveringStates } from '#orders/order/order-machine.ts';
 import { earnedBy, type StoredQuote } from '#orders/order/order-request.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
+import { premineOutputs } from '#orders/order/stored-terms.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { familyOf, isMined } from '#purse/transactions/spends.store.ts';
@@ -133,18 +136,19 @@ export async function overdueTransactions(
     fee_rate: string;
     paid_estimate: number | null;
     quote: StoredQuote;
-    count: number;
+    postages: number;
     is_burned: boolean;
     revealed: StoredPlan | null;
   }>(
     `SELECT t.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS bytes, t.fee, o.own_index, o.amount,
-            o.terms->>'feeRate' AS fee_rate, o.paid_estimate, o.quote, (o.request->>'count')::integer AS count,
+            o.terms->>'feeRate' AS fee_rate, o.paid_estimate, o.quote, (o.request->>'count')::integer + ${premineOutputs('o.terms')} AS postages,
             ${isBurned} AS is_burned,
             CASE WHEN t.kind = 'burn' THEN ${paidPlan} END AS revealed
        FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id
-      WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
+      WHERE o.state = ANY($3) AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
         AND coalesce(t.sent_at, t.made_at) <= $1
         AND NOT ${isOfPackage('t')}
+        AND NOT ${isHeldReveal('t')}
         AND NOT ${hasRevealed('t.txid')}
         AND NOT ${hasMinedOutput('t.txid')}
         AND NOT (t.kind = 'commit' AND EXISTS (
@@ -154,14 +158,14 @@ export async function overdueTransactions(
           SELECT FROM service.wallet_transactions AS r ${joinMoved('t.txid', 'r.txid')}
            WHERE r.order_id = o.id AND r.kind = 'reveal' AND r.index = t.index))
       ORDER BY t.made_at, t.kind, t.index LIMIT $2`,
-    [before, overdueMax],
+    [before, overdueMax, deliveringStates],
   );
   return rows.map(({ txid, order_id, bytes, own_index, fee_rate, is_burned, ...read }) => {
-    const { paid_estimate: estimate, quote, count, ...row } = read;
+    const { paid_estimate: estimate, quote, postages, ...row } = read;
     return {
       ...row,
       paidEstimate: estimate === null ? null : BigInt(estimate),
-      earned: earnedBy(quote, count),
+      earned: earnedBy(quote, postages),
       isBurned: is_burned,
       txid: trustedTxid(txid),
       orderId: order_id,

@@ -7,6 +7,7 @@ import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import { lockOrder } from '#orders/order/order.store.ts';
+import { isDelivering } from '#orders/order/order-machine.ts';
 import { ownWatcherOf } from '#orders/watching/watchers.ts';
 import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
 import { readHoldings } from '#purse/transactions/input-holdings.ts';
@@ -31,7 +32,8 @@ export async function keepBump(
   const family = replaced?.family ?? signed.txid;
   const isStored = await isKept(client, async (tx) => {
     for (const id of [...shares.keys()].toSorted()) {
-      if ((await lockOrder(tx, id))?.state !== 'queued') return false;
+      const order = await lockOrder(tx, id);
+      if (order === null || !isDelivering(order.state)) return false;
     }
     await watchScripts(tx, ownWatcherOf(owner.orderId), [{ script: rest.script, sinceHeight: nextBlock }]);
     return insertBump(tx, {

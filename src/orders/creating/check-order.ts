@@ -5,6 +5,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Faulty, RequestFault } from '#kernel/requests/request-values.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderedItem, OrderedItems } from '#orders/collections/ordered-items.ts';
+import { etchingFaults } from '#orders/etching/etching-faults.ts';
 import type { NamedFiles, OwnFiles } from '#orders/files/own-files.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { burnFaults, feeFaults } from '#orders/pricing/fee-faults.ts';
@@ -56,7 +57,7 @@ export interface CheckingParts {
 /** An order as it was sent. */
 export interface SentOrder {
   readonly type: OrderTerms['type'];
-  readonly contents: 'files' | 'texts';
+  readonly contents: 'files' | 'texts' | 'etching';
   /** Items of a collection, in place of contents of the body. Null: it is no order of a collection. */
   readonly items: OrderedItems | null;
   readonly body: unknown;
@@ -108,7 +109,10 @@ export async function checkOrder(
   const policy = await parts.lookups.nodePolicy(asker.signal);
   const faults = await valueFaults(parts, described, policy, asker);
   if (faults.length > 0) return { kind: 'faulty', faults };
-  const named = await namedInscriptionFaults(parts.pool, read.terms, asker);
+  const named = [
+    ...(await etchingFaults(parts.pool, network, read.terms, asker.signal)),
+    ...(await namedInscriptionFaults(parts.pool, read.terms, asker)),
+  ];
   if (named.length > 0) return { kind: 'faulty', faults: named };
   const contents = await readContents(parts, read, asker);
   if (contents.kind === 'faulty') return contents;

@@ -8,7 +8,7 @@ import { refundedFiles } from '#orders/ledger/lost-files.ts';
 import { missingSats } from '#orders/order/coin-selection.ts';
 import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
 import { countsInTime } from '#orders/order/order-facts.ts';
-import type { OrderState } from '#orders/order/order-machine.ts';
+import { deliveringStates, type OrderState } from '#orders/order/order-machine.ts';
 import type { StoredRepricing } from '#orders/order/order-request.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { HeldPayments } from '#orders/parents/held-payments.ts';
@@ -16,6 +16,7 @@ import type { ShownParent } from '#orders/parents/shown-parents.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { etchingTx, runeProperties, shownOrderType } from './etching-answer.ts';
 import { type ChargedOrder, managedCharge, managedFields, managedTx, onlyParent } from './managed-answer.ts';
 import { type Lacking, psbtWay } from './psbt-way.ts';
 import { placeOf } from './tell-customer.ts';
@@ -34,11 +35,13 @@ export function createdAnswer(
   const { count: _, ...request } = order.request;
   const isManaged = order.kind === 'bulk';
   const warnings = [...planned, ...creationWarnings(order)];
+  const properties = runeProperties(order.terms);
   return {
     id: order.id,
     status: 'ok',
     state: 'waiting-payment' satisfies OrderState,
-    orderType: order.kind,
+    orderType: shownOrderType(order.kind, order.terms),
+    ...(properties === null ? {} : { runeProperties: properties }),
     charge: isManaged ? managedCharge(order, origin) : { amount: Number(order.amount) },
     ...(isManaged
       ? { psbt: psbtWay(order, { sats: order.amount, parents: order.terms.parents.length }) }
@@ -86,7 +89,7 @@ export interface OrderProgress {
 }
 
 /** States in which the amount is there: what clients take for paid. */
-const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
+const paidStates: readonly OrderState[] = ['prep', ...deliveringStates, 'completed'];
 
 /**
  * The answer to GET /order: fields without a value are left out (client-compat 3.6).
@@ -129,7 +132,9 @@ export function orderFields(
     id: order.id,
     status: 'ok',
     state: order.state,
-    orderType: order.kind,
+    orderType: shownOrderType(order.kind, order.terms),
+    runeProperties: runeProperties(order.terms),
+    etchingTx: etchingTx(order.terms, transactions),
     createdAt: order.createdAt.getTime(),
     ...request,
     parents: shown,

@@ -14,6 +14,7 @@ import { Repeats } from '#kernel/reports/repeats.ts';
 import { ordersOfBumps } from '#orders/bumping/bump.store.ts';
 import { Bumper, type BumperParts } from '#orders/bumping/bumper.ts';
 import { CoinsFilling } from '#orders/coins/fill-coins.ts';
+import { dueEtchings } from '#orders/etching/etchings.store.ts';
 import { bookFunds } from '#orders/funds/book-funds.ts';
 import type { ReturnCoins } from '#orders/funds/return-coins.ts';
 import type { LockTimes } from '#orders/grinding/lock-times.ts';
@@ -281,6 +282,7 @@ class OrderRounds {
   async #ofBlocks(tips: Tips): Promise<string[]> {
     const waiting = [
       ...(await ordersWaitingForBlocks(this.#client)),
+      ...(await dueEtchings(this.#client)),
       // what these payments hold is known now
       ...(await ordersPaidInBlocks(this.#client, this.#tips?.height ?? null, tips.height)),
     ];

@@ -26,7 +26,7 @@ import { type OrderDepths, type OrderRecords, readRecords } from './read-records
 export interface Known
   extends Pick<
       OrderRecords,
-      'payments' | 'stocked' | 'items' | 'held' | 'transactions' | 'mining' | 'commitHeight'
+      'payments' | 'stocked' | 'items' | 'held' | 'transactions' | 'mining' | 'etching' | 'commitHeight'
     >,
     Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
@@ -43,7 +43,10 @@ export interface Known
   readonly entries: readonly LedgerEntry[];
   /** Its coins, with who holds each; null: nothing ever came or was made. */
   readonly coins: readonly HeldCoin[] | null;
-  /** Why all reveals are given up: a miner was to take the only one, or no sat of them is there; null: they are not. */
+  /**
+   * Why all reveals are given up: a miner was to take the only one, or its name cannot be etched, or no sat of them is
+   * there; null: they are not.
+   */
   readonly unmined: string | null;
   /** Files beside others that can never be inscribed, as their sats are gone, with their money, which a block has. */
   readonly lost: readonly FileMoney[];
@@ -65,11 +68,11 @@ export function knownFrom(
   { returnMaxSats }: Pick<OrderDepths, 'returnMaxSats'>,
   now: Date,
 ): Known {
-  const { payments, deposits, transactions, stocked, items, held, mining, commitHeight } = records;
+  const { payments, deposits, transactions, stocked, items, held, mining, etching, commitHeight } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const { lost, refundedFiles: refunded, areAllLost } = lostOf(order, records);
-  const unmined = areAllLost ? stockGone : mining === null ? null : unminedReason(mining, now);
+  const unmined = areAllLost ? stockGone : unminedOf(records, now);
   const parents = candidates(
     order.terms.parents.length,
     deposits,
@@ -92,6 +95,7 @@ export function knownFrom(
     hasReveal: reveals.length > 0,
     isRevealed: records.isRevealed,
     isAnchorTaken: records.isAnchorTaken,
+    ...etchingFacts(etching),
     isUnmined: unmined !== null,
     refund: refundProgress(order, records, money),
   };
@@ -110,6 +114,7 @@ export function knownFrom(
     held,
     transactions,
     mining,
+    etching,
     commitHeight,
     unmined,
     lost,
@@ -128,6 +133,15 @@ export function knownFrom(
     isBumped: records.bumps.length > 0,
   };
 }
+
+/** Why its reveal is given up: its miner refused it, or its name cannot be etched; null: it is not. */
+const unminedOf = ({ mining, etching }: OrderRecords, now: Date): string | null =>
+  mining === null ? (etching?.fault ?? null) : unminedReason(mining, now);
+
+const etchingFacts = (etching: OrderRecords['etching']): Pick<OrderFacts, 'isRevealHeld' | 'isNameLost'> => ({
+  isRevealHeld: etching?.isHeld === true,
+  isNameLost: etching?.isNameLost === true,
+});
 
 /** Files of an order under way whose sats are gone for good. */
 function lostOf(

@@ -1,3 +1,4 @@
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { makeRefund } from '#orders/making/make-refund.ts';
 import { type CoinForReturn, makeReturn, type ReturnPolicy } from '#orders/making/make-return.ts';
@@ -10,6 +11,7 @@ import type { NodeWatch } from '#orders/sending/node-watch.ts';
 import type { OrderSteps } from './process-order.ts';
 
 export interface OrderStepsParts {
+  readonly network: NetworkParameters;
   readonly signer: OrderSigner;
   readonly lockTimes: LockTimeSearch;
   readonly arrivedSats: KnownSats['arrived'];
@@ -30,7 +32,8 @@ export interface OrderStepsParts {
 
 /** The steps of orders with a wallet and a node. */
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
-  const { signer, arrivedSats, satributes, watch, policy, returns, coinFor, market, restock, tell } = parts;
+  const { network, signer, arrivedSats, satributes, watch, policy, returns, coinFor, market, restock, tell } =
+    parts;
   /** Of what is not urgent. */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
@@ -42,6 +45,7 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
     confirmationsFor: (amount) => confirmationsFor(policy, amount),
     finalConfirmations: policy.finalConfirmations,
     returnMaxSats: returns.maxSats,
+    network,
     placeSats: (order, funds) => placeSats(order, funds, { arrived: arrivedSats, satributes: satributes() }),
     makeReveals: (tx, order, funds) => makeReveals(tx, parts, order, funds),
     makeReturn: (tx, order, returned) =>

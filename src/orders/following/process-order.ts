@@ -9,6 +9,7 @@ import {
   reasonWithoutItems,
 } from '#orders/collections/collection-standing.ts';
 import { listDelivered, type MarketItems, unlistDelivered } from '#orders/collections/market-items.ts';
+import { releaseReveal } from '#orders/etching/etchings.store.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
@@ -26,7 +27,12 @@ import {
   recordEvent,
 } from '#orders/order/order.store.ts';
 import { nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
-import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
+import {
+  deliveringStates,
+  nextState,
+  type OrderEvent,
+  type OrderState,
+} from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
 import { depositsWait, explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
@@ -162,9 +168,12 @@ async function restock(tx: pg.ClientBase, { reveals }: Known, steps: OrderSteps)
   }
 }
 
-/** Why an order fails whose transactions are stored: the only reason that facts have. */
+/** Why an order fails whose transactions are stored. */
 const takenFromAnchor =
   'A stranger took an inscription from its anchor, which anybody may spend, before its burn was mined.';
+
+const nameLost =
+  'Another transaction etched the name first, in the same block as the reveal or just before it: the reveal etched nothing. What it paid the miner is spent.';
 
 /** A wish that was refused must not come true when the payment is gone for a while. */
 async function refuseCancellation(tx: pg.ClientBase, order: Order, before: OrderState): Promise<void> {
@@ -180,7 +189,7 @@ const underWay: readonly OrderState[] = [
   'waiting-parent',
   'waiting-confirmation',
   'prep',
-  'queued',
+  ...deliveringStates,
   'completed',
   'error',
 ];
@@ -258,6 +267,8 @@ async function apply(
   known: Known,
 ): Promise<Order> {
   if (event === 'unmined') await giveUpReveals(tx, order, known);
+  if (event === 'planned' && known.etching !== null)
+    for (const { txid } of known.reveals) await releaseReveal(tx, txid);
   const error = event === 'unmined' ? known.unmined : reasonOf(event, order, known);
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
@@ -273,9 +284,9 @@ async function apply(
 function reasonOf(
   event: OrderEvent,
   { error }: Order,
-  { facts: { isSatGone }, refundedFiles }: Known,
+  { facts: { isSatGone, isNameLost }, refundedFiles }: Known,
 ): string | null {
-  if (event === 'failed') return takenFromAnchor;
+  if (event === 'failed') return isNameLost ? nameLost : takenFromAnchor;
   if (event === 'revealed' && refundedFiles.length > 0) return filesMissing(refundedFiles);
   // who was paid back still reads why
   if (event === 'refunded') return error === null || isRefusal(error) ? null : error;
@@ -393,13 +404,19 @@ function placedOf(
   if (!isDeliveryDue(order, known)) return null;
   if (items === 'waiting') return { kind: 'pending' };
   if (items !== null && items !== 'held') return { kind: 'unwanted', reason: reasonWithoutItems[items] };
-  if (order.areLeavesDeleted) return { kind: 'unwanted', reason: leavesDeleted };
   const standing = known.stocked?.standing ?? 'here';
-  if (standing === 'gone') return { kind: 'unwanted', reason: stockGone };
+  const reason = unwantedReason(order, known);
+  if (reason !== null) return { kind: 'unwanted', reason };
   // a block that brings it back is news
   if (standing === 'away') return { kind: 'pending' };
   const parents = parentsOf(known).map(({ payment }) => payment);
   return spendPayments(order, { ...known, parents }, (funds) => steps.placeSats(order, funds));
+}
+
+/** Why an order is not delivered, whatever is paid for it; null: it is. */
+function unwantedReason({ areLeavesDeleted }: Order, { etching, stocked }: Known): string | null {
+  if (areLeavesDeleted) return leavesDeleted;
+  return stocked?.standing === 'gone' ? stockGone : (etching?.fault ?? null);
 }
 
 const leavesDeleted =
@@ -496,4 +513,4 @@ const earlier = (a: Date | null, b: Date | null): Date | null =>
 
 /** Whether only money that no delivery uses, and reorganisations, concern an order. */
 const isOver = (state: OrderState): boolean =>
-  !['waiting-confirmation', 'prep', 'queued', 'error'].includes(state);
+  !['waiting-confirmation', 'prep', ...deliveringStates, 'error'].includes(state);

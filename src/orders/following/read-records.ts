@@ -4,9 +4,12 @@ import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.querie
 import { outputStandings } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { type OrderBump, readBumps, spentByOthers } from '#orders/bumping/bump.store.ts';
 import { type ItemsStanding, keepCollectionItems } from '#orders/collections/collection-standing.ts';
+import { type EtchingStanding, readEtchingStanding } from '#orders/etching/etching-standing.ts';
+import { giveUpEtchings } from '#orders/etching/etchings.store.ts';
 import { refundedFiles } from '#orders/ledger/lost-files.ts';
 import { isClosing, strandedCommit } from '#orders/ledger/settlements.ts';
 import { giveUpPackages, noteMined, readPackages } from '#orders/mining/packages.store.ts';
@@ -41,6 +44,8 @@ export interface OrderDepths {
   readonly finalConfirmations: number;
   /** Sats that returns of one order may cost (ORDER_RETURN_MAX_SATS). */
   readonly returnMaxSats: bigint;
+  /** It says when names unlock. */
+  readonly network: NetworkParameters;
 }
 
 /** The rows of an order, with what payments and index say of them. */
@@ -65,6 +70,8 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly items: ItemsStanding | null;
   /** Its reveal that a miner is to take; null: nodes relay its reveals. */
   readonly mining: StoredPackage | null;
+  /** How far its etching is; null: it etches nothing. */
+  readonly etching: EtchingStanding | null;
   /** The block of the commit, where a refund may spend what it holds; null: in none, as far as is known. */
   readonly commitHeight: Height | null;
 }
@@ -107,7 +114,9 @@ export async function readRecords(
   const live = await supersedeOrphans(tx, made, there);
   const items = await readItems(tx, order, { made, payments, there, tip: depth.tip }, depths, now);
   const mining = await readPackage(tx, order, live);
-  const transactions = await supersedeGivenUp(tx, order, live, mining);
+  const [reveal = null] = txidsOf(live, 'reveal');
+  const etching = await readEtchingStanding(tx, order, reveal, { ...depths, paymentsTip: depth.tip });
+  const transactions = await supersedeGivenUp(tx, order, live, { mining, etching });
   // those that pay for orphans end with them
   const bumps = transactions.length === made.length ? bumpsBefore : await readBumps(tx, order.id);
   // only returns spend what is ours, and bumps of other orders may have taken it
@@ -116,11 +125,11 @@ export async function readRecords(
   const held = await readHeldPayments(tx, order, left);
   const mayReturn = order.terms.parents.length > 0 || [...held.values()].some(({ isHolding }) => isHolding);
   const lent = mayReturn ? await spentByOthers(tx, order.id) : [];
-  const delivery = await readDelivery(tx, order, transactions, depths.finalConfirmations);
+  const delivery = await readDelivery(tx, order, { transactions, etching }, depths.finalConfirmations);
   const mined = await readMinedClosings(tx, order, transactions);
   return {
     depth,
-    commitHeight: await readCommitHeight(tx, order, { transactions, payments, mining, stocked }),
+    commitHeight: await readCommitHeight(tx, order, { transactions, payments, mining, etching, stocked }),
     payments,
     deposits,
     transactions,
@@ -131,6 +140,7 @@ export async function readRecords(
     stocked,
     items,
     mining,
+    etching,
     ...delivery,
   };
 }
@@ -245,14 +255,15 @@ async function readPackage(
   return packages.find(({ reveal }) => reveals.includes(displayHash(reveal))) ?? packages.at(-1) ?? null;
 }
 
-type CommitRecords = Pick<OrderRecords, 'transactions' | 'payments' | 'mining' | 'stocked'>;
+type CommitRecords = Pick<OrderRecords, 'transactions' | 'payments' | 'mining' | 'etching' | 'stocked'>;
 
 /**
  * Whether a refund may spend what a commit holds. While an order may be delivered, its commit is not stranded for
  * good.
  */
-const mayRefundCommit = (order: Order, { transactions, mining, stocked }: CommitRecords): boolean =>
+const mayRefundCommit = (order: Order, { transactions, mining, etching, stocked }: CommitRecords): boolean =>
   mining !== null ||
+  etching !== null ||
   (stocked !== null && stocked.lost.length > 0) ||
   (isOver(order) && strandedCommit(transactions) !== null);
 
@@ -292,10 +303,10 @@ async function supersedeGivenUp(
   tx: pg.ClientBase,
   { state }: Order,
   transactions: readonly OrderTransaction[],
-  mining: StoredPackage | null,
+  { mining, etching }: Pick<OrderRecords, 'mining' | 'etching'>,
 ): Promise<readonly OrderTransaction[]> {
-  if (!isOver({ state }) || mining === null || mining.givenUpAt === null || mining.isMined)
-    return transactions;
+  const isGivenUp = mining !== null && mining.givenUpAt !== null && !mining.isMined;
+  if (!isOver({ state }) || !(isGivenUp || etching?.isGivenUp === true)) return transactions;
   const reveals = txidsOf(transactions, 'reveal');
   if (reveals.length === 0) return transactions;
   await supersedeOfOrders(tx, reveals);
@@ -303,19 +314,28 @@ async function supersedeGivenUp(
 }
 
 /**
- * Gives up all reveals: a miner was to take the only one, or the sats of all are lost. The commit may have been
+ * Gives up all reveals: a miner was to take the only one, or its name is taken, or the sats of all are lost. The commit may have been
  * sent, or is in a block: it stays then, and what it holds is spent by key, so that only one of that and a reveal
  * is ever mined. A commit that nothing sent is given up, too.
  */
 export async function giveUpReveals(
   tx: pg.ClientBase,
   { id }: Pick<Order, 'id'>,
-  { transactions, mining, commitHeight }: Pick<OrderRecords, 'transactions' | 'mining' | 'commitHeight'>,
+  {
+    transactions,
+    mining,
+    etching,
+    commitHeight,
+  }: Pick<OrderRecords, 'transactions' | 'mining' | 'etching' | 'commitHeight'>,
 ): Promise<void> {
-  assert(mining?.isMined !== true, `order ${id} gives up a reveal that no block has`);
+  assert(
+    mining?.isMined !== true && (etching?.minedHeight ?? null) === null,
+    `order ${id} gives up a reveal that no block has`,
+  );
   const commit = transactions.find(({ kind }) => kind === 'commit');
   const isKept = commit !== undefined && (commit.sentAt !== null || commitHeight !== null);
   await giveUpPackages(tx, id);
+  if (etching?.fault != null) await giveUpEtchings(tx, id, etching.fault);
   await supersedeOfOrders(tx, [
     ...txidsOf(transactions, 'reveal'),
     ...(isKept ? [] : txidsOf(transactions, 'commit')),
@@ -330,14 +350,16 @@ const txidsOf = (transactions: readonly OrderTransaction[], of: OrderTransaction
 async function readDelivery(
   tx: pg.ClientBase,
   { request, terms }: Order,
-  transactions: readonly OrderTransaction[],
+  { transactions, etching }: Pick<OrderRecords, 'transactions' | 'etching'>,
   confirmations: number,
 ): Promise<Pick<OrderRecords, 'isRevealed' | 'isAnchorTaken'>> {
   const reveals = txidsOf(transactions, 'reveal');
   if (reveals.length === 0) return { isRevealed: false, isAnchorTaken: false };
-  const { count, height, tip, taken } = terms.burn
+  const found = terms.burn
     ? await burnedReveals(tx, reveals, txidsOf(transactions, 'burn'))
     : { ...(await indexedReveals(tx, reveals)), taken: 0 };
+  const { count, tip, taken } = found;
+  const height = etching === null ? found.height : etching.minedHeight;
   const isDeepEnough = height !== null && tip !== null && tip - height + 1 >= confirmations;
   const wanted = request.count - refundedFiles(terms, transactions).length;
   return { isRevealed: count === wanted && isDeepEnough, isAnchorTaken: taken > 0 };

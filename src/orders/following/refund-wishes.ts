@@ -4,6 +4,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { giveUpPackages } from '#orders/mining/packages.store.ts';
 import { lockOrder, missingSat, recordEvent } from '#orders/order/order.store.ts';
+import { isDelivering } from '#orders/order/order-machine.ts';
 import {
   type OrderTransaction,
   readTransactions,
@@ -33,7 +34,7 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
     await withTransaction(client, async (tx) => {
       const order = await lockOrder(tx, id);
       if (order === null) return;
-      if (order.state !== 'queued') {
+      if (!isDelivering(order.state)) {
         await forgetRefundWish(tx, id, null);
       } else if (isFree) {
         await grantRefundWish(tx, id);

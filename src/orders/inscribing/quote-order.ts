@@ -1,7 +1,7 @@
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import type { Discount, DiscountedFee } from '#kernel/contracts/asking-key.ts';
 import { discountedFee } from '#kernel/discounted-fee.ts';
-import { chargedItems, postageCount } from './etching-parts.ts';
+import { chargedItems, claimedName, postageCount } from './etching-parts.ts';
 import { layoutOrder, type OrderLayout } from './order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './order-terms.ts';
 import { pushBytesMax } from './reveal-script.ts';
@@ -25,6 +25,7 @@ export interface OrderWarning {
     | 'dust'
     | 'fee-rate-low'
     | 'several-reveals'
+    | 'name-taken'
     | 'burn'
     | 'cheaper-phase';
   /** A sentence for people. */
@@ -150,6 +151,10 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
       'several-reveals',
       `The order takes ${reveals.length === 1 ? 'a commit and a reveal' : `a commit and ${reveals.length} reveals`}: its charge is paid to the service, which makes them.`,
     );
+  }
+  if (claimedName(terms) !== null && layout.commit !== null) {
+    const message = `The commit claims the name, and pays the miner ${layout.commit.fee} sats. If another transaction etches the name before the reveal is sent, six blocks later, the rest is refunded.`;
+    add('name-taken', message);
   }
   if (terms.burn) add('burn', 'The inscriptions are burned: nobody can own or move them.');
   return warnings;

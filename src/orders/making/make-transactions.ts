@@ -6,6 +6,8 @@ import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
+import { insertEtching } from '#orders/etching/etchings.store.ts';
+import { claimedName } from '#orders/inscribing/etching-parts.ts';
 import type { OrderRefusal } from '#orders/inscribing/order-terms.ts';
 import { insertPackage } from '#orders/mining/packages.store.ts';
 import { type Order, readLeaves } from '#orders/order/order.store.ts';
@@ -73,6 +75,7 @@ export async function makeReveals(
     stored.push({ kind, plan, txid });
   }
   await packForMiner(tx, order, stored, makers.minerHours);
+  await holdEtching(tx, planning, stored);
   // what is ours of them pays for stuck transactions, once a block has it
   const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
@@ -82,6 +85,31 @@ export async function makeReveals(
 
 interface StoredTransaction extends Pick<PlannedTransaction, 'kind' | 'plan'> {
   readonly txid: Txid;
+}
+
+/** Stores that a reveal which etches a name waits for its commit. The blocks of both are known by outputs of them. */
+async function holdEtching(
+  tx: pg.ClientBase,
+  { order: { id }, terms }: Planning,
+  stored: readonly StoredTransaction[],
+): Promise<void> {
+  const rune = claimedName(terms);
+  if (rune === null) return;
+  const [commit, reveal] = [
+    stored.find(({ kind }) => kind === 'commit'),
+    stored.find(({ kind }) => kind === 'reveal'),
+  ];
+  assert(
+    commit !== undefined && reveal !== undefined,
+    `order ${id} has a commit and a reveal for its etching`,
+  );
+  await insertEtching(tx, { orderId: id, commit: commit.txid, reveal: reveal.txid, rune });
+  const [committed] = commit.plan.outputs;
+  const runestone = reveal.plan.outputs.at(-1);
+  assert(committed?.kind === 'commit', 'the first output of a commit is for its reveal');
+  assert(runestone?.value === 0n, 'the last output of a reveal that etches is the runestone');
+  const scripts = [committed, runestone].map(({ script }) => ({ script, sinceHeight: nextBlock }));
+  await watchScripts(tx, ownWatcherOf(id), scripts);
 }
 
 /** Stores that a miner takes the reveal of an order with its commit, where nodes do not relay it. */

@@ -16,10 +16,16 @@ import {
   readOrderFiles,
   setRefundScript,
 } from '#orders/order/order.store.ts';
-import type { OrderEvent, OrderState } from '#orders/order/order-machine.ts';
+import {
+  deliveringStates,
+  isDelivering,
+  type OrderEvent,
+  type OrderState,
+} from '#orders/order/order-machine.ts';
 import { earnedBy } from '#orders/order/order-request.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes.store.ts';
+import { storedPostages } from '#orders/order/stored-terms.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
@@ -102,7 +108,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
       ...bump,
     })),
     bumpBudget: {
-      byEarned: Number(boundByEarned(earnedBy(order.quote, order.request.count))),
+      byEarned: Number(boundByEarned(earnedBy(order.quote, storedPostages(order.terms)))),
       spent: Number(spentOf(bumps)),
     },
     ledger: Object.fromEntries([...balancesOf(entries)].map(([account, sats]) => [account, Number(sats)])),
@@ -165,7 +171,7 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
     await requireDestination(tx, { script, amount: null }, 'What --to names');
     const order = await known(lockOrder(tx, id), id);
     if (!refundable.includes(order.state)) throw refuses(order, 'paid back');
-    if (order.state === 'queued') {
+    if (isDelivering(order.state)) {
       // whether the node has its transactions, the service knows
       await askForRefund(tx, id, script);
       return;
@@ -190,7 +196,7 @@ export async function outcomeOfRefund(
     readTransactions(pool, id),
     readEntries(pool, { kind: 'order', id }),
   ]);
-  return { ...refundOutcome(network, transactions, entries), isAsked: order.state === 'queued' };
+  return { ...refundOutcome(network, transactions, entries), isAsked: isDelivering(order.state) };
 }
 
 /** Of a failed order: a stranger took what it was to burn, and its reveals are in blocks. */
@@ -199,7 +205,7 @@ const isSpent = async (tx: pg.ClientBase, id: string): Promise<boolean> =>
 
 /** States in which there may be money that no delivery uses, or will use. */
 const refundable: readonly OrderState[] = [
-  'queued',
+  ...deliveringStates,
   'error',
   'waiting-refund',
   'completed',

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { OrderState } from './order-machine.ts';
+import { deliveringStates, type OrderState } from './order-machine.ts';
 
 /** States of orders that somebody waits for: those that are over are ever more, and say nothing of today. */
 export const openStates = [
@@ -7,7 +7,7 @@ export const openStates = [
   'waiting-parent',
   'waiting-confirmation',
   'prep',
-  'queued',
+  ...deliveringStates,
   'waiting-refund',
   'error',
 ] as const satisfies readonly OrderState[];

@@ -55,7 +55,11 @@ export interface OrderFacts {
   readonly isRevealed: boolean;
   /** A block has a transaction of a stranger that took one of them from its anchor, before its burn was mined. */
   readonly isAnchorTaken: boolean;
-  /** A miner was to take the reveal, which it refused, or which no block had in time; or the sats of all files are gone for good. */
+  /** Its reveal is stored, and may not be mined yet: its commit is not deep enough to etch a name. */
+  readonly isRevealHeld: boolean;
+  /** A block has its reveal, and another transaction has etched the name. */
+  readonly isNameLost: boolean;
+  /** A miner was to take the reveal, which it refused, or which no block had in time; or the sats of all files are gone for good; or its name cannot be etched. */
   readonly isUnmined: boolean;
   /**
    * What pays money back or sends deposits home: stored, with all that it spends; `deep`: and nothing else is left.
@@ -143,6 +147,12 @@ function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
   return paid.isDeep && facts.parents === 'here' ? 'paid' : 'seen';
 }
 
+/** The event that stored transactions of a paid order are. */
+function plannedEvent({ hasReveal, isRevealHeld }: OrderFacts): 'planned' | 'committed' | null {
+  if (!hasReveal) return null;
+  return isRevealHeld ? 'committed' : 'planned';
+}
+
 /** What happens to an order that waits and gets nothing. */
 function unpaidEvent(facts: OrderFacts): OrderEvent | null {
   if (facts.isCancelAsked && (facts.isRepriced || !holdsAny(facts))) return 'cancelled';
@@ -159,11 +169,16 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   'waiting-parent': (facts) =>
     paidEvent(facts) ?? (facts.parents === 'missing' ? unpaidEvent(facts) : 'arrived'),
   'waiting-confirmation': (facts) => (paidEvent(facts) === 'paid' ? 'paid' : lostPayment(facts, 'seen')),
-  prep: (facts) => lostPayment(facts) ?? (facts.hasReveal ? 'planned' : null),
+  prep: (facts) => lostPayment(facts) ?? plannedEvent(facts),
+  'waiting-reveal': (facts) => {
+    if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
+    if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
+    return lostPayment(facts) ?? (facts.isRevealHeld ? null : 'planned');
+  },
   queued: (facts) => {
     // a part of the payment is gone that its reveal spends: what is left pays for another one
     if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
-    if (facts.isAnchorTaken) return lostPayment(facts) ?? 'failed';
+    if (facts.isAnchorTaken || facts.isNameLost) return lostPayment(facts) ?? 'failed';
     if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
     return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
   },
@@ -182,7 +197,10 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     return paidAfterAll(facts) ?? (holdsAny(facts) ? null : 'gone');
   },
   refunded: ({ refund }) => (refund === 'deep' ? null : 'undone'),
-  error: (facts) => (isDelivering(facts) ? 'planned' : facts.wasShort && !facts.hasReveal ? 'gone' : null),
+  error: (facts) => {
+    if (isDelivering(facts) && !facts.isNameLost) return 'planned';
+    return facts.wasShort && !facts.hasReveal ? 'gone' : null;
+  },
 };
 
 /**

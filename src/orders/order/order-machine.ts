@@ -1,12 +1,14 @@
 /**
  * The states of orders that answers show (client-compat of the public interface; docs/orders.md, "States"). `prep`:
- * paid, its reveal is not stored yet. `queued`: its reveal is stored, and being broadcast or mined.
+ * paid, its reveal is not stored yet. `waiting-reveal`: its reveal is stored, and sent once its commit is deep enough to
+ * etch a name. `queued`: its reveal is stored, and being broadcast or mined.
  */
 export const orderStates = [
   'waiting-payment',
   'waiting-parent',
   'waiting-confirmation',
   'prep',
+  'waiting-reveal',
   'queued',
   'completed',
   'expired',
@@ -23,9 +25,10 @@ export type OrderState = (typeof orderStates)[number];
  * their deposits. `paid`: the amount and the parents are there in time, as deep as the policy asks. `repriced`: they
  * came late, and after a rise of fees the difference is asked for. `unpaid`: they were, and a reorganisation took them
  * back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed and
- * stored. `revealed`: the index has its inscriptions, deep enough. `undone`: a reorganisation took them back. `owing`:
+ * stored. `committed`: the same, and it waits for the depth of its commit. `revealed`: the index has its inscriptions, deep enough. `undone`: a reorganisation took them back. `owing`:
  * there is money that no delivery uses. `cancelled`: by its customer or the operator. `failed`: its reveal cannot be
- * made or mined. `unmined`: a miner refused its reveal, or no block had it in time, or the sats of all its files are gone.
+ * made or mined. `unmined`: a miner refused its reveal, or no block had it in time, or the sats of all its files are gone,
+ * or another transaction has the name that it etches.
  * `retried`: by the operator.
  * `refunding`: by the operator. `refunded`: all that was owed is paid back, deep enough.
  */
@@ -39,6 +42,7 @@ export const orderEvents = [
   'unpaid',
   'timeout',
   'planned',
+  'committed',
   'revealed',
   'undone',
   'owing',
@@ -82,12 +86,23 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   },
   prep: {
     planned: 'queued',
-    // what came has none of the satributes that the order allows
+    committed: 'waiting-reveal',
+    // what came has none of the satributes that the order allows, or its name is taken
     owing: 'waiting-refund',
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
     failed: 'error',
+  },
+  'waiting-reveal': {
+    planned: 'queued',
+    unpaid: 'waiting-confirmation',
+    gone: 'waiting-payment',
+    parentless: 'waiting-parent',
+    // what its commit holds is refunded
+    unmined: 'waiting-refund',
+    // by the operator, while no mempool and no block has its commit
+    refunding: 'waiting-refund',
   },
   queued: {
     revealed: 'completed',
@@ -125,6 +140,12 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   // `gone`: what was paid does not pay for its transactions, and more may
   error: { retried: 'prep', gone: 'waiting-payment', refunding: 'waiting-refund', planned: 'queued' },
 };
+
+/** States of orders whose transactions are stored, and not delivered yet. */
+export const deliveringStates = ['waiting-reveal', 'queued'] as const satisfies readonly OrderState[];
+
+/** Whether the transactions of an order are stored, and not delivered yet. */
+export const isDelivering = (state: OrderState): boolean => state === 'waiting-reveal' || state === 'queued';
 
 /** The state after an event; null: the state refuses it. Pure. */
 export function nextState(state: OrderState, event: OrderEvent): OrderState | null {

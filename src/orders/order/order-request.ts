@@ -37,7 +37,7 @@ export interface OrderRequest {
 /**
  * Sats that the service earns by an order: all but postage and what is another one's. Pure.
  *
- * @param count of inscriptions
+ * @param postages outputs of its receivers: of inscriptions, and of a premine
  */
 export const earnedBy = (
   {
@@ -47,10 +47,10 @@ export const earnedBy = (
     referralFee = 0,
     creator,
   }: Pick<StoredQuote, 'serviceFee' | 'postage' | 'additionalFeeCharged' | 'referralFee' | 'creator'>,
-  count: number,
+  postages: number,
 ): bigint =>
   BigInt(serviceFee) -
-  BigInt(postage + (creator?.price ?? 0)) * BigInt(count) -
+  BigInt(postage + (creator?.price ?? 0)) * BigInt(postages) -
   BigInt(additionalFeeCharged + referralFee);
 
 /** What an order costs, as it was quoted. Sats. */

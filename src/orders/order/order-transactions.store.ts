@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { hasRevealed } from '#chain/inscriptions/reveal.queries.ts';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { isHeldReveal } from '#orders/etching/etchings.store.ts';
 import { isKeptFromNode } from '#orders/mining/packages.store.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { shownTxidOf } from '#purse/transactions/outpoint.ts';
@@ -239,7 +240,7 @@ const isNew = (table: string): string =>
   `${table}.superseded_at IS NULL AND ${table}.sent_at IS NULL AND ${table}.refusal IS NULL`;
 // what was sent takes places of the cluster: without it, new ones would fill the last place
 const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
-  WHERE t.order_id = ANY($1::uuid[]) AND NOT ${isKeptFromNode('t')}
+  WHERE t.order_id = ANY($1::uuid[]) AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')}
     AND (${isNew('t')}
          OR t.kind IN ('commit', 'reveal', 'burn') AND t.superseded_at IS NULL AND t.sent_at IS NOT NULL
             AND t.height IS NULL
@@ -253,7 +254,8 @@ const allToSend = `SELECT txid, order_id, kind, index, plan, bytes, sent_at, ref
     SELECT ${waiting}, t.made_at
       FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id
      WHERE o.state NOT IN ('completed', 'refunded') AND t.kind IN ('commit', 'reveal', 'burn')
-       AND t.superseded_at IS NULL AND t.height IS NULL AND NOT ${isKeptFromNode('t')}
+       AND t.superseded_at IS NULL AND t.height IS NULL AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')}
+       AND NOT (o.state = 'waiting-reveal' AND ${hasMinedOutput('t.txid')})
     UNION ALL
     SELECT ${waiting}, t.made_at FROM service.wallet_transactions AS t
      WHERE t.kind IN ('return', 'refund') AND t.height IS NULL AND t.superseded_at IS NULL

@@ -125,7 +125,7 @@ interface Row {
 
 const columns = `id, kind, state, step, key_index, own_index, script, address, paid_to, amount, extra_cost, quote, request,
   terms, webhook_url, refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at, price_kept_at, repriced,
-  cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state = 'queued' THEN stuck END AS stuck,
+  cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state IN ('waiting-reveal', 'queued') THEN stuck END AS stuck,
   leaves_deleted_at IS NOT NULL AS are_leaves_deleted, leaf_hash`;
 
 const orderOf = (row: Row): Order => ({
@@ -471,7 +471,7 @@ export async function noteRefusal(
   const refused = `${refusal}${displayHash(txid)}: `;
   await client.query(
     `UPDATE service.orders SET error = $2 || $3
-      WHERE id = $1 AND state IN ('queued', 'waiting-refund')
+      WHERE id = $1 AND state IN ('waiting-reveal', 'queued', 'waiting-refund')
         AND CASE WHEN $3::text IS NULL THEN starts_with(error, $2) ELSE error IS DISTINCT FROM $2 || $3 END`,
     [id, refused, reason],
   );

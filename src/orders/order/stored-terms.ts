@@ -10,6 +10,10 @@ import { termsOfTexts, textsOfTerms } from '#kernel/runes/terms.ts';
 import { u128OrNull } from '#kernel/runes/u128.ts';
 import type { Content, FileTerms, InventoryTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 
+/** SQL: how many outputs the premine of an order has, whose terms an expression gives: 1, or 0 without a premine. */
+export const premineOutputs = (terms: string): string =>
+  `(coalesce(${terms} #>> '{etching,premine}', '0') <> '0')::integer`;
+
 interface StoredFile {
   readonly contentType: string | null;
   readonly body: number | null;
@@ -108,7 +112,8 @@ const storedEtching = ({
   turbo,
 });
 
-const etchingOf = ({
+/** The etching of stored terms. */
+export const etchingOf = ({
   rune,
   premine,
   terms,
@@ -125,6 +130,10 @@ const etchingOf = ({
   symbol,
   turbo,
 });
+
+/** How many postages the receivers of an order get. */
+export const storedPostages = ({ files, etching }: Pick<StoredTerms, 'files' | 'etching'>): number =>
+  files.length + ((etching?.premine ?? '0') === '0' ? 0 : 1);
 
 /** The inverse of `storedTerms`, but for the bytes of contents. */
 export function termsOf(stored: StoredTerms): OrderTerms {

@@ -4,6 +4,7 @@ import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { etchingFaults } from '#orders/etching/etching-faults.ts';
 import type { OwnFiles } from '#orders/files/own-files.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
@@ -79,6 +80,8 @@ export async function priceOrder(
     items,
   });
   if (described.kind === 'faulty') return described;
+  const unable = await etchingFaults(parts.pool, network, described.read.terms, asker.signal);
+  if (unable.length > 0) return { kind: 'faulty', faults: unable };
   const read = own === null ? described.read : await withOwnLengths(described.read, own, asker);
   if (read.kind === 'faulty') return read;
   const encoding = { bodies: 'lengths', compressMax, asker } as const;

@@ -36,6 +36,8 @@ const unknownType = 'text/plain;charset=utf-8';
 export interface FileOptions {
   /** Contents may be lengths, and names may be missing. */
   readonly isPrice: boolean;
+  /** There may be none of either. */
+  readonly isOptional: boolean;
   readonly ahead: ReadAhead;
   /** Whether a URL is that of a file of ours: a price needs no size of it. */
   readonly isOwnUrl: (url: string) => boolean;
@@ -56,7 +58,7 @@ export function readFiles(values: RequestValues, order: Item, options: FileOptio
     values.fault('files', `and delegates are ${count}: an order has at most ${orderBounds.files}`);
     return [];
   }
-  if (count === 0 && values.faults.length === 0) {
+  if (count === 0 && !options.isOptional && values.faults.length === 0) {
     values.sentence('files', 'An order needs files or delegates.');
   }
   const read = [

@@ -11,6 +11,7 @@ import {
 } from '#orders/inscribing/order-terms.ts';
 import { givenParents } from './given-parents.ts';
 import { type ReadAhead, readAtOnce } from './read-ahead.ts';
+import { readEtching } from './read-etching.ts';
 import { type ReadFile, readFiles } from './read-files.ts';
 import { commonSats } from './read-rare-sats.ts';
 import { hasItems, readTexts } from './read-texts.ts';
@@ -25,8 +26,11 @@ export interface ReadOptions {
    * must be there.
    */
   readonly purpose: 'price' | 'order';
-  /** `texts`: the body has texts in place of files. Absent: files and delegates, and of a price either. */
-  readonly contents?: 'files' | 'texts';
+  /**
+   * `texts`: the body has texts in place of files. `etching`: it etches a rune, and needs no files. Absent: files and
+   * delegates, and of a price either of both.
+   */
+  readonly contents?: 'files' | 'texts' | 'etching';
   /** Items of a collection, which are the contents. Absent: the body has them. */
   readonly items?: QuotedItems | null;
   /** Values that take long, read before. Absent: they are read at once. */
@@ -83,7 +87,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     additionalFee,
     nonStandard: options.nonStandard,
     inventory: null,
-    etching: null,
+    etching: etchingOf(values, order, options),
   };
   const read: ReadOrder = {
     kind: 'read',
@@ -100,13 +104,21 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
   return faults.length > 0 ? { kind: 'faulty', faults } : read;
 }
 
+/** The rune that an order etches; null: it is no etching. */
+const etchingOf = (
+  values: RequestValues,
+  order: Readonly<Record<string, unknown>>,
+  { contents }: ReadOptions,
+): OrderTerms['etching'] => (contents === 'etching' ? readEtching(values, order) : null);
+
 /** Whether the contents of an order are texts. A price has one path for both kinds, so what is there decides. */
 const isOfTexts = (
   order: Readonly<Record<string, unknown>>,
   { contents, type, purpose }: ReadOptions,
 ): boolean =>
   contents === 'texts' ||
-  (type === 'bulk' &&
+  (contents === undefined &&
+    type === 'bulk' &&
     purpose === 'price' &&
     hasItems(order['texts']) &&
     !hasItems(order['files']) &&
@@ -122,8 +134,13 @@ function readContents(
   if (isOfTexts(order, options)) return readTexts(values, order);
   if (options.type === 'bulk' && hasItems(order['texts']))
     values.sentence('texts', 'texts are no part of an order of files: POST /textorder takes them.');
-  const { purpose, isOwnUrl = () => false } = options;
-  return readFiles(values, order, { isPrice: purpose === 'price', ahead: aheadOf(options), isOwnUrl });
+  const { purpose, contents, isOwnUrl = () => false } = options;
+  return readFiles(values, order, {
+    isPrice: purpose === 'price',
+    isOptional: contents === 'etching',
+    ahead: aheadOf(options),
+    isOwnUrl,
+  });
 }
 
 /** Files that are sent beside items are refused: a customer would pay for less than was sent. */
@@ -172,6 +189,8 @@ const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
   'uncurse-impossible': 'uncurseIt',
   'inventory-alone': 'rareSats',
   'inventory-files': 'files',
+  'etching-alone': 'rune',
+  'etching-files': 'files',
 };
 
 export function readBatchMode(values: RequestValues, given: unknown): OrderTerms['batchMode'] {

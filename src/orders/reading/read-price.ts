@@ -1,4 +1,7 @@
 import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
+import { type Etching, plainEtching } from '#kernel/runes/runestone/artifact.ts';
+import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
 import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type DescribedOrder, type DescribeOptions, describeOrder } from './describe-order.ts';
 import { readBatchMode, unknownReceiver } from './read-order.ts';
@@ -17,7 +20,12 @@ export function readPriceBody(
 ): DescribedOrder | Faulty {
   const type = readType(given);
   if (typeof type !== 'string') return type;
-  const described = describeOrder(order, { ...options, type, purpose: 'price', timeoutMinutes: anyMinutes });
+  const described = describeOrder(order, {
+    ...options,
+    ...kindOf(type),
+    purpose: 'price',
+    timeoutMinutes: anyMinutes,
+  });
   if (described.kind === 'faulty' || described.faults.length === 0) return described;
   return { kind: 'faulty', faults: described.faults };
 }
@@ -25,18 +33,25 @@ export function readPriceBody(
 /** A price shows no time. */
 const anyMinutes = 10;
 
-/** Types of the public interface that are not orders of files. */
-const notOffered: ReadonlySet<unknown> = new Set(['rune-etch', 'rune-mint']);
+/** Types of the public interface that this service does not offer. */
+const notOffered: ReadonlySet<unknown> = new Set(['rune-mint']);
+
+const priceTypes = ['bulk', 'direct', 'rune-etch'] as const;
+type PriceType = (typeof priceTypes)[number];
+
+/** How the order of a price of this type is read. */
+const kindOf = (type: PriceType): Pick<DescribeOptions, 'type' | 'contents'> =>
+  type === 'rune-etch' ? { type: 'bulk', contents: 'etching' } : { type };
 
 /** The type of an order: managed where it names none. */
-function readType(given: unknown): OrderTerms['type'] | Faulty {
+function readType(given: unknown): PriceType | Faulty {
   if (notOffered.has(given))
     return {
       kind: 'faulty',
       faults: [{ message: `type ${String(given)} is not offered`, parameter: 'type' }],
     };
   const values = new RequestValues();
-  const type = values.choice(given, 'type', ['bulk', 'direct'], 'bulk');
+  const type = values.choice(given, 'type', priceTypes, 'bulk');
   return values.faults.length > 0 ? { kind: 'faulty', faults: values.faults } : type;
 }
 
@@ -49,6 +64,25 @@ export interface ReadPriceQuery {
   readonly baseFee: bigint | null;
 }
 
+/**
+ * The etching that the legacy form has a price of, as it has no fields for one: a name of 13 letters, a symbol, a premine,
+ * and terms. Their pushes are about as long as any that people choose.
+ */
+const assumedEtching: Etching = {
+  ...plainEtching,
+  rune: parseSpacedRune('AAAAAAAAAAAAA')?.rune ?? null,
+  symbol: 0x29_c9,
+  premine: asU128(1_000_000n),
+  terms: {
+    amount: asU128(1_000n),
+    cap: asU128(20_000n),
+    heightStart: null,
+    heightEnd: null,
+    offsetStart: null,
+    offsetEnd: null,
+  },
+};
+
 /** A whole bitcoin: more is a mistake. */
 const baseFeeMax = 100_000_000n;
 
@@ -60,11 +94,12 @@ export function readPriceQuery(
   const type = readType(query['type']);
   if (typeof type !== 'string') return type;
   const values = new RequestValues();
-  const files = readSizes(values, query);
+  const isEtching = type === 'rune-etch';
+  const files = readSizes(values, query, isEtching);
   const postage = values.whole(query['postage'], 'postage');
   const isLow = values.boolean(query['lowPostage'], 'lowPostage') && postage === null;
   const terms: OrderTerms = {
-    type,
+    type: kindOf(type).type,
     files,
     receivers: [unknownReceiver],
     postage: isLow ? 'least' : (postage ?? orderBounds.postageDefault),
@@ -76,7 +111,7 @@ export function readPriceQuery(
     additionalFee: values.whole(query['additionalFee'], 'additionalFee') ?? 0n,
     nonStandard,
     inventory: null,
-    etching: null,
+    etching: isEtching ? assumedEtching : null,
   };
   const rareSats = values.text(query['rareSats'], 'rareSats') ?? commonSats;
   const baseFee = values.whole(query['baseFee'], 'baseFee');
@@ -86,8 +121,14 @@ export function readPriceQuery(
     : { kind: 'read', terms, rareSats, baseFee };
 }
 
-function readSizes(values: RequestValues, query: Readonly<Record<string, unknown>>): FileTerms[] {
+function readSizes(
+  values: RequestValues,
+  query: Readonly<Record<string, unknown>>,
+  isEtching: boolean,
+): FileTerms[] {
   const size = values.whole(query['size'], 'size') ?? 0n;
+  // it needs no file
+  if (isEtching && size === 0n) return [];
   values.required(query['size'], 'size');
   const count = values.whole(query['count'], 'count') ?? 1n;
   if (count >= 1n && count <= BigInt(orderBounds.files)) return textFiles(size, Number(count));

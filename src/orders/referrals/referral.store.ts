@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { OrderState } from '#orders/order/order-machine.ts';
+import { deliveringStates, type OrderState } from '#orders/order/order-machine.ts';
 import { isReferralCode, type ReferralRequest } from './read-referral.ts';
 
 /** What orders brought a referral. */
@@ -36,7 +36,12 @@ export async function isReferral(client: pg.Pool | pg.ClientBase, code: string):
 }
 
 /** States of orders that are paid: anyone makes others, for nothing. */
-const paidStates = ['prep', 'queued', 'error', 'completed'] as const satisfies readonly OrderState[];
+const paidStates = [
+  'prep',
+  ...deliveringStates,
+  'error',
+  'completed',
+] as const satisfies readonly OrderState[];
 
 /** Null: there is no such code, or it has another address. */
 export async function readReferral(

@@ -9,6 +9,7 @@ import { restock } from '#inventory/restock.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import { addSoldItems, removeSoldItems } from '#market/collections/sold-collection.store.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { auditCollections, type CollectionDifference } from '#orders/audit/audit-collections.ts';
@@ -201,6 +202,7 @@ export class OrderWorld {
     const returnCoins = new ReturnCoins();
     const watch = new NodeWatch(node.rpc, 6);
     const steps = orderSteps({
+      network: networks.regtest,
       signer: orderSigner(this.wallet, signer),
       lockTimes,
       arrivedSats,

@@ -188,9 +188,8 @@ describe('POST /price', () => {
   });
 
   test.each<[string, object]>([
-    ['type rune-etch is not offered', { type: 'rune-etch', order }],
     ['type rune-mint is not offered', { type: 'rune-mint', order }],
-    ['type must be one of bulk, direct', { type: 'both', order }],
+    ['type must be one of bulk, direct, rune-etch', { type: 'both', order }],
     ['order must be an object', {}],
     ['order must be an object', { order: [] }],
     ['An order needs files or delegates.', { order: { receiveAddress: receiver } }],
@@ -371,7 +370,8 @@ describe('GET /price', () => {
 
   test.each([
     ['fee=2', 'size is required.'],
-    ['size=1&type=rune-etch', 'type rune-etch is not offered'],
+    ['size=1&type=rune-mint', 'type rune-mint is not offered'],
+    ['type=direct', 'size is required.'],
     ['size=1&count=0', 'count must be from 1 to 10000'],
     ['size=1&count=10001', 'count must be from 1 to 10000'],
     ['size=1&fee=0', 'fee must be from 0.1 to 10000 sats for a virtual byte.'],

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { OwnedOutput } from '#orders/bumping/plan-bump.ts';
 import { CoinsFilling } from '#orders/coins/fill-coins.ts';
 import { countUnlisted } from '#orders/coins/unlisted-orders.queries.ts';
@@ -358,7 +359,12 @@ describe('free coins', () => {
     const look = async () => {
       const terms = { parents: [], burn: false };
       const order = { id: orderId, amount: 1n, terms, request: { count: 1 } } as unknown as Order;
-      const depths = { confirmationsFor: () => 1, finalConfirmations: 1, returnMaxSats: 0n };
+      const depths = {
+        confirmationsFor: () => 1,
+        finalConfirmations: 1,
+        returnMaxSats: 0n,
+        network: networks.regtest,
+      };
       return withTransaction(database.pool, (tx) => readRecords(tx, order, depths, new Date()));
     };
     // its payment is gone: what pays for it ends in this look, too

@@ -4,11 +4,15 @@ import { expect, test } from 'vitest';
 import {
   createdCollectionOrder,
   createdDirect,
+  createdEtching,
   createdManaged,
   order as orderSchema,
 } from '#http/orders/order.schemas.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
+import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
 import { createdAnswer, type OrderProgress, orderAnswer } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { orderKinds } from '#orders/order/order-kind.ts';
@@ -192,6 +196,31 @@ const progresses: Readonly<Record<string, OrderProgress>> = {
   } as unknown as OrderProgress,
 };
 
+/** One that etches a rune. */
+const etching = {
+  ...plainEtching,
+  rune: parseSpacedRune('SATSCRIBEEXAMPLE')!.rune,
+  spacers: 1,
+  symbol: 0x29_c9,
+  divisibility: 2,
+  premine: asU128(100_000n),
+  terms: {
+    amount: asU128(1_050n),
+    cap: asU128(2_000n),
+    heightStart: asU128(1n),
+    heightEnd: asU128(2n ** 60n),
+    offsetStart: asU128(3n),
+    offsetEnd: asU128(4n),
+  },
+};
+function ofEtching(order: Order): Order {
+  return {
+    ...order,
+    request: { ...order.request, parents: null },
+    terms: { ...order.terms, parents: [], etching: storedTerms({ ...made.terms, etching }).etching! },
+  };
+}
+
 /** The answers to GET /order, of each kind in each state. */
 const answers = orderKinds.flatMap((kind) =>
   orderStates.flatMap((state) =>
@@ -209,8 +238,23 @@ function asJson(value: unknown): unknown {
 }
 
 const readSchema = Compile(orderSchema);
-const [directSchema, managedSchema] = (orderSchema as unknown as { anyOf: readonly [TSchema, TSchema] })
-  .anyOf;
+const [directSchema, managedSchema, etchingSchema] = (
+  orderSchema as unknown as { anyOf: readonly [TSchema, TSchema, TSchema] }
+).anyOf;
+const etchings = orderStates.flatMap((state) =>
+  [sparse('bulk'), full('bulk')].flatMap((order) =>
+    Object.values(progresses).map((progress) =>
+      asJson(
+        orderAnswer(
+          { ...ofEtching(order), state },
+          { ...progress, parents: [] },
+          networks.regtest,
+          'http://orders.test',
+        ),
+      ),
+    ),
+  ),
+);
 
 test.each(orderKinds)('the answer to a read of a %s order has its schema in each state', (kind) => {
   const faulty = answers
@@ -235,6 +279,27 @@ const createdAnswers = orderKinds.map((kind) => ({
   schema: kind === 'direct' ? createdDirect : createdManaged,
   given: [created(sparse(kind), [{ ...shown, metadataSize: null }]), created(full(kind), [shown, {}])],
 }));
+
+test('the answers of an etching have their schemas, and its amounts as they were asked for', () => {
+  for (const answer of etchings) expect([...Compile(etchingSchema).Errors(answer)]).toEqual([]);
+  const ordered = [sparse('bulk'), full('bulk')].map((order) => created(ofEtching(order), [shown, {}]));
+  for (const answer of ordered) expect([...Compile(createdEtching).Errors(answer)]).toEqual([]);
+  expect(etchings[0]).toMatchObject({
+    orderType: 'rune-etch',
+    runeProperties: {
+      rune: 'S•ATSCRIBEEXAMPLE',
+      supply: 22_000,
+      symbol: '⧉',
+      divisibility: 2,
+      premine: 1_000,
+      cap: 2_000,
+      amount: '10.5',
+      offset: { start: 3, end: 4 },
+      height: { start: 1, end: '1152921504606846976' },
+      turbo: false,
+    },
+  });
+});
 
 test('the answer to an order of a collection has its schema', () => {
   const answer = created(ofCollection(), [shown, {}]);

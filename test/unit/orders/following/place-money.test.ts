@@ -78,6 +78,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     stocked: null,
     items: null,
     mining: null,
+    etching: null,
     commitHeight: null,
     depth: { tip, confirmations: 3 },
     ...parts,

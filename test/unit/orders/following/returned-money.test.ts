@@ -133,6 +133,7 @@ class Room {
       stocked: null,
       items: null,
       mining: null,
+      etching: null,
       commitHeight: null,
       depth: { tip: asHeight(100), confirmations: 1 },
     };

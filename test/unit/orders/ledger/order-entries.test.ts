@@ -142,6 +142,7 @@ function entriesAt(payments: Chain, index: Chain, finalConfirmations: number, sh
     stocked: null,
     items: null,
     mining: null,
+    etching: null,
     commitHeight: null,
     depth: { tip: asHeight(1), confirmations: 1 },
   };

@@ -54,6 +54,8 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
   hasReveal: fc.boolean(),
   isRevealed: fc.boolean(),
   isAnchorTaken: fc.boolean(),
+  isRevealHeld: fc.boolean(),
+  isNameLost: fc.boolean(),
   isUnmined: fc.boolean(),
   refund: fc.constantFrom<('sent' | 'deep' | null)[]>(null, 'sent', 'deep'),
 });
@@ -75,6 +77,8 @@ const base: OrderFacts = {
   hasReveal: false,
   isRevealed: false,
   isAnchorTaken: false,
+  isRevealHeld: false,
+  isNameLost: false,
   isUnmined: false,
   refund: null,
 };

@@ -42,6 +42,7 @@ describe('an order that somebody wants to pay', () => {
       'waiting-parent': 'open',
       'waiting-confirmation': 'paid',
       prep: 'paid',
+      'waiting-reveal': 'paid',
       queued: 'paid',
       completed: 'paid',
       expired: 'over',

@@ -21,8 +21,8 @@
  *   readonly parentReturnTx?: string,
  * }} OrderParent
  *
- * @typedef {'waiting-payment' | 'waiting-parent' | 'waiting-confirmation' | 'prep' | 'queued' | 'completed' | 'expired'
- *   | 'cancelled' | 'waiting-refund' | 'refunded' | 'error'} OrderState
+ * @typedef {'waiting-payment' | 'waiting-parent' | 'waiting-confirmation' | 'prep' | 'waiting-reveal' | 'queued'
+ *   | 'completed' | 'expired' | 'cancelled' | 'waiting-refund' | 'refunded' | 'error'} OrderState
  *
  * @typedef {{
  *   readonly id: string,

@@ -19,6 +19,7 @@ const pauses = {
   'waiting-parent': payMs,
   'waiting-confirmation': blockMs,
   prep: payMs,
+  'waiting-reveal': blockMs,
   queued: blockMs,
   completed: overMs,
   expired: overMs,

@@ -185,6 +185,13 @@ const toldByState = {
     title: 'Paid',
     words: ['The transactions that inscribe are being made. There is nothing to do.'],
   }),
+  'waiting-reveal': () => ({
+    tone: 'wait',
+    title: 'The name is being claimed',
+    words: [
+      'A first transaction claims the name. The second one etches it six blocks later: about an hour. You may close this page.',
+    ],
+  }),
   queued: toldOfDelivery,
   completed: toldOfDelivery,
   expired: (order) => ({
@@ -240,6 +247,7 @@ const stepsBehind = {
   'waiting-parent': 1,
   'waiting-confirmation': 2,
   prep: 3,
+  'waiting-reveal': 3,
   queued: 3,
   completed: 5,
   expired: null,

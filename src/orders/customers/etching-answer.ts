@@ -1,0 +1,73 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { Terms } from '#kernel/runes/terms.ts';
+import { asU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
+import type { OrderKind } from '#orders/order/order-kind.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { etchingOf, type StoredTerms } from '#orders/order/stored-terms.ts';
+
+/** The terms of a rune that no one can mint. */
+const noTerms: Terms = {
+  amount: null,
+  cap: null,
+  heightStart: null,
+  heightEnd: null,
+  offsetStart: null,
+  offsetEnd: null,
+};
+
+/** Types of orders as answers name them. */
+export type ShownOrderType = OrderKind | 'rune-etch';
+
+export const shownOrderType = (kind: OrderKind, { etching }: Pick<StoredTerms, 'etching'>): ShownOrderType =>
+  etching === undefined ? kind : 'rune-etch';
+
+/**
+ * The rune of an order, flat, as the public client has it (client-compat 1.5): amounts in units of the rune, `cap` a count.
+ * A number where JSON has it exactly, else a text. Null: it etches nothing.
+ */
+export function runeProperties({ etching: stored }: Pick<StoredTerms, 'etching'>): object | null {
+  if (stored === undefined) return null;
+  const { rune, spacers, symbol, divisibility: decimals, premine, terms, turbo } = etchingOf(stored);
+  const { amount, cap, heightStart, heightEnd, offsetStart, offsetEnd } = terms ?? noTerms;
+  const divisibility = decimals ?? 0;
+  const most = BigInt(premine ?? 0) + BigInt(cap ?? 0) * BigInt(amount ?? 0);
+  const units = (of: U128 | null): number | string => exact(shownAmount(of ?? zeroU128, divisibility));
+  return {
+    turbo,
+    rune: rune === null ? null : formatSpacedRune({ rune, spacers: spacers ?? 0 }),
+    supply: units(asU128(most)),
+    symbol: symbol === null ? null : String.fromCodePoint(symbol),
+    divisibility,
+    premine: units(premine),
+    cap: exact(String(cap ?? 0)),
+    amount: units(amount),
+    offset: { start: height(offsetStart), end: height(offsetEnd) },
+    height: { start: height(heightStart), end: height(heightEnd) },
+  };
+}
+
+const height = (at: U128 | null): number | string | null => (at === null ? null : exact(String(at)));
+
+/** A decimal as a number, where a number of JSON is the same decimal. */
+function exact(text: string): number | string {
+  const number = Number(text);
+  return Number.isInteger(number) && Number.isSafeInteger(number) && String(number) === text ? number : text;
+}
+
+/** The transactions that etch, once they were sent; null: it etches nothing, or nothing was sent. */
+export function etchingTx(
+  { etching }: Pick<StoredTerms, 'etching'>,
+  transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'sentAt'>[],
+): object | null {
+  const sent = transactions.filter(({ sentAt }) => sentAt !== null);
+  const [commit, reveal] = (['commit', 'reveal'] as const).map((kind) =>
+    sent.find((each) => each.kind === kind),
+  );
+  if (etching === undefined || commit === undefined) return null;
+  return {
+    commit: displayHash(commit.txid),
+    ...(reveal === undefined ? {} : { reveal: displayHash(reveal.txid) }),
+  };
+}

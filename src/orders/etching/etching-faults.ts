@@ -1,0 +1,53 @@
+import type pg from 'pg';
+import { nameStanding } from '#chain/runes/name-standing.queries.ts';
+import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { RequestFault } from '#kernel/requests/request-values.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { earliestReveal, nameFault } from './name-fault.ts';
+
+/**
+ * Faults of what an order etches, by the index and the mempool of now: a name that is taken, locked, or etched by a pending
+ * transaction, and terms whose last block comes too early. None: it etches nothing. Throws `runes_not_indexed`,
+ * `derived_table_behind`, `not_found` where runes are never known, and the reason of the signal.
+ *
+ * @param pool of the index
+ */
+export async function etchingFaults(
+  pool: pg.Pool,
+  network: NetworkParameters,
+  { etching }: Pick<OrderTerms, 'etching'>,
+  signal: AbortSignal,
+): Promise<readonly RequestFault[]> {
+  if (etching === null) return [];
+  const { rune, spacers, terms } = etching;
+  return withSnapshot(
+    pool,
+    async ({ client, tip }) => {
+      await requireRunes(client);
+      const height = earliestReveal(tip?.height ?? null);
+      const fault =
+        rune === null
+          ? null
+          : nameFault(
+              formatSpacedRune({ rune, spacers: spacers ?? 0 }),
+              await nameStanding(client, network, rune),
+              height,
+            );
+      return [
+        ...(fault === null ? [] : [{ message: `rune: ${fault}`, parameter: 'rune' }]),
+        ...endFaults(terms?.heightEnd ?? null, height),
+      ];
+    },
+    signal,
+  );
+}
+
+/** The fault of terms that end before the block after the first that could etch the rune. */
+function endFaults(end: bigint | number | null, height: number): readonly RequestFault[] {
+  if (end === null || BigInt(end) > BigInt(height + 1)) return [];
+  const message = `terms.height.end must be above ${height + 1}: the first block that could etch the rune is ${height}, and no later one could mint it.`;
+  return [{ message, parameter: 'terms.height.end' }];
+}

@@ -1,0 +1,94 @@
+import type pg from 'pg';
+import { indexTipHeight } from '#chain/blocks/index-tip.queries.ts';
+import { isEtched } from '#chain/runes/etched-by.queries.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import { minedHeight } from '#payments/payments.queries.ts';
+import { paymentsTipHeight } from '#payments/store/offset.store.ts';
+import { releasedAboveCommit } from './released-at.ts';
+
+/** SQL: whether a transaction, by its name in the statement, is a reveal that waits for the depth of its commit. */
+export const isHeldReveal = (transaction: string): string =>
+  `EXISTS (SELECT FROM service.etchings AS held WHERE held.reveal = ${transaction}.txid AND held.released_at IS NULL)`;
+
+/** A reveal that etches a name, with its commit: both are stored. */
+export interface StoredEtching {
+  readonly reveal: Txid;
+  readonly isReleased: boolean;
+  /** Why its name cannot be etched: its reveal was given up; null: it was not. */
+  readonly fault: string | null;
+  /** Block of its commit; null: none, as far as payments know. */
+  readonly commitHeight: Height | null;
+  /** Block of its reveal, as payments know it; null: none. */
+  readonly revealHeight: Height | null;
+}
+
+/**
+ * Stores that a reveal waits for its commit. Both may be made again, after their payment was gone for a while: then the
+ * commit gets another block, and all begins again.
+ */
+export async function insertEtching(
+  tx: pg.ClientBase,
+  made: { readonly orderId: string; readonly commit: Txid; readonly reveal: Txid; readonly rune: Rune },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.etchings (reveal, commit_txid, order_id, rune) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (reveal) DO UPDATE SET made_at = now(), released_at = NULL, given_up_at = NULL, fault = NULL`,
+    [Buffer.from(made.reveal), Buffer.from(made.commit), made.orderId, String(made.rune)],
+  );
+}
+
+/** The etchings of an order, the newest first; none: nothing of it was signed. */
+export async function readEtchings(client: pg.ClientBase, orderId: string): Promise<StoredEtching[]> {
+  const { rows } = await client.query<{
+    reveal: Buffer;
+    is_released: boolean;
+    fault: string | null;
+    commit_height: Height | null;
+    reveal_height: Height | null;
+  }>(
+    `SELECT reveal, released_at IS NOT NULL AS is_released, fault,
+            ${minedHeight('e.commit_txid')} AS commit_height, ${minedHeight('e.reveal')} AS reveal_height
+       FROM service.etchings AS e WHERE order_id = $1 ORDER BY made_at DESC, reveal`,
+    [orderId],
+  );
+  return rows.map((row) => ({
+    reveal: trustedTxid(row.reveal),
+    isReleased: row.is_released,
+    fault: row.fault,
+    commitHeight: row.commit_height,
+    revealHeight: row.reveal_height,
+  }));
+}
+
+/** From now on the reveal is sent. */
+export async function releaseReveal(tx: pg.ClientBase, reveal: Txid): Promise<void> {
+  await tx.query(
+    'UPDATE service.etchings SET released_at = now() WHERE reveal = $1 AND released_at IS NULL',
+    [Buffer.from(reveal)],
+  );
+}
+
+/** Gives the etchings of an order up for this reason; a block that has a reveal counts all the same. */
+export async function giveUpEtchings(tx: pg.ClientBase, orderId: string, fault: string): Promise<void> {
+  await tx.query(
+    'UPDATE service.etchings SET given_up_at = now(), fault = $2 WHERE order_id = $1 AND given_up_at IS NULL',
+    [orderId, fault],
+  );
+}
+
+/**
+ * Orders whose reveal waits and is due: the next block may have it, or a block has etched its name. Costs a look-up for
+ * each reveal that waits.
+ */
+export async function dueEtchings(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ order_id: string }>(
+    `SELECT order_id FROM service.etchings AS e
+      WHERE released_at IS NULL AND given_up_at IS NULL
+        AND (${minedHeight('e.commit_txid')} + ${releasedAboveCommit} <= least(${indexTipHeight}, ${paymentsTipHeight})
+             OR ${isEtched('e.rune')})
+      ORDER BY made_at`,
+  );
+  return rows.map(({ order_id }) => order_id);
+}
