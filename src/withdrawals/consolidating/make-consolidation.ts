@@ -39,7 +39,7 @@ export async function makeConsolidation(
   const plan =
     replaced === null
       ? await planJoin(parts, standing, change, policy)
-      : await planRaise(parts, { ...making, replaced }, change, policy);
+      : await planRaise(client, { ...making, replaced }, change, policy);
   // one that was signed before may still be mined: it becomes the next one
   if (typeof plan === 'string') return transactions.length > 0 ? plan : endConsolidation(client, payout.id);
   const tip = (await readPaymentsOffset(client))?.height ?? 0;

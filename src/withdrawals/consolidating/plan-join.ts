@@ -102,7 +102,7 @@ const reasons = {
 
 /** Plans one that joins the same coins and pays more for it, where the budget of the day has that. */
 export async function planRaise(
-  { client }: JoinParts,
+  client: pg.ClientBase,
   { payout, standing, replaced }: MadeBatch & { readonly replaced: NonNullable<MadeBatch['replaced']> },
   change: Uint8Array,
   policy: ConsolidationPolicy,

@@ -1,13 +1,19 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertAccount } from '#accounts/account.store.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { MadeBatch } from '#payouts/following/payout-parts.ts';
-import { noteStuck, openPayouts } from '#payouts/payout/payout.store.ts';
+import {
+  consolidationFees,
+  insertConsolidation,
+  isConsolidating,
+} from '#payouts/payout/consolidations.store.ts';
+import { noteStuck, openPayouts, putState } from '#payouts/payout/payout.store.ts';
 import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { readPoorCoins } from '#tokenpay/withdrawing/poor-coins.queries.ts';
 import { uncoveredWithdrawals } from '#tokenpay/withdrawing/uncovered.queries.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { putBatchState, reserveWithdrawal, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
@@ -141,6 +147,87 @@ test('the newest withdrawals are left out of what a balance does not cover any m
   expect(await uncovered(999, 1n)).toEqual([]);
   expect(await uncovered(600)).toEqual([newer.id]);
   expect(await uncovered(599)).toEqual([older.id, newer.id].toSorted());
+});
+
+test('small coins are joined in turns, without accounts that would have less than their balance', async () => {
+  const at = (place: number) => createHash('sha256').update(`poor ${place}`).digest();
+  await client.query(
+    `INSERT INTO service.assets (id, etching, rune) OVERRIDING SYSTEM VALUE VALUES (900, sha256('etching'), 1)`,
+  );
+  await client.query(
+    `INSERT INTO service.token_runes (asset, name, divisibility) VALUES (900, 'POOR•COIN', 0)`,
+  );
+  let next = 0;
+  const coins = async (
+    account: string,
+    values: readonly number[],
+    height = 100,
+    aside: string | null = null,
+  ) => {
+    const { rows } = await client.query<{ id: string }>(
+      `INSERT INTO service.token_orders (id, account, created_at, expires_at, ends_at, state, asset, base_fee, additional_fee)
+       VALUES (gen_random_uuid(), $1, now(), now() + interval '1 hour', now() + interval '1 hour', 'completed', 900, 0, 0)
+       RETURNING id`,
+      [account],
+    );
+    for (const value of values) {
+      const txid = at(next++);
+      await client.query(
+        `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen, height, hash)
+         VALUES ($1, 0, $2, $3, now(), $4, sha256('block'))`,
+        [txid, scriptOf(1), value, height],
+      );
+      await client.query(
+        `INSERT INTO service.wallet_coins (txid, vout, value, branch, key_index, kind, subject, held, why, aside)
+         VALUES ($1, 0, $2, 0, $3, 'token-order', $4, 'accounts', 'credit', $5)`,
+        [txid, value, next, rows[0]!.id, aside],
+      );
+    }
+  };
+  // nothing is left beside what this one has
+  await earned('poor short', 1_200n);
+  await coins('poor short', [600, 600]);
+  await earned('poor many', 1_000n);
+  await coins('poor many', [500, 501, 502, 503, 100, 2_000]);
+  await coins('poor many', [555], 101);
+  await coins('poor many', [556], 100, 'special');
+  await earned('poor few', 100n);
+  await coins('poor few', [510, 511]);
+  const wanted = { least: 100n, most: 1_000n, deep: 100, budget: 300n, limit: 100 };
+  const found = await readPoorCoins(client, wanted);
+  expect(found.map(({ owner }) => owner)).toEqual([
+    'poor few',
+    'poor many',
+    'poor few',
+    'poor many',
+    'poor many',
+    'poor many',
+  ]);
+  const satsOf = (owner: string) =>
+    found.filter((each) => each.owner === owner).map(({ sats }) => Number(sats));
+  expect(satsOf('poor many').toSorted((a, b) => a - b)).toEqual([500, 501, 502, 503]);
+  expect(
+    (await readPoorCoins(client, { ...wanted, budget: 0n, limit: 3 })).map(({ owner }) => owner),
+  ).toEqual(['poor few', 'poor many', 'poor short']);
+});
+
+test('a day counts the largest fee of each consolidation that may be mined', async () => {
+  expect([await isConsolidating(client), await consolidationFees(client)]).toEqual([false, 0n]);
+  const payout = await insertConsolidation(client);
+  const made = (name: string, fee: number, replaces: string | null, age = '1 hour', of = payout) =>
+    client.query(
+      `INSERT INTO service.wallet_transactions (txid, kind, index, files, bytes, plan, fee, own_index, payout_id, replaces, made_at)
+       VALUES (sha256($1::bytea), 'payout', 0, 0, '\\x00', '{"inputs": [], "outputs": []}', $2, 1, $3,
+               CASE WHEN $4::text IS NOT NULL THEN sha256($4::bytea) END, now() - $5::interval)`,
+      [name, fee, of, replaces, age],
+    );
+  await made('consolidation a', 500, null);
+  await made('consolidation b', 900, 'consolidation a');
+  await made('consolidation c', 30, null);
+  await made('consolidation d', 4_000, null, '25 hours');
+  expect([await isConsolidating(client), await consolidationFees(client)]).toEqual([true, 930n]);
+  await putState(client, payout, 'mined');
+  expect([await isConsolidating(client), await consolidationFees(client)]).toEqual([false, 930n]);
 });
 
 test('balances of a batch are taken in the order of their accounts', async () => {

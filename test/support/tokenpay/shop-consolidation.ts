@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
-import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
+import { defaultClusterLimits, type NodeStanding } from '#orders/sending/node-standing.ts';
+import { insertConsolidation } from '#payouts/payout/consolidations.store.ts';
+import { type ListedPayout, listPayouts, openPayouts } from '#payouts/payout/payout.store.ts';
+import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { runCommand } from '#test/support/run-command.ts';
 import { changeForm } from '#tokenpay/withdrawing/price-asked.ts';
 import type { ConsolidationPolicy } from '#withdrawals/consolidating/consolidation-policy.ts';
-import { type PlannedJoin, planJoin } from '#withdrawals/consolidating/plan-join.ts';
+import { type PlannedJoin, planJoin, planRaise } from '#withdrawals/consolidating/plan-join.ts';
 import { heldBy, orderedAt } from './account-changes.ts';
 import type { ShopWithdrawals } from './shop-withdrawals.ts';
 
@@ -49,7 +52,16 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
     world.estimate = low;
     world.withdrawals = { ...world.withdrawals, consolidation: policy };
     await world.follow();
-    const sent = await until(its, 'sent');
+    const first = await until(its, 'sent');
+    expect(await raised(its, { ...policy, dayMax: BigInt(first.fee!) })).toMatch(/CONSOLIDATE_DAILY_SATS/u);
+    // it waits for too long, and fees rose: the budget pays more for it
+    await world.stop();
+    const { afterMs } = world.bumps;
+    world.bumps = { ...world.bumps, afterMs: 0 };
+    world.estimate = 3_000n;
+    await world.follow();
+    const sent = await until(its, 'sent', ({ txid }) => txid !== first.txid);
+    expect(sent.fee).toBeGreaterThan(first.fee! * 2);
     const pool = await world.chain.rpc.call<string[]>('getrawmempool');
     expect([pool.includes(sent.txid!), sent.shares, await heldBy(shop)]).toEqual([true, [], before]);
     const { vin } = await world.chain.rpc.call<{ vin: unknown[] }>('getrawtransaction', [sent.txid, true]);
@@ -72,8 +84,13 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
 
     await world.stop();
     world.estimate = null;
+    world.bumps = { ...world.bumps, afterMs };
     world.withdrawals = { ...world.withdrawals, consolidation: { ...policy, dayMax: 0n } };
     await world.follow();
+    // one that was asked for ends where nothing is to be joined
+    const client = await world.database.pool.connect();
+    const id = await insertConsolidation(client).finally(() => client.release());
+    await until(its, 'cancelled', (found) => found.id === id);
     // an account takes out what is left of them
     const all = await its.asked(its.units(inputs, addressOf(920)));
     await its.mined(all.id);
@@ -86,19 +103,45 @@ async function planned(
   estimate: bigint | null,
   policy: ConsolidationPolicy,
 ): Promise<PlannedJoin> {
-  const standing = { mempoolMinFeeRate: low, minRelayFeeRate: low, incrementalFeeRate: low, estimate };
   const client = await world.database.pool.connect();
   const parts = { client, node: world.bitcoind.rpc, confirmations: world.payoutConfirmations };
-  const cluster = { count: 25, virtualBytes: 101_000 };
-  return planJoin(parts, { ...standing, cluster }, changeForm, policy).finally(() => client.release());
+  return planJoin(parts, standingAt(estimate), changeForm, policy).finally(() => client.release());
 }
 
-/** The only consolidation, in a state. */
-async function until({ shop: { world } }: ShopWithdrawals, state: string): Promise<ListedPayout> {
+const standingAt = (estimate: bigint | null): NodeStanding => ({
+  mempoolMinFeeRate: low,
+  minRelayFeeRate: low,
+  incrementalFeeRate: low,
+  estimate,
+  cluster: defaultClusterLimits,
+});
+
+/** A plan that pays more than the open one. */
+async function raised(
+  { shop: { world } }: ShopWithdrawals,
+  policy: ConsolidationPolicy,
+): Promise<PlannedJoin> {
+  const client = await world.database.pool.connect();
+  try {
+    const payout = (await openPayouts(client)).find(({ kind }) => kind === 'consolidation')!;
+    const transactions = await readPayoutTransactions(client, payout.id);
+    const making = { payout, transactions, standing: standingAt(3_000n), replaced: transactions[0]! };
+    return await planRaise(client, making, changeForm, policy);
+  } finally {
+    client.release();
+  }
+}
+
+/** The newest consolidation, once it is in a state. */
+async function until(
+  { shop: { world } }: ShopWithdrawals,
+  state: string,
+  isSo: (found: ListedPayout) => boolean = () => true,
+): Promise<ListedPayout> {
   return world.eventually(async () => {
     const listed = await listPayouts(world.database.pool, 50);
-    const found = listed.filter(({ kind }) => kind === 'consolidation');
-    if (found.length === 1 && found[0]!.state === state) return found[0]!;
+    const found = listed.find(({ kind }) => kind === 'consolidation');
+    if (found?.state === state && isSo(found)) return found;
     throw new Error(`${JSON.stringify(found)}\n${world.logged.join('')}`);
   });
 }
