@@ -47,7 +47,11 @@ export default {
     ),
     room('fx', '^src/fx/', '^src/(fx|kernel)/'),
     room('payouts', '^src/payouts/', '^src/(payouts|orders|purse|chain|wallet|payments|kernel)/'),
-    room('tokenpay', '^src/tokenpay/', '^src/(tokenpay|purse|chain|wallet|payments|webhooks|kernel)/'),
+    room(
+      'tokenpay',
+      '^src/tokenpay/',
+      '^src/(tokenpay|accounts|purse|chain|wallet|payments|webhooks|kernel)/',
+    ),
     room(
       'withdrawals',
       '^src/withdrawals/',

@@ -848,6 +848,26 @@ CREATE VIEW chain.pending_transfers AS
 
 CREATE SCHEMA service;
 
+CREATE OR REPLACE FUNCTION service.delete_withdrawal_address(of_account text, of_script bytea)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+AS $function$
+BEGIN
+  PERFORM FROM service.accounts WHERE name = of_account FOR NO KEY UPDATE;
+  IF NOT EXISTS (SELECT FROM service.withdrawal_addresses WHERE account = of_account AND script = of_script) THEN
+    RETURN 'unknown';
+  END IF;
+  IF NOT EXISTS (SELECT FROM service.withdrawal_addresses
+                  WHERE account = of_account AND script <> of_script AND counts_at <= now()) THEN
+    RETURN 'last';
+  END IF;
+  DELETE FROM service.withdrawal_addresses WHERE account = of_account AND script = of_script;
+  RETURN 'deleted';
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION service.end_release()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -940,6 +960,26 @@ BEGIN
   PERFORM FROM service.wallet_spends AS s WHERE s.txid = NEW.txid AND s.vout = NEW.vout AND s.ended_at IS NULL FOR SHARE;
   NEW.is_spent := FOUND;
   RETURN NEW;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION service.list_withdrawal_address(of_account text, of_script bytea, of_address text)
+ RETURNS SETOF service.withdrawal_addresses
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+AS $function$
+DECLARE
+  listed integer;
+BEGIN
+  PERFORM FROM service.accounts WHERE name = of_account FOR NO KEY UPDATE;
+  SELECT count(*) INTO listed FROM service.withdrawal_addresses WHERE account = of_account;
+  IF listed < 100 THEN
+    INSERT INTO service.withdrawal_addresses (account, script, address, counts_at)
+    VALUES (of_account, of_script, of_address, now() + CASE listed WHEN 0 THEN interval '0' ELSE interval '24 hours' END)
+    ON CONFLICT (account, script) DO NOTHING;
+  END IF;
+  RETURN QUERY SELECT a.* FROM service.withdrawal_addresses AS a WHERE a.account = of_account AND a.script = of_script;
 END $function$
 ;
 
@@ -2195,6 +2235,7 @@ CREATE TABLE service.withdrawal_addresses (
   script bytea NOT NULL,
   address text NOT NULL,
   added_at timestamp with time zone NOT NULL DEFAULT now(),
+  counts_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT withdrawal_addresses_pkey PRIMARY KEY (account, script),
   CONSTRAINT withdrawal_addresses_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
   CONSTRAINT withdrawal_addresses_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520)))
@@ -2232,6 +2273,7 @@ END) STORED,
   processing_at timestamp with time zone,
   webhook_url text,
   secret_key bytea,
+  cancel_asked_at timestamp with time zone,
   CONSTRAINT withdrawals_pkey PRIMARY KEY (id),
   CONSTRAINT withdrawals_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
   CONSTRAINT withdrawals_amount_check CHECK (((amount >= (1)::numeric) AND (amount <= '340282366920938463463374607431768211455'::numeric))),
@@ -2254,6 +2296,7 @@ END) STORED,
   CONSTRAINT withdrawals_txid_check CHECK ((length(txid) = 32))
 );
 CREATE INDEX withdrawals_account ON service.withdrawals USING btree (account, created_at);
+CREATE INDEX withdrawals_cancelling ON service.withdrawals USING btree (cancel_asked_at) WHERE ((state = 'pending'::text) AND (cancel_asked_at IS NOT NULL));
 CREATE INDEX withdrawals_open ON service.withdrawals USING btree (created_at) WHERE (state = 'pending'::text);
 CREATE INDEX withdrawals_payout ON service.withdrawals USING btree (payout) WHERE (payout IS NOT NULL);
 CREATE INDEX withdrawals_processing ON service.withdrawals USING btree (account) WHERE (state = 'processing'::text);

@@ -49,6 +49,8 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   token_reserve_pages: 'src/tokenpay',
   token_reserves: 'src/tokenpay',
   token_runes: 'src/tokenpay',
+  delete_withdrawal_address: 'src/tokenpay',
+  list_withdrawal_address: 'src/tokenpay',
   withdrawal_addresses: 'src/tokenpay',
   withdrawals: 'src/tokenpay',
   node_policy: 'src/orders',

@@ -144,6 +144,11 @@ export async function requireAccount(pool: pg.Pool, account: string): Promise<vo
   if (rowCount === 0) throw unknownAccount(account);
 }
 
+/** Has changes of what is kept of an account wait for each other, until this transaction ends. */
+export async function lockAccount(tx: pg.ClientBase, account: string): Promise<void> {
+  await tx.query('SELECT FROM service.accounts WHERE name = $1 FOR NO KEY UPDATE', [account]);
+}
+
 function unknownAccount(account: string): AppError {
   return new AppError('account_unknown', `There is no account ${account}.`, { account });
 }

@@ -1,7 +1,8 @@
 import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import { lockPayout } from '#payouts/payout/payout.store.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
-import { endWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { cancelWishes, endWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { tellAccounts } from './settle-batch.ts';
 
 /**
@@ -17,4 +18,13 @@ export async function cancelWithdrawal(
   const ended = await endWithdrawal(tx, id, reason);
   if (ended !== null) await tellAccounts(tx, [ended]);
   return ended;
+}
+
+/** Wishes that one look grants: each is a transaction of some milliseconds. The rest waits for the next look. */
+const wishesMax = 500;
+
+/** Cancels what accounts want cancelled: nothing of it is signed since they asked. */
+export async function cancelWished(client: pg.ClientBase): Promise<void> {
+  for (const withdrawal of await cancelWishes(client, wishesMax))
+    await withTransaction(client, (tx) => cancelWithdrawal(tx, withdrawal, 'Its account cancelled it.'));
 }

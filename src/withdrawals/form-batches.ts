@@ -8,6 +8,7 @@ import {
   putBatch,
   withdrawalsOf,
 } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { cancelWished } from './cancel-withdrawal.ts';
 
 /**
  * Withdrawals of one batch: with 500 outputs of P2TR and as many inputs it has 50,000 virtual bytes, half of what a payout
@@ -16,10 +17,11 @@ import {
 export const batchMax = 500;
 
 /**
- * Puts withdrawals that wait into batches, one for each fee rate: into one of which nothing was signed, or a new one. What
+ * Cancels what accounts want cancelled, and puts withdrawals that wait into batches, one for each fee rate: into one of which nothing was signed, or a new one. What
  * is to be alone gets a batch of its own.
  */
 export async function formBatches(client: pg.ClientBase): Promise<void> {
+  await cancelWished(client);
   if (!(await hasUnbatched(client))) return;
   await withTransaction(client, async (tx) => {
     const waiting = await lockUnbatched(tx, batchMax);

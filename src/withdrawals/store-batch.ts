@@ -10,7 +10,7 @@ import { NotCovered } from '#payouts/following/make-payout.ts';
 import type { MadeBatch, PayoutParts } from '#payouts/following/payout-parts.ts';
 import { keepPayoutCoin } from '#payouts/following/settle-payout.ts';
 import { lockPayout, noteStuck, putState } from '#payouts/payout/payout.store.ts';
-import type { StoredPayoutPlan } from '#payouts/payout/payout.ts';
+import type { Payout, StoredPayoutPlan } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { storedHoldings } from '#purse/transactions/stored-holdings.ts';
@@ -58,8 +58,7 @@ export async function storeBatch(
   const isStored = await withTransaction(client, async (tx) => {
     const locked = await lockPayout(tx, id);
     const members = await lockWithdrawalsOf(tx, id);
-    // an operator cancelled one of them meanwhile
-    if (locked?.state !== payout.state || idsOf(members) !== idsOf(ready.withdrawals)) return false;
+    if (!isAsPlanned(locked, members, ready)) return false;
     if (replaced === null && !(await isCovered(tx, ready))) return false;
     await endThose(tx, planned);
     await putBatch(tx, [...withheld.keys()], null, true);
@@ -97,6 +96,16 @@ export async function storeBatch(
         replaced === null ? 'signed' : 'replaced by a transaction that pays more'
       }`,
     );
+}
+
+/** Whether the batch is what it was planned for: one of it may be cancelled since, or its account asked for that. */
+function isAsPlanned(
+  locked: Payout | null,
+  members: readonly Withdrawal[],
+  { payout, replaced, withdrawals }: ReadyBatch,
+): boolean {
+  if (locked?.state !== payout.state || idsOf(members) !== idsOf(withdrawals)) return false;
+  return replaced !== null || members.every(({ cancelAskedAt }) => cancelAskedAt === null);
 }
 
 /** Whether accounts still have, and allow, what the plan pays: a block may have come since it was planned. */

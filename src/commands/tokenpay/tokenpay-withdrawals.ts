@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { requireAccount } from '#accounts/account.store.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
@@ -12,11 +13,12 @@ import { readDestination } from '#src/commands/wallet/destination.ts';
 import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 import { bitcoinToken, coinDecimals } from '#tokenpay/telling/token-order-answer.ts';
 import {
-  type AllowedAddress,
   allowAddress,
   forbidAddress,
+  type NewAddress,
   readAllowed,
 } from '#tokenpay/withdrawing/addresses.store.ts';
+import { notCancelled } from '#tokenpay/withdrawing/asking-faults.ts';
 import { type Withdrawal, withdrawalStates } from '#tokenpay/withdrawing/withdrawal.ts';
 import { type ShownRune, shownRuneOf, withdrawalAnswer } from '#tokenpay/withdrawing/withdrawal-answer.ts';
 import { listWithdrawals, readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
@@ -72,11 +74,8 @@ async function cancel(context: CommandContext, id: string): Promise<void> {
       const found = await readWithdrawal(tx, null, id);
       if (found === null) throw unknown(id);
       const gone = await cancelWithdrawal(tx, found, reason);
-      if (gone === null)
-        throw new AppError(
-          'tokenpay_withdrawal_refuses',
-          `The withdrawal ${id} is ${found.state}: a transaction of it was signed, or it is over.`,
-        );
+      // it may have been signed since it was read
+      if (gone === null) throw notCancelled((await readWithdrawal(tx, null, id)) ?? found);
       return gone;
     });
     await shown(context, pool, [ended], '');
@@ -130,25 +129,28 @@ export async function addresses(context: CommandContext): Promise<void> {
   if (flags['any'] !== undefined && forbid === undefined)
     throw new UsageError('--any goes with --forbid ADDRESS');
   await withService(context, async (pool) => {
+    if (account !== undefined) await requireAccount(pool, account);
     const text = allow ?? forbid;
     if (text !== undefined && account !== undefined) {
       const wallet = await openPublicWallet(pool);
       if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
       const { script } = readDestination(text, wallet.network, 'wallet');
-      if (allow !== undefined) await allowAddress(pool, { account, address: text, script });
+      if (allow !== undefined)
+        await withTransaction(pool, (tx) => allowAddress(tx, { account, address: text, script }));
       else await forbidListed(context, pool, { account, address: text, script });
     }
     const allowed = await readAllowed(pool, account ?? null);
     if (flags['json'] !== undefined)
       return print(
-        `${JSON.stringify(allowed.map(({ account: of, address, addedAt }) => ({ account: of, address, addedAt })))}\n`,
+        `${JSON.stringify(allowed.map(({ account: of, address, addedAt, countsAt }) => ({ account: of, address, addedAt, countsAt })))}\n`,
       );
     if (allowed.length === 0)
       return print('no address is listed: accounts without one withdraw to any address\n');
     await print(
       allowed
         .map(
-          (each) => `${terminalText(each.account).padEnd(16)} ${shownTime(each.addedAt)} ${each.address}\n`,
+          ({ account: of, addedAt, address, counts, countsAt }) =>
+            `${terminalText(of).padEnd(16)} ${shownTime(addedAt)} ${address}${counts ? '' : `  counts from ${shownTime(countsAt)}`}\n`,
         )
         .join(''),
     );
@@ -158,7 +160,7 @@ export async function addresses(context: CommandContext): Promise<void> {
 async function forbidListed(
   { flags }: CommandContext,
   pool: pg.Pool,
-  { account, address, script }: Omit<AllowedAddress, 'addedAt'>,
+  { account, address, script }: NewAddress,
 ): Promise<void> {
   const found = await withTransaction(pool, (tx) =>
     forbidAddress(tx, { account, script }, flags['any'] !== undefined),

@@ -71,6 +71,8 @@ export function readBodies(
   const readAs = (mediaType: string | null) => async (request: FastifyRequest, payload: IncomingMessage) => {
     // an unknown path is reported without reading the body
     if (request.is404) return undefined;
+    // many clients name the type of a body that they do not send
+    if (request.method === 'DELETE' && !announcesBody(request)) return undefined;
     const { bodyLimit, config } = request.routeOptions;
     const { body, reply } = admitted.get(request) ?? {};
     if (body === undefined || reply === undefined)

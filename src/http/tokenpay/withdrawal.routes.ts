@@ -11,10 +11,15 @@ import { isOrderId } from '#orders/order/order-machine.ts';
 import { readFeeRate } from '#psbts/planning/fee-rate.ts';
 import type { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import { readWithdrawal, type SentWithdrawal } from '#tokenpay/withdrawing/read-withdrawal.ts';
+import { addressesRoutes } from './addresses.routes.ts';
 import { keyOf } from './key-of.ts';
 import { createdWithdrawal, dryRun, withdrawal, withdrawalBody } from './withdrawal.schemas.ts';
 
 const exampleWithdrawal = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
+
+const withdrawalId = Type.Object({
+  id: Type.String({ description: 'the id of a withdrawal', examples: [exampleWithdrawal] }),
+});
 
 /** Withdrawals of accounts (docs/tokenpay.md; interface 4.7). */
 export function withdrawalRoutes(app: App, deps: AppDependencies): void {
@@ -22,6 +27,8 @@ export function withdrawalRoutes(app: App, deps: AppDependencies): void {
   readRoute(app, deps, '/tokenpay/user/withdrawal/:id', 'withdrawal');
   // the path of the published client (client-compat 1.5)
   readRoute(app, deps, '/tokenpay/user/account/withdraw/:id', 'withdrawalOfClient');
+  cancelRoute(app, deps);
+  addressesRoutes(app, deps);
 }
 
 function askRoute(app: App, deps: AppDependencies): void {
@@ -86,21 +93,50 @@ function readRoute(app: App, deps: AppDependencies, url: string, operationId: st
       operationId,
       summary: 'A withdrawal of the account of the key',
       tags: ['token payments'],
-      params: Type.Object({
-        id: Type.String({ description: 'the id of a withdrawal', examples: [exampleWithdrawal] }),
-      }),
+      params: withdrawalId,
       response: { 200: withdrawal },
     },
     config: { errors: 'tokenpay', guard: shopRequests, failures: [404] },
     handler: async (request, reply) => {
-      const { id } = request.params;
       reply.header('cache-control', 'no-store');
       const { account } = keyOf(askerOf(reply).key);
-      const found = isOrderId(id) ? await needed(deps).read(account, id) : null;
-      if (found === null) throw new AppError('not_found', 'withdrawal not found');
-      return found as never;
+      return found(await needed(deps).read(account, readId(request.params))) as never;
     },
   });
+}
+
+function cancelRoute(app: App, deps: AppDependencies): void {
+  apiRoute(app, {
+    method: 'DELETE',
+    url: '/tokenpay/user/withdrawal/:id',
+    schema: {
+      operationId: 'cancelWithdrawal',
+      summary: 'Cancels a withdrawal of the account of the key, of which nothing was signed',
+      tags: ['token payments'],
+      params: withdrawalId,
+      response: { 200: withdrawal },
+    },
+    config: { errors: 'tokenpay', guard: withdraws, failures: [404, 409] },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { account } = keyOf(askerOf(reply).key);
+      return found(await needed(deps).cancel(account, readId(request.params))) as never;
+    },
+  });
+}
+
+/** The id in a path. Throws `not_found` where it is not one. */
+function readId({ id }: { readonly id: string }): string {
+  if (!isOrderId(id)) throw new AppError('not_found', noWithdrawalId);
+  return id;
+}
+
+/** The answer to a text that is no id. It begins as clients know it (client-compat 2.3). */
+const noWithdrawalId = `withdrawal not found: this is not the id of a withdrawal, a UUID as ${exampleWithdrawal}`;
+
+function found(answer: object | null): object {
+  if (answer === null) throw new AppError('not_found', 'withdrawal not found');
+  return answer;
 }
 
 function needed({ withdrawals = null }: AppDependencies): AccountWithdrawals {

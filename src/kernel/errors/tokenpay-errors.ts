@@ -23,7 +23,19 @@ export const tokenpayErrors = {
     meaning:
       'The withdrawal cannot be cancelled: a transaction of it was signed, which may be mined, or the withdrawal is over.',
     action:
-      'Look at it with `satscribe tokenpay withdrawals show <id>`: it says in which state it is, and why.',
+      'Read it (`GET /tokenpay/user/withdrawal/<id>`, `satscribe tokenpay withdrawals show <id>`): it says in which state it is, and why.',
+    retry: 'never',
+  },
+  tokenpay_address_last: {
+    meaning:
+      'A key cannot delete the last address to which its account withdraws now: the account would withdraw to any address.',
+    action:
+      'Add another address and wait until it counts, or ask the operator (`satscribe tokenpay addresses --forbid ADDRESS --any`).',
+    retry: 'never',
+  },
+  tokenpay_addresses_max: {
+    meaning: 'An account lists as many addresses to withdraw to as it can.',
+    action: 'Delete one of them first (`DELETE /tokenpay/user/account/addresses/<address>`).',
     retry: 'never',
   },
 } as const satisfies Readonly<Record<string, ErrorCodeEntry>>;

@@ -63,6 +63,8 @@ const serviceRights: readonly ServiceRight[] = [
       ' ',
     ),
   },
+  // and the wish to cancel one
+  { table: 'withdrawals', privilege: 'UPDATE', columns: ['cancel_asked_at'] },
   { table: 'withdrawal_addresses', privilege: 'SELECT' },
   { table: 'wallet_coins', privilege: 'SELECT' },
   { table: 'wallet_spends', privilege: 'SELECT' },
@@ -164,6 +166,9 @@ const serviceRights: readonly ServiceRight[] = [
 const serviceFunctions: readonly { readonly name: string; readonly types: string }[] = [
   // a valid key by its hash, with its account and its terms: who does not know a key learns nothing of it
   { name: 'keys_by_hash', types: 'bytea[]' },
+  // the addresses that an account withdraws to: a new one counts a day later, and the last one stays
+  { name: 'list_withdrawal_address', types: 'text, bytea, text' },
+  { name: 'delete_withdrawal_address', types: 'text, bytea' },
 ];
 
 /** All rights as statements for a role. They can be given again. */

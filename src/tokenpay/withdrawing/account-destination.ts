@@ -13,15 +13,39 @@ export async function accountDestination(
   address: string,
   network: NetworkParameters,
 ): Promise<Uint8Array | Faulty> {
-  const read = checkDestination({ address, network, amount: null }, 'later');
-  if (read.kind === 'refused') return faulty('address', `the address ${read.reason}.`);
-  const { script } = read;
-  const own = await ownScriptsAmong(pool, [script]);
-  const checked = checkDestination({ script, amount: null }, () => own.length > 0);
-  if (checked.kind === 'refused') return faulty('address', `the address ${checked.reason}.`);
+  const script = await foreignScript(pool, address, network);
+  if (!(script instanceof Uint8Array)) return script;
   const allowed = await readAllowed(pool, account);
-  const isListed = allowed.some((each) => Buffer.compare(each.script, script) === 0);
-  return allowed.length === 0 || isListed
+  if (allowed.length === 0) return script;
+  const listed = allowed.find((each) => Buffer.compare(each.script, script) === 0);
+  if (listed === undefined)
+    return faulty(
+      'address',
+      'the address is not one of those that this account withdraws to. GET /tokenpay/user/account/addresses lists them: add it there, or ask the operator.',
+    );
+  return listed.counts
     ? script
-    : faulty('address', 'the address is not one of those that this account withdraws to: ask the operator.');
+    : faulty(
+        'address',
+        `the address counts from ${listed.countsAt.toISOString()} on: one that is added beside others is paid a day later. Withdraw to another one, wait, or ask the operator.`,
+      );
+}
+
+/** The script of an address that is not of this service, or why nothing is sent to it. */
+export async function foreignScript(
+  pool: pg.Pool,
+  address: string,
+  network: NetworkParameters,
+): Promise<Uint8Array | Faulty> {
+  const read = readScript(address, network);
+  if (!(read instanceof Uint8Array)) return read;
+  const own = await ownScriptsAmong(pool, [read]);
+  const checked = checkDestination({ script: read, amount: null }, () => own.length > 0);
+  return checked.kind === 'refused' ? faulty('address', `the address ${checked.reason}.`) : checked.script;
+}
+
+/** The script of an address, or why it is not one that can be paid. */
+export function readScript(address: string, network: NetworkParameters): Uint8Array | Faulty {
+  const read = checkDestination({ address, network, amount: null }, 'later');
+  return read.kind === 'refused' ? faulty('address', `the address ${read.reason}.`) : read.script;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import type { KnownKey } from '#kernel/contracts/asking-key.ts';
@@ -11,9 +12,10 @@ import { satsAsset } from '#purse/ledger/ledger.ts';
 import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { AccountAddresses } from './account-addresses.ts';
 import { accountDestination } from './account-destination.ts';
 import { type NamedUnits, unitsOf } from './asked-units.ts';
-import { noBalance, owingFault, rateFault } from './asking-faults.ts';
+import { noBalance, notCancelled, owingFault, rateFault } from './asking-faults.ts';
 import { debtOf, leftOf, type PricedUnits, priceAsked } from './price-asked.ts';
 import type { SentWithdrawal } from './read-withdrawal.ts';
 import type { NewWithdrawal, Withdrawal } from './withdrawal.ts';
@@ -21,6 +23,7 @@ import { dryRunAnswer, shownRuneOf, withdrawalAnswer, withdrawalSecretName } fro
 import type { FeeRates, WithdrawalPolicy } from './withdrawal-policy.ts';
 import {
   type AvailableUnits,
+  askToCancelWithdrawal,
   pendingWithdrawals,
   readAvailable,
   readWithdrawal,
@@ -43,6 +46,10 @@ export interface AccountWithdrawalsParts {
   /** Why nothing may be sent to a URL; null: it may be. */
   readonly urlProblem: (url: string) => string | null;
 }
+
+/** Looks for the end of a cancelled withdrawal: the process that signs is woken, and a look of it takes less than a second. */
+const cancelTries = 30;
+const cancelLookMs = 100;
 
 /** Reserving found too little. Thrown so that its transaction is rolled back. */
 class NotReserved extends Error {}
@@ -70,9 +77,11 @@ export type OnReserved = (tx: pg.ClientBase, answer: object) => Promise<void>;
 export class AccountWithdrawals {
   readonly #parts: AccountWithdrawalsParts;
   readonly urlProblem: AccountWithdrawalsParts['urlProblem'];
+  readonly addresses: AccountAddresses;
 
   constructor(parts: AccountWithdrawalsParts) {
     this.#parts = parts;
+    this.addresses = new AccountAddresses(parts);
     this.urlProblem = parts.urlProblem;
   }
 
@@ -147,11 +156,35 @@ export class AccountWithdrawals {
     return answer === null ? null : { kind: 'asked', answer };
   }
 
+  /**
+   * Cancels a withdrawal of which nothing was signed: the process that signs does it, within a second while it runs.
+   * From the wish on, nothing of it is signed. Null: the account has none with this id. Throws
+   * `tokenpay_withdrawal_refuses`.
+   */
+  async cancel(account: string, id: string): Promise<object | null> {
+    const { pool, wake } = this.#parts;
+    await withTransaction(pool, async (tx) => {
+      if (await askToCancelWithdrawal(tx, account, id)) await wake(tx);
+    });
+    for (let tries = 0; ; tries++) {
+      const found = await readWithdrawal(pool, account, id);
+      if (found === null) return null;
+      if (found.state === 'error' || (found.state === 'pending' && tries === cancelTries))
+        return this.#answer(found);
+      if (found.state !== 'pending') throw notCancelled(found);
+      await sleep(cancelLookMs);
+    }
+  }
+
   /** A withdrawal of an account as it is answered; null: it has none with this id. */
   async read(account: string, id: string): Promise<object | null> {
     const { pool } = this.#parts;
     const withdrawal = await readWithdrawal(pool, account, id);
-    if (withdrawal === null) return null;
+    return withdrawal === null ? null : this.#answer(withdrawal);
+  }
+
+  async #answer(withdrawal: Withdrawal): Promise<object> {
+    const { pool } = this.#parts;
     const assets = withdrawal.asset === satsAsset ? [] : [withdrawal.asset];
     return withdrawalAnswer(withdrawal, shownRuneOf(withdrawal, await tokenRunesOf(pool, assets)));
   }

@@ -1,35 +1,89 @@
 import type pg from 'pg';
+import { lockAccount } from '#accounts/account.store.ts';
 
-/** An address that an account withdraws to. */
-export interface AllowedAddress {
+/** An address that an account lists by itself or its operator for it: it withdraws to no others. */
+export interface NewAddress {
   readonly account: string;
   readonly address: string;
   readonly script: Uint8Array;
-  readonly addedAt: Date;
 }
 
-/** Addresses of accounts, or of one. */
+/** An address that an account withdraws to. */
+export interface AllowedAddress extends NewAddress {
+  readonly addedAt: Date;
+  /** Nothing is paid to it before. */
+  readonly countsAt: Date;
+  /** Whether that time is over. */
+  readonly counts: boolean;
+}
+
+/** The most addresses that an account lists by its key. The database has the same bound. */
+export const addressesMax = 100;
+
+const columns = 'account, address, script, added_at, counts_at, counts_at <= now() AS counts';
+
+type Row = Omit<AllowedAddress, 'addedAt' | 'countsAt'> & {
+  readonly added_at: Date;
+  readonly counts_at: Date;
+};
+
+const allowedOf = ({ added_at: addedAt, counts_at: countsAt, ...row }: Row): AllowedAddress => ({
+  ...row,
+  addedAt,
+  countsAt,
+});
+
+/** Addresses of accounts, or of one; also those that do not count yet. */
 export async function readAllowed(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
 ): Promise<AllowedAddress[]> {
-  const { rows } = await client.query<Omit<AllowedAddress, 'addedAt'> & { added_at: Date }>(
-    `SELECT account, address, script, added_at FROM service.withdrawal_addresses
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.withdrawal_addresses
       WHERE $1::text IS NULL OR account = $1 ORDER BY account, added_at, address`,
     [account],
   );
-  return rows.map(({ added_at: addedAt, ...row }) => ({ ...row, addedAt }));
+  return rows.map(allowedOf);
 }
 
-/** Lets an account withdraw to an address. The first one ends that it withdraws to any. */
+/** Lets an account withdraw to an address at once. The first one ends that it withdraws to any. */
 export async function allowAddress(
-  client: pg.Pool | pg.ClientBase,
-  { account, address, script }: Omit<AllowedAddress, 'addedAt'>,
+  tx: pg.ClientBase,
+  { account, address, script }: NewAddress,
 ): Promise<void> {
-  await client.query(
-    `INSERT INTO service.withdrawal_addresses (account, address, script) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+  await lockAccount(tx, account);
+  await tx.query(
+    `INSERT INTO service.withdrawal_addresses AS a (account, address, script) VALUES ($1, $2, $3)
+     ON CONFLICT (account, script) DO UPDATE SET counts_at = least(a.counts_at, now())`,
     [account, address, Buffer.from(script)],
   );
+}
+
+/**
+ * Lists an address by a key of the account: it counts a day later, unless it is the first one. One that is listed stays
+ * as it is. Null: the account has too many.
+ */
+export async function listAddress(
+  client: pg.Pool | pg.ClientBase,
+  { account, address, script }: NewAddress,
+): Promise<AllowedAddress | null> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.list_withdrawal_address($1, $2, $3)`,
+    [account, Buffer.from(script), address],
+  );
+  return rows[0] === undefined ? null : allowedOf(rows[0]);
+}
+
+/** Deletes an address by a key of the account. `last`: no other one that counts would be left. */
+export async function deleteAddress(
+  client: pg.Pool | pg.ClientBase,
+  { account, script }: Pick<NewAddress, 'account' | 'script'>,
+): Promise<'deleted' | 'last' | 'unknown'> {
+  const { rows } = await client.query<{ outcome: 'deleted' | 'last' | 'unknown' }>(
+    'SELECT service.delete_withdrawal_address($1, $2) AS outcome',
+    [account, Buffer.from(script)],
+  );
+  return rows[0]?.outcome ?? 'unknown';
 }
 
 /**
@@ -38,12 +92,13 @@ export async function allowAddress(
  */
 export async function forbidAddress(
   tx: pg.ClientBase,
-  { account, script }: Pick<AllowedAddress, 'account' | 'script'>,
+  { account, script }: Pick<NewAddress, 'account' | 'script'>,
   mayBeLast: boolean,
 ): Promise<'forbidden' | 'last' | 'unknown'> {
-  // of two commands, the second one counts what the first one left
+  // of two changes, the second one counts what the first one left
+  await lockAccount(tx, account);
   const { rows } = await tx.query<{ script: Buffer }>(
-    'SELECT script FROM service.withdrawal_addresses WHERE account = $1 ORDER BY script FOR UPDATE',
+    'SELECT script FROM service.withdrawal_addresses WHERE account = $1',
     [account],
   );
   if (rows.every((each) => Buffer.compare(each.script, script) !== 0)) return 'unknown';
@@ -55,7 +110,7 @@ export async function forbidAddress(
   return 'forbidden';
 }
 
-/** Withdrawals of a batch to addresses that their accounts do not withdraw to any more. */
+/** Withdrawals of a batch to addresses that their accounts do not withdraw to any more, or not yet. */
 export async function unlistedWithdrawals(
   client: pg.Pool | pg.ClientBase,
   payout: string,
@@ -63,7 +118,8 @@ export async function unlistedWithdrawals(
   const { rows } = await client.query<{ id: string }>(
     `SELECT id FROM service.withdrawals AS w WHERE w.payout = $1
         AND EXISTS (SELECT FROM service.withdrawal_addresses AS a WHERE a.account = w.account)
-        AND NOT EXISTS (SELECT FROM service.withdrawal_addresses AS a WHERE a.account = w.account AND a.script = w.script)`,
+        AND NOT EXISTS (SELECT FROM service.withdrawal_addresses AS a
+                         WHERE a.account = w.account AND a.script = w.script AND a.counts_at <= now())`,
     [payout],
   );
   return rows.map(({ id }) => id);

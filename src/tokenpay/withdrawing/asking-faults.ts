@@ -1,7 +1,9 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 import type { WithdrawalRefusal } from './planning/withdrawal-plan.ts';
+import type { Withdrawal } from './withdrawal.ts';
 import type { FeeRates, WithdrawalPolicy } from './withdrawal-policy.ts';
 import type { AvailableUnits } from './withdrawals.store.ts';
 
@@ -11,6 +13,17 @@ const feeRateMax = 200_000n;
 /** The words are those of the public interface (client-compat 2.3). */
 export const noBalance = (): AppError =>
   new AppError('token_balance_missing', 'user does not have a balance for this token');
+
+/** Why a withdrawal is not cancelled, by its state. */
+export function notCancelled({ id, state, txid }: Withdrawal): AppError {
+  const why =
+    state === 'completed'
+      ? 'a block has its transaction'
+      : state === 'error'
+        ? 'it has ended, and the balance has it again'
+        : `its transaction ${txid === null ? '' : `${displayHash(txid)} `}is signed and may be mined. It is sent until a block has it, and is paid more for where it waits`;
+  return new AppError('tokenpay_withdrawal_refuses', `The withdrawal ${id} is ${state}: ${why}.`);
+}
 
 /** An account that owes more than it may: a reorganisation took back what had left it. */
 export function owingFault(

@@ -11,7 +11,7 @@ export type ShownRune = Pick<TokenRune, 'name' | 'divisibility'> | null;
 
 /** A withdrawal as answers and webhooks show it (interface 2.7, client-compat 3.14), with its price. */
 export function withdrawalAnswer(withdrawal: Withdrawal, rune: ShownRune): object {
-  const { id, createdAt, state, reason, txid, processingAt, paidRate, tries, fee } = withdrawal;
+  const { id, createdAt, state, txid, processingAt, paidRate, tries, fee } = withdrawal;
   const isUnderWay = txid !== null;
   return {
     id,
@@ -23,10 +23,16 @@ export function withdrawalAnswer(withdrawal: Withdrawal, rune: ShownRune): objec
     tries,
     processingAt: processingAt?.getTime() ?? null,
     feePerByte: paidRate === null ? null : Number(paidRate) / 1000,
-    reason,
+    reason: reasonOf(withdrawal),
     price: priceFields(withdrawal, rune),
   };
 }
+
+/** The reason for people: the wish of its account comes first. */
+const reasonOf = ({ state, cancelAskedAt, reason }: Withdrawal): string | null =>
+  state === 'pending' && cancelAskedAt !== null
+    ? 'Its account cancelled it: nothing of it is signed any more, and the balance has it again in a moment.'
+    : reason;
 
 /** The answer of a dry run: what would be asked for, and what it would cost. */
 export const dryRunAnswer = (withdrawal: NewWithdrawal, rune: ShownRune, debt: bigint): object => ({

@@ -58,6 +58,8 @@ export interface Withdrawal extends NewWithdrawal {
   /** Transactions of its batch so far. */
   readonly tries: number;
   readonly processingAt: Date | null;
+  /** The time of its account's wish to cancel it: from then on nothing of it is signed. Null: no wish. */
+  readonly cancelAskedAt: Date | null;
 }
 
 /** Base units that the receiver gets. */

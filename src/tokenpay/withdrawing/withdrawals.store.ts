@@ -31,11 +31,13 @@ interface Row {
   readonly processing_at: Date | null;
   readonly webhook_url: string | null;
   readonly secret_key: Buffer | null;
+  readonly cancel_asked_at: Date | null;
 }
 
 const columns = `w.id, w.account, w.created_at, w.asset, w.amount::text AS amount, w.script, w.address, w.fee::text AS fee,
   w.postage::text AS postage, w.payer, w.fee_rate::text AS fee_rate, w.state, w.reason, w.payout, w.is_alone, w.txid,
-  w.paid_rate::text AS paid_rate, w.tries, w.processing_at, w.webhook_url, w.secret_key`;
+  w.paid_rate::text AS paid_rate, w.tries, w.processing_at, w.webhook_url, w.secret_key,
+  w.cancel_asked_at`;
 
 const bigOrNull = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 
@@ -47,6 +49,7 @@ const withdrawalOf = ({
   processing_at: processingAt,
   webhook_url: webhookUrl,
   secret_key: secretKey,
+  cancel_asked_at: cancelAskedAt,
   txid,
   ...row
 }: Row): Withdrawal => ({
@@ -56,6 +59,7 @@ const withdrawalOf = ({
   processingAt,
   webhookUrl,
   secretKey,
+  cancelAskedAt,
   amount: BigInt(row.amount),
   fee: BigInt(row.fee),
   postage: BigInt(row.postage),
@@ -280,6 +284,33 @@ export async function putBatchState(
       standing?.paidRate ?? null,
       standing?.tries ?? 0,
     ],
+  );
+  return rows.map(withdrawalOf);
+}
+
+/**
+ * Notes that an account wants a withdrawal cancelled, for the process that signs. False: it has none with this id of
+ * which nothing was signed.
+ */
+export async function askToCancelWithdrawal(
+  client: pg.Pool | pg.ClientBase,
+  account: string,
+  id: string,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `UPDATE service.withdrawals SET cancel_asked_at = coalesce(cancel_asked_at, now())
+      WHERE id = $1 AND account = $2 AND state = 'pending' AND txid IS NULL`,
+    [id, account],
+  );
+  return rowCount === 1;
+}
+
+/** Withdrawals that their accounts want cancelled, the oldest wish first. */
+export async function cancelWishes(client: pg.ClientBase, limit: number): Promise<Withdrawal[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w
+      WHERE w.state = 'pending' AND w.cancel_asked_at IS NOT NULL ORDER BY w.cancel_asked_at LIMIT $1`,
+    [limit],
   );
   return rows.map(withdrawalOf);
 }

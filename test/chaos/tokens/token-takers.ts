@@ -207,7 +207,7 @@ export class TokenTakers {
 
   #list(owner: number): Promise<void> {
     const listed = { account: this.#parts.listing, address: addressOf(owner), script: scriptOf(owner) };
-    return this.#withPool((pool) => allowAddress(pool, listed));
+    return this.#withPool((pool) => withTransaction(pool, (tx) => allowAddress(tx, listed)));
   }
 
   /** Does it until the database, which may be down, has done it: both kinds of work may be done twice. */

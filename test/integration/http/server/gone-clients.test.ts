@@ -85,6 +85,7 @@ const withoutDatabase = new Set([
   '/tokenpay/reserves',
   '/tokenpay/reserves/mine',
   '/tokenpay/reserves/outputs',
+  '/tokenpay/user/account/addresses',
   '/tokenpay/user/account/balance',
   '/tokenpay/user/account/withdraw/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
   '/tokenpay/user/withdrawal/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',

@@ -1,0 +1,91 @@
+import { Type } from 'typebox';
+import { refuseFaults, unlessFaulty } from '#http/orders/refuse-faults.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { shopRequests, withdraws } from '#http/server/access/guard.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { AccountAddresses } from '#tokenpay/withdrawing/account-addresses.ts';
+import { addressesMax } from '#tokenpay/withdrawing/addresses.store.ts';
+import { keyOf } from './key-of.ts';
+
+const url = '/tokenpay/user/account/addresses';
+const exampleAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+
+const listed = Type.Object({
+  address: Type.String({ description: 'as it was added', examples: [exampleAddress] }),
+  addedAt: Type.Integer({ description: 'ms since 1970' }),
+  countsAt: Type.Integer({
+    description:
+      'nothing is paid to it before, ms since 1970: a day after it was added by a key beside others',
+  }),
+  counts: Type.Boolean({ description: 'whether withdrawals may go to it now' }),
+});
+
+const addresses = Type.Object({
+  addresses: Type.Array(listed, {
+    description: 'the account withdraws to these alone; empty: to any address',
+  }),
+});
+
+/** Addresses that the account of a key withdraws to (docs/tokenpay.md, "Addresses"). */
+export function addressesRoutes(app: App, deps: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'withdrawalAddresses',
+      summary: 'The addresses that the account of the key withdraws to',
+      tags: ['token payments'],
+      response: { 200: addresses },
+    },
+    config: { errors: 'tokenpay', guard: shopRequests },
+    handler: async (_request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return { addresses: await needed(deps).list(keyOf(askerOf(reply).key).account) };
+    },
+  });
+  apiRoute(app, {
+    method: 'POST',
+    url,
+    schema: {
+      operationId: 'addWithdrawalAddress',
+      summary: `Adds an address that the account of the key withdraws to, of at most ${addressesMax}; beside others it counts a day later`,
+      tags: ['token payments'],
+      body: Type.Object({ address: Type.Optional(Type.String({ examples: [exampleAddress] })) }),
+      response: { 200: listed },
+    },
+    config: { errors: 'tokenpay', guard: withdraws, failures: [409] },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { address = '' } = request.body;
+      if (address === '') throw refuseFaults([{ message: 'address is required.', parameter: 'address' }]);
+      return unlessFaulty(await needed(deps).add(keyOf(askerOf(reply).key).account, address)).listed;
+    },
+  });
+  apiRoute(app, {
+    method: 'DELETE',
+    url: `${url}/:address`,
+    schema: {
+      operationId: 'deleteWithdrawalAddress',
+      summary: 'Deletes an address of the account of the key, where another one that counts is left',
+      tags: ['token payments'],
+      params: Type.Object({
+        address: Type.String({ description: 'one that the account lists', examples: [exampleAddress] }),
+      }),
+      response: { 200: addresses },
+    },
+    config: { errors: 'tokenpay', guard: withdraws, failures: [404, 409] },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { account } = keyOf(askerOf(reply).key);
+      unlessFaulty(await needed(deps).delete(account, request.params.address));
+      return { addresses: await needed(deps).list(account) };
+    },
+  });
+}
+
+function needed({ withdrawals = null }: AppDependencies): AccountAddresses {
+  if (withdrawals === null) throw new AppError('orders_off', 'this service makes no withdrawals');
+  return withdrawals.addresses;
+}
