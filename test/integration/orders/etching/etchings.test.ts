@@ -8,7 +8,9 @@ import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { Inscribed } from '#test/builders/regtest/regtest-chain.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { callClient } from '#test/support/orders/call-client.ts';
 import { OrderService } from '#test/support/orders/order-service.ts';
+import { customerAddress } from '#test/support/psbts/customer-address.ts';
 
 const receiver = 820;
 const refunded = 830;
@@ -162,6 +164,47 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(await differences()).toEqual([]);
   });
 
+  test('createRunesEtchOrder of the public client etches what its body says', async () => {
+    const { address } = customerAddress(840, 'p2wpkh');
+    const { value, error } = await callClient<Etched>(service.origin, 'Inscription', 'createRunesEtchOrder', [
+      {
+        rune: 'ORDERED.BY.A.CLIENT',
+        supply: 3,
+        symbol: '🐉',
+        divisibility: 38,
+        fee: 3,
+        receiveAddress: address,
+        terms: { offset: { start: 1, end: 100 }, height: { start: 1, end: 4_000_000 }, cap: 4, amount: 0.5 },
+        turbo: false,
+        premine: 1,
+      },
+    ]);
+    expect(error).toBeUndefined();
+    const made = value!;
+    await committed(made);
+    await service.chain.mineMempool();
+    await service.chain.mineEmpty(4);
+    const { etchingTx } = await until(made.id, (shown) => shown.etchingTx?.reveal !== undefined);
+    await service.eventually(async () => (await mempool()).includes(etchingTx!.reveal!));
+    await service.chain.mineMempool();
+    await untilState(made.id, 'completed');
+    const read = await callClient<Etched>(service.origin, 'Inscription', 'getOrder', [made.id]);
+    expect(read.value).toMatchObject({ orderType: 'rune-etch', etchingTx, state: 'completed' });
+    const half = 5n * 10n ** 37n;
+    expect(await runeOf('ORDERED•BY•A•CLIENT')).toMatchObject({
+      etching: etchingTx!.reveal,
+      divisibility: 38,
+      symbol: '🐉',
+      turbo: false,
+      terms: { cap: 4, height: [1, 4_000_000], offset: [1, 100] },
+    });
+    const { rows } = await service.database.pool.query(
+      `SELECT premine::text, amount::text FROM chain.runes WHERE txid = $1`,
+      [Buffer.from(etchingTx!.reveal!, 'hex').reverse()],
+    );
+    expect(rows).toEqual([{ premine: String(2n * half), amount: String(half) }]);
+  });
+
   test('an etching without a name or files waits for nothing', async () => {
     const made = await order({ premine: '340282366920938463463374607431768211455' });
     expect(made.runeProperties).toMatchObject({
@@ -215,6 +258,43 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(refund!.amount).toBeLessThan(made.charge.amount);
     expect(refund!.amount).toBeGreaterThan(made.charge.amount - made.chainFee);
     expect(etchingTx!.reveal).toBeUndefined();
+    expect(await differences()).toEqual([]);
+  });
+
+  /** An order whose reveal is in the mempool, while a stranger's transaction may etch the name at any time. */
+  async function raced(name: string): Promise<{ made: Etched; claim: Inscribed; reveal: string }> {
+    const claim = await rival(name);
+    const made = await order({ rune: name, premine: 5 });
+    await committed(made);
+    await service.chain.mine([claim.commit]);
+    await service.chain.mineMempool();
+    await service.chain.mineEmpty(4);
+    const { etchingTx } = await until(made.id, (shown) => shown.etchingTx?.reveal !== undefined);
+    const reveal = etchingTx!.reveal!;
+    await service.eventually(async () => (await mempool()).includes(reveal));
+    return { made, claim, reveal };
+  }
+
+  test('a name that a stranger etches in the block of the reveal is an error, and nothing is refunded', async () => {
+    const { made, claim, reveal } = await raced('LOSTINONEBLOCK');
+    const miner = addressOf(900);
+    await service.bitcoind.rpc.call('generateblock', [miner, [claim.reveal.hex, reveal]]);
+    const shown = await untilState(made.id, 'error');
+    expect(shown.error).toMatch(/^Another transaction etched the name first/u);
+    expect(await runeOf('LOSTINONEBLOCK')).toMatchObject({ etching: claim.reveal.txid });
+    expect(await differences()).toEqual([]);
+    await service.chain.mineEmpty(2);
+    expect((await read(made.id)).state).toBe('error');
+  });
+
+  test('a name that a stranger etches just before the reveal has the commit spent by one of reveal and refund', async () => {
+    const { made, claim, reveal } = await raced('LOSTBYONEBLOCK');
+    await service.chain.mine([claim.reveal]);
+    const shown = await untilState(made.id, 'waiting-refund');
+    expect(shown.error).toMatch(/^The rune LOSTBYONEBLOCK is etched already/u);
+    // the node has the reveal, and a block does, too
+    await service.bitcoind.rpc.call('generateblock', [addressOf(900), [reveal]]);
+    await untilState(made.id, 'error');
     expect(await differences()).toEqual([]);
   });
 
