@@ -8,6 +8,7 @@ import { satsOfAccounts } from '#purse/coins/coins.store.ts';
 import { databaseFolder } from '#test/support/database-folder.ts';
 import { readAccountCoins } from '#tokenpay/withdrawing/account-coins.queries.ts';
 import { owedToAccounts } from '#tokenpay/withdrawing/owed.queries.ts';
+import { readPoorCoins } from '#tokenpay/withdrawing/poor-coins.queries.ts';
 import { uncoveredWithdrawals } from '#tokenpay/withdrawing/uncovered.queries.ts';
 import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
@@ -67,6 +68,8 @@ async function statementsOf(client: pg.Client): Promise<Record<string, () => Pro
     satsOfAccounts: () => satsOfAccounts(client),
     coinsOfAccount: () => coinsOf(accounts.slice(0, 1)),
     coinsOf500Accounts: () => coinsOf(accounts),
+    poorCoins: () =>
+      readPoorCoins(client, { least: 58n, most: 1_360n, deep: 1_000, budget: 20_000n, limit: 400 }),
     uncoveredOf500: () => uncoveredWithdrawals(client, payout, 0n),
   };
 }
