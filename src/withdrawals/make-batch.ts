@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { destination } from '#orders/making/sign-and-store.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { leaseOwnIndex, NotCovered, waitsForGivenUp } from '#payouts/following/make-payout.ts';
 import type { MadeBatch, PayoutParts } from '#payouts/following/payout-parts.ts';
@@ -82,7 +82,7 @@ async function prepareBatch(
   if (named.length === 0)
     return 'No block has the etching of its rune now: it waits for the block to come back.';
   const coins = await coinsFor(client, withdrawals, inputsMax);
-  const kept = await keptCoins(client, making, coins);
+  const kept = await keptCoins({ client, node }, making, coins);
   if (kept === null) return 'The index does not yet know what its coins hold.';
   const ownIndex = making.payout.ownIndex ?? (await leaseOwnIndex(client, making.payout.id));
   const change = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null }).script;
@@ -105,15 +105,22 @@ async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPoli
   return waitsForGivenUp(parts, payout, givenUp, { spent: plan.inputs, tip });
 }
 
-/** Coins that a plan must spend: those of what it replaces, or those of given up ones that are there. Null: unknown. */
+/**
+ * Coins that a plan must spend: those of what it replaces, or those of given up ones that blocks still have unspent.
+ * Null: unknown.
+ */
 async function keptCoins(
-  client: pg.ClientBase,
+  { client, node }: Pick<PayoutParts, 'client' | 'node'>,
   { transactions, replaced }: MadeBatch,
   coins: readonly WithdrawalCoin[],
 ): Promise<readonly WithdrawalCoin[] | null> {
   if (replaced !== null) return spentCoins(client, replaced);
   const before = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
-  return coins.filter((coin) => before.has(outpointOf(coin)));
+  const kept: WithdrawalCoin[] = [];
+  // a stranger's transaction spends one of them: wallets do not see that
+  for (const coin of coins)
+    if (before.has(outpointOf(coin)) && (await isUnspent(node, coin, { mempool: true }))) kept.push(coin);
+  return kept;
 }
 
 /**

@@ -1,7 +1,10 @@
 import type { ShopWorld } from './shop-world.ts';
 
 /** Base units of what the account of a shop holds, by the name of the token. */
-export async function heldBy({ world, account }: ShopWorld): Promise<ReadonlyMap<string, bigint>> {
+export async function heldBy(
+  { world, account: own }: ShopWorld,
+  account = own,
+): Promise<ReadonlyMap<string, bigint>> {
   const { rows } = await world.database.pool.query<{ name: string; amount: string }>(
     `SELECT coalesce(r.name, 'BTC') AS name, b.amount::text FROM service.token_balances AS b
        LEFT JOIN service.token_runes AS r USING (asset) WHERE b.account = $1`,
@@ -26,11 +29,21 @@ export async function changesOf(shop: ShopWorld, work: () => Promise<void>): Pro
 /** A new order with the scripts of its addresses. */
 export type OpenShopOrder = Awaited<ReturnType<typeof orderedAt>>;
 
-/** Makes an order with a fee charge of 10,000 sats. */
-export async function orderedAt(shop: ShopWorld, token: string, amount: number | string, more: object = {}) {
+/**
+ * Makes an order with a fee charge of 10,000 sats.
+ *
+ * @param headers name another key than that of the shop
+ */
+export async function orderedAt(
+  shop: ShopWorld,
+  token: string,
+  amount: number | string,
+  more: object = {},
+  headers: Record<string, string> = {},
+) {
   // numbers of any size are sent as they are written
   const fields = JSON.stringify({ token, additionalFee: 1_000, ...more }).slice(1);
-  const { status, body } = await shop.post(`{"amount":${amount},${fields}`);
+  const { status, body } = await shop.post(`{"amount":${amount},${fields}`, headers);
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   return {
     ...body,

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
+import { giveKey } from '#test/support/http/search-access.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 import { assetParts } from '#tokenpay/reserves/asset-parts.ts';
 import { readReserveFacts } from '#tokenpay/reserves/read-facts.ts';
-import { orderedAt } from './account-changes.ts';
+import { heldBy, type OpenShopOrder, orderedAt } from './account-changes.ts';
 import type { EtchedRune, ShopWorld } from './shop-world.ts';
 
 /** A withdrawal as it is answered. */
@@ -24,20 +25,47 @@ export interface ShownWithdrawal {
   readonly webhookSecretToken?: string;
 }
 
-/** Withdrawals of a shop's account, and what it can take out. */
+/** An account with one of its keys. */
+export type KeyOfAccount = Pick<ShopWorld, 'key' | 'account'>;
+
+/** Withdrawals of an account, and what it can take out. */
 export class ShopWithdrawals {
   readonly shop: ShopWorld;
   readonly rune: EtchedRune;
+  readonly of: KeyOfAccount;
 
-  constructor(shop: ShopWorld, rune: EtchedRune) {
+  /** @param of absent: the account of the shop */
+  constructor(shop: ShopWorld, rune: EtchedRune, of: KeyOfAccount = shop) {
     this.shop = shop;
     this.rune = rune;
+    this.of = of;
+  }
+
+  /** Withdrawals of a new account. */
+  async ofOther(): Promise<ShopWithdrawals> {
+    const scopes = ['tokenpay', 'tokenpay-withdraw'] as const;
+    return new ShopWithdrawals(
+      this.shop,
+      this.rune,
+      await giveKey(this.shop.world.database.pool, { scopes, rate: '0' }),
+    );
+  }
+
+  /** An order of the account with a fee charge of 10,000 sats. */
+  ordered(units: bigint): Promise<OpenShopOrder> {
+    return orderedAt(this.shop, this.rune.name, Number(units), {}, { 'x-api-key': this.of.key });
+  }
+
+  /** Base units of the account, by asset: sats and the rune. */
+  async held(): Promise<{ readonly sats: bigint; readonly units: bigint }> {
+    const all = await heldBy(this.shop, this.of.account);
+    return { sats: all.get('BTC') ?? 0n, units: all.get(this.rune.name) ?? 0n };
   }
 
   /** An order is paid: the account gets units, and sats beyond the 1,000 and the base fee. */
   async earn(units: bigint, sats: number): Promise<void> {
     const { shop, rune } = this;
-    const order = await orderedAt(shop, rune.name, Number(units));
+    const order = await this.ordered(units);
     await shop.send([
       { value: 546, outputScript: order.tokenScript, units: [[rune, units]] },
       { value: 10_000 + sats, outputScript: order.feeScript },
@@ -53,7 +81,7 @@ export class ShopWithdrawals {
     const answer = await this.shop.app.inject({
       method: 'POST',
       url: '/tokenpay/user/account/withdraw',
-      headers: { 'x-api-key': this.shop.key, 'content-type': 'application/json', ...headers },
+      headers: { 'x-api-key': this.of.key, 'content-type': 'application/json', ...headers },
       payload: JSON.stringify(fields),
     });
     return { status: answer.statusCode, body: answer.json() };
@@ -76,7 +104,7 @@ export class ShopWithdrawals {
   async read(id: string, path = 'withdrawal'): Promise<ShownWithdrawal> {
     const answer = await this.shop.app.inject({
       url: `/tokenpay/user/${path}/${id}`,
-      headers: { 'x-api-key': this.shop.key },
+      headers: { 'x-api-key': this.of.key },
     });
     return answer.json();
   }
@@ -97,7 +125,7 @@ export class ShopWithdrawals {
       if (found.state === 'completed') return found;
       const waiting = await world.chain.rpc.call<string[]>('getrawmempool');
       if (found.txid !== null && waiting.includes(found.txid)) await world.chain.mineMempool();
-      return false;
+      throw new Error(`${JSON.stringify(found)}\n${world.logged.join('')}`);
     });
   }
 
@@ -105,7 +133,7 @@ export class ShopWithdrawals {
   async reserved(): Promise<bigint> {
     const { rows } = await this.shop.world.database.pool.query<{ units: string }>(
       'SELECT sum(reserved)::text AS units FROM service.token_balances WHERE account = $1',
-      [this.shop.account],
+      [this.of.account],
     );
     return BigInt(rows[0]?.units ?? 0);
   }
