@@ -6,7 +6,7 @@ import { cancelWishes, endWithdrawal } from '#tokenpay/withdrawing/withdrawals.s
 import { tellAccounts } from './settle-batch.ts';
 
 /**
- * Ends a withdrawal of which nothing was ever signed, and tells its account. It waits for a transaction that is just being
+ * Ends a withdrawal of which nothing can be mined, and tells its account. It waits for a transaction that is just being
  * stored for its batch. Null: it is not pending any more.
  */
 export async function cancelWithdrawal(

@@ -4,7 +4,7 @@ import type { MadeBatch } from '#payouts/following/payout-parts.ts';
 import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
 import type { PlannedBatch } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
-import { endWithdrawal, putBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { endWithdrawal, leaveBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { waitingReason } from './plan-batch.ts';
 import { tellAccounts } from './settle-batch.ts';
 
@@ -43,25 +43,23 @@ export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Pr
 }
 
 /**
- * Gives each withdrawal of a batch that cannot be made one of its own, so one stops no others. Returns why it waits where
- * that changes nothing: it has one withdrawal, or a transaction of it was signed.
+ * Gives each withdrawal of a batch that cannot be made one of its own, so one stops no others. A batch that was given up
+ * keeps the first one: a block may still have its transaction, which is followed. Returns why it waits where that
+ * changes nothing: it has one withdrawal, or its transaction may be mined.
  */
 export async function partBatch(
   client: pg.ClientBase,
-  { payout, transactions }: Pick<MadeBatch, 'payout' | 'transactions'>,
+  { payout, transactions, replaced }: Pick<MadeBatch, 'payout' | 'transactions' | 'replaced'>,
   withdrawals: readonly Withdrawal[],
   reason: string,
 ): Promise<string | null> {
-  if (withdrawals.length === 1 || transactions.length > 0) return reason;
+  if (withdrawals.length === 1 || replaced !== null) return reason;
+  const isFresh = transactions.length === 0;
+  const parted = (isFresh ? withdrawals : withdrawals.slice(1)).map(({ id }) => id);
   await withTransaction(client, async (tx) => {
     if ((await lockPayout(tx, payout.id))?.state !== 'asked') return;
-    await putBatch(
-      tx,
-      withdrawals.map(({ id }) => id),
-      null,
-      true,
-    );
-    await putState(tx, payout.id, 'cancelled');
+    await tellAccounts(tx, await leaveBatch(tx, payout.id, parted, true));
+    if (isFresh) await putState(tx, payout.id, 'cancelled');
   });
   return null;
 }

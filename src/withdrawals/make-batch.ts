@@ -22,7 +22,7 @@ import {
 } from './plan-batch.ts';
 import { signAndStore } from './sign-batch.ts';
 import { leftOut, type ReadyBatch } from './store-batch.ts';
-import { partCostly, tooCostly } from './underpriced.ts';
+import { partCostly } from './underpriced.ts';
 import { readWithheld, type Withheld } from './withheld.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function makeBatch(
   policy: BatchPolicy,
 ): Promise<string | null> {
   const { client } = parts;
-  const { payout, transactions, replaced } = making;
+  const { payout, replaced } = making;
   const { id } = payout;
   const withdrawals = await withdrawalsOf(client, id);
   if (withdrawals.length === 0) return endEmpty(client, id);
@@ -43,8 +43,7 @@ export async function makeBatch(
   const withheld: Withheld =
     replaced === null ? await readWithheld(client, id, withdrawals, policy.debtMax) : new Map();
   const [withheldReason] = withheld.values();
-  // those before it paid all of them
-  if (withheldReason !== undefined && (withheld.size === withdrawals.length || transactions.length > 0))
+  if (withheldReason !== undefined && withheld.size === withdrawals.length)
     return partBatch(client, making, withdrawals, withheldReason);
   const payable = withdrawals.filter((each) => !withheld.has(each.id));
   const prepared = await prepareBatch(parts, making, payable, policy);
@@ -54,11 +53,7 @@ export async function makeBatch(
   const { plan } = planned;
   if (plan === null) return endRefused(client, making, planned);
   const ready = { ...making, withdrawals, withheld, planned, plan, ownIndex, debtMax: policy.debtMax };
-  if (replaced === null && !isWithinPrices(ready, policy)) {
-    // those before it paid all of them
-    if (transactions.length > 0) return tooCostly;
-    return partCostly(client, ready, feeRate, policy);
-  }
+  if (replaced === null && !isWithinPrices(ready, policy)) return partCostly(client, ready, feeRate, policy);
   const waits = await whyWaits(parts, ready, policy);
   return waits ?? signOrPart(parts, ready, wanted.limits);
 }
@@ -96,8 +91,8 @@ async function prepareBatch(
 /** Why a plan is not signed now; null: it is. */
 async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPolicy): Promise<string | null> {
   const { payout, transactions, replaced, withdrawals, planned, plan } = ready;
-  // those before it paid all of them
-  if (transactions.length > 0 && leftOut(ready).length > 0) return waitingReason(planned);
+  // the one before it, which a block may have in its place, pays all of them
+  if (replaced !== null && leftOut(ready).length > 0) return waitingReason(planned);
   if (replaced !== null && !mayCost(plan.fee, withdrawals, transactions, policy))
     return 'To pay more would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
   const tip = (await readPaymentsOffset(parts.client))?.height ?? 0;

@@ -9,9 +9,10 @@ import { withdrawalMessages } from '#tokenpay/withdrawing/withdrawal-answer.ts';
 import { withdrawalEntries } from '#tokenpay/withdrawing/withdrawal-entries.ts';
 import {
   type BatchStanding,
+  putBatch,
   putBatchState,
   putReason,
-  withdrawalsOf,
+  withdrawalsWith,
 } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { putWebhooksOf } from '#webhooks/outbox.ts';
 
@@ -21,11 +22,22 @@ export async function postBatch(
   id: string,
   transactions: readonly PayoutTransaction[],
 ): Promise<void> {
-  const mined = transactions
-    .filter(({ height }) => height !== null)
-    .map(({ txid, fee }) => ({ txid: Buffer.from(txid).toString('hex'), fee }));
-  await postEntries(tx, { kind: 'withdrawal', id }, withdrawalEntries(await withdrawalsOf(tx, id), mined));
+  const mined = transactions.filter(({ height }) => height !== null);
+  // one that left the batch since a transaction was given up is paid by it all the same
+  const all = new Map((await withdrawalsWith(tx, mined.flatMap(paidBy))).map((each) => [each.id, each]));
+  const entries = withdrawalEntries(
+    mined.map((made) => ({
+      txid: Buffer.from(made.txid).toString('hex'),
+      fee: made.fee,
+      paid: paidBy(made).flatMap((paid) => all.get(paid) ?? []),
+    })),
+  );
+  await postEntries(tx, { kind: 'withdrawal', id }, entries);
 }
+
+/** Withdrawals that a stored transaction pays. */
+const paidBy = ({ plan }: Pick<PayoutTransaction, 'plan'>): string[] =>
+  plan.outputs.flatMap(({ withdrawal }) => withdrawal ?? []);
 
 /** Brings the withdrawals of a batch to its state, and tells their accounts. Twice does nothing more. */
 export async function settleBatch(
@@ -36,6 +48,9 @@ export async function settleBatch(
   const isMined = state === 'mined' || state === 'settled';
   // once something was signed, a node may have it
   const waiting = transactions.length === 0 ? 'pending' : 'processing';
+  // a block has one that was given up: it pays those that have left the batch since
+  const mined = transactions.filter(({ height }) => height !== null);
+  await putBatch(tx, mined.flatMap(paidBy), id);
   await putReason(tx, id, isMined ? null : stuck);
   const changed = await putBatchState(tx, id, isMined ? 'completed' : waiting, standingOf(transactions));
   if (changed.length === 0) return;

@@ -18,10 +18,10 @@ import { insertTransaction } from '#purse/transactions/wallet-transactions.store
 import type { PlannedBatch, WithdrawalPlan } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 import { lockBalancesOf } from '#tokenpay/withdrawing/uncovered.queries.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
-import { lockWithdrawalsOf, putBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { leaveBatch, lockWithdrawalsOf, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { lackingSats } from './covered.queries.ts';
 import { endThose } from './end-batch.ts';
-import { settleBatch } from './settle-batch.ts';
+import { settleBatch, tellAccounts } from './settle-batch.ts';
 import { type Withheld, withheldByAccount } from './withheld.ts';
 
 /** A plan of a batch with the withdrawals that it pays. */
@@ -61,8 +61,11 @@ export async function storeBatch(
     if (!isAsPlanned(locked, members, ready)) return false;
     if (replaced === null && !(await isCovered(tx, ready))) return false;
     await endThose(tx, planned);
-    await putBatch(tx, [...withheld.keys()], null, true);
-    await putBatch(tx, leftOut(ready), null);
+    const left = [
+      ...(await leaveBatch(tx, id, [...withheld.keys()], true)),
+      ...(await leaveBatch(tx, id, leftOut(ready), false)),
+    ];
+    await tellAccounts(tx, left);
     const change = plan.outputs.find(({ kind }) => kind === 'change');
     if (change !== undefined)
       await watchScripts(tx, `payout ${id}`, [{ script: change.script, sinceHeight: nextBlock }]);
@@ -74,7 +77,7 @@ export async function storeBatch(
       index: 0,
       files: 0,
       bytes: signed.bytes,
-      plan: storedPlanOf(plan, signed.holdings),
+      plan: storedPlanOf(plan, ready.plan, signed.holdings),
       fee: signed.fee,
       replaces: replaced?.family ?? null,
       ownIndex,
@@ -155,7 +158,11 @@ export function transactionPlan({ plan, ownIndex }: Pick<ReadyBatch, 'plan' | 'o
   };
 }
 
-const storedPlanOf = (plan: TransactionPlan, holdings: readonly Holdings[]): StoredPayoutPlan => ({
+const storedPlanOf = (
+  plan: TransactionPlan,
+  { outputs: paid }: Pick<WithdrawalPlan, 'outputs'>,
+  holdings: readonly Holdings[],
+): StoredPayoutPlan => ({
   inputs: plan.inputs.map((input) => ({
     outpoint: outpointOf(input),
     value: Number(input.value),
@@ -166,7 +173,13 @@ const storedPlanOf = (plan: TransactionPlan, holdings: readonly Holdings[]): Sto
   outputs: plan.outputs.map(({ kind, value, script }, vout) => {
     assert(kind === 'change' || kind === 'withdrawal' || kind === 'burn', 'a batch pays and keeps');
     const holds = kind === 'change' ? storedHoldings(holdings[vout] ?? nothingHeld) : null;
-    const output = { kind, value: Number(value), script: Buffer.from(script).toString('hex') };
-    return holds === null ? output : { ...output, holds };
+    const withdrawal = paid[vout]?.withdrawal ?? null;
+    return {
+      kind,
+      value: Number(value),
+      script: Buffer.from(script).toString('hex'),
+      ...(holds === null ? {} : { holds }),
+      ...(withdrawal === null ? {} : { withdrawal }),
+    };
   }),
 });

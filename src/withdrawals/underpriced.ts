@@ -5,9 +5,10 @@ import { frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { insertBatch, lockPayout } from '#payouts/payout/payout.store.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
-import { putBatch } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { leaveBatch, putBatch } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import type { BatchPolicy } from './batch-policy.ts';
 import { partBatch } from './end-batch.ts';
+import { tellAccounts } from './settle-batch.ts';
 import type { ReadyBatch } from './store-batch.ts';
 
 /** The reason of a batch that costs more than it may. */
@@ -21,7 +22,7 @@ export const tooCostly =
  */
 export async function partCostly(
   client: pg.ClientBase,
-  ready: Pick<ReadyBatch, 'payout' | 'transactions' | 'withdrawals'>,
+  ready: Pick<ReadyBatch, 'payout' | 'transactions' | 'replaced' | 'withdrawals'>,
   feeRate: bigint,
   policy: Pick<BatchPolicy, 'bumpMax'>,
 ): Promise<string | null> {
@@ -32,7 +33,7 @@ export async function partCostly(
   await withTransaction(client, async (tx) => {
     if ((await lockPayout(tx, payout.id))?.state !== 'asked') return;
     const ids = poor.map(({ id }) => id);
-    await putBatch(tx, ids, null, true);
+    await tellAccounts(tx, await leaveBatch(tx, payout.id, ids, true));
     await putBatch(tx, ids, await insertBatch(tx, payout.feeRate));
   });
   return null;

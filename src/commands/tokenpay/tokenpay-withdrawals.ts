@@ -64,7 +64,7 @@ async function show(context: CommandContext, id: string): Promise<void> {
   });
 }
 
-/** Ends one of which nothing was ever signed: its units are the account's again. */
+/** Ends one of which nothing can be mined: its units are the account's again. */
 async function cancel(context: CommandContext, id: string): Promise<void> {
   const reason = context.flags['reason']?.trim() ?? '';
   if (reason === '' || reason.length > reasonMax)

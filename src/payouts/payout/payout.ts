@@ -139,5 +139,7 @@ export interface StoredPayoutPlan {
     readonly value: number;
     readonly script: string;
     readonly holds?: StoredHoldings;
+    /** The withdrawal that it pays; absent: an output of another kind. */
+    readonly withdrawal?: string;
   }[];
 }

@@ -7,6 +7,8 @@ export interface BatchTransaction {
   readonly txid: string;
   /** Sats that it paid a miner. */
   readonly fee: bigint;
+  /** Withdrawals that it pays. */
+  readonly paid: readonly Pick<Withdrawal, 'account' | 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>[];
 }
 
 type Moved = Pick<LedgerEntry, 'from' | 'fromOwner' | 'to' | 'toOwner' | 'asset' | 'amount'>;
@@ -16,13 +18,9 @@ type Moved = Pick<LedgerEntry, 'from' | 'fromOwner' | 'to' | 'toOwner' | 'asset'
  * their price to the operator, who pays the miner. Two that are mined both count, so an account that got twice is in
  * debt. Pure.
  */
-export function withdrawalEntries(
-  withdrawals: readonly Pick<Withdrawal, 'account' | 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>[],
-  mined: readonly BatchTransaction[],
-): LedgerEntry[] {
-  const moved = withdrawals.flatMap(movedBy);
-  return mined.flatMap(({ txid, fee }) =>
-    [...moved, { ...ofOperator, to: 'fee' as const, asset: satsAsset, amount: fee }]
+export function withdrawalEntries(mined: readonly BatchTransaction[]): LedgerEntry[] {
+  return mined.flatMap(({ txid, fee, paid }) =>
+    [...paid.flatMap(movedBy), { ...ofOperator, to: 'fee' as const, asset: satsAsset, amount: fee }]
       .filter(({ amount }) => amount > 0n)
       .map((each) => ({ ...each, txid, vout: null })),
   );
@@ -30,9 +28,7 @@ export function withdrawalEntries(
 
 const ofOperator = { from: 'operator', fromOwner: null, toOwner: null } as const;
 
-function movedBy(
-  withdrawal: Pick<Withdrawal, 'account' | 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>,
-): Moved[] {
+function movedBy(withdrawal: BatchTransaction['paid'][number]): Moved[] {
   const { account, asset, fee, postage, payer } = withdrawal;
   const ofAccount = { from: 'token', fromOwner: account, toOwner: null } as const;
   const beneath = payer === 'operator' ? ofOperator : ofAccount;

@@ -3,7 +3,7 @@ import { satsAsset } from '#purse/ledger/ledger.ts';
 
 /**
  * `pending`: its units are reserved. `processing`: a transaction with it is signed, and a node may have it. `completed`: a
- * block has it, and the ledger. `error`: nothing of it was ever signed, and its units are free again. A reorganisation
+ * block has it, and the ledger. `error`: nothing of it can be mined, and its units are free again. A reorganisation
  * makes a completed one `processing`.
  */
 export const withdrawalStates = ['pending', 'processing', 'completed', 'error'] as const;

@@ -235,6 +235,39 @@ export async function putBatch(
   );
 }
 
+/**
+ * Takes withdrawals out of a batch of which nothing can be mined any more, or nothing was signed: the caller answers for
+ * that, and has its row locked. They are pending again. Returns those that were not.
+ */
+export async function leaveBatch(
+  tx: pg.ClientBase,
+  payout: string,
+  ids: readonly string[],
+  isAlone: boolean,
+): Promise<Withdrawal[]> {
+  const { rows } = await tx.query<Row & { was: WithdrawalState }>(
+    `WITH before AS (
+       SELECT id, state FROM service.withdrawals
+        WHERE payout = $1 AND id = ANY($2::uuid[]) AND state IN ('pending', 'processing') ORDER BY id FOR UPDATE)
+     UPDATE service.withdrawals AS w
+        SET payout = NULL, is_alone = w.is_alone OR $3, state = 'pending', reason = NULL, txid = NULL, paid_rate = NULL,
+            tries = 0, processing_at = NULL
+       FROM before WHERE w.id = before.id
+     RETURNING ${columns}, before.state AS was`,
+    [payout, ids, isAlone],
+  );
+  return rows.flatMap(({ was, ...row }) => (was === 'pending' ? [] : [withdrawalOf(row)]));
+}
+
+/** Withdrawals with these ids, the oldest first. */
+export async function withdrawalsWith(tx: pg.ClientBase, ids: readonly string[]): Promise<Withdrawal[]> {
+  const { rows } = await tx.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w WHERE w.id = ANY($1::uuid[]) ORDER BY w.created_at, w.id`,
+    [ids],
+  );
+  return rows.map(withdrawalOf);
+}
+
 /** Why withdrawals of a batch wait, for people; null: nothing keeps them. */
 export async function putReason(tx: pg.ClientBase, payout: string, reason: string | null): Promise<void> {
   await tx.query(
@@ -315,7 +348,7 @@ export async function cancelWishes(client: pg.ClientBase, limit: number): Promis
   return rows.map(withdrawalOf);
 }
 
-/** Ends a withdrawal of which nothing was ever signed: what it reserved is free. Null: it is not pending any more. */
+/** Ends a withdrawal of which nothing can be mined: what it reserved is free. Null: it is not pending any more. */
 export async function endWithdrawal(
   tx: pg.ClientBase,
   id: string,

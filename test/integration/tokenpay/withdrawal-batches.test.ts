@@ -88,7 +88,7 @@ test('a batch that cannot be made is parted into one for each of its withdrawals
   await formBatches(client);
   const payout = await batchOf(2_000n);
   const members = await withdrawalsOf(client, payout.id);
-  const made = { payout, transactions: [] } as unknown as MadeBatch;
+  const made = { payout, transactions: [], replaced: null } as unknown as MadeBatch;
   expect(await partBatch(client, made, members, 'Why.')).toBeNull();
   await formBatches(client);
   const alone = (await openPayouts(client)).filter((each) => each.feeRate === 2_000n);
@@ -105,7 +105,7 @@ test('of a batch that costs too much, withdrawals that were priced at a lower ra
   await formBatches(client);
   const payout = await batchOf(6_000n);
   const withdrawals = await withdrawalsOf(client, payout.id);
-  const ready = { payout, transactions: [], withdrawals };
+  const ready = { payout, transactions: [], replaced: null, withdrawals };
   // fees rose for all of them: they wait as one
   expect(await partCostly(client, ready, 6_000n, { bumpMax: 0n })).toBe(tooCostly);
   expect(await partCostly(client, ready, 2_000n, { bumpMax: 0n })).toBeNull();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoredPayoutPlan } from '#payouts/payout/payout.ts';
 import { outpointParts } from '#purse/transactions/outpoint.ts';
-import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { ShopWithdrawals, type ShownWithdrawal } from '#test/support/tokenpay/shop-withdrawals.ts';
 import { ShopWorld } from '#test/support/tokenpay/shop-world.ts';
@@ -87,6 +87,109 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     expect([done.txid, done.reason, done.tries, await its.reserved()]).toEqual([txid, null, 1, 0n]);
     await world.indexed();
     expect([await its.unitsOf(scriptOf(921)), before.units - (await its.held()).units]).toEqual([10n, 10n]);
+    await its.audit();
+  });
+
+  /** A batch with a withdrawal whose account has a payment of the last block alone, and another one. */
+  async function batchOfBoth([bad, good]: readonly [number, number]) {
+    const { chain } = shop.world;
+    const hostile = await its.ofOther();
+    const { feeScript } = await hostile.ordered(1n);
+    const coin = await chain.coin();
+    const payment = transaction(
+      [coin],
+      [{ value: 50_000, outputScript: feeScript }, { value: coin.value - 60_000 }],
+    );
+    await its.earn(20n, 20_000);
+    await chain.broadcast(payment);
+    await chain.mineMempool();
+    await shop.world.eventually(async () => (await hostile.held()).sats === 41_000n);
+    await shop.world.stop();
+    const badId = (await hostile.asked(hostile.bitcoin(20_000, addressOf(bad)))).id;
+    const goodId = (await its.asked(its.units(30, addressOf(good)))).id;
+    await shop.world.follow();
+    const first = await sent(goodId);
+    expect((await hostile.read(badId)).txid).toBe(first.txid);
+    return { hostile, badId, goodId, first: first.txid!, feeScript, coin, payment };
+  }
+
+  /** Takes the last block back; another one has a transaction that spends the same as its payment. */
+  async function doubleSpend({ coin, goodId }: { readonly coin: Coin; readonly goodId: string }) {
+    const { chain } = shop.world;
+    await shop.world.stop();
+    await chain.takeBack(1);
+    await chain.mine([transaction([coin], [{ value: coin.value - 1_000 }])]);
+    await chain.mineEmpty(1);
+    await shop.world.follow();
+    return waits(its, goodId);
+  }
+
+  test('with one whose payment is double-spent stops no others', async () => {
+    const { world } = shop;
+    const { chain } = world;
+    const before = await its.held();
+    const batch = await batchOfBoth([922, 923]);
+    const { hostile, badId, goodId, first, feeScript } = batch;
+    const waiting = await doubleSpend(batch);
+    expect([waiting.state, waiting.txid, waiting.reason]).toEqual(['processing', first, notThere]);
+    expect([(await its.held()).units, (await hostile.held()).sats]).toEqual([before.units + 20n, 0n]);
+    await chain.mineEmpty(world.payoutConfirmations);
+    const next = await sent(goodId, first);
+    expect([next.state, next.tries]).toEqual(['processing', 2]);
+    await its.mined(goodId);
+    const withheld = await waits(hostile, badId);
+    expect([withheld.state, withheld.txid, withheld.reason]).toEqual([
+      'pending',
+      null,
+      expect.stringContaining('the account owes, or has less than its withdrawals take'),
+    ]);
+    await world.indexed();
+    expect([await its.unitsOf(scriptOf(923)), await chain.unspentOf(922)]).toEqual([30n, 0]);
+    expect((await its.held()).units).toBe(before.units - 10n);
+    await its.audit();
+
+    // once its account has it again, it is sent by itself
+    await chain.pay(feeScript, 50_000);
+    await chain.mineMempool();
+    const paid = await hostile.mined(badId);
+    await world.indexed();
+    expect(await chain.unspentOf(922)).toBe(Number(paid.price.receivedBase));
+    await its.audit();
+  });
+
+  test('by a transaction that was given up, and that a block has after all, is completed by it', {
+    tags: ['proof'],
+  }, async () => {
+    const { world } = shop;
+    const { chain } = world;
+    const before = await its.held();
+    const batch = await batchOfBoth([925, 926]);
+    const { hostile, badId, goodId, first, payment } = batch;
+    await doubleSpend(batch);
+    await chain.mineEmpty(world.payoutConfirmations);
+    await sent(goodId, first);
+    await waits(hostile, badId);
+    const { rows } = await world.database.pool.query<{ hex: string }>(
+      `SELECT encode(bytes, 'hex') AS hex FROM service.wallet_transactions WHERE txid = $1`,
+      [txidOf(first)],
+    );
+    await world.stop();
+    await chain.takeBack(2 + world.payoutConfirmations);
+    await chain.rpc.call('generateblock', [
+      `raw(${Buffer.from(scriptOf(0)).toString('hex')})`,
+      [payment.hex, rows[0]!.hex],
+    ]);
+    await chain.mineEmpty(2 + world.payoutConfirmations);
+    await world.follow();
+    for (const [whose, id] of [
+      [its, goodId],
+      [hostile, badId],
+    ] as const)
+      expect((await whose.until(id, 'completed')).txid).toBe(first);
+    await world.indexed();
+    expect([await its.unitsOf(scriptOf(926)), (await its.held()).units]).toEqual([30n, before.units - 10n]);
+    await world.eventually(async () => (await hostile.held()).sats === 21_000n);
+    expect(await hostile.reserved()).toBe(0n);
     await its.audit();
   });
 
