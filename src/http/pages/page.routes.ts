@@ -7,6 +7,7 @@ import { accountRoutes } from './account.routes.ts';
 import { assetsRoutes } from './assets.routes.ts';
 import { blockRoutes } from './block.routes.ts';
 import { blocksRoutes } from './blocks.routes.ts';
+import { etchRoutes } from './etch.routes.ts';
 import { homeRoutes } from './home.routes.ts';
 import { inscribeRoutes } from './inscribe.routes.ts';
 import { inscriptionRoutes } from './inscription.routes.ts';
@@ -26,6 +27,7 @@ export function pageRoutes(
   blockRoutes(app, deps, { blocks, fees });
   inscriptionRoutes(app, deps);
   inscribeRoutes(app, deps);
+  etchRoutes(app, deps);
   assetsRoutes(app);
   siteFilesRoutes(app);
   keyRoutes(app, deps);

@@ -72,7 +72,7 @@ function orderForm(view: InscribeView): Markup {
     <p class="faint small">You pay afterwards, on the order's page.</p>
   </section>
 </form>
-<p><a href="/order">Your orders</a></p>`;
+<p><a href="/order">Your orders</a> · <a href="/etch">Etch a rune</a></p>`;
 }
 
 function contentsPart({ extensions, filesMax, orderBytesMax }: InscribeLimits): Markup {

@@ -98,6 +98,47 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
+  test('a customer finds a free name, sees its terms in words and its price, and the rune is etched', async () => {
+    const page = await opened('/etch', { viewport: { width: 390, height: 844 } });
+    await page.fill('#rune', 'short');
+    await says(page, '#name-standing', /^SHORT is locked until block [\d,]+, [\d,]+ blocks from now/u);
+    await page.fill('#rune', 'a.page.etches.this');
+    await says(page, '#name-standing', /^A•PAGE•ETCHES•THIS is free\.$/u);
+    await page.fill('#premine', '1000');
+    await page.fill('#amount', '5');
+    await says(page, '#cap-problem', /How many mints there may be/u);
+    await page.fill('#cap', '200');
+    await says(
+      page,
+      '#terms-words',
+      /The receiver gets 1,000 at once\.\s*Everybody can mint 5 at a time, 200 times in all\./u,
+    );
+    await page.fill('#receiveAddress', addressOf(receiver));
+    await page.fill('#refundAddress', addressOf(receiver + 1));
+    await page.fill('#fee', '2');
+    await says(page, '#price', /The commit claims the name, and pays the miner \d+ sats/u);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await page.locator('#order-button:enabled').click();
+    await page.waitForURL(/\/order#[0-9a-f-]{36}$/u);
+    await says(page, '#state', /Waiting for your payment/u);
+    const { chain } = world.world;
+    const { charge } = (await (await fetch(`${base}/order?id=${idOf(page)}`)).json()) as {
+      charge: { address: string; amount: number };
+    };
+    await chain.payAddress(charge.address, charge.amount);
+    await says(page, '#state', /Payment seen/u);
+    await chain.mineMempool();
+    await world.world.sent(idOf(page), ['commit']);
+    await chain.mineMempool();
+    await chain.mineEmpty(4);
+    await world.world.sent(idOf(page), ['reveal']);
+    await chain.mineMempool();
+    await world.world.until(idOf(page), 'completed');
+    await page.reload();
+    await says(page, '#state', /A•PAGE•ETCHES•THIS is etched/u);
+    expect(await page.locator('#facts a[href^="/rune/"]').innerText()).toBe('A•PAGE•ETCHES•THIS');
+  });
+
   test('files are checked at once, each with what to do, and the price is of what is left', async () => {
     const page = await opened('/inscribe');
     const file = (name: string, bytes: number) => ({ name, mimeType: '', buffer: Buffer.alloc(bytes, 65) });

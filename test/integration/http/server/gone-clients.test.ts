@@ -38,6 +38,7 @@ const atOnce = 8;
 /** Paths that answer from memory, from files, or from their parameters alone; with what they are refused for here. */
 const withoutDatabase = new Set([
   '/assets/0/{*}',
+  '/etch',
   '/favicon.ico',
   '/files/0',
   // rates of a file that is not set here

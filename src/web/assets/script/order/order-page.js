@@ -176,11 +176,12 @@ function show(read) {
   fill(part('wallet'), payable, () => (payable ? wallet.view() : []));
   showFiles(read);
   void awaitPreviews(read);
-  fill(part('facts'), [read.state, read.charge, read.expiresAt, read.underpaid, read.priceHeldUntil], () => [
-    ...factsView(read),
-    cancelButton(read),
-  ]);
-  const words = plural(read.files.length, 'inscription');
+  fill(
+    part('facts'),
+    [read.state, read.etchingTx, read.charge, read.expiresAt, read.underpaid, read.priceHeldUntil],
+    () => [...factsView(read), cancelButton(read)],
+  );
+  const words = read.runeProperties?.rune ?? plural(read.files.length, 'inscription');
   if (!isRemembered && ownOrders(browserStorage()).every((own) => own.id !== read.id))
     rememberOrder(browserStorage(), { id: read.id, at: read.createdAt, words });
   isRemembered = true;

@@ -27,7 +27,9 @@
  * @typedef {{
  *   readonly id: string,
  *   readonly state: OrderState,
- *   readonly orderType: 'direct' | 'bulk',
+ *   readonly orderType: 'direct' | 'bulk' | 'rune-etch',
+ *   readonly runeProperties?: { readonly rune: string | null },
+ *   readonly etchingTx?: { readonly commit: string, readonly reveal?: string },
  *   readonly createdAt: number,
  *   readonly expiresAt: number,
  *   readonly priceHeldUntil?: number,

@@ -171,6 +171,30 @@ function parentView({ inscriptionId = '', depositAddress, txid, parentReturnTx, 
 }
 
 /**
+ * The rune that an order etches, and its transactions.
+ *
+ * @param {Order} order
+ * @returns {readonly (readonly [string, Child])[]}
+ */
+function etchingFacts({ runeProperties, etchingTx, state }) {
+  if (runeProperties === undefined) return [];
+  const { rune } = runeProperties;
+  const txLink = (/** @type {string} */ txid) => identifier(`/tx/${txid}`, txid, 'the transaction');
+  return [
+    [
+      'Rune',
+      state === 'completed' && rune !== null
+        ? element('a', { href: `/rune/${rune}` }, rune)
+        : (rune ?? 'ord gives it a name'),
+    ],
+    ...(etchingTx === undefined ? [] : [/** @type {const} */ (['Claimed in', txLink(etchingTx.commit)])]),
+    ...(etchingTx?.reveal === undefined
+      ? []
+      : [/** @type {const} */ (['Etched in', txLink(etchingTx.reveal)])]),
+  ];
+}
+
+/**
  * @param {Order} order
  * @returns {readonly Child[]}
  */
@@ -179,6 +203,7 @@ export function factsView(order) {
   const [receiver] = receivers;
   const isWaiting = order.state === 'waiting-payment' || order.state === 'waiting-parent';
   const facts = /** @type {readonly (readonly [string, Child])[]} */ ([
+    ...etchingFacts(order),
     ['Price', `${satsWords(order.charge.amount)} (${bitcoinOf(order.charge.amount)} BTC)`],
     [
       'Goes to',

@@ -15,6 +15,12 @@ export function priceLines(price) {
   const { count } = price;
   const each = (/** @type {number} */ sats) => (count === 1 ? '' : `${grouped(sats)} × ${grouped(count)}`);
   const transactions = price.transactions?.length ?? 0;
+  const postage =
+    price.amount -
+    price.chainFee -
+    (price.baseFee + price.rareSatsFee + price.collectionServiceFee + price.price) * count -
+    price.additionalFeeCharged -
+    price.sizeFee;
   const lines = [
     {
       name: 'Fees of miners',
@@ -29,8 +35,9 @@ export function priceLines(price) {
     { name: 'Size', sats: price.sizeFee, note: 'a share of the fees of miners' },
     {
       name: 'Postage',
-      sats: price.postage * count,
-      note: `${count === 1 ? '' : `${each(price.postage)}, `}yours: it stays under the inscriptions`,
+      // an etching has one for its premine, too
+      sats: postage,
+      note: `${postage === price.postage * count ? each(price.postage) : ''}${count === 1 ? '' : ', '}yours: it stays under what you get`,
     },
   ];
   return lines.filter(({ name, sats }) => sats > 0 || name === 'Fees of miners');

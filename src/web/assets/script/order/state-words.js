@@ -131,10 +131,33 @@ function toldOfParents(order, now) {
 }
 
 /**
+ * @param {Order} order that etches a rune
+ * @param {string} name
+ * @returns {Told}
+ */
+function toldOfEtching(order, name) {
+  if (order.state === 'completed')
+    return {
+      tone: 'done',
+      title: `${name} is etched`,
+      words: ['It is in a block, and what you ordered is at your address.'],
+    };
+  return {
+    tone: 'wait',
+    title: `${name} is being etched`,
+    words: [
+      'It waits for a block: about ten minutes, longer if the fee rate is low. You may close this page.',
+    ],
+  };
+}
+
+/**
  * @param {Order} order
  * @returns {Told}
  */
 function toldOfDelivery(order) {
+  if (order.runeProperties !== undefined)
+    return toldOfEtching(order, order.runeProperties.rune ?? 'The rune');
   const { files, inscribedCount, payToAnchor } = order;
   const sent = files.filter(({ inscriptionId }) => inscriptionId !== undefined).length;
   if (order.state === 'completed') {
