@@ -17,8 +17,8 @@ import { cancelWished } from './cancel-withdrawal.ts';
 export const batchMax = 500;
 
 /**
- * Cancels what accounts want cancelled, and puts withdrawals that wait into batches, one for each fee rate: into one of which nothing was signed, or a new one. What
- * is to be alone gets a batch of its own.
+ * Cancels what accounts want cancelled, and puts withdrawals that wait into batches, one for each fee rate: into one of
+ * which nothing was signed, or a new one. What is to be alone gets a batch of its own.
  */
 export async function formBatches(client: pg.ClientBase): Promise<void> {
   await cancelWished(client);

@@ -35,6 +35,10 @@ export const isSpent = (txid: string, vout: string): string =>
   `EXISTS (SELECT FROM service.wallet_spends AS spend
             WHERE spend.txid = ${txid} AND spend.vout = ${vout} AND spend.ended_at IS NULL)`;
 
+/** SQL: whether the stored transaction with this txid was not given up, so what it spends is taken. */
+export const isLive = (txid: string): string =>
+  `EXISTS (SELECT FROM service.wallet_transactions AS live WHERE live.txid = ${txid} AND live.superseded_at IS NULL)`;
+
 /** Outpoints as parameters, in one order: two processes that take the same outputs never wait for each other. */
 export function spentParameters(plans: readonly Pick<StoredPlan, 'inputs'>[]): [Buffer[], number[]] {
   const outpoints = plans

@@ -1,7 +1,9 @@
 import type pg from 'pg';
+import { unitsHeld } from '#chain/outputs/units-held.queries.ts';
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { isFreeOfAccounts } from '#purse/coins/coins.store.ts';
+import { runesOfAssets } from '#purse/ledger/assets.store.ts';
 
 /** A coin that is held for accounts, in a block. */
 export interface AccountCoin {
@@ -19,7 +21,7 @@ export interface WantedCoins {
   readonly accounts: readonly string[];
   /** Coins of each owner, the largest first. */
   readonly limit: number;
-  /** The rune of credited coins; null: all of them, as sats are also beneath runes. */
+  /** The rune: credited coins with it alone, and of others those with it first. Null: all, as sats are also beneath runes. */
   readonly asset: number | null;
 }
 
@@ -31,6 +33,8 @@ export async function readAccountCoins(
   client: pg.Pool | pg.ClientBase,
   { accounts, limit, asset }: WantedCoins,
 ): Promise<AccountCoin[]> {
+  // what batches leave has runes beneath few sats: by sats alone, more coins than `limit` would come before it
+  const [rune] = asset === null ? [] : await runesOfAssets(client, [asset]);
   const { rows } = await client.query<{
     txid: Txid;
     vout: number;
@@ -42,8 +46,9 @@ export async function readAccountCoins(
   }>(
     `WITH coins AS (
        SELECT c.txid, c.vout, c.value, p.script, c.branch, c.key_index, c.account AS owner,
-              (SELECT sum(r.amount) FROM service.token_credit_runes AS r
-                WHERE r.txid = c.txid AND r.vout = c.vout AND r.asset = $3) AS units
+              CASE WHEN c.account IS NULL THEN ${unitsHeld({ txid: 'c.txid', vout: 'c.vout' }, { etching: '$4::bytea', name: '$5::numeric' })}
+                   ELSE (SELECT sum(r.amount) FROM service.token_credit_runes AS r
+                          WHERE r.txid = c.txid AND r.vout = c.vout AND r.asset = $3) END AS units
          FROM (SELECT c.*, o.account
                  FROM service.token_orders AS o JOIN service.wallet_coins AS c ON c.subject = o.id AND c.kind = 'token-order'
                 WHERE o.account = ANY($1::text[])
@@ -57,7 +62,13 @@ export async function readAccountCoins(
         WHERE owner IS NULL OR $3::integer IS NULL OR units IS NOT NULL)
      SELECT txid, vout, value::text AS sats, script, branch, key_index, owner
        FROM ranked WHERE place <= $2 ORDER BY owner NULLS LAST, place`,
-    [accounts, limit, asset],
+    [
+      accounts,
+      limit,
+      asset,
+      rune === undefined ? null : Buffer.from(rune.etching),
+      rune === undefined ? null : String(rune.rune),
+    ],
   );
   return rows.map(({ sats, branch, key_index: index, ...row }) => ({
     ...row,

@@ -1,16 +1,18 @@
 import type pg from 'pg';
+import { isLive } from '#purse/transactions/spends.store.ts';
 
 /**
  * Sats that coins of accounts must have: balances above 0 without what signed withdrawals pay, and base fees of
  * orders that have not ended: what ended orders had is the service's or an account's. A withdrawal whose transaction
- * may be mined has taken its coins already. Costs a look for each balance, order that has not ended, and withdrawal
- * under way.
+ * may be mined has taken its coins already; one of a batch that was given up has not, as its coins are free again. Costs
+ * a look for each balance, order that has not ended, and withdrawal under way.
  */
 export async function owedToAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `WITH under_way AS (
        SELECT account, sum(reserved_sats + CASE WHEN asset = 0 THEN reserved_units ELSE 0 END) AS sats
-         FROM service.withdrawals WHERE state = 'processing' GROUP BY account)
+         FROM service.withdrawals AS w
+        WHERE state = 'processing' AND ${isLive('w.txid')} GROUP BY account)
      SELECT ((SELECT coalesce(sum(greatest(b.amount - coalesce(u.sats, 0), 0)), 0)
                 FROM service.token_balances AS b LEFT JOIN under_way AS u USING (account) WHERE b.asset = 0)
            + (SELECT coalesce(sum(CASE WHEN to_account = 'owed' THEN amount ELSE 0 END

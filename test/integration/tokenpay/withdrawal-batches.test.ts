@@ -13,6 +13,8 @@ import { noteStuck, openPayouts, putState } from '#payouts/payout/payout.store.t
 import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { readAccountCoins } from '#tokenpay/withdrawing/account-coins.queries.ts';
+import { owedToAccounts } from '#tokenpay/withdrawing/owed.queries.ts';
 import { readPoorCoins } from '#tokenpay/withdrawing/poor-coins.queries.ts';
 import { uncoveredWithdrawals } from '#tokenpay/withdrawing/uncovered.queries.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
@@ -263,4 +265,59 @@ test('balances of a batch are taken in the order of their accounts', async () =>
     `SELECT sum(reserved)::text AS units FROM service.token_balances WHERE account LIKE 'ordered %'`,
   );
   expect(rows).toEqual([{ units: '0' }]);
+});
+
+test('change with a rune is found beside larger change of sats than a withdrawal spends', async () => {
+  // others of this file count all coins
+  await client.query('BEGIN');
+  await client.query(
+    `INSERT INTO service.assets (id, etching, rune) OVERRIDING SYSTEM VALUE VALUES (901, sha256('change'), 2)`,
+  );
+  await client.query(
+    `INSERT INTO chain.runes (key, height, tx_index, spacers, divisibility, turbo, has_terms, timestamp, rune, premine, txid)
+     VALUES (901, 90, 1, 0, 0, false, false, 0, 2, 10, sha256('change'))`,
+  );
+  for (const [place, value] of [9_000, 8_000, 330].entries()) {
+    const txid = createHash('sha256').update(`change ${place}`).digest();
+    await client.query(
+      `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen, height, hash)
+       VALUES ($1, 0, $2, $3, now(), 100, sha256('block'))`,
+      [txid, scriptOf(1), value],
+    );
+    await client.query(
+      `INSERT INTO service.wallet_coins (txid, vout, value, branch, key_index, kind, subject, held, why)
+       VALUES ($1, 0, $2, 1, $3, 'payout', gen_random_uuid(), 'accounts', 'rest')`,
+      [txid, value, 9_000 + place],
+    );
+    if (value === 330)
+      await client.query(
+        `INSERT INTO chain.rune_balances (height, tx_index, vout, rune_key, amount, txid, script) VALUES (100, 1, 0, 901, 10, $1, $2)`,
+        [txid, scriptOf(1)],
+      );
+  }
+  const found = async (asset: number | null): Promise<number[]> =>
+    (await readAccountCoins(client, { accounts: [], limit: 1, asset })).map(({ sats }) => Number(sats));
+  const first = [await found(null), await found(901)];
+  await client.query('ROLLBACK');
+  expect(first).toEqual([[9_000], [330]]);
+});
+
+test('what a given-up transaction was to pay is owed again', async () => {
+  const before = await owedToAccounts(client);
+  await earned('given up', 1_000n);
+  await asked('given up', 700n, 5_000n);
+  await formBatches(client);
+  const { id } = await batchOf(5_000n);
+  const { rows } = await client.query<{ txid: Buffer }>(
+    `INSERT INTO service.wallet_transactions (txid, kind, index, files, bytes, plan, fee, own_index, payout_id)
+     VALUES (sha256('given up'), 'payout', 0, 0, '\\x00', '{"inputs": [], "outputs": []}', 1, 1, $1) RETURNING txid`,
+    [id],
+  );
+  const txid = trustedTxid(rows[0]!.txid);
+  await putBatchState(client, id, 'processing', { txid, paidRate: 1_000n, tries: 1 });
+  expect((await owedToAccounts(client)) - before).toBe(300n);
+  await client.query('UPDATE service.wallet_transactions SET superseded_at = now() WHERE txid = $1', [
+    rows[0]!.txid,
+  ]);
+  expect((await owedToAccounts(client)) - before).toBe(1_000n);
 });

@@ -1,0 +1,11 @@
+/**
+ * SQL: the units of a rune that the index has in an output, by columns or parameters; null: it has none there, or not yet
+ * its block. The rune is named by its etching and its name, as ids change with a reorganisation.
+ */
+export const unitsHeld = (
+  output: { readonly txid: string; readonly vout: string },
+  rune: { readonly etching: string; readonly name: string },
+): string =>
+  `(SELECT sum(b.amount) FROM chain.rune_balances AS b JOIN chain.runes AS r ON r.key = b.rune_key
+     WHERE chain.hash64(b.txid, b.vout) = chain.hash64(${output.txid}, ${output.vout}) AND b.spent_height IS NULL
+       AND b.txid = ${output.txid} AND b.vout = ${output.vout} AND r.txid = ${rune.etching} AND r.rune = ${rune.name})`;
