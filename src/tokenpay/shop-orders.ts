@@ -23,7 +23,7 @@ import { tokenRunesOf } from './order/token-runes.store.ts';
 import type { SentTokenOrder } from './reading/read-token-order.ts';
 import { tokenSecretName } from './telling/tell-shop.ts';
 import { assetsOf, balanceAnswer, tokenOrderAnswer } from './telling/token-order-answer.ts';
-import { amountOf, type FoundRune, readRunes } from './token-amount.ts';
+import { amountOf, beyondSupply, type FoundRune, readRunes } from './token-amount.ts';
 
 export interface ShopOrdersParts {
   /** Connections of the role that answers requests. */
@@ -88,6 +88,8 @@ export class ShopOrders {
     const keys = await this.#requireOpen(signal);
     const found = amountOf(sent, await this.#runes.ask(sent.rune, signal));
     if (found.kind === 'faulty') return found;
+    const unpayable = beyondSupply(found);
+    if (unpayable !== null) return unpayable;
     const secretKey = sent.webhookUrl === null ? null : await this.#secretKey();
     signal.throwIfAborted();
     const { baseFee, timeoutMinutes, pool } = this.#parts;

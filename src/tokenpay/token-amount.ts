@@ -5,6 +5,9 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import { readAmount } from '#kernel/runes/read-amount.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
 import type { SentTokenAmount } from './reading/read-token-amount.ts';
 
 /** An amount of a rune of the index. */
@@ -59,6 +62,23 @@ export function amountOf(
   const read = readAmount(amount, rune.divisibility);
   if (read.kind === 'refused') return faulty('amount', `amount ${read.reason}.`);
   return { kind: 'found', rune, amount: read.amount };
+}
+
+/** An order of more units than the rune can ever have is never paid: why it is not made. Null: it is. Pure. */
+export function beyondSupply({ rune, amount }: Pick<TokenAmount, 'rune' | 'amount'>): Faulty | null {
+  const most = mostUnits(rune);
+  if (amount <= most) return null;
+  const shown = shownAmount(trustedU128(most), rune.divisibility);
+  return faulty(
+    'amount',
+    `amount is more than ${shown}, which is all that there can ever be of ${formatSpacedRune(rune)}: no one can pay it. Ask for less.`,
+  );
+}
+
+/** Base units of a rune that are there, or can still be minted. What is burned is gone. Pure. */
+function mostUnits({ premine, terms, burned }: RuneDetail): bigint {
+  const minted = BigInt(terms?.cap ?? 0) * BigInt(terms?.amount ?? 0);
+  return BigInt(premine) + minted - BigInt(burned);
 }
 
 function notEtched(token: string, height: number | null): string {

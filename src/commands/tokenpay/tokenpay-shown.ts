@@ -164,7 +164,9 @@ export async function balances(context: CommandContext): Promise<void> {
       return print(
         `${account === null ? 'no account holds' : `the account ${terminalText(account)} holds`} ${account === null ? 'anything' : 'nothing'}: payments of shops' orders are credited with TOKENPAY_CONFIRMATIONS\n`,
       );
-    await print(`${balanceLine(['ACCOUNT', 'AMOUNT', 'SET ASIDE', 'TOKEN'])}${linesOf(listed).join('')}`);
+    await print(
+      `${balanceLine(['ACCOUNT', 'AMOUNT', 'RESERVED', 'SET ASIDE', 'TOKEN'])}${linesOf(listed).join('')}`,
+    );
   });
 }
 
@@ -182,19 +184,27 @@ function namedBalances(listed: ListedBalances) {
 }
 
 const balancesJson = (listed: ListedBalances): object[] =>
-  namedBalances(listed).map(({ account, amount, aside, name, divisibility }) => ({
+  namedBalances(listed).map(({ account, amount, reserved, aside, name, divisibility }) => ({
     account,
     token: name,
     ...displayed(amount, divisibility),
+    reserved: displayed(reserved, divisibility),
+    available: displayed(amount - reserved, divisibility),
     aside: displayed(aside, divisibility),
   }));
 
 const linesOf = (listed: ListedBalances): string[] =>
-  namedBalances(listed).map(({ account, amount, aside, name, divisibility }) => {
+  namedBalances(listed).map(({ account, amount, reserved, aside, name, divisibility }) => {
     const shown = (units: bigint): string =>
       `${units < 0n ? '-' : ''}${shownAmount(trustedU128(units < 0n ? -units : units), divisibility)}`;
-    return balanceLine([terminalText(account), shown(amount), shown(aside), name]);
+    return balanceLine([terminalText(account), shown(amount), shown(reserved), shown(aside), name]);
   });
 
-const balanceLine = ([account = '', amount = '', aside = '', token = '']: readonly string[]): string =>
-  `${account.padEnd(16)} ${amount.padStart(22)} ${aside.padStart(18)}  ${token}\n`;
+const balanceLine = ([
+  account = '',
+  amount = '',
+  reserved = '',
+  aside = '',
+  token = '',
+]: readonly string[]): string =>
+  `${account.padEnd(16)} ${amount.padStart(22)} ${reserved.padStart(18)} ${aside.padStart(18)}  ${token}\n`;

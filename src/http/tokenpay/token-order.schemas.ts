@@ -116,11 +116,26 @@ const balance = (description: string) =>
 const baseBalance = (description: string) =>
   Type.Record(Type.String(), Type.String({ description: 'base units, in digits' }), { description });
 
+const eachBalance = (description: string) =>
+  Type.Object(
+    { bitcoin: balance('BTC in coins'), rune: balance('runes by their names with spacers') },
+    { description },
+  );
+
+const eachBaseBalance = (description: string) =>
+  Type.Object(
+    { bitcoin: baseBalance('BTC in sats'), rune: baseBalance('runes by their names with spacers') },
+    { description },
+  );
+
 export const accountBalance = Type.Object({
   bitcoin: balance('BTC in coins; below 0 after a reorganisation took back what had left the account'),
   rune: balance('runes by their names with spacers'),
-  amountBase: Type.Object(
-    { bitcoin: baseBalance('BTC in sats'), rune: baseBalance('runes by their names with spacers') },
-    { description: 'the same balances, exact also for clients whose numbers are doubles' },
+  amountBase: eachBaseBalance('the same balances, exact also for clients whose numbers are doubles'),
+  reserved: eachBalance('what open withdrawals take: it is still in the balance'),
+  reservedBase: eachBaseBalance('the same in base units'),
+  available: eachBalance(
+    'the balance without what is reserved; BTC is below 0 where the account owes for fees',
   ),
+  availableBase: eachBaseBalance('the same in base units'),
 });

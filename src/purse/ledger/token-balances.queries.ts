@@ -6,6 +6,8 @@ export interface TokenBalance {
   readonly asset: number;
   /** In base units; below 0: a reorganisation took back what had left the account. */
   readonly amount: bigint;
+  /** Units of it that open withdrawals take: the others are available. */
+  readonly reserved: bigint;
 }
 
 /** A balance with its account. */
@@ -13,20 +15,24 @@ export interface AccountBalance extends TokenBalance {
   readonly account: string;
 }
 
-/** Balances of one account or of all, by account and asset; those of 0 are left out. */
+/** Balances of one account or of all, by account and asset; those with nothing held and reserved are left out. */
 export async function readAllTokenBalances(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
 ): Promise<AccountBalance[]> {
-  const { rows } = await client.query<{ account: string; asset: number; amount: string }>(
-    `SELECT account, asset, amount::text AS amount FROM service.token_balances
-      WHERE amount <> 0 AND ($1::text IS NULL OR account = $1) ORDER BY account, asset`,
+  const { rows } = await client.query<{ account: string; asset: number; amount: string; reserved: string }>(
+    `SELECT account, asset, amount::text AS amount, reserved::text AS reserved FROM service.token_balances
+      WHERE (amount <> 0 OR reserved <> 0) AND ($1::text IS NULL OR account = $1) ORDER BY account, asset`,
     [account],
   );
-  return rows.map(({ amount, ...row }) => ({ ...row, amount: BigInt(amount) }));
+  return rows.map(({ amount, reserved, ...row }) => ({
+    ...row,
+    amount: BigInt(amount),
+    reserved: BigInt(reserved),
+  }));
 }
 
-/** The balances of an account, by asset; assets of which it holds nothing are left out. */
+/** The balances of an account, by asset; assets of which it neither holds nor reserves anything are left out. */
 export async function readTokenBalances(
   client: pg.Pool | pg.ClientBase,
   account: string,

@@ -11,6 +11,8 @@ export interface ListedBalance {
   readonly asset: number;
   /** In base units; below 0: a reorganisation took back what had left the account. */
   readonly amount: bigint;
+  /** What open withdrawals take of it. */
+  readonly reserved: bigint;
   /** In outputs that are set aside, and not sent away. */
   readonly aside: bigint;
 }
@@ -28,7 +30,7 @@ export async function listTokenBalances(pool: pg.Pool, account: string | null): 
     byName.set(`${held.account} ${held.asset}`, { ...held, aside: 0n });
   for (const { aside, ...of } of await asideSums(pool, account)) {
     const name = `${of.account} ${of.asset}`;
-    byName.set(name, { ...of, amount: byName.get(name)?.amount ?? 0n, aside });
+    byName.set(name, { ...of, amount: 0n, reserved: 0n, ...byName.get(name), aside });
   }
   const balances = [...byName.values()].toSorted(
     (a, b) => (a.account < b.account ? -1 : Number(a.account > b.account)) || a.asset - b.asset,

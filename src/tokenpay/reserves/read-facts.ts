@@ -43,7 +43,7 @@ export async function readReserveFacts(
         block,
         runes: await runeParts(tx),
         fees: await readTokenFees(tx),
-        balances: await readAllTokenBalances(tx, null),
+        balances: (await readAllTokenBalances(tx, null)).filter(({ amount }) => amount !== 0n),
         outputs: await readHeldOutputs(tx),
         heldRunes: await readHeldRunes(tx),
       };

@@ -3,6 +3,7 @@ import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
 import { exactNumber } from '#kernel/text/exact-number.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
+import type { TokenBalance } from '#purse/ledger/token-balances.queries.ts';
 import { type Credit, inChainOrder } from '#tokenpay/crediting/credit.ts';
 import type { Charge, TokenOrder, TokenRune } from '#tokenpay/order/token-order.ts';
 
@@ -118,9 +119,12 @@ export const assetsOf = (credits: readonly Pick<Credit, 'runes'>[]): number[] =>
 /** Decimals of BTC in balances. */
 export const coinDecimals = 8;
 
-/** Balances by protocol and token, in display units (interface 2.8), and in base units beside (`amountBase`). */
+/**
+ * Balances by protocol and token, in display units (interface 2.8). Beside them what withdrawals reserve of them, what is
+ * left to withdraw, and all of it in base units.
+ */
 export function balanceAnswer(
-  balances: readonly { readonly asset: number; readonly amount: bigint }[],
+  balances: readonly TokenBalance[],
   runes: ReadonlyMap<number, TokenRune>,
 ): object {
   const names = tokenNames(
@@ -128,14 +132,15 @@ export function balanceAnswer(
     runes,
     null,
   );
-  const of = balances.map(({ asset, amount }) => {
-    const rune = runes.get(asset);
-    if (asset === satsAsset)
-      return { protocol: 'bitcoin', token: bitcoinToken, ...displayed(amount, coinDecimals) };
+  const of = balances.map(({ asset, amount, reserved }) => {
+    const isBitcoin = asset === satsAsset;
+    const decimals = isBitcoin ? coinDecimals : (runes.get(asset)?.divisibility ?? 0);
     return {
-      protocol: 'rune',
-      token: names.get(asset) ?? String(asset),
-      ...displayed(amount, rune?.divisibility ?? 0),
+      protocol: isBitcoin ? 'bitcoin' : 'rune',
+      token: isBitcoin ? bitcoinToken : (names.get(asset) ?? String(asset)),
+      held: displayed(amount, decimals),
+      reserved: displayed(reserved, decimals),
+      available: displayed(amount - reserved, decimals),
     };
   });
   const by = <Value>(value: (one: (typeof of)[number]) => Value) =>
@@ -147,5 +152,12 @@ export function balanceAnswer(
         ),
       ]),
     );
-  return { ...by(({ amount }) => amount), amountBase: by(({ amountBase }) => amountBase) };
+  return {
+    ...by(({ held }) => held.amount),
+    amountBase: by(({ held }) => held.amountBase),
+    reserved: by(({ reserved }) => reserved.amount),
+    reservedBase: by(({ reserved }) => reserved.amountBase),
+    available: by(({ available }) => available.amount),
+    availableBase: by(({ available }) => available.amountBase),
+  };
 }

@@ -4,6 +4,7 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { insertBatch } from '#payouts/payout/payout.store.ts';
+import { readTokenBalances } from '#purse/ledger/token-balances.queries.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
@@ -311,4 +312,17 @@ test('a withdrawal that is signed, or of another account, is not cancelled', asy
     });
   }
   expect(await reserved()).toBe('3000');
+});
+
+test('what a withdrawal reserves is shown beside the balance', async () => {
+  const { account } = await newWithdrawal();
+  const shown = await runCommand(['tokenpay', 'balances', '--account', account, '--json'], database.settings);
+  expect(JSON.parse(shown)).toMatchObject([
+    { token: 'BTC', amountBase: '5000', reserved: { amountBase: '3000' }, available: { amountBase: '2000' } },
+  ]);
+  // a debt for a fee, of an account that has no sats
+  await database.pool.query('UPDATE service.token_balances SET amount = 0 WHERE account = $1', [account]);
+  expect(await readTokenBalances(database.accessPool, account)).toEqual([
+    { account, asset: 0, amount: 0n, reserved: 3_000n },
+  ]);
 });

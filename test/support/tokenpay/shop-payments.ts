@@ -129,7 +129,7 @@ export function testShopPayments(started: () => ShopWorld): void {
         offsetEnd: null,
       };
       const minted = await shop.etch(1n, 0, terms);
-      const order = await orderedAt(shop, minted.name, 200);
+      const order = await orderedAt(shop, minted.name, 101);
       const outputScript = encipher({ ...plain, mint: idOf(minted), pointer: 0 });
       const mints = [await shop.world.chain.coin(), await shop.world.chain.coin()].map((coin) =>
         transaction(

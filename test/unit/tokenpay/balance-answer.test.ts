@@ -16,11 +16,13 @@ const runes = new Map(
 );
 
 /** The answer as a client reads it. */
-const answered = (...balances: readonly (readonly [asset: number, amount: bigint])[]): unknown =>
+const answered = (
+  ...balances: readonly (readonly [asset: number, amount: bigint, reserved?: bigint])[]
+): unknown =>
   JSON.parse(
     JSON.stringify(
       balanceAnswer(
-        balances.map(([asset, amount]) => ({ asset, amount })),
+        balances.map(([asset, amount, reserved = 0n]) => ({ asset, amount, reserved })),
         runes,
       ),
     ),
@@ -46,18 +48,28 @@ test('balances are numbers with all digits, and base units as texts, as the sche
   const most = 2n ** 128n - 1n;
   const answer = balanceAnswer(
     [
-      { asset: 0, amount: -12_345n },
-      { asset: 1, amount: 1_250n },
-      { asset: 2, amount: most },
+      { asset: 0, amount: -12_345n, reserved: 0n },
+      { asset: 1, amount: 1_250n, reserved: 50n },
+      { asset: 2, amount: most, reserved: most },
     ],
     runes,
   );
   expect(JSON.stringify(answer)).toBe(
-    `{"bitcoin":{"BTC":-0.00012345},"rune":{"GOODS":12.5,"OTHER":${most}},"amountBase":{"bitcoin":{"BTC":"-12345"},"rune":{"GOODS":"1250","OTHER":"${most}"}}}`,
+    `{"bitcoin":{"BTC":-0.00012345},"rune":{"GOODS":12.5,"OTHER":${most}},"amountBase":{"bitcoin":{"BTC":"-12345"},"rune":{"GOODS":"1250","OTHER":"${most}"}},` +
+      `"reserved":{"bitcoin":{"BTC":0},"rune":{"GOODS":0.5,"OTHER":${most}}},"reservedBase":{"bitcoin":{"BTC":"0"},"rune":{"GOODS":"50","OTHER":"${most}"}},` +
+      `"available":{"bitcoin":{"BTC":-0.00012345},"rune":{"GOODS":12,"OTHER":0}},"availableBase":{"bitcoin":{"BTC":"-12345"},"rune":{"GOODS":"1200","OTHER":"0"}}}`,
   );
   const schema = Compile(accountBalance);
   expect([...schema.Errors(answered([0, -12_345n], [1, 1_250n], [2, most]))]).toEqual([]);
-  expect(answered()).toEqual({ bitcoin: {}, rune: {}, amountBase: { bitcoin: {}, rune: {} } });
+  const none = { bitcoin: {}, rune: {} };
+  expect(answered()).toEqual({
+    ...none,
+    amountBase: none,
+    reserved: none,
+    reservedBase: none,
+    available: none,
+    availableBase: none,
+  });
   // each field of the answer is one of the schema
   expect(Object.keys(answered() as object)).toEqual(Object.keys(accountBalance.properties));
 });
