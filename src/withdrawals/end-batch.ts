@@ -5,7 +5,7 @@ import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
 import type { PlannedBatch } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { endWithdrawal, leaveBatch, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
-import { waitingReason } from './plan-batch.ts';
+import { refusedWords, waitingReason } from './plan-batch.ts';
 import { tellAccounts } from './settle-batch.ts';
 
 /** All of its withdrawals were cancelled. */
@@ -36,7 +36,11 @@ export async function endRefused(
 export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Promise<void> {
   const ended: Withdrawal[] = [];
   for (const { id, refusal } of refused) {
-    const found = await endWithdrawal(tx, id, `It cannot be sent as it is (${refusal.code}).`);
+    const found = await endWithdrawal(
+      tx,
+      id,
+      `It cannot be sent as it is: ${refusedWords(refusal.code)}. The balance has it again.`,
+    );
     if (found !== null) ended.push(found);
   }
   await tellAccounts(tx, ended);

@@ -75,10 +75,11 @@ async function prepareBatch(
   if (feeRate === null) return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
   const named = await nameWithdrawals(client, withdrawals);
   if (named.length === 0)
-    return 'No block has the etching of its rune now: it waits for the block to come back.';
+    return 'A reorganisation took back the etching of its rune: it waits until a block has that again.';
   const coins = await coinsFor(client, withdrawals, inputsMax);
   const kept = await keptCoins({ client, node }, making, coins);
-  if (kept === null) return 'The index does not yet know what its coins hold.';
+  if (kept === null)
+    return 'The index does not yet know what its coins hold: it is tried again with the next block.';
   const ownIndex = making.payout.ownIndex ?? (await leaseOwnIndex(client, making.payout.id));
   const change = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null }).script;
   const { bytesMax } = await askDataCarrier(node);
@@ -158,4 +159,4 @@ async function signOrPart(
 }
 
 const notCoveredReason = (missing: bigint): string =>
-  `${missing} sats of debts, and of what the operator pays, are not covered: it waits for base fees of orders that complete, or for payments to accounts that owe.`;
+  `${missing} sats of debts, and of what the operator pays, are not covered, and sats of other accounts never pay for them. It waits for base fees of orders that complete, or for payments to accounts that owe.`;

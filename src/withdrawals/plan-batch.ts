@@ -13,6 +13,7 @@ import type {
   WithdrawalBatch,
   WithdrawalCoin,
   WithdrawalLimits,
+  WithdrawalRefusal,
   WithdrawalWait,
 } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 
@@ -87,20 +88,41 @@ export const weightMax = payoutVirtualBytesMax * 4;
 export function waitingReason({ waiting, refused }: PlannedBatch): string {
   const [first] = waiting;
   if (first === undefined) {
-    const codes = [...new Set(refused.map(({ refusal }) => refusal.code))].join(', ');
-    return `Nothing of it can be sent as it is (${codes}).`;
+    const words = [...new Set(refused.map(({ refusal }) => refusedWords(refusal.code)))].join(', ');
+    return `Nothing of it can be sent as it is: ${words}.`;
   }
   return waitingWords(first.wait);
+}
+
+/** Why a withdrawal can never be sent as it is, for people: it continues a sentence. */
+export function refusedWords(code: WithdrawalRefusal['code']): string {
+  switch (code) {
+    case 'amount':
+      return 'its amount cannot be withdrawn';
+    case 'destination':
+      return 'its address cannot be paid';
+    case 'dust':
+      return 'its fee leaves less for the address than nodes relay to it';
+    case 'inputs':
+      return 'it would spend more outputs than a withdrawal may (WITHDRAW_INPUTS_MAX)';
+    case 'runestone':
+    case 'weight':
+      return 'its transaction would be larger than nodes relay';
+    case 'own':
+      return 'at its rate it spends outputs that were paid to the account itself, which do not suffice';
+    case 'sats':
+      return 'the account lacks sats for its fee';
+  }
 }
 
 export function waitingWords(wait: WithdrawalWait): string {
   switch (wait.code) {
     case 'coins':
-      return `No coin of accounts is free for ${wait.missing} ${wait.asset === 'sats' ? 'sats' : 'base units'} of it: a block brings change of earlier withdrawals.`;
+      return `No coin is free for ${wait.missing} ${wait.asset === 'sats' ? 'sats' : 'base units'} of it: earlier withdrawals spend them. It is sent once a block has those, as their change is free then.`;
     case 'inputs':
-      return 'Coins of accounts that are free are too small for it (WITHDRAW_INPUTS_MAX): it waits for larger change of others.';
+      return 'The coins that are free are too small for it: it would spend more of them than a withdrawal may (WITHDRAW_INPUTS_MAX). It waits for larger change of others. To have some of it sooner, cancel it and ask for smaller amounts.';
     case 'runestone':
     case 'weight':
-      return 'Its batch is full: it waits for the next one.';
+      return 'The transaction of its batch is full: it is sent with the next one.';
   }
 }

@@ -33,4 +33,5 @@ export async function signAndStore(
   return null;
 }
 
-const refusedReason = (fault: string): string => `The plan of its transaction is refused: ${fault}.`;
+const refusedReason = (fault: string): string =>
+  `A check of the service refused its transaction before the signature: ${fault}. Its operator is told, and it is tried again.`;

@@ -13,7 +13,7 @@ import type { ReadyBatch } from './store-batch.ts';
 
 /** The reason of a batch that costs more than it may. */
 export const tooCostly =
-  'Its transaction costs more now than the prices of its withdrawals and WITHDRAW_BUMP_MAX_SATS: it waits for lower fees, or for larger change of others.';
+  'Its transaction costs more now than the prices of its withdrawals and what the service adds at most (WITHDRAW_BUMP_MAX_SATS). It waits for lower fees, or for larger change of others. To have it sooner, cancel it and ask again at the price of now.';
 
 /**
  * Parts a batch that costs more than the prices of what it pays. Withdrawals that cost too much even alone were

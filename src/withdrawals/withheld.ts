@@ -40,10 +40,10 @@ export async function withheldByAccount(
 }
 
 const uncoveredReason =
-  'A reorganisation took back what had come in: the account owes, or has less than its withdrawals take. It waits for a block to bring that again.';
+  'A reorganisation took back what had come in: the account owes, or has less than its withdrawals take. It waits until blocks or new payments bring that again; its account can cancel it.';
 
 const unlistedReason =
-  'Its address is not one of those that the account withdraws to any more: satscribe tokenpay addresses lists it again, or satscribe tokenpay withdrawals cancel ends it.';
+  'Its address is not one of those that the account withdraws to any more. It waits until the address is listed again and counts; its account can cancel it.';
 
 const refusedReason = (named: string, reason: string): string =>
-  `The address ${named} ${reason}: cancel its withdrawal with satscribe tokenpay withdrawals cancel.`;
+  `The address ${named} ${reason}: nothing is sent there. Cancel the withdrawal, and ask for one to another address.`;

@@ -11,7 +11,7 @@ export interface ListedBalance {
   readonly asset: number;
   /** In base units; below 0: a reorganisation took back what had left the account. */
   readonly amount: bigint;
-  /** What open withdrawals take of it. */
+  /** Units of it that open withdrawals take. */
   readonly reserved: bigint;
   /** In outputs that are set aside, and not sent away. */
   readonly aside: bigint;

@@ -15,7 +15,7 @@ import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { AccountAddresses } from './account-addresses.ts';
 import { accountDestination } from './account-destination.ts';
 import { type NamedUnits, unitsOf } from './asked-units.ts';
-import { noBalance, notCancelled, owingFault, rateFault } from './asking-faults.ts';
+import { lackingWords, noBalance, notCancelled, owingFault, rateFault } from './asking-faults.ts';
 import { debtOf, leftOf, type PricedUnits, priceAsked } from './price-asked.ts';
 import type { SentWithdrawal } from './read-withdrawal.ts';
 import type { NewWithdrawal, Withdrawal } from './withdrawal.ts';
@@ -222,7 +222,10 @@ export class AccountWithdrawals {
     }).catch((error: unknown) => {
       if (error instanceof PricedTooEarly) return null;
       // another withdrawal took it since it was looked for
-      if (error instanceof NotReserved) throw noBalance();
+      if (error instanceof NotReserved)
+        throw noBalance(
+          'another withdrawal of the account was reserved meanwhile: ask again for what is left.',
+        );
       throw error;
     });
     if (reserved !== null) failpoint('withdrawal-reserved');
@@ -258,6 +261,7 @@ export class AccountWithdrawals {
 }
 
 /** Throws `token_balance_missing` where the account has too little of what it withdraws. */
-function requireUnits(available: ReadonlyMap<number, AvailableUnits>, { asset, amount }: NamedUnits): void {
-  if (leftOf(available, asset) < amount) throw noBalance();
+function requireUnits(available: ReadonlyMap<number, AvailableUnits>, named: NamedUnits): void {
+  const left = leftOf(available, named.asset);
+  if (left < named.amount) throw noBalance(lackingWords(named, left));
 }

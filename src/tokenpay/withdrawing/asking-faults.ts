@@ -1,7 +1,11 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
+import { bitcoinToken, coinDecimals } from '#tokenpay/telling/token-order-answer.ts';
+import type { NamedUnits } from './asked-units.ts';
 import type { WithdrawalRefusal } from './planning/withdrawal-plan.ts';
 import type { Withdrawal } from './withdrawal.ts';
 import type { FeeRates, WithdrawalPolicy } from './withdrawal-policy.ts';
@@ -11,8 +15,16 @@ import type { AvailableUnits } from './withdrawals.store.ts';
 const feeRateMax = 200_000n;
 
 /** The words are those of the public interface (client-compat 2.3). */
-export const noBalance = (): AppError =>
-  new AppError('token_balance_missing', 'user does not have a balance for this token');
+export const noBalance = (more: string): AppError =>
+  new AppError('token_balance_missing', 'user does not have a balance for this token', { more });
+
+/** The numbers of it: the sum that an account can take out, and what it lacks. */
+export function lackingWords({ amount, shown }: Pick<NamedUnits, 'amount' | 'shown'>, left: bigint): string {
+  const named = (units: bigint): string =>
+    `${shownAmount(trustedU128(units), shown?.divisibility ?? coinDecimals)} ${shown?.name ?? bitcoinToken}`;
+  const available = left > 0n ? left : 0n;
+  return `available to withdraw: ${named(available)}; missing: ${named(amount - available)}. GET /tokenpay/user/account/balance shows what open withdrawals reserve.`;
+}
 
 /** Why a withdrawal is not cancelled, by its state. */
 export function notCancelled({ id, state, txid }: Withdrawal): AppError {
@@ -52,7 +64,7 @@ export function wordsOf(
     case 'dust':
       return [
         'amount',
-        `amount leaves ${refusal.sats} sats for the address: nodes relay no less than ${refusal.least} to it.`,
+        `amount leaves ${refusal.sats} sats for the address: nodes relay no less than ${refusal.least} to it. Withdraw at least ${BigInt(refusal.least) - BigInt(refusal.sats)} sats more.`,
       ];
     case 'inputs':
       return [

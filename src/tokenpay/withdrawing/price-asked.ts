@@ -1,7 +1,10 @@
 import type pg from 'pg';
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
+import { coinDecimals } from '#tokenpay/telling/token-order-answer.ts';
 import type { NamedUnits } from './asked-units.ts';
 import { faulty, wordsOf } from './asking-faults.ts';
 import { nameWithdrawals } from './name-withdrawals.ts';
@@ -75,8 +78,18 @@ export async function priceAsked(
   if (quote.kind === 'refused') return faulty(...wordsOf(quote, policy));
   const { fee, postage, payer } = quote;
   if (rune === null && feeFrom === 'balance' && payer === 'withdrawal')
-    return faulty('feeFrom', `feeFrom: the balance lacks sats for a fee of ${fee} beside the amount.`);
+    return faulty('feeFrom', beyondBalance(fee, leftOf(available, satsAsset)));
   return { fee, postage, payer };
+}
+
+/** The words where a balance has the amount of BTC, and not its fee beside. */
+function beyondBalance(fee: bigint, left: bigint): string {
+  const most = left - fee;
+  const instead =
+    most > 0n
+      ? `With this fee it has ${shownAmount(trustedU128(most), coinDecimals)} BTC at most: withdraw that or less, or leave feeFrom out.`
+      : 'Leave feeFrom out: the fee is taken from the amount then.';
+  return `feeFrom: the balance lacks sats for a fee of ${fee} beside the amount. ${instead}`;
 }
 
 export const leftOf = (available: ReadonlyMap<number, AvailableUnits>, asset: number): bigint => {

@@ -106,7 +106,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     expect(await tokenpay('orders', '--aside')).toContain(
       `    ${output}\n    at fee, block ${await shop.world.chain.height()}: 10000 sats; set aside: special\n`,
     );
-    expect(await tokenpay('balances')).toMatch(new RegExp(`^${shop.account} +\\S+ +0\\.0001  BTC$`, 'mu'));
+    expect(await tokenpay('balances')).toMatch(new RegExp(`^${shop.account} +\\S+ +0 +0\\.0001  BTC$`, 'mu'));
     const { rows } = await shop.world.database.pool.query<{ aside: string | null }>(
       `SELECT aside FROM service.wallet_coins WHERE subject = $1`,
       [order.id],

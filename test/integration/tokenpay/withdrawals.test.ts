@@ -165,7 +165,11 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       for (const { status, body } of answers.filter((each) => each.status !== 200))
         expect([status, body]).toEqual([
           400,
-          { success: false, message: 'user does not have a balance for this token' },
+          {
+            success: false,
+            message: 'user does not have a balance for this token',
+            error: [{ msg: expect.stringMatching(/missing: |meanwhile/u) as string }],
+          },
         ]);
       for (const { body } of taken) await cancel(body.id);
       expect(await its.reserved()).toBe(0n);
@@ -202,12 +206,13 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
 
   test('that is bad moves nothing, and says what is wrong with it', async () => {
     const before = await held();
+    const sats = Number(before.sats);
     const own = (await orderedAt(shop, its.rune.name, 1)).tokenCharge.address;
     const { key: stranger } = await giveKey(shop.world.database.pool, { scopes: ['tokenpay'], rate: '0' });
     const faultsOf = async (fields: object): Promise<[number, string]> => {
       const { status, body } = await its.ask(fields);
       const { error, message } = body as unknown as { error?: { msg: string }[]; message?: string };
-      return [status, error?.map(({ msg }) => msg).join(' ') ?? message ?? ''];
+      return [status, [message ?? [], error?.map(({ msg }) => msg) ?? []].flat().join(' ')];
     };
     for (const [fields, words] of [
       [{}, /protocol is required.*token is required.*amount is required.*address is required/u],
@@ -219,8 +224,9 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       [its.units(-1, address), /amount must be/u],
       [its.units(1, address, { token: its.rune.name.toLowerCase() }), /token is not the name of a rune/u],
       [its.units(1, address, { token: 'NOT•ETCHED•AT•ALL' }), /no rune NOT•ETCHED•AT•ALL is etched/u],
-      [its.units(10_000_000, address), /does not have a balance for this token/u],
-      [its.bitcoin(100_000_000, address), /does not have a balance for this token/u],
+      [its.units(10_000_000, address), /does not have a balance for this token.*missing: \d+ AAA/u],
+      [its.bitcoin(100_000_000, address), /available to withdraw: 0.\d+ BTC; missing: 0.\d+ BTC/u],
+      [its.bitcoin(sats, address, { feeFrom: 'balance' }), /it has 0.\d+ BTC at most/u],
       [its.bitcoin(400, address), /amount leaves \d+ sats|amount leaves -?\d+ sats/u],
       [its.units(1, 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'), /belongs to another network/u],
       [its.units(1, 'nonsense'), /is not a Bitcoin address/u],

@@ -9,6 +9,6 @@ test('a batch that was signed before says why it is not planned again', async ()
   // it asks the database nothing: none of its withdrawals ends
   const client = null as unknown as pg.ClientBase;
   expect(await endRefused(client, given, { plan: null, waiting: [], refused })).toBe(
-    'Nothing of it can be sent as it is (amount).',
+    'Nothing of it can be sent as it is: its amount cannot be withdrawn.',
   );
 });

@@ -175,7 +175,7 @@ function operatingFailureOf(error: AppError): Found {
   const { code, details } = error;
   const status = statusByCode[code];
   if (status === undefined) return internal;
-  const { parameter, place, retryAfterSeconds: known } = details;
+  const { parameter, place, more, retryAfterSeconds: known } = details;
   const isBusy = status === 503 || code === 'too_many_at_once';
   const retryAfter = typeof known === 'number' ? known : isBusy ? retryAfterSeconds(code) : null;
   if (error instanceof InvalidRequest) return { status, code, faults: error.faults };
@@ -185,7 +185,8 @@ function operatingFailureOf(error: AppError): Found {
     ...(typeof parameter === 'string' ? { parameter } : {}),
     ...(place === 'path' ? { place } : {}),
   };
-  return { status, code, faults: [fault], ...(retryAfter === null ? {} : { retryAfter }) };
+  const others = typeof more === 'string' ? [{ message: more }] : [];
+  return { status, code, faults: [fault, ...others], ...(retryAfter === null ? {} : { retryAfter }) };
 }
 
 function failureOf(error: unknown): Found {

@@ -115,13 +115,22 @@ const builder: Shape = {
     stack: {},
   }),
 };
-const noFunds = Type.Object({ success: Type.Literal(false), message });
+const noFunds = Type.Object({
+  success: Type.Literal(false),
+  message,
+  error: Type.Optional(
+    Type.Array(Type.Object({ msg: message }), { description: 'what is available, and what is missing' }),
+  ),
+});
+/** The first message is the one that clients know (client-compat 2.3); the second one has the numbers. */
+const withoutFunds = ({ faults: [fault, ...others] }: Failure): object => ({
+  success: false,
+  message: fault.message,
+  ...(others.length === 0 ? {} : { error: others.map((other) => ({ msg: other.message })) }),
+});
 const tokenFault: Shape = {
   schema: Type.Union([list.schema, noFunds]),
-  body: (failure) =>
-    failure.code === 'token_balance_missing'
-      ? { success: false, message: failure.faults[0].message }
-      : list.body(failure),
+  body: (failure) => (failure.code === 'token_balance_missing' ? withoutFunds(failure) : list.body(failure)),
 };
 const parameters = {
   schema: Type.Object({
