@@ -89,6 +89,9 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --seconds N      for which two withdrawals arrive each second (default 60)
             --batch N        withdrawals of the batch (default 500)
 
+  etchings  what a block costs while etchings wait for the depth of their commits, and when their reveals are broadcast
+            --waiting N      etchings that wait (default 1000)
+
   psbts     PSBTs for an address with many outputs, from the index of addresses and from scans of the node
             --outputs N      outputs of the address (default 5000)
             --builds N       PSBTs of each kind (default 200)
@@ -117,6 +120,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   collections: async (args) => (await import('./collections/collections-bench.ts')).collectionsBench(args),
   tokenpay: async (args) => (await import('./tokenpay/tokenpay-bench.ts')).tokenpayBench(args),
   withdrawals: async (args) => (await import('./withdrawals/withdrawals-bench.ts')).withdrawalsBench(args),
+  etchings: async (args) => (await import('./etchings/etchings-bench.ts')).etchingsBench(args),
   psbts: async (args) => (await import('./psbts/psbts-bench.ts')).psbtsBench(args),
   api: async (args) => (await import('./api/api-bench.ts')).apiBench(args),
   ledger: async (args) => (await import('./ledger/ledger-bench.ts')).ledgerBench(args),

@@ -32,6 +32,7 @@ export interface Report {
     | 'collections'
     | 'tokenpay'
     | 'withdrawals'
+    | 'etchings'
     | 'psbts'
     | 'ledger'
     | 'api';
