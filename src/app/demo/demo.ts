@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { processEnvironment } from '#config/config.ts';
 import { refuseOwned } from '#embedded-postgres/data-dir-lock.ts';
@@ -49,6 +49,7 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
     };
     return { context, additions, words: node === null ? withoutCore : `no orders: ${node.message}` };
   }
+  await writeFile(join(dataDir, 'node.env'), nodeSettings(node));
   const seedFile = resolve(dataDir, 'wallet.seed');
   // settings of another node do not count here
   const { blocksDir: _, bitcoinRestUrl: __, bitcoinZmq: ___, ...others } = context.config;
@@ -71,6 +72,14 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
     words: `orders: on, at /inscribe, and of shops${isFilled ? '' : ' without test payments, as no coins are left for them'} (docs/tokenpay.md, "Try it"), with a regtest node of this demo; coins are worth nothing, and blocks come ten seconds after a payment`,
   };
 }
+
+/** The settings by which commands in another terminal ask the node: its port is another one at each start. For a shell. */
+const nodeSettings = ({ rpcUrl, cookieFile }: DemoNode): string =>
+  [
+    `export BITCOIN_RPC_URL=${rpcUrl}`,
+    `export BITCOIN_COOKIE_FILE='${cookieFile.replaceAll("'", `'\\''`)}'`,
+    '',
+  ].join('\n');
 
 async function ownNode(
   context: CommandContext,

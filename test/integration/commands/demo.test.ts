@@ -107,9 +107,12 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     const { stdout } = await run('bash', ['-c', `key=${key}\nid=${id}\n${functions}\n${reading}`]);
     expect(stdout).toContain('"state":"completed"');
     expect(stdout).toContain('"rune":{"SATSCRIBE•DEMO•COIN":2.5}');
-    const [dry = ''] = withdrawing.split('\n');
+    const dry = withdrawing.split('\n', 2).join('\n');
     const priced = await run('bash', ['-c', `key=${key}\n${functions}\n${dry}`]);
     expect(priced.stdout).toContain('"dryRun":true');
+    // other commands ask its node by these
+    const settings = `${functions}\n. $data/node.env\necho "$BITCOIN_RPC_URL"; head -c 11 "$BITCOIN_COOKIE_FILE"`;
+    expect((await run('bash', ['-c', settings])).stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n__cookie__:$/u);
   });
 
   test.concurrent('takes an order, pays it with its coins, and delivers it with its own blocks', async () => {
