@@ -147,6 +147,8 @@ function runeQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
 
 /** The fee from the rest of the balance, or else from the withdrawal. */
 function satsQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
+  // a fee beside all of it may need one more input than it may take, and is not asked for
+  if (request.balance <= request.asked.units) return partQuote(request, coins);
   const whole = wholeQuote(request, coins, 'balance');
   const isPaid = whole.kind === 'price' || whole.code !== 'sats';
   return isPaid ? whole : partQuote(request, coins);

@@ -239,4 +239,14 @@ describe('the price of a withdrawal', () => {
       code: 'amount',
     });
   });
+
+  test('is part of a withdrawal of all that the most outputs hold which it may take', () => {
+    const { inputsMax } = limits;
+    const coins = Array.from({ length: inputsMax + 1 }, () => ({ owner: 'a', value: 2_000 }));
+    const units = 2_000 * inputsMax;
+    const request = requestOf({ units, coins }, { balance: BigInt(units) });
+    expect(quoteWithdrawal(request)).toMatchObject({ kind: 'price', payer: 'withdrawal', inputs: inputsMax });
+    const more = requestOf({ units: units + 1, coins }, { balance: BigInt(units + 1) });
+    expect(quoteWithdrawal(more)).toMatchObject({ kind: 'refused', code: 'inputs', most: BigInt(units) });
+  });
 });
