@@ -15,6 +15,7 @@ import {
   withdrawalsWith,
 } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { putWebhooksOf } from '#webhooks/outbox.ts';
+import { endReceiverWatch } from './watched-batch.ts';
 
 /** Posts the entries of those transactions of a batch that blocks have, and takes back those of others. */
 export async function postBatch(
@@ -46,6 +47,7 @@ export async function settleBatch(
   transactions: readonly PayoutTransaction[],
 ): Promise<void> {
   const isMined = state === 'mined' || state === 'settled';
+  if (state === 'settled') await endReceiverWatch(tx, id, transactions);
   // once something was signed, a node may have it
   const waiting = transactions.length === 0 ? 'pending' : 'processing';
   // a block has one that was given up: it pays those that have left the batch since

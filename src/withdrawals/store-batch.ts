@@ -5,7 +5,6 @@ import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
 import { NotCovered } from '#payouts/following/make-payout.ts';
 import type { MadeBatch, PayoutParts } from '#payouts/following/payout-parts.ts';
 import { keepPayoutCoin } from '#payouts/following/settle-payout.ts';
@@ -22,6 +21,7 @@ import { leaveBatch, lockWithdrawalsOf, withdrawalsOf } from '#tokenpay/withdraw
 import { lackingSats } from './covered.queries.ts';
 import { endThose } from './end-batch.ts';
 import { settleBatch, tellAccounts } from './settle-batch.ts';
+import { watchBatch } from './watched-batch.ts';
 import { type Withheld, withheldByAccount } from './withheld.ts';
 
 /** A plan of a batch with the withdrawals that it pays. */
@@ -66,9 +66,7 @@ export async function storeBatch(
       ...(await leaveBatch(tx, id, leftOut(ready), false)),
     ];
     await tellAccounts(tx, left);
-    const change = plan.outputs.find(({ kind }) => kind === 'change');
-    if (change !== undefined)
-      await watchScripts(tx, `payout ${id}`, [{ script: change.script, sinceHeight: nextBlock }]);
+    await watchBatch(tx, id, plan.outputs);
     await insertTransaction(tx, {
       txid: signed.txid,
       kind: 'payout',

@@ -23,6 +23,7 @@ import {
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 import { giveKey, testAccess } from '#test/support/http/search-access.ts';
+import type { BitcoindOptions } from '#test/support/node/bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { shortChainSatributes } from '#test/support/psbts/coin-parts.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
@@ -177,8 +178,12 @@ export class ShopWorld {
    * @param indexSats special sats are looked for: the first sat of each coin of the chain is one
    * @param confirmations of runes that are not in the map of that name
    */
-  static async start(indexSats = false, confirmations = 1): Promise<ShopWorld> {
-    const world = await OrderWorld.start({}, 150, { indexAddresses: true, indexRunes: true, indexSats });
+  static async start(
+    indexSats = false,
+    confirmations = 1,
+    options: BitcoindOptions = {},
+  ): Promise<ShopWorld> {
+    const world = await OrderWorld.start(options, 150, { indexAddresses: true, indexRunes: true, indexSats });
     const { key, account } = await giveKey(world.database.pool, {
       scopes: ['tokenpay', 'tokenpay-withdraw'],
       rate: '0',

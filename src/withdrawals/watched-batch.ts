@@ -1,0 +1,35 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import type { PlannedOutput } from '#kernel/contracts/transaction-plan.ts';
+import { nextBlock, unwatchScripts, watchScripts } from '#payments/store/watches.store.ts';
+import type { PayoutTransaction } from '#payouts/payout/payout.ts';
+import { refundWatchers } from '#purse/destinations/own-scripts.ts';
+
+/** The watcher of a receiver's script, which is not ours. */
+const receiverWatcherOf = (id: string): string => `${refundWatchers}payout ${id}`;
+
+/**
+ * Watches the output by which the block of a batch is found: its change, or a receiver where its inputs are what it
+ * pays. A batch that is mined unseen would be given up, and paid again.
+ */
+export async function watchBatch(
+  tx: pg.ClientBase,
+  id: string,
+  outputs: readonly Pick<PlannedOutput, 'kind' | 'script'>[],
+): Promise<void> {
+  const change = outputs.find(({ kind }) => kind === 'change');
+  const watched = change ?? outputs.find(({ kind }) => kind === 'withdrawal');
+  assert(watched !== undefined, 'a batch pays a receiver');
+  const watcher = change === undefined ? receiverWatcherOf(id) : `payout ${id}`;
+  await watchScripts(tx, watcher, [{ script: watched.script, sinceHeight: nextBlock }]);
+}
+
+/** Ends watches of receivers of a batch that is deep: all that anyone pays to them would be kept for ever. */
+export async function endReceiverWatch(
+  tx: pg.ClientBase,
+  id: string,
+  transactions: readonly Pick<PayoutTransaction, 'plan'>[],
+): Promise<void> {
+  const isWatched = transactions.some(({ plan }) => plan.outputs.every(({ kind }) => kind !== 'change'));
+  if (isWatched) await unwatchScripts(tx, receiverWatcherOf(id));
+}
