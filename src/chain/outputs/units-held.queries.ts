@@ -1,6 +1,7 @@
 /**
- * SQL: the units of a rune that the index has in an output, by columns or parameters; null: it has none there, or not yet
- * its block. The rune is named by its etching and its name, as ids change with a reorganisation.
+ * SQL: the units of a rune that the index has in an output, by columns or parameters; null: it has none there, not yet its
+ * block, or is made from the beginning: then it has no index of outputs, and a look at each would read all balances. The
+ * rune is named by its etching and its name, as ids change with a reorganisation.
  */
 export const unitsHeld = (
   output: { readonly txid: string; readonly vout: string },
@@ -8,4 +9,5 @@ export const unitsHeld = (
 ): string =>
   `(SELECT sum(b.amount) FROM chain.rune_balances AS b JOIN chain.runes AS r ON r.key = b.rune_key
      WHERE chain.hash64(b.txid, b.vout) = chain.hash64(${output.txid}, ${output.vout}) AND b.spent_height IS NULL
-       AND b.txid = ${output.txid} AND b.vout = ${output.vout} AND r.txid = ${rune.etching} AND r.rune = ${rune.name})`;
+       AND b.txid = ${output.txid} AND b.vout = ${output.vout} AND r.txid = ${rune.etching} AND r.rune = ${rune.name}
+       AND EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = 'runes' AND d.is_followed))`;

@@ -25,6 +25,11 @@ export interface WantedCoins {
   readonly asset: number | null;
 }
 
+const unitsLeft = unitsHeld(
+  { txid: 'c.txid', vout: 'c.vout' },
+  { etching: '$4::bytea', name: '$5::numeric' },
+);
+
 /**
  * Coins that withdrawals of these accounts may spend: credited to one of them or left by batches, in a block, not set
  * aside, and spent by nothing that is stored. Largest first: by units of the asset, or by sats.
@@ -33,7 +38,8 @@ export async function readAccountCoins(
   client: pg.Pool | pg.ClientBase,
   { accounts, limit, asset }: WantedCoins,
 ): Promise<AccountCoin[]> {
-  // what batches leave has runes beneath few sats: by sats alone, more coins than `limit` would come before it
+  // what batches leave has runes beneath few sats: by sats alone, more coins than `limit` would come before it. The index
+  // is asked where they are that many
   const [rune] = asset === null ? [] : await runesOfAssets(client, [asset]);
   const { rows } = await client.query<{
     txid: Txid;
@@ -46,9 +52,11 @@ export async function readAccountCoins(
   }>(
     `WITH coins AS (
        SELECT c.txid, c.vout, c.value, p.script, c.branch, c.key_index, c.account AS owner,
-              CASE WHEN c.account IS NULL THEN ${unitsHeld({ txid: 'c.txid', vout: 'c.vout' }, { etching: '$4::bytea', name: '$5::numeric' })}
-                   ELSE (SELECT sum(r.amount) FROM service.token_credit_runes AS r
-                          WHERE r.txid = c.txid AND r.vout = c.vout AND r.asset = $3) END AS units
+              CASE WHEN c.account IS NOT NULL
+                   THEN (SELECT sum(r.amount) FROM service.token_credit_runes AS r
+                          WHERE r.txid = c.txid AND r.vout = c.vout AND r.asset = $3)
+                   WHEN count(*) OVER (PARTITION BY c.account) > $2 THEN ${unitsLeft}
+              END AS units
          FROM (SELECT c.*, o.account
                  FROM service.token_orders AS o JOIN service.wallet_coins AS c ON c.subject = o.id AND c.kind = 'token-order'
                 WHERE o.account = ANY($1::text[])

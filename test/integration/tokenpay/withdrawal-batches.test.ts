@@ -271,6 +271,9 @@ test('change with a rune is found beside larger change of sats than a withdrawal
   // others of this file count all coins
   await client.query('BEGIN');
   await client.query(
+    "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",
+  );
+  await client.query(
     `INSERT INTO service.assets (id, etching, rune) OVERRIDING SYSTEM VALUE VALUES (901, sha256('change'), 2)`,
   );
   await client.query(
