@@ -240,10 +240,10 @@ export const orderSettings = {
     description:
       'satributes of sats that are more than money: an output with such a sat is set aside in token payments, and nothing of it is credited; needs INDEX_SATS; none: no sats are looked at (docs/tokenpay.md, "Set aside")',
   }),
-  withdrawFeePayer: Type.Union([Type.Literal('account'), Type.Literal('operator')], {
+  withdrawFeePayer: Type.Enum(['account', 'operator'], {
     default: 'account',
     description:
-      'who pays the miner and the sats beneath runes of withdrawals from accounts: the account, or the service (docs/tokenpay.md, "Withdrawals")',
+      'who pays the miner and the sats beneath runes of withdrawals from accounts: the account, or the operator (docs/tokenpay.md, "Withdrawals")',
   }),
   withdrawDebtMaxSats: Type.Integer({
     minimum: 0,

@@ -87,7 +87,7 @@ export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
   const { id, kind, state, amount, createdAt, error, stuck } = order;
   const reason = error ?? stuck;
   const why = reason === null ? '' : `  ${terminalText(reason)}`;
-  return `${id}  ${kind.padEnd(6)}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
+  return `${id}  ${kind.padEnd(9)}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
 }
 
 const orderLines = (orders: readonly ListedOrder[]): string =>

@@ -134,7 +134,12 @@ export async function addresses(context: CommandContext): Promise<void> {
     if (text !== undefined && account !== undefined) {
       const wallet = await openPublicWallet(pool);
       if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
-      const { script } = readDestination(text, wallet.network, 'wallet');
+      const { script } = readDestination(
+        text,
+        wallet.network,
+        'wallet',
+        allow === undefined ? '--forbid' : '--allow',
+      );
       if (allow !== undefined)
         await withTransaction(pool, (tx) => allowAddress(tx, { account, address: text, script }));
       else await forbidListed(context, pool, { account, address: text, script });

@@ -14,11 +14,20 @@ export interface NamedDestination {
   readonly script: Uint8Array;
 }
 
-/** Reads `--to`. Throws a UsageError, where `whose` says why it is this network. */
-export function readDestination(to: string, network: NetworkName, whose: 'kit' | 'wallet'): NamedDestination {
+/**
+ * Reads the address of a flag. Throws a UsageError, where `whose` says why it is this network.
+ *
+ * @param flag that has the address
+ */
+export function readDestination(
+  to: string,
+  network: NetworkName,
+  whose: 'kit' | 'wallet',
+  flag = '--to',
+): NamedDestination {
   const checked = checkDestination({ address: to, network: networks[network], amount: null }, 'later');
   if (checked.kind === 'script') return { to, script: checked.script };
-  throw new UsageError(`--to ${to}: the address ${checked.reason}; the ${whose} is of ${network}`);
+  throw new UsageError(`${flag} ${to}: the address ${checked.reason}; the ${whose} is of ${network}`);
 }
 
 /** Scripts that money may not go to. */

@@ -164,7 +164,7 @@ const units: Form = {
 };
 /** Fields of an etching. */
 const etching: Fields = {
-  rune: text('name of 1 to 26 letters, with • or . as spacers; absent: ord gives it one'),
+  rune: text('name of 1 to 26 capital letters, with • or . as spacers; absent: ord gives it one'),
   symbol: text('one character'),
   divisibility: accepted('decimals, 0 to 38; 0 where it is absent', {
     type: 'integer',

@@ -9,7 +9,8 @@ export interface SpacedRune {
 const spacer = '•';
 
 /** The form of a name in words, for messages. */
-export const runeNameForm = 'A name is capital letters up to 2^128 - 1, with single • or . between them';
+export const runeNameForm =
+  'A name is 1 to 28 capital letters, with single • or . between them, and not above BCGDENLQRQWDSLRUGSNLBTMFIJAV';
 
 /** Letters and spacers. Spacers after the last letter are legal and not shown, as in ord. */
 export function formatSpacedRune({ rune, spacers }: SpacedRune): string {

@@ -165,9 +165,9 @@ function etchingFault({
 }: OrderTerms): OrderRefusal | null {
   const alone = (why: string): OrderRefusal => refused('etching-alone', `An etching ${why}`);
   if (type !== 'bulk') return alone('is a managed order.');
-  if (receivers.length !== 1) return alone('has one receiveAddress.');
   if (parents.length > 0) return alone('is not possible with parents.');
   if (burn) return alone('is not possible with burnAfterInscribe.');
+  if (receivers.length !== 1) return alone('has one receiveAddress.');
   if (uncurse) return alone('is not possible with uncurseIt.');
   return inventory === null ? null : alone('is not possible with rareSats.');
 }

@@ -153,7 +153,7 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
     );
   }
   if (claimedName(terms) !== null && layout.commit !== null) {
-    const message = `The commit claims the name, and pays the miner ${layout.commit.fee} sats. If another transaction etches the name before the reveal is sent, six blocks later, the rest is refunded.`;
+    const message = `The commit claims the name, and pays the miner ${layout.commit.fee} sats. If another transaction etches the name before the reveal is sent, five blocks later, the rest is refunded.`;
     add('name-taken', message);
   }
   if (terms.burn) add('burn', 'The inscriptions are burned: nobody can own or move them.');

@@ -5,6 +5,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { boundByEarned } from '#orders/bumping/budgets.ts';
 import { type OrderBump, readBumps } from '#orders/bumping/bump.store.ts';
+import { runeProperties, shownOrderType } from '#orders/customers/etching-answer.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { applyEvent } from '#orders/following/process-order.ts';
 import {
@@ -39,9 +40,9 @@ import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 /** The newest orders, of one state or of all. */
 export async function listOrders(pool: pg.Pool, state: OrderState | null, limit: number) {
   const orders = await ordersInState(pool, state, limit);
-  return orders.map(({ id, kind, state: current, amount, createdAt, expiresAt, error, stuck }) => ({
+  return orders.map(({ id, kind, terms, state: current, amount, createdAt, expiresAt, error, stuck }) => ({
     id,
-    kind,
+    kind: shownOrderType(kind, terms),
     state: current,
     amount: Number(amount),
     createdAt,
@@ -66,7 +67,8 @@ export async function showOrder(pool: pg.Pool, id: string) {
   ]);
   return {
     id,
-    kind: order.kind,
+    kind: shownOrderType(order.kind, order.terms),
+    runeProperties: runeProperties(order.terms),
     state: order.state,
     error: order.error,
     stuck: order.stuck,

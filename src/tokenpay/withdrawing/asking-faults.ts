@@ -83,7 +83,7 @@ export function wordsOf(
     case 'own':
       return [
         'feeRate',
-        'feeRate is below what the node says that transactions cost: such a withdrawal spends outputs that were paid to the account itself, and those that are free do not suffice. Ask for more, or leave feeRate out.',
+        'feeRate is below what the node says that transactions cost: such a withdrawal spends outputs that were paid to the account itself, and those that are free do not suffice. Send a higher feeRate, or none.',
       ];
     case 'sats':
       return [

@@ -31,7 +31,7 @@ const closedWords = (closed: string): Markup =>
 
 function etchForm({ network, demoAddress }: EtchView): Markup {
   return html`<p class="faint">A rune is a token of Bitcoin. Choose its name and its terms, see the exact price, pay with any wallet.
-  A name takes about an hour: one transaction claims it, and another etches it six blocks later.</p>
+  A name takes about an hour: one transaction claims it, and another etches it five blocks later.</p>
 <noscript><p class="notice">This page needs scripts: it asks for names and prices. Programs use
   <a href="/docs/#/orders">POST /runes/etch</a>.</p></noscript>
 <form id="etch" class="inscribe" novalidate hidden data-network="${network}">

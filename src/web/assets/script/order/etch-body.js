@@ -75,6 +75,8 @@ export function etchProblems(fields, network) {
     ...(isMinted && trimmed(fields.cap) === ''
       ? [/** @type {const} */ (['cap', 'How many mints there may be.'])]
       : []),
+    /** @type {const} */ (['heightEnd', endProblem(fields.heightStart, fields.heightEnd)]),
+    /** @type {const} */ (['offsetEnd', endProblem(fields.offsetStart, fields.offsetEnd)]),
     /** @type {const} */ (['receiveAddress', networkProblem(trimmed(fields.receiveAddress), network)]),
     /** @type {const} */ (['refundAddress', networkProblem(trimmed(fields.refundAddress), network)]),
     /** @type {const} */ (['fee', feeProblem(trimmed(fields.fee))]),
@@ -85,6 +87,13 @@ export function etchProblems(fields, network) {
 /** @param {string} text @param {RegExp} form @param {string} problem */
 const numberProblem = (text, form, problem) =>
   trimmed(text) === '' || form.test(trimmed(text)) ? null : problem;
+
+/** @param {string} start @param {string} end */
+function endProblem(start, end) {
+  const [first, last] = [trimmed(start), trimmed(end)];
+  if (!/^\d+$/u.test(first) || !/^\d+$/u.test(last) || BigInt(last) > BigInt(first)) return null;
+  return `Above ${first}: no block could mint.`;
+}
 
 /** @param {string} text */
 function divisibilityProblem(text) {

@@ -212,7 +212,7 @@ const toldByState = {
     tone: 'wait',
     title: 'The name is being claimed',
     words: [
-      'A first transaction claims the name. The second one etches it six blocks later: about an hour. You may close this page.',
+      'A first transaction claims the name. The second one etches it five blocks later: about an hour. You may close this page.',
     ],
   }),
   queued: toldOfDelivery,
@@ -262,6 +262,7 @@ export function told(order, now) {
 }
 
 const stepNames = /** @type {const} */ (['Ordered', 'Paid', 'Confirmed', 'Sent', 'Inscribed']);
+const etchingSteps = [...stepNames.slice(0, -1), 'Etched'];
 
 /** Steps that an order in a state has made; null: it does not take them. */
 /** @type {Readonly<Record<OrderState, number | null>>} */
@@ -292,7 +293,8 @@ export function stepsOf(order) {
   const isSent =
     order.state === 'queued' && order.files.some(({ inscriptionId }) => inscriptionId !== undefined);
   const done = isSent ? behind + 1 : behind;
-  return stepNames.map((name, index) => ({
+  const names = order.runeProperties === undefined ? stepNames : etchingSteps;
+  return names.map((name, index) => ({
     name,
     is: index < done ? 'done' : index === done ? 'current' : 'ahead',
   }));
