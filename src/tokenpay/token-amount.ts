@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { Faulty } from '#kernel/requests/request-values.ts';
+import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
 import { readAmount } from '#kernel/runes/read-amount.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
@@ -85,8 +85,3 @@ function notEtched(token: string, height: number | null): string {
   const known = height === null ? 'none is indexed yet' : `up to ${height}, the last that is indexed`;
   return `no rune ${token} is etched in a block (${known}). Check its letters, as spacers do not count; a new rune can be asked for once a block has its etching.`;
 }
-
-const faulty = (parameter: string, message: string): Faulty => ({
-  kind: 'faulty',
-  faults: [{ message, parameter }],
-});

@@ -4,21 +4,47 @@ import { type PendingClaim, pendingClaims } from '#chain/pending/pending-runes.q
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { unlockHeight } from '#kernel/runes/unlock-schedule.ts';
+import { type EtchedBy, etchedBy } from './etched-by.queries.ts';
 import { type RuneDetail, runeDetail } from './rune.queries.ts';
 
 /** Facts that keep a name from being etched. */
-export interface NameStanding {
+export interface NameRivals {
   /** The rune that has it; null: no block has etched it. */
-  readonly rune: RuneDetail | null;
+  readonly rune: Pick<EtchedBy, 'height'> | null;
   /** The first block that may etch it; null: it is reserved, and no block may. */
   readonly unlock: number | null;
   /** Pending transactions that etch it, the first hundred; null: no mempool is followed. */
   readonly claims: readonly PendingClaim[] | null;
 }
 
+/** The same, with all that is known of the rune. */
+export interface NameStanding extends NameRivals {
+  readonly rune: RuneDetail | null;
+}
+
 /** The same, with the revision of the mempool that it was read at; null: none is followed. */
 interface ReadNameStanding extends NameStanding {
   readonly revision: number | null;
+}
+
+/** Facts that keep a name from being etched, in the index and the mempool. Runes must be known. */
+export async function nameRivals(
+  client: ClientBase,
+  network: NetworkParameters,
+  name: Rune,
+): Promise<NameRivals> {
+  const isFollowed = (await followedRevision(client)) !== null;
+  return {
+    rune: await etchedBy(client, name),
+    unlock: unlockOf(network, name),
+    claims: isFollowed ? await pendingClaims(client, name) : null,
+  };
+}
+
+/** The first block that may etch a name; null: it is reserved. */
+function unlockOf(network: NetworkParameters, name: Rune): number | null {
+  const unlock = unlockHeight(network, name);
+  return unlock === null ? null : Math.max(unlock, network.firstRuneHeight);
 }
 
 /** The standing of a name in the index and the mempool. Runes must be known (`requireRunes`). */
@@ -27,11 +53,10 @@ export async function nameStanding(
   network: NetworkParameters,
   name: Rune,
 ): Promise<ReadNameStanding> {
-  const unlock = unlockHeight(network, name);
   const revision = await followedRevision(client);
   return {
     rune: await runeDetail(client, { kind: 'rune', rune: name }),
-    unlock: unlock === null ? null : Math.max(unlock, network.firstRuneHeight),
+    unlock: unlockOf(network, name),
     claims: revision === null ? null : await pendingClaims(client, name),
     revision,
   };

@@ -17,6 +17,12 @@ export interface Faulty {
   readonly faults: readonly RequestFault[];
 }
 
+/** A refusal with one fault. */
+export const faulty = (parameter: string, message: string): Faulty => ({
+  kind: 'faulty',
+  faults: [{ message, parameter }],
+});
+
 /** Faults of a request beyond these are not told. */
 export const faultsMax = 50;
 /** Values that were assumed, of which a few are named: a price can have 10,000. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import { isHeldReveal } from '#orders/etching/etchings.store.ts';
+import { isHeldCommit, isHeldReveal } from '#orders/etching/etchings.store.ts';
 import { isOfPackage } from '#orders/mining/packages.store.ts';
 import { deliveringStates } from '#orders/order/order-machine.ts';
 import { earnedBy, type StoredQuote } from '#orders/order/order-request.ts';
@@ -149,6 +149,7 @@ export async function overdueTransactions(
         AND coalesce(t.sent_at, t.made_at) <= $1
         AND NOT ${isOfPackage('t')}
         AND NOT ${isHeldReveal('t')}
+        AND NOT ${isHeldCommit('t')}
         AND NOT ${hasRevealed('t.txid')}
         AND NOT ${hasMinedOutput('t.txid')}
         AND NOT (t.kind = 'commit' AND EXISTS (

@@ -1,11 +1,13 @@
 import type pg from 'pg';
-import { nameStanding } from '#chain/runes/name-standing.queries.ts';
+import { nameRivals } from '#chain/runes/name-standing.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { RequestFault } from '#kernel/requests/request-values.ts';
-import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { anotherOrder } from './etching-standing.ts';
+import { isEtchedByAnother } from './etchings.store.ts';
 import { earliestReveal, nameFault } from './name-fault.ts';
 
 /**
@@ -29,13 +31,7 @@ export async function etchingFaults(
       await requireRunes(client);
       const height = earliestReveal(tip?.height ?? null);
       const fault =
-        rune === null
-          ? null
-          : nameFault(
-              formatSpacedRune({ rune, spacers: spacers ?? 0 }),
-              await nameStanding(client, network, rune),
-              height,
-            );
+        rune === null ? null : await faultOf(client, network, { rune, spacers: spacers ?? 0 }, height);
       return [
         ...(fault === null ? [] : [{ message: `rune: ${fault}`, parameter: 'rune' }]),
         ...endFaults(terms?.heightEnd ?? null, height),
@@ -43,6 +39,18 @@ export async function etchingFaults(
     },
     signal,
   );
+}
+
+/** Why a name cannot be etched, by blocks, the mempool and other orders; null: it can. */
+async function faultOf(
+  client: pg.ClientBase,
+  network: NetworkParameters,
+  spaced: SpacedRune,
+  height: number,
+): Promise<string | null> {
+  const name = formatSpacedRune(spaced);
+  if (await isEtchedByAnother(client, null, spaced.rune)) return anotherOrder(name);
+  return nameFault(name, await nameRivals(client, network, spaced.rune), height);
 }
 
 /** The fault of terms that end before the block after the first that could etch the rune. */

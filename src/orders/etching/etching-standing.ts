@@ -2,24 +2,27 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { type EtchedBy, etchedBy, etchedIn } from '#chain/runes/etched-by.queries.ts';
-import { nameStanding } from '#chain/runes/name-standing.queries.ts';
+import { type NameRivals, nameRivals } from '#chain/runes/name-standing.queries.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { readEtchings, type StoredEtching } from './etchings.store.ts';
+import { isEtchedByAnother, readEtchings, type StoredEtching } from './etchings.store.ts';
 import { earliestReveal, nameFault } from './name-fault.ts';
 import { releasedAboveCommit } from './released-at.ts';
 
 /** How far the etching of an order is. */
 export interface EtchingStanding {
+  /** The index does not have all blocks that payments have, or no runes of them: nothing is decided. */
+  readonly isUnknown: boolean;
   /** Its reveal is stored, and waits for the depth of its commit. */
   readonly isHeld: boolean;
   /** Block of its reveal, in the index or in payments; null: none has it. */
   readonly minedHeight: Height | null;
-  /** The index has the block of the reveal, and no rune of it: another transaction was faster. */
+  /** A block has the reveal, and another transaction etched the name. */
   readonly isNameLost: boolean;
   /** Its reveal was given up, and no block has it: it is not to be sent. */
   readonly isGivenUp: boolean;
@@ -27,16 +30,29 @@ export interface EtchingStanding {
   readonly fault: string | null;
 }
 
-/** Last blocks of the index and of payments; null: nothing is indexed. */
-interface Tips {
-  readonly index: Height | null;
-  readonly payments: Height | null;
-}
-
 interface StandingParts {
   readonly paymentsTip: Height | null;
   readonly network: NetworkParameters;
 }
+
+/** The name of an order, and what blocks have of it. */
+interface NameFacts {
+  readonly orderId: string;
+  readonly rune: Rune;
+  readonly spacers: number | null;
+  /** Last block of the index and of payments, whose runes are known; null: they are not. */
+  readonly tip: Height | null;
+  readonly etched: EtchedBy | null;
+}
+
+const unsigned: EtchingStanding = {
+  isUnknown: false,
+  isHeld: false,
+  minedHeight: null,
+  isNameLost: false,
+  isGivenUp: false,
+  fault: null,
+};
 
 /**
  * Reads how far the etching of an order is; null: it etches nothing.
@@ -51,95 +67,101 @@ export async function readEtchingStanding(
 ): Promise<EtchingStanding | null> {
   const { etching } = order.terms;
   if (etching === undefined) return null;
-  if (etching.rune === null) return unnamedStanding(reveal === null ? null : await etchedIn(tx, reveal));
+  // a name that ord gives waits for nothing, and no one can take it
+  if (etching.rune === null)
+    return {
+      ...unsigned,
+      minedHeight: reveal === null ? null : ((await etchedIn(tx, reveal))?.height ?? null),
+    };
   const rune = asRune(BigInt(etching.rune));
-  const tips: Tips = { index: await indexedTip(tx), payments: paymentsTip };
+  const tip = await knownTip(tx, paymentsTip);
   const etched = await etchedBy(tx, rune);
+  const name: NameFacts = { orderId: order.id, rune, spacers: etching.spacers, tip, etched };
   const all = await readEtchings(tx, order.id);
-  if (reveal === null) {
-    const height = order.state === 'prep' ? earliestReveal(tips.index) : null;
-    return unsignedStanding(
-      all,
-      await faultAt(tx, network, { rune, spacers: etching.spacers }, height, null),
-    );
-  }
+  if (reveal === null) return unsignedStanding(tx, network, order, name, all);
   const stored = all.find((each) => isSame(each.reveal, reveal));
   assert(stored !== undefined, `the reveal of order ${order.id} is stored as an etching`);
-  const facts = {
-    stored,
-    tips,
-    ownHeight: etched !== null && isSame(etched.txid, reveal) ? etched.height : null,
-  };
-  const height = isJudged(facts, etched) ? (tips.index ?? -1) + 1 : null;
-  const fault = await faultAt(tx, network, { rune, spacers: etching.spacers }, height, reveal);
-  return signedStanding(facts, fault);
+  return signedStanding(stored, name, await faultOfSigned(tx, network, stored, name));
 }
 
-/** A name that ord gives waits for nothing, and no one can take it. */
-const unnamedStanding = (etched: EtchedBy | null): EtchingStanding => ({
-  isHeld: false,
-  minedHeight: etched?.height ?? null,
-  isNameLost: false,
-  isGivenUp: false,
-  fault: null,
-});
-
-/** The standing while no stored reveal may be mined. */
-const unsignedStanding = (all: readonly StoredEtching[], fault: string | null): EtchingStanding => ({
-  isHeld: false,
-  minedHeight: null,
-  isNameLost: false,
-  isGivenUp: false,
-  fault: all[0]?.fault ?? fault,
-});
-
-interface SignedFacts {
-  readonly stored: StoredEtching;
-  readonly tips: Tips;
-  /** Block in which the reveal etched the name; null: none has it. */
-  readonly ownHeight: Height | null;
+/** The block up to which the index and payments have all that they can have; null: one of them is behind the other. */
+async function knownTip(tx: pg.ClientBase, paymentsTip: Height | null): Promise<Height | null> {
+  const indexTip = await indexedTip(tx);
+  if (indexTip === null || paymentsTip === null || indexTip < paymentsTip) return null;
+  return (await runeStanding(tx)).state === 'known' ? paymentsTip : null;
 }
 
-const minedHeightOf = ({ ownHeight, stored }: SignedFacts): Height | null => ownHeight ?? stored.revealHeight;
+/** The standing while no stored reveal may be mined: an order that is about to be signed has its name looked up. */
+async function unsignedStanding(
+  tx: pg.ClientBase,
+  network: NetworkParameters,
+  { state }: Pick<Order, 'state'>,
+  name: NameFacts,
+  all: readonly StoredEtching[],
+): Promise<EtchingStanding> {
+  const [newest] = all;
+  if (newest !== undefined && newest.fault !== null)
+    return { ...unsigned, isGivenUp: true, fault: newest.fault };
+  if (state !== 'prep') return unsigned;
+  const { tip, orderId, rune } = name;
+  if (tip === null) return { ...unsigned, isUnknown: true };
+  if (await isEtchedByAnother(tx, orderId, rune))
+    return { ...unsigned, fault: anotherOrder(shownName(name)) };
+  const rivals = await nameRivals(tx, network, rune);
+  return { ...unsigned, fault: nameFault(shownName(name), rivals, earliestReveal(tip)) };
+}
+
+/** Why an order of a name waits for nothing: another one of this service claims it. */
+export const anotherOrder = (name: string): string =>
+  `Another order of this service etches the name ${name}. Choose another name.`;
+
+/** Why the name of a stored reveal cannot be etched; null: it can, or nothing is to be decided yet. */
+async function faultOfSigned(
+  tx: pg.ClientBase,
+  network: NetworkParameters,
+  stored: StoredEtching,
+  name: NameFacts,
+): Promise<string | null> {
+  const { tip, etched, rune } = name;
+  if (tip === null || minedHeightOf(stored, name) !== null) return null;
+  // payments may not have the block of a rival yet, which may have the reveal, too
+  const isTaken = etched !== null && etched.height <= tip;
+  if (!isTaken && (stored.isReleased || !isRipe(stored, tip))) return null;
+  const rivals = decisive(await nameRivals(tx, network, rune));
+  return nameFault(shownName(name), rivals, tip + 1, stored.reveal);
+}
+
+/**
+ * Without pending transactions of which it is not known whether they can etch: anyone can send one for the fee of a
+ * transaction, and the order would lose the fee of its commit.
+ */
+const decisive = (rivals: NameRivals): NameRivals => ({
+  ...rivals,
+  claims: rivals.claims?.filter(({ state }) => state !== 'unknown') ?? null,
+});
 
 /** The standing of a stored reveal. Pure. */
-function signedStanding(facts: SignedFacts, fault: string | null): EtchingStanding {
-  const { stored, tips, ownHeight } = facts;
-  const minedHeight = minedHeightOf(facts);
+function signedStanding(stored: StoredEtching, name: NameFacts, fault: string | null): EtchingStanding {
+  const { tip, etched } = name;
+  const minedHeight = minedHeightOf(stored, name);
   const isMined = minedHeight !== null;
   return {
-    isHeld: !stored.isReleased && !isRipe(facts),
+    isUnknown: tip === null,
+    isHeld: !stored.isReleased && !isMined && !(tip !== null && isRipe(stored, tip)),
     minedHeight,
-    isNameLost: isMined && ownHeight === null && tips.index !== null && tips.index >= minedHeight,
+    isNameLost: isMined && tip !== null && etched !== null && !isSame(etched.txid, stored.reveal),
     isGivenUp: !isMined && stored.fault !== null,
     fault: isMined ? null : (stored.fault ?? fault),
   };
 }
 
-/** Whether the name is looked at: once the reveal may be sent, and where a block has the name. */
-function isJudged(facts: SignedFacts, etched: EtchedBy | null): boolean {
-  const { stored } = facts;
-  if (minedHeightOf(facts) !== null || stored.fault !== null) return false;
-  return etched !== null || (!stored.isReleased && isRipe(facts));
-}
+const minedHeightOf = (stored: StoredEtching, { etched }: NameFacts): Height | null =>
+  etched !== null && isSame(etched.txid, stored.reveal) ? etched.height : stored.revealHeight;
 
-/** Whether the next block may have the reveal, as the index and payments have all blocks before it. */
-function isRipe({ stored: { commitHeight }, tips: { index, payments } }: SignedFacts): boolean {
-  if (commitHeight === null || index === null || payments === null) return false;
-  return Math.min(index, payments) >= commitHeight + releasedAboveCommit;
-}
+/** Whether the next block may have the reveal, as all blocks before it are known. */
+const isRipe = ({ commitHeight }: StoredEtching, tip: Height): boolean =>
+  commitHeight !== null && tip >= commitHeight + releasedAboveCommit;
 
-/** Why a block at a height could not etch the name; null: it could, or the height is null. */
-async function faultAt(
-  tx: pg.ClientBase,
-  network: NetworkParameters,
-  { rune, spacers }: { readonly rune: Rune; readonly spacers: number | null },
-  height: number | null,
-  own: Txid | null,
-): Promise<string | null> {
-  if (height === null) return null;
-  const name = formatSpacedRune({ rune, spacers: spacers ?? 0 });
-  return nameFault(name, await nameStanding(tx, network, rune), height, own);
-}
+const shownName = ({ rune, spacers }: NameFacts): string => formatSpacedRune({ rune, spacers: spacers ?? 0 });
 
 const isSame = (a: Txid, b: Txid): boolean => Buffer.compare(a, b) === 0;

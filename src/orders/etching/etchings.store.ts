@@ -6,11 +6,19 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { minedHeight } from '#payments/payments.queries.ts';
 import { paymentsTipHeight } from '#payments/store/offset.store.ts';
+import { isLiveTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { releasedAboveCommit } from './released-at.ts';
 
 /** SQL: whether a transaction, by its name in the statement, is a reveal that waits for the depth of its commit. */
 export const isHeldReveal = (transaction: string): string =>
   `EXISTS (SELECT FROM service.etchings AS held WHERE held.reveal = ${transaction}.txid AND held.released_at IS NULL)`;
+
+/**
+ * SQL: whether a transaction, by its name in the statement, is the commit of such a reveal. No bump pays for it: a customer
+ * who takes the name by another transaction would get everything except its own fee.
+ */
+export const isHeldCommit = (transaction: string): string =>
+  `EXISTS (SELECT FROM service.etchings AS held WHERE held.commit_txid = ${transaction}.txid AND held.released_at IS NULL)`;
 
 /** A reveal that etches a name, with its commit: both are stored. */
 export interface StoredEtching {
@@ -78,6 +86,21 @@ export async function giveUpEtchings(tx: pg.ClientBase, orderId: string, fault: 
   );
 }
 
+/** Whether another order of this service is about to etch a name: its commit is made. */
+export async function isEtchedByAnother(
+  client: pg.ClientBase,
+  orderId: string | null,
+  rune: Rune,
+): Promise<boolean> {
+  const { rows } = await client.query<{ is_etched: boolean }>(
+    `SELECT EXISTS (SELECT FROM service.etchings AS e
+                     WHERE e.rune = $1 AND e.order_id IS DISTINCT FROM $2 AND e.released_at IS NULL
+                       AND e.given_up_at IS NULL AND ${isLiveTransaction('e.reveal')}) AS is_etched`,
+    [String(rune), orderId],
+  );
+  return rows[0]?.is_etched === true;
+}
+
 /**
  * Orders whose reveal waits and is due: the next block may have it, or a block has etched its name. Costs a look-up for
  * each reveal that waits.
@@ -85,7 +108,7 @@ export async function giveUpEtchings(tx: pg.ClientBase, orderId: string, fault: 
 export async function dueEtchings(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ order_id: string }>(
     `SELECT order_id FROM service.etchings AS e
-      WHERE released_at IS NULL AND given_up_at IS NULL
+      WHERE released_at IS NULL AND given_up_at IS NULL AND ${isLiveTransaction('e.reveal')}
         AND (${minedHeight('e.commit_txid')} + ${releasedAboveCommit} <= least(${indexTipHeight}, ${paymentsTipHeight})
              OR ${isEtched('e.rune')})
       ORDER BY made_at`,

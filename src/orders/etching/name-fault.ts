@@ -1,4 +1,4 @@
-import type { NameStanding } from '#chain/runes/name-standing.queries.ts';
+import type { NameRivals } from '#chain/runes/name-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { maturityBlocks } from '#kernel/runes/rune.ts';
 
@@ -18,7 +18,7 @@ export const earliestReveal = (tip: number | null): number => (tip ?? -1) + 1 + 
  */
 export function nameFault(
   name: string,
-  { rune, unlock, claims }: NameStanding,
+  { rune, unlock, claims }: NameRivals,
   height: number,
   own: Txid | null = null,
 ): string | null {

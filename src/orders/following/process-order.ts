@@ -402,7 +402,7 @@ function placedOf(
   items: CollectionStanding | null,
 ): PlacedPayments | null {
   if (!isDeliveryDue(order, known)) return null;
-  if (items === 'waiting') return { kind: 'pending' };
+  if (items === 'waiting' || known.etching?.isUnknown === true) return { kind: 'pending' };
   if (items !== null && items !== 'held') return { kind: 'unwanted', reason: reasonWithoutItems[items] };
   const standing = known.stocked?.standing ?? 'here';
   const reason = unwantedReason(order, known);

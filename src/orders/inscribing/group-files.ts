@@ -62,16 +62,16 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
 }
 
 /**
- * The most that the reveal of one file may weigh. A burn is sent together with its reveal, and the inventory waits
- * for no miner: both keep to what nodes relay.
+ * The most that the reveal of one file may weigh. A burn is sent together with its reveal, the inventory waits for no
+ * miner, and no miner keeps the reveal of an etching until its commit is deep: all keep to what nodes relay.
  */
-const revealWeightMax = ({ nonStandard, burn, inventory }: OrderTerms): number =>
-  nonStandard && !burn && inventory === null ? minedWeightMax : standardWeightMax;
+const revealWeightMax = ({ nonStandard, burn, inventory, etching }: OrderTerms): number =>
+  nonStandard && !burn && inventory === null && etching === null ? minedWeightMax : standardWeightMax;
 
 function tooLarge(terms: SettledTerms, file: number, weight: number): OrderRefusal {
   const max = revealWeightMax(terms);
   const why = terms.nonStandard
-    ? 'a miner takes neither what is burned nor sats of the inventory directly'
+    ? 'a miner takes neither what is burned, nor sats of the inventory, nor etchings directly'
     : 'this service has no other way to mine it';
   const bound =
     max === minedWeightMax ? `a block has room for ${max}` : `nodes relay ${max} at most, and ${why}`;

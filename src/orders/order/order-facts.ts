@@ -182,7 +182,7 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
     return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
   },
-  completed: ({ isRevealed }) => (isRevealed ? null : 'undone'),
+  completed: ({ isRevealed, isNameLost }) => (isRevealed && !isNameLost ? null : 'undone'),
   expired: (facts) => {
     const payment = facts.isCancelAsked ? null : paidEvent(facts);
     // it was paid in time, and that was found out late, or taken back by a reorganisation for a while
@@ -192,13 +192,13 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   'waiting-refund': (facts) => {
     // it is given up before it is looked at
     if (facts.hasReveal && facts.isUnmined) return null;
-    if (isDelivering(facts)) return 'planned';
+    if (isDelivering(facts)) return plannedEvent(facts);
     if (facts.refund === 'deep') return 'refunded';
     return paidAfterAll(facts) ?? (holdsAny(facts) ? null : 'gone');
   },
   refunded: ({ refund }) => (refund === 'deep' ? null : 'undone'),
   error: (facts) => {
-    if (isDelivering(facts) && !facts.isNameLost) return 'planned';
+    if (isDelivering(facts) && !facts.isNameLost) return plannedEvent(facts);
     return facts.wasShort && !facts.hasReveal ? 'gone' : null;
   },
 };

@@ -135,10 +135,17 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     gone: 'expired',
     // a block has the reveal that nobody sent any more, and so no refund of the same money
     planned: 'queued',
+    committed: 'waiting-reveal',
   },
   refunded: { owing: 'waiting-refund', undone: 'waiting-refund' },
   // `gone`: what was paid does not pay for its transactions, and more may
-  error: { retried: 'prep', gone: 'waiting-payment', refunding: 'waiting-refund', planned: 'queued' },
+  error: {
+    retried: 'prep',
+    gone: 'waiting-payment',
+    refunding: 'waiting-refund',
+    planned: 'queued',
+    committed: 'waiting-reveal',
+  },
 };
 
 /** States of orders whose transactions are stored, and not delivered yet. */

@@ -317,7 +317,7 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 /**
  * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose sat
  * of the inventory it may spend; those of which a miner may have a reveal that was given up; and those whose inscription a
- * stranger took before its burn, which a reorganisation may give back.
+ * stranger took before its burn, or whose name, which a reorganisation may give back.
  */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -331,6 +331,7 @@ export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<str
          OR (state = 'error'
              AND EXISTS (SELECT FROM service.wallet_transactions AS t
                           WHERE t.order_id = orders.id AND t.kind = 'burn' AND t.superseded_at IS NULL))
+         OR (state = 'error' AND EXISTS (SELECT FROM service.etchings AS e WHERE e.order_id = orders.id))
       ORDER BY created_at`,
   );
   return rows.map(({ id }) => id);

@@ -4,7 +4,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { type Faulty, isGiven } from '#kernel/requests/request-values.ts';
+import { type Faulty, faulty, isGiven } from '#kernel/requests/request-values.ts';
 import type { QuotedItems } from '#orders/collections/ordered-items.ts';
 import { readCollectionOrder } from '#orders/collections/read-collection-order.ts';
 import type { PriceBody } from '#orders/reading/read-price.ts';
@@ -41,8 +41,3 @@ export async function itemsOfPrice(
 /** Items that are not known before the order is made. Pure. */
 export const drawnOf = (items: QuotedItems | null): number =>
   items === null || items.isRequested ? 0 : items.items.length;
-
-const faulty = (parameter: string, message: string): Faulty => ({
-  kind: 'faulty',
-  faults: [{ message, parameter }],
-});

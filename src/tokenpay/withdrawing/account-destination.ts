@@ -1,10 +1,9 @@
 import type pg from 'pg';
 import { checkDestination } from '#kernel/bitcoin/destination.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import type { Faulty } from '#kernel/requests/request-values.ts';
+import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readAllowed } from './addresses.store.ts';
-import { faulty } from './asking-faults.ts';
 
 /** The script of an address that this account may withdraw to, or why it may not. */
 export async function accountDestination(

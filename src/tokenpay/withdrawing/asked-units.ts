@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import type { Faulty } from '#kernel/requests/request-values.ts';
+import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
 import { readAmount } from '#kernel/runes/read-amount.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
@@ -9,7 +9,6 @@ import { satsAsset } from '#purse/ledger/ledger.ts';
 import { storedRunes } from '#tokenpay/order/token-runes.store.ts';
 import { coinDecimals } from '#tokenpay/telling/token-order-answer.ts';
 import { tokenAmount } from '#tokenpay/token-amount.ts';
-import { faulty } from './asking-faults.ts';
 import type { SentWithdrawal } from './read-withdrawal.ts';
 import type { ShownRune } from './withdrawal-answer.ts';
 

@@ -1,6 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { Faulty } from '#kernel/requests/request-values.ts';
+import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
@@ -119,9 +119,3 @@ export function rateFault(
       )
     : null;
 }
-
-/** One fault of a request. */
-export const faulty = (parameter: string, message: string): Faulty => ({
-  kind: 'faulty',
-  faults: [{ message, parameter }],
-});

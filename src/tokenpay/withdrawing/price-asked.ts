@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
-import type { Faulty } from '#kernel/requests/request-values.ts';
+import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 import { coinDecimals } from '#tokenpay/telling/token-order-answer.ts';
 import type { NamedUnits } from './asked-units.ts';
-import { faulty, wordsOf } from './asking-faults.ts';
+import { wordsOf } from './asking-faults.ts';
 import { nameWithdrawals } from './name-withdrawals.ts';
 import { quoteWithdrawal } from './planning/quote-withdrawal.ts';
 import type { SentWithdrawal } from './read-withdrawal.ts';

@@ -298,6 +298,31 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(await differences()).toEqual([]);
   });
 
+  test('of two orders for one name the first that commits has it, and no third one is taken', async () => {
+    const body = { rune: 'WANTEDBYSEVERAL', premine: 5 };
+    const [first, second] = [await order(body), await order(body)];
+    await committed(first);
+    await service.chain.payAddress(second.charge.address, second.charge.amount);
+    await untilState(second.id, 'waiting-confirmation');
+    await service.chain.mineMempool();
+    const shown = await untilState(second.id, 'waiting-refund');
+    expect(shown.error).toMatch(/^Another order of this service etches the name WANTEDBYSEVERAL\./u);
+    const refused = await service.post('/runes/etch', { receiveAddress: addressOf(receiver), ...body });
+    expect([refused.status, JSON.stringify(await refused.json())]).toEqual([
+      400,
+      expect.stringContaining('Another order of this service etches the name'),
+    ]);
+    const { refund } = await until(second.id, ({ refund: sent }) => sent !== undefined);
+    expect(refund!.amount).toBeGreaterThan(second.charge.amount - 500);
+    await service.chain.mineEmpty(4);
+    const { etchingTx } = await until(first.id, ({ etchingTx: sent }) => sent?.reveal !== undefined);
+    await service.eventually(async () => (await mempool()).includes(etchingTx!.reveal!));
+    await service.chain.mineMempool();
+    await untilState(first.id, 'completed');
+    await untilState(second.id, 'refunded');
+    expect(await differences()).toEqual([]);
+  });
+
   test('a restart while it waits, and a commit that a reorganisation takes back, end in the same etching', async () => {
     const made = await order({ rune: 'AFTERALLOFTHAT', terms: { amount: 1, cap: 10 } });
     const { etchingTx } = await committed(made);
