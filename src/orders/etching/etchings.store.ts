@@ -6,7 +6,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { minedHeight } from '#payments/payments.queries.ts';
 import { paymentsTipHeight } from '#payments/store/offset.store.ts';
-import { isLiveTransaction } from '#purse/transactions/wallet-transactions.store.ts';
+import { isLive } from '#purse/transactions/spends.store.ts';
 import { releasedAboveCommit } from './released-at.ts';
 
 /** SQL: whether a transaction, by its name in the statement, is a reveal that waits for the depth of its commit. */
@@ -95,7 +95,7 @@ export async function isEtchedByAnother(
   const { rows } = await client.query<{ is_etched: boolean }>(
     `SELECT EXISTS (SELECT FROM service.etchings AS e
                      WHERE e.rune = $1 AND e.order_id IS DISTINCT FROM $2 AND e.released_at IS NULL
-                       AND e.given_up_at IS NULL AND ${isLiveTransaction('e.reveal')}) AS is_etched`,
+                       AND e.given_up_at IS NULL AND ${isLive('e.reveal')}) AS is_etched`,
     [String(rune), orderId],
   );
   return rows[0]?.is_etched === true;
@@ -108,7 +108,7 @@ export async function isEtchedByAnother(
 export async function dueEtchings(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ order_id: string }>(
     `SELECT order_id FROM service.etchings AS e
-      WHERE released_at IS NULL AND given_up_at IS NULL AND ${isLiveTransaction('e.reveal')}
+      WHERE released_at IS NULL AND given_up_at IS NULL AND ${isLive('e.reveal')}
         AND (${minedHeight('e.commit_txid')} + ${releasedAboveCommit} <= least(${indexTipHeight}, ${paymentsTipHeight})
              OR ${isEtched('e.rune')})
       ORDER BY made_at`,

@@ -4,11 +4,6 @@ import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { beginSpends, countSpends, refuseTaken } from './spends.store.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
-/** SQL: whether a stored transaction, whose txid an expression gives, may be mined: nothing has taken its place. */
-export const isLiveTransaction = (txid: string): string =>
-  `EXISTS (SELECT FROM service.wallet_transactions AS live
-            WHERE live.txid = ${txid} AND live.superseded_at IS NULL)`;
-
 /**
  * `burn`: what burns the inscriptions of a reveal. `return`: what sends deposits home that no delivery uses. `bump`:
  * what pays for others that are stuck. `payout`: what pays partners and the operator.
