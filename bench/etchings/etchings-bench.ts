@@ -95,6 +95,7 @@ class EtchingService {
     await this.#untilSent('commit', waiting);
     await this.#mineCommits(waiting);
     await this.#untilIn('waiting-reveal', waiting);
+    await this.#untilFollowed();
     // three of the four blocks above the commits
     const beside = await this.#blockCpuMs();
     await this.#chain.mine();
@@ -190,6 +191,14 @@ class EtchingService {
     return this.#until(
       `SELECT count(*)::integer AS count FROM service.orders WHERE state = '${state}'`,
       count,
+    );
+  }
+
+  /** Orders have looked at all payments: the block of the commits is news for each of them. */
+  #untilFollowed(): Promise<void> {
+    return this.#until(
+      `SELECT ((SELECT change FROM service.orders_offset) >= (SELECT max(change) FROM service.payments_seen))::integer AS count`,
+      1,
     );
   }
 
