@@ -122,8 +122,9 @@ function asideFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * Withdrawals of accounts spend what charges and earlier withdrawals left, never a coin of a customer's order, and keep
- * all that is left in outputs of the service's own keys: one with sats, and one with runes. No sats go with a runestone.
+ * Withdrawals of accounts spend what charges and earlier withdrawals left, never a coin of a customer's order, and
+ * keep all that is left in outputs of the service's own keys: one with sats, and one with runes. No sats go with a
+ * runestone.
  */
 function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'withdrawal')) return null;
@@ -319,9 +320,9 @@ const isAnchor = ({ script }: Pick<PlannedOutput, 'script'>): boolean => scriptT
 const isBurned = ({ script }: PlannedOutput): boolean => script[0] === opReturn;
 
 /**
- * Judges where customers are paid: where money may go, and not back to the wallet: neither to a script that the plan spends nor
- * to one that it keeps. A parent that waits for its last reveal stays, and names its key. Each script is judged once for
- * the least it gets: most orders have one.
+ * Judges where customers are paid: where money may go, and not back to the wallet: neither to a script that the plan
+ * spends nor to one that it keeps. A parent that waits for its last reveal stays, and names its key. Each script is
+ * judged once for the least it gets: most orders have one.
  */
 function destinationFault({ inputs, outputs }: TransactionPlan): string | null {
   const spent = inputs.filter((input) => !isAnchor(input));

@@ -5,7 +5,10 @@ import { formBatches } from './form-batches.ts';
 import { makeBatch } from './make-batch.ts';
 import { postBatch, settleBatch } from './settle-batch.ts';
 
-/** Withdrawals of accounts as batches, and what joins their small coins, which payouts sign, send and follow (ADR 93, 94). */
+/**
+ * Withdrawals of accounts as batches, and what joins their small coins, which payouts sign, send and follow (ADR 93,
+ * 94).
+ */
 export const accountBatches = (policy: BatchPolicy): WithdrawalBatches => ({
   form: formBatches,
   consolidate: (parts, standing) => formConsolidation(parts, standing, policy.consolidation),

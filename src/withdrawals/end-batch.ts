@@ -47,8 +47,8 @@ export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Pr
 }
 
 /**
- * Gives each withdrawal of a batch that cannot be made one of its own, so one stops no others. A batch that was given up
- * keeps the first one: a block may still have its transaction, which is followed. Returns why it waits where that
+ * Gives each withdrawal of a batch that cannot be made one of its own, so one stops no others. A batch that was given
+ * up keeps the first one: a block may still have its transaction, which is followed. Returns why it waits where that
  * changes nothing: it has one withdrawal, or its transaction may be mined.
  */
 export async function partBatch(

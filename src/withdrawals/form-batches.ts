@@ -11,8 +11,8 @@ import {
 import { cancelWished } from './cancel-withdrawal.ts';
 
 /**
- * Withdrawals of one batch: with 500 outputs of P2TR and as many inputs it has 50,000 virtual bytes, half of what a payout
- * has at most.
+ * Withdrawals of one batch: with 500 outputs of P2TR and as many inputs it has 50,000 virtual bytes, half of what a
+ * payout has at most.
  */
 export const batchMax = 500;
 

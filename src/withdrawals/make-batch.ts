@@ -145,7 +145,9 @@ function mayCost(
   return fee <= (charged > first ? charged : first) + bumpMax;
 }
 
-/** A plan that is refused is a fault of ours: each of its withdrawals is tried by itself, as where it is not covered. */
+/**
+ * A plan that is refused is a fault of ours: each of its withdrawals is tried by itself, as where it is not covered.
+ */
 async function signOrPart(
   parts: PayoutParts,
   ready: ReadyBatch,

@@ -6,9 +6,9 @@ import { withdrawalFault } from '#tokenpay/withdrawing/planning/withdrawal-fault
 import { type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
 
 /**
- * Signs the plan of a batch and stores it, after the rules of runes have followed it and the signer has compared it with
- * what the index says of its inputs. Returns the words of a rule that refuses it: a fault of ours. Throws `OutputTaken` and
- * `NotCovered`.
+ * Signs the plan of a batch and stores it, after the rules of runes have followed it and the signer has compared it
+ * with what the index says of its inputs. Returns the words of a rule that refuses it: a fault of ours. Throws
+ * `OutputTaken` and `NotCovered`.
  */
 export async function signAndStore(
   parts: PayoutParts,

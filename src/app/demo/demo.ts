@@ -73,7 +73,10 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
   };
 }
 
-/** The settings by which commands in another terminal ask the node: its port is another one at each start. For a shell. */
+/**
+ * The settings by which commands in another terminal ask the node: its port is another one at each start. For a
+ * shell.
+ */
 const nodeSettings = ({ rpcUrl, cookieFile }: DemoNode): string =>
   [
     `export BITCOIN_RPC_URL=${rpcUrl}`,

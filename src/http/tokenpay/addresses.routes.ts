@@ -4,10 +4,9 @@ import { askerOf } from '#http/server/access/asker.ts';
 import { shopRequests, withdraws } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
-import type { AccountAddresses } from '#tokenpay/withdrawing/account-addresses.ts';
 import { addressesMax } from '#tokenpay/withdrawing/addresses.store.ts';
 import { keyOf } from './key-of.ts';
+import { neededWithdrawals } from './needed-withdrawals.ts';
 
 const url = '/tokenpay/user/account/addresses';
 const exampleAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -42,7 +41,7 @@ export function addressesRoutes(app: App, deps: AppDependencies): void {
     config: { errors: 'tokenpay', guard: shopRequests },
     handler: async (_request, reply) => {
       reply.header('cache-control', 'no-store');
-      return { addresses: await needed(deps).list(keyOf(askerOf(reply).key).account) };
+      return { addresses: await neededWithdrawals(deps).addresses.list(keyOf(askerOf(reply).key).account) };
     },
   });
   apiRoute(app, {
@@ -60,7 +59,9 @@ export function addressesRoutes(app: App, deps: AppDependencies): void {
       reply.header('cache-control', 'no-store');
       const { address = '' } = request.body;
       if (address === '') throw refuseFaults([{ message: 'address is required.', parameter: 'address' }]);
-      return unlessFaulty(await needed(deps).add(keyOf(askerOf(reply).key).account, address)).listed;
+      return unlessFaulty(
+        await neededWithdrawals(deps).addresses.add(keyOf(askerOf(reply).key).account, address),
+      ).listed;
     },
   });
   apiRoute(app, {
@@ -79,13 +80,8 @@ export function addressesRoutes(app: App, deps: AppDependencies): void {
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
       const { account } = keyOf(askerOf(reply).key);
-      unlessFaulty(await needed(deps).delete(account, request.params.address));
-      return { addresses: await needed(deps).list(account) };
+      unlessFaulty(await neededWithdrawals(deps).addresses.delete(account, request.params.address));
+      return { addresses: await neededWithdrawals(deps).addresses.list(account) };
     },
   });
-}
-
-function needed({ withdrawals = null }: AppDependencies): AccountAddresses {
-  if (withdrawals === null) throw new AppError('orders_off', 'this service makes no withdrawals');
-  return withdrawals.addresses;
 }

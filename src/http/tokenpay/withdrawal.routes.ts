@@ -13,6 +13,7 @@ import type { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawa
 import { readWithdrawal, type SentWithdrawal } from '#tokenpay/withdrawing/read-withdrawal.ts';
 import { addressesRoutes } from './addresses.routes.ts';
 import { keyOf } from './key-of.ts';
+import { neededWithdrawals } from './needed-withdrawals.ts';
 import { createdWithdrawal, dryRun, withdrawal, withdrawalBody } from './withdrawal.schemas.ts';
 
 const exampleWithdrawal = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
@@ -45,7 +46,7 @@ function askRoute(app: App, deps: AppDependencies): void {
     },
     config: { errors: 'tokenpay', guard: withdraws, body: 'exactJson', failures: [404, 409, 422, 503] },
     handler: async (request, reply) => {
-      const withdrawals = needed(deps);
+      const withdrawals = neededWithdrawals(deps);
       const { orders = null } = deps;
       reply.header('cache-control', 'no-store');
       if (orders === null) throw new AppError('orders_off', 'this service makes no withdrawals');
@@ -100,7 +101,7 @@ function readRoute(app: App, deps: AppDependencies, url: string, operationId: st
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
       const { account } = keyOf(askerOf(reply).key);
-      return found(await needed(deps).read(account, readId(request.params))) as never;
+      return found(await neededWithdrawals(deps).read(account, readId(request.params))) as never;
     },
   });
 }
@@ -120,7 +121,7 @@ function cancelRoute(app: App, deps: AppDependencies): void {
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
       const { account } = keyOf(askerOf(reply).key);
-      return found(await needed(deps).cancel(account, readId(request.params))) as never;
+      return found(await neededWithdrawals(deps).cancel(account, readId(request.params))) as never;
     },
   });
 }
@@ -137,9 +138,4 @@ const noWithdrawalId = `withdrawal not found: this is not the id of a withdrawal
 function found(answer: object | null): object {
   if (answer === null) throw new AppError('not_found', 'withdrawal not found');
   return answer;
-}
-
-function needed({ withdrawals = null }: AppDependencies): AccountWithdrawals {
-  if (withdrawals === null) throw new AppError('orders_off', 'this service makes no withdrawals');
-  return withdrawals;
 }

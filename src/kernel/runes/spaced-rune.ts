@@ -10,7 +10,7 @@ const spacer = '•';
 
 /** The form of a name in words, for messages. */
 export const runeNameForm =
-  'A name is 1 to 28 capital letters, with single • or . between them, and not above BCGDENLQRQWDSLRUGSNLBTMFIJAV';
+  'A name is capital letters, 28 at most and not above BCGDENLQRQWDSLRUGSNLBTMFIJAV, with single • or . between them';
 
 /** Letters and spacers. Spacers after the last letter are legal and not shown, as in ord. */
 export function formatSpacedRune({ rune, spacers }: SpacedRune): string {

@@ -17,8 +17,8 @@ import { insertBump, type StoredBumpPlan } from './bump.store.ts';
 import type { WantedStore } from './bump-round.ts';
 
 /**
- * Signs a bump and stores it in one transaction, before anything is sent: its family. Null: an order that it pays for is no
- * longer under way, it is stored already, or another plan has taken a coin of it.
+ * Signs a bump and stores it in one transaction, before anything is sent: its family. Null: an order that it pays for
+ * is no longer under way, it is stored already, or another plan has taken a coin of it.
  */
 export async function keepBump(
   { client, signer, log }: { client: pg.ClientBase; signer: OrderSigner; log: Logger },

@@ -24,8 +24,8 @@ export const shownOrderType = (kind: OrderKind, { etching }: Pick<StoredTerms, '
   etching === undefined ? kind : 'rune-etch';
 
 /**
- * The rune of an order, flat, as the public client has it (client-compat 1.5): amounts in units of the rune, `cap` a count.
- * A number where JSON has it exactly, else a text. Null: it etches nothing.
+ * The rune of an order, flat, as the public client has it (client-compat 1.5): amounts in units of the rune, `cap` a
+ * count. A number where JSON has it exactly, else a text. Null: it etches nothing.
  */
 export function runeProperties({ etching: stored }: Pick<StoredTerms, 'etching'>): object | null {
   if (stored === undefined) return null;

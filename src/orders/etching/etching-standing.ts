@@ -7,12 +7,13 @@ import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { asRune, type Rune } from '#kernel/runes/rune.ts';
-import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { asRune } from '#kernel/runes/rune.ts';
+import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { isEtchedByAnother, readEtchings, type StoredEtching } from './etchings.store.ts';
-import { earliestReveal, nameFault } from './name-fault.ts';
+import { readEtchings, type StoredEtching } from './etchings.store.ts';
+import { nameFault } from './name-fault.ts';
 import { releasedAboveCommit } from './released-at.ts';
+import { unsignedNameFault } from './unsigned-name-fault.ts';
 
 /** How far the etching of an order is. */
 export interface EtchingStanding {
@@ -36,10 +37,8 @@ interface StandingParts {
 }
 
 /** The name of an order, and what blocks have of it. */
-interface NameFacts {
+interface NameFacts extends SpacedRune {
   readonly orderId: string;
-  readonly rune: Rune;
-  readonly spacers: number | null;
   /** Last block of the index and of payments, whose runes are known; null: they are not. */
   readonly tip: Height | null;
   readonly etched: EtchedBy | null;
@@ -76,7 +75,7 @@ export async function readEtchingStanding(
   const rune = asRune(BigInt(etching.rune));
   const tip = await knownTip(tx, paymentsTip);
   const etched = await etchedBy(tx, rune);
-  const name: NameFacts = { orderId: order.id, rune, spacers: etching.spacers, tip, etched };
+  const name: NameFacts = { orderId: order.id, rune, spacers: etching.spacers ?? 0, tip, etched };
   const all = await readEtchings(tx, order.id);
   if (reveal === null) return unsignedStanding(tx, network, order, name, all);
   const stored = all.find((each) => isSame(each.reveal, reveal));
@@ -103,17 +102,10 @@ async function unsignedStanding(
   if (newest !== undefined && newest.fault !== null)
     return { ...unsigned, isGivenUp: true, fault: newest.fault };
   if (state !== 'prep') return unsigned;
-  const { tip, orderId, rune } = name;
+  const { tip, orderId } = name;
   if (tip === null) return { ...unsigned, isUnknown: true };
-  if (await isEtchedByAnother(tx, orderId, rune))
-    return { ...unsigned, fault: anotherOrder(shownName(name)) };
-  const rivals = await nameRivals(tx, network, rune);
-  return { ...unsigned, fault: nameFault(shownName(name), rivals, earliestReveal(tip)) };
+  return { ...unsigned, fault: await unsignedNameFault(tx, network, name, tip, orderId) };
 }
-
-/** Why an order of a name waits for nothing: another one of this service claims it. */
-export const anotherOrder = (name: string): string =>
-  `Another order of this service etches the name ${name}. Choose another name.`;
 
 /** Why the name of a stored reveal cannot be etched; null: it can, or nothing is to be decided yet. */
 async function faultOfSigned(
@@ -128,7 +120,7 @@ async function faultOfSigned(
   const isTaken = etched !== null && etched.height <= tip;
   if (!isTaken && (stored.isReleased || !isRipe(stored, tip))) return null;
   const rivals = decisive(await nameRivals(tx, network, rune));
-  return nameFault(shownName(name), rivals, tip + 1, stored.reveal);
+  return nameFault(formatSpacedRune(name), rivals, tip + 1, stored.reveal);
 }
 
 /**
@@ -161,7 +153,5 @@ const minedHeightOf = (stored: StoredEtching, { etched }: NameFacts): Height | n
 /** Whether the next block may have the reveal, as all blocks before it are known. */
 const isRipe = ({ commitHeight }: StoredEtching, tip: Height): boolean =>
   commitHeight !== null && tip >= commitHeight + releasedAboveCommit;
-
-const shownName = ({ rune, spacers }: NameFacts): string => formatSpacedRune({ rune, spacers: spacers ?? 0 });
 
 const isSame = (a: Txid, b: Txid): boolean => Buffer.compare(a, b) === 0;

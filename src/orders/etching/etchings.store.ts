@@ -14,8 +14,8 @@ export const isHeldReveal = (transaction: string): string =>
   `EXISTS (SELECT FROM service.etchings AS held WHERE held.reveal = ${transaction}.txid AND held.released_at IS NULL)`;
 
 /**
- * SQL: whether a transaction, by its name in the statement, is the commit of such a reveal. No bump pays for it: a customer
- * who takes the name by another transaction would get everything except its own fee.
+ * SQL: whether a transaction, by its name in the statement, is the commit of such a reveal. No bump pays for it: a
+ * customer who takes the name by another transaction would get everything except its own fee.
  */
 export const isHeldCommit = (transaction: string): string =>
   `EXISTS (SELECT FROM service.etchings AS held WHERE held.commit_txid = ${transaction}.txid AND held.released_at IS NULL)`;

@@ -314,9 +314,9 @@ async function supersedeGivenUp(
 }
 
 /**
- * Gives up all reveals: a miner was to take the only one, or its name is taken, or the sats of all are lost. The commit may have been
- * sent, or is in a block: it stays then, and what it holds is spent by key, so that only one of that and a reveal
- * is ever mined. A commit that nothing sent is given up, too.
+ * Gives up all reveals: a miner was to take the only one, or its name is taken, or the sats of all are lost. The
+ * commit may have been sent, or is in a block: it stays then, and what it holds is spent by key, so that only one of
+ * that and a reveal is ever mined. A commit that nothing sent is given up, too.
  */
 export async function giveUpReveals(
   tx: pg.ClientBase,

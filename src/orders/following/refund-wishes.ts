@@ -24,8 +24,8 @@ export interface WishesParts {
 /**
  * Decides about orders that their operator wants paid back although their transactions are stored. It is done where
  * neither the mempool nor a block has one of them: these are never sent again, and the refund spends what they spend,
- * so that only one of both is ever mined. An order that lacks a sat of the inventory gets the address for what is refunded of
- * it, and stays. Returns the orders that were decided about. Throws the codes of NodeRpc.
+ * so that only one of both is ever mined. An order that lacks a sat of the inventory gets the address for what is
+ * refunded of it, and stays. Returns the orders that were decided about. Throws the codes of NodeRpc.
  */
 export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
   const wishes = await refundWishes(client);
@@ -60,8 +60,8 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
 const refused = 'It is not paid back: the mempool or a block has a transaction that spends its payments.';
 
 /**
- * Whether nothing spends what these transactions spend, neither in the mempool nor in a block. Then none of them is there:
- * all stand on payments.
+ * Whether nothing spends what these transactions spend, neither in the mempool nor in a block. Then none of them is
+ * there: all stand on payments.
  */
 async function areFree(node: NodeRpc, transactions: readonly OrderTransaction[]): Promise<boolean> {
   const own = new Set<string>(transactions.map(({ txid }) => displayHash(txid)));

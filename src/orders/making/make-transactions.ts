@@ -104,12 +104,10 @@ async function holdEtching(
     `order ${id} has a commit and a reveal for its etching`,
   );
   await insertEtching(tx, { orderId: id, commit: commit.txid, reveal: reveal.txid, rune });
-  const [committed] = commit.plan.outputs;
   const runestone = reveal.plan.outputs.at(-1);
-  assert(committed?.kind === 'commit', 'the first output of a commit is for its reveal');
   assert(runestone?.value === 0n, 'the last output of a reveal that etches is the runestone');
-  const scripts = [committed, runestone].map(({ script }) => ({ script, sinceHeight: nextBlock }));
-  await watchScripts(tx, ownWatcherOf(id), scripts);
+  await watchCommit(tx, id, commit);
+  await watchScripts(tx, ownWatcherOf(id), [{ script: runestone.script, sinceHeight: nextBlock }]);
 }
 
 /** Stores that a miner takes the reveal of an order with its commit, where nodes do not relay it. */
@@ -127,8 +125,16 @@ async function packForMiner(
   const isAlone = reveals.length === 1 && paidTo === 'wallet';
   assert(isAlone && commit !== undefined && reveal !== undefined, `order ${id} has one reveal for a miner`);
   await insertPackage(tx, { orderId: id, commit: commit.txid, reveal: reveal.txid, hours });
-  // the block of the commit is known by what it has for the reveal
-  const [committed] = commit.plan.outputs;
+  await watchCommit(tx, id, commit);
+}
+
+/** The block of a commit is known by what it has for its reveal. */
+async function watchCommit(
+  tx: pg.ClientBase,
+  id: string,
+  { plan }: Pick<StoredTransaction, 'plan'>,
+): Promise<void> {
+  const [committed] = plan.outputs;
   assert(committed?.kind === 'commit', 'the first output of a commit is for its reveal');
   await watchScripts(tx, ownWatcherOf(id), [{ script: committed.script, sinceHeight: nextBlock }]);
 }

@@ -164,8 +164,8 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
 }
 
 /**
- * Pays what is owed of an order back to a script; of one whose transactions are stored, if the node has none of them: the
- * service decides, and its `error` says why not. Throws `order_unknown`, `order_refuses`, `destination_own` and
+ * Pays what is owed of an order back to a script; of one whose transactions are stored, if the node has none of them:
+ * the service decides, and its `error` says why not. Throws `order_unknown`, `order_refuses`, `destination_own` and
  * `destination_refused`.
  */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {

@@ -59,7 +59,10 @@ export interface OrderFacts {
   readonly isRevealHeld: boolean;
   /** A block has its reveal, and another transaction has etched the name. */
   readonly isNameLost: boolean;
-  /** A miner was to take the reveal, which it refused, or which no block had in time; or the sats of all files are gone for good; or its name cannot be etched. */
+  /**
+   * A miner was to take the reveal, which it refused, or which no block had in time; or the sats of all files are
+   * gone for good; or its name cannot be etched.
+   */
   readonly isUnmined: boolean;
   /**
    * What pays money back or sends deposits home: stored, with all that it spends; `deep`: and nothing else is left.
@@ -192,13 +195,13 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   'waiting-refund': (facts) => {
     // it is given up before it is looked at
     if (facts.hasReveal && facts.isUnmined) return null;
-    if (isDelivering(facts)) return plannedEvent(facts);
+    if (isBackInDelivery(facts)) return plannedEvent(facts);
     if (facts.refund === 'deep') return 'refunded';
     return paidAfterAll(facts) ?? (holdsAny(facts) ? null : 'gone');
   },
   refunded: ({ refund }) => (refund === 'deep' ? null : 'undone'),
   error: (facts) => {
-    if (isDelivering(facts) && !facts.isNameLost) return plannedEvent(facts);
+    if (isBackInDelivery(facts) && !facts.isNameLost) return plannedEvent(facts);
     return facts.wasShort && !facts.hasReveal ? 'gone' : null;
   },
 };
@@ -214,7 +217,7 @@ export const paidAfterAll = (facts: OrderFacts): 'paid' | 'seen' | null =>
  * A block has a reveal that was given up: it is taken up again, and nothing else can spend its payments. Or a
  * reorganisation gave back what a stranger took.
  */
-const isDelivering = (facts: OrderFacts): boolean =>
+const isBackInDelivery = (facts: OrderFacts): boolean =>
   facts.hasReveal && !facts.isAnchorTaken && !facts.isUnmined && lostPayment(facts) === null;
 
 /** What a reorganisation does to an order that was paid, or with `seen` to one whose payment was seen. */

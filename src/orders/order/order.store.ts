@@ -220,7 +220,10 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<D
 /** Bytes of leaves in one statement: an order has up to 50 MB of them, and the event loop waits 4 ms for as many. */
 const leafBytesAtOnce = 1_000_000;
 
-/** SQL: rows of leaves that were sent one after the other (an array of bytes is sent as hex, which takes five times as long). */
+/**
+ * SQL: rows of leaves that were sent one after the other (an array of bytes is sent as hex, which takes five times as
+ * long).
+ */
 const leavesOf = (
   order: string,
   first: string,
@@ -315,9 +318,9 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 }
 
 /**
- * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose sat
- * of the inventory it may spend; those of which a miner may have a reveal that was given up; and those whose inscription a
- * stranger took before its burn, or whose name, which a reorganisation may give back.
+ * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose
+ * sat of the inventory it may spend; those of which a miner may have a reveal that was given up; and those whose
+ * inscription a stranger took before its burn, or whose name, which a reorganisation may give back.
  */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(

@@ -65,8 +65,8 @@ export interface ReadPriceQuery {
 }
 
 /**
- * The etching that the legacy form has a price of, as it has no fields for one: a name of 13 letters, a symbol, a premine,
- * and terms. Their pushes are about as long as any that people choose.
+ * The etching that the legacy form has a price of, as it has no fields for one: a name of 13 letters, a symbol, a
+ * premine, and terms. Their pushes are about as long as any that people choose.
  */
 const assumedEtching: Etching = {
   ...plainEtching,

@@ -14,8 +14,8 @@ import type { AuditedPayout } from './audit-payout.ts';
 const pagePayouts = 50;
 
 /**
- * The ids of the next payouts after an id (null: from the first on); empty: there are no more. Batches of withdrawals are
- * left out: they move more than sats, so the audit of token payments proves them.
+ * The ids of the next payouts after an id (null: from the first on); empty: there are no more. Batches of withdrawals
+ * are left out: they move more than sats, so the audit of token payments proves them.
  */
 export async function nextPayoutIds(client: pg.ClientBase, after: string | null): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(

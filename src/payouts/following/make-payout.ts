@@ -54,8 +54,8 @@ export class NotCovered extends Error {
 }
 
 /**
- * Plans, signs and stores the transaction of a payout, or one that takes the place of an unconfirmed one. Notes why where
- * it cannot be made. True: it is stored.
+ * Plans, signs and stores the transaction of a payout, or one that takes the place of an unconfirmed one. Notes why
+ * where it cannot be made. True: it is stored.
  *
  * @param replaced null: nothing of it may be mined
  */
@@ -204,8 +204,8 @@ export async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<
 }
 
 /**
- * Why a plan waits that shares no coin with a transaction that was given up: both could be mined, and pay twice. It waits
- * until no reorganisation brings the coins of that one back. Null: it waits for nothing.
+ * Why a plan waits that shares no coin with a transaction that was given up: both could be mined, and pay twice. It
+ * waits until no reorganisation brings the coins of that one back. Null: it waits for nothing.
  */
 export async function waitsForGivenUp(
   { client, confirmations }: Pick<PayoutParts, 'client' | 'confirmations'>,

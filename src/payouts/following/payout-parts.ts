@@ -20,8 +20,8 @@ export interface PayoutParts {
 }
 
 /**
- * Batches of coins of accounts: payouts of which another room knows what they pay. The engine signs nothing of them by itself: it
- * has them made, sends what is stored, and brings them to where blocks are.
+ * Batches of coins of accounts: payouts of which another room knows what they pay. The engine signs nothing of them
+ * by itself: it has them made, sends what is stored, and brings them to where blocks are.
  */
 export interface WithdrawalBatches {
   /** Puts withdrawals that wait into batches. Twice does nothing more. */
@@ -29,8 +29,8 @@ export interface WithdrawalBatches {
   /** Asks for a batch that joins small coins of accounts, where one is due. Twice does nothing more. */
   consolidate(parts: PayoutParts, standing: NodeStanding): Promise<void>;
   /**
-   * Plans, signs and stores the transaction of a batch, or one that takes the place of an unconfirmed one. Returns why it
-   * cannot be made; null: it is stored, or the batch is over. Throws `OutputTaken`.
+   * Plans, signs and stores the transaction of a batch, or one that takes the place of an unconfirmed one. Returns
+   * why it cannot be made; null: it is stored, or the batch is over. Throws `OutputTaken`.
    */
   make(parts: PayoutParts, making: MadeBatch): Promise<string | null>;
   /** Posts the entries of those transactions that blocks have, and takes back those of others. */

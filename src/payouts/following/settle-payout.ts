@@ -125,8 +125,8 @@ async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly Ledger
 const isOurs = (account: LedgerAccount): boolean => account === 'service' || account === 'operator';
 
 /**
- * Keeps the coins that are left by the transaction in a block, else by the newest: one of them is mined at most. Those of
- * batches are held for accounts.
+ * Keeps the coins that are left by the transaction in a block, else by the newest: one of them is mined at most.
+ * Those of batches are held for accounts.
  */
 export async function keepPayoutCoin(
   tx: pg.ClientBase,

@@ -120,8 +120,8 @@ export const assetsOf = (credits: readonly Pick<Credit, 'runes'>[]): number[] =>
 export const coinDecimals = 8;
 
 /**
- * Balances by protocol and token, in display units (interface 2.8). Beside them what withdrawals reserve of them, what is
- * left to withdraw, and all of it in base units.
+ * Balances by protocol and token, in display units (interface 2.8). Beside them what withdrawals reserve of them,
+ * what is left to withdraw, and all of it in base units.
  */
 export function balanceAnswer(
   balances: readonly TokenBalance[],

@@ -21,7 +21,10 @@ export interface WantedCoins {
   readonly accounts: readonly string[];
   /** Coins of each owner, the largest first. */
   readonly limit: number;
-  /** The rune: credited coins with it alone, and of others those with it first. Null: all, as sats are also beneath runes. */
+  /**
+   * The rune: credited coins with it alone, and of others those with it first. Null: all, as sats are also beneath
+   * runes.
+   */
   readonly asset: number | null;
 }
 

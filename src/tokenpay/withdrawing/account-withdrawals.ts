@@ -47,7 +47,10 @@ export interface AccountWithdrawalsParts {
   readonly urlProblem: (url: string) => string | null;
 }
 
-/** Looks for the end of a cancelled withdrawal: the process that signs is woken, and a look of it takes less than a second. */
+/**
+ * Looks for the end of a cancelled withdrawal: the process that signs is woken, and a look of it takes less than a
+ * second.
+ */
 const cancelTries = 30;
 const cancelLookMs = 100;
 

@@ -87,8 +87,8 @@ export async function deleteAddress(
 }
 
 /**
- * Takes an address from those that an account withdraws to. The last one only where `mayBeLast`: without one, the account
- * withdraws to any.
+ * Takes an address from those that an account withdraws to. The last one only where `mayBeLast`: without one, the
+ * account withdraws to any.
  */
 export async function forbidAddress(
   tx: pg.ClientBase,

@@ -4,8 +4,8 @@ import { isLive } from '#purse/transactions/spends.store.ts';
 /**
  * Sats that coins of accounts must have: balances above 0 without what signed withdrawals pay, and base fees of
  * orders that have not ended: what ended orders had is the service's or an account's. A withdrawal whose transaction
- * may be mined has taken its coins already; one of a batch that was given up has not, as its coins are free again. Costs
- * a look for each balance, order that has not ended, and withdrawal under way.
+ * may be mined has taken its coins already; one of a batch that was given up has not, as its coins are free again.
+ * Costs a look for each balance, order that has not ended, and withdrawal under way.
  */
 export async function owedToAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

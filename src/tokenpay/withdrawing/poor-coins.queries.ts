@@ -16,11 +16,11 @@ export interface WantedPoorCoins {
 }
 
 /**
- * Small coins that accounts hold: deep ones, not set aside, and spent by nothing that is stored. One of each owner comes
- * first, then a second one of each: so no account takes the whole budget.
+ * Small coins that accounts hold: deep ones, not set aside, and spent by nothing that is stored. One of each owner
+ * comes first, then a second one of each: so no account takes the whole budget.
  *
- * Coins are left out of an account whose own coins, with those without an owner, would have less than its balance: what
- * pays for it may be in coins of other accounts, and its withdrawals would wait for those.
+ * Coins are left out of an account whose own coins, with those without an owner, would have less than its balance:
+ * what pays for it may be in coins of other accounts, and its withdrawals would wait for those.
  */
 export async function readPoorCoins(
   client: pg.ClientBase,

@@ -14,9 +14,9 @@ export interface BatchTransaction {
 type Moved = Pick<LedgerEntry, 'from' | 'fromOwner' | 'to' | 'toOwner' | 'asset' | 'amount'>;
 
 /**
- * The ledger entries of a batch for each of its transactions that a block has: accounts give what their receivers get, and
- * their price to the operator, who pays the miner. Two that are mined both count, so an account that got twice is in
- * debt. Pure.
+ * The ledger entries of a batch for each of its transactions that a block has: accounts give what their receivers
+ * get, and their price to the operator, who pays the miner. Two that are mined both count, so an account that got
+ * twice is in debt. Pure.
  */
 export function withdrawalEntries(mined: readonly BatchTransaction[]): LedgerEntry[] {
   return mined.flatMap(({ txid, fee, paid }) =>

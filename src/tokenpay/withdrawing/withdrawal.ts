@@ -2,16 +2,16 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 
 /**
- * `pending`: its units are reserved. `processing`: a transaction with it is signed, and a node may have it. `completed`: a
- * block has it, and the ledger. `error`: nothing of it can be mined, and its units are free again. A reorganisation
- * makes a completed one `processing`.
+ * `pending`: its units are reserved. `processing`: a transaction with it is signed, and a node may have it.
+ * `completed`: a block has it, and the ledger. `error`: nothing of it can be mined, and its units are free again. A
+ * reorganisation makes a completed one `processing`.
  */
 export const withdrawalStates = ['pending', 'processing', 'completed', 'error'] as const;
 export type WithdrawalState = (typeof withdrawalStates)[number];
 
 /**
- * The source of what the miner gets, and of the sats beneath runes. `balance`: sats of the account. `withdrawal`: what is
- * withdrawn, which is sats. `operator`: the service.
+ * The source of what the miner gets, and of the sats beneath runes. `balance`: sats of the account. `withdrawal`:
+ * what is withdrawn, which is sats. `operator`: the service.
  */
 export const withdrawalPayers = ['balance', 'withdrawal', 'operator'] as const;
 export type WithdrawalPayer = (typeof withdrawalPayers)[number];

@@ -162,8 +162,8 @@ export async function readWithdrawal(
 }
 
 /**
- * The most pending withdrawals that are read to price a new one of the account. Each costs some tenths of a millisecond.
- * An account has more only where nothing is signed for a time: else one is pending for seconds.
+ * The most pending withdrawals that are read to price a new one of the account. Each costs some tenths of a
+ * millisecond. An account has more only where nothing is signed for a time: else one is pending for seconds.
  */
 const pricedBesideMax = 100;
 
@@ -236,8 +236,8 @@ export async function putBatch(
 }
 
 /**
- * Takes withdrawals out of a batch of which nothing can be mined any more, or nothing was signed: the caller answers for
- * that, and has its row locked. They are pending again. Returns those that were not.
+ * Takes withdrawals out of a batch of which nothing can be mined any more, or nothing was signed: the caller answers
+ * for that, and has its row locked. They are pending again. Returns those that were not.
  */
 export async function leaveBatch(
   tx: pg.ClientBase,
@@ -367,8 +367,8 @@ export async function endWithdrawal(
 }
 
 /**
- * SQL: changes what balances reserve by withdrawals that came to reserve something, or nothing any more. It takes the rows
- * in the order of postings, so two that have accounts in common wait for each other.
+ * SQL: changes what balances reserve by withdrawals that came to reserve something, or nothing any more. It takes the
+ * rows in the order of postings, so two that have accounts in common wait for each other.
  */
 function movedReserved(changed: string): string {
   const isOpen = (state: string): string => `(${state} IN ('pending', 'processing'))::integer`;

@@ -1,6 +1,6 @@
 import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
-import { check, feeField, field, input } from '#web/parts/order-fields.ts';
+import { check, closedNotice, feeField, field, input } from '#web/parts/order-fields.ts';
 
 export interface EtchView {
   /** Null: the process does not know it yet. */
@@ -22,12 +22,9 @@ export function etchPage(view: EtchView): Markup {
     site,
     scripts: closed === null ? ['order/etch-page.js'] : [],
     main: html`<h1>Etch a rune</h1>
-${closed === null ? etchForm(view) : closedWords(closed)}`,
+${closed === null ? etchForm(view) : closedNotice(closed)}`,
   });
 }
-
-const closedWords = (closed: string): Markup =>
-  html`<p class="notice"><b>Nothing can be ordered here now.</b> The service says: ${closed}. <a href="/status">Status</a> says what it waits for.</p>`;
 
 function etchForm({ network, demoAddress }: EtchView): Markup {
   return html`<p class="faint">A rune is a token of Bitcoin. Choose its name and its terms, see the exact price, pay with any wallet.

@@ -1,6 +1,6 @@
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import type { ShownSale } from './mint-supply.ts';
-import { check, feeField, field, input } from './order-fields.ts';
+import { check, closedNotice, feeField, field, input } from './order-fields.ts';
 
 export interface MintForm {
   readonly slug: string;
@@ -31,8 +31,7 @@ export function mintForm(form: MintForm, sale: ShownSale): HtmlValue {
 }
 
 function refusalOf({ closed, challenge }: MintForm): Markup | null {
-  if (closed !== null)
-    return html`<p class="notice"><b>Nothing can be ordered here now.</b> The service says: ${closed}. <a href="/status">Status</a> says what it waits for.</p>`;
+  if (closed !== null) return closedNotice(closed);
   if (challenge === 'missing')
     return html`<p class="notice"><b>Nothing can be ordered on this page.</b> The operator has a secret of Turnstile (TURNSTILE_SECRET), and no site key for pages (TURNSTILE_SITE_KEY). Programs with a key use <a href="/docs/#/collections">POST /collectionorder</a>.</p>`;
   return null;

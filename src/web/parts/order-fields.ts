@@ -1,5 +1,9 @@
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
+/** Told in place of a form while no orders are taken. `closed`: why. */
+export const closedNotice = (closed: string): Markup =>
+  html`<p class="notice"><b>Nothing can be ordered here now.</b> The service says: ${closed}. <a href="/status">Status</a> says what it waits for.</p>`;
+
 /** A field of a form of orders, with its hint and the room for what is wrong with it. */
 export function field(name: string, label: string, control: HtmlValue, hint: string): Markup {
   return html`<div class="field"><label for="${name}">${label}</label>

@@ -24,8 +24,8 @@ export async function formConsolidation(
 }
 
 /**
- * Plans, signs and stores the transaction that joins coins of accounts, or one that takes the place of an unconfirmed one.
- * Returns why it cannot be made; null: it is stored, or it is over. Throws `OutputTaken`.
+ * Plans, signs and stores the transaction that joins coins of accounts, or one that takes the place of an unconfirmed
+ * one. Returns why it cannot be made; null: it is stored, or it is over. Throws `OutputTaken`.
  */
 export async function makeConsolidation(
   parts: PayoutParts,

@@ -28,7 +28,9 @@ export type PlannedJoin = WithdrawalPlan | string;
 
 type JoinParts = Pick<PayoutParts, 'client' | 'node' | 'confirmations'>;
 
-/** Plans to join poor coins, while fees are low, nothing else waits for coins, and the budget of the day pays for it. */
+/**
+ * Plans to join poor coins, while fees are low, nothing else waits for coins, and the budget of the day pays for it.
+ */
 export async function planJoin(
   parts: JoinParts,
   standing: NodeStanding,

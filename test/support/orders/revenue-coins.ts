@@ -15,8 +15,8 @@ const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
      WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
 
 /**
- * Free coins by the plans of all orders and payouts, with no look at the table of coins: the definition that the table replaced. It
- * is kept as a model of its own. `<txid>:<vout>`, the largest first.
+ * Free coins by the plans of all orders and payouts, with no look at the table of coins: the definition that the
+ * table replaced. It is kept as a model of its own. `<txid>:<vout>`, the largest first.
  */
 async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ txid: Buffer; vout: number }>(

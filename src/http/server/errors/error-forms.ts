@@ -22,9 +22,9 @@ export interface Failure {
 }
 
 /**
- * Who must act on an error. `fault`: the client asked for something impossible, or for what this service does not have. `unknown`: it asked for something
- * that is not there. `access`: it may not ask, or not so often, or not in this way. `busy`: the same request will be
- * answered later. `failure`: something is wrong here.
+ * Who must act on an error. `fault`: the client asked for something impossible, or for what this service does not
+ * have. `unknown`: it asked for something that is not there. `access`: it may not ask, or not so often, or not in
+ * this way. `busy`: the same request will be answered later. `failure`: something is wrong here.
  */
 export type FailureKind = 'fault' | 'unknown' | 'access' | 'busy' | 'failure';
 

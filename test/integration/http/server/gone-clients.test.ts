@@ -96,7 +96,9 @@ const withoutDatabase = new Set([
 /** What these read is read once for all who ask, so it goes on without one of them, for 30 s at most. */
 const shared = new Set(['/status', '/health/ready', '/live']);
 
-/** A service reads the state of the index once for all who ask, also without one of them. Here each path reads alone. */
+/**
+ * A service reads the state of the index once for all who ask, also without one of them. Here each path reads alone.
+ */
 const unshared = { banner: { now: () => null, tipHeight: () => null }, tipAnswers: null };
 
 /** What stands for the parameters of a path. */

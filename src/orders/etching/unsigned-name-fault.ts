@@ -1,0 +1,26 @@
+import type pg from 'pg';
+import { nameRivals } from '#chain/runes/name-standing.queries.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { isEtchedByAnother } from './etchings.store.ts';
+import { earliestReveal, nameFault } from './name-fault.ts';
+
+/**
+ * Why an order of which nothing is signed cannot etch a name, by blocks, the mempool and other orders of this service;
+ * null: it can.
+ *
+ * @param tip of the index; null: no block is indexed
+ * @param orderId of the order; null: it is not made yet
+ */
+export async function unsignedNameFault(
+  client: pg.ClientBase,
+  network: NetworkParameters,
+  spaced: SpacedRune,
+  tip: number | null,
+  orderId: string | null = null,
+): Promise<string | null> {
+  const name = formatSpacedRune(spaced);
+  if (await isEtchedByAnother(client, orderId, spaced.rune))
+    return `Another order of this service etches the name ${name}. Choose another name.`;
+  return nameFault(name, await nameRivals(client, network, spaced.rune), earliestReveal(tip));
+}
