@@ -8,7 +8,7 @@ const again = {
   never: 'no',
   soon: 'soon',
   always: 'soon, without limit',
-  anew: 'anew',
+  replan: 'replan',
   few: 'five times, then once a minute',
   minute: 'once a minute',
 } as const;
@@ -34,7 +34,7 @@ the search sync, the connection to the node, reads, bulk writes, the restart of 
 - *no*: a person, or the server's state, must change first.
 - *soon*: the same call is repeated, with pauses that double from a few tenths of a second to ten seconds (mempool:
   thirty). A command that a user waits for gives up after a minute.
-- *anew*: the same call would fail again. The program looks at the current state and continues from there, with the same
+- *replan*: the same call would fail again. The program looks at the current state and continues from there, with the same
   pauses.
 - *once a minute*: a person must repair a server. A service continues with what it has; \`Retry-After\` is 60 instead of
   2 s. A command that a user waits for ends with the error.

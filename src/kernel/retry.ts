@@ -38,7 +38,7 @@ export function retryAfterSeconds(code: ErrorCode): number | null {
       return mendedEverySeconds;
     case 'soon':
     case 'always':
-    case 'anew':
+    case 'replan':
       return soonSeconds;
     default:
       return unreachable(retry);
@@ -135,7 +135,7 @@ export class Patience {
         this.#fewFailures++;
         return this.#fewFailures > triesMax ? this.#delayForPeople() : this.#withinBudget();
       case 'soon':
-      case 'anew':
+      case 'replan':
         return this.#withinBudget();
       case 'always':
         return this.#backoff.next();
@@ -162,7 +162,7 @@ export interface RetryOptions extends PatienceOptions {
 }
 
 /**
- * Retries one call while its failure may pass. Codes of class `anew` are thrown: the caller must look at the current
+ * Retries one call while its failure may pass. Codes of class `replan` are thrown: the caller must look at the current
  * state first.
  */
 export class Retry {
@@ -183,7 +183,7 @@ export class Retry {
         return await work(attempt);
       } catch (error) {
         signal?.throwIfAborted();
-        if (!(error instanceof AppError) || retryClassOf(error.code, this.#options) === 'anew') throw error;
+        if (!(error instanceof AppError) || retryClassOf(error.code, this.#options) === 'replan') throw error;
         const pauseMs = patience.delayAfter(error);
         if (pauseMs === null || performance.now() + pauseMs > deadline) throw error;
         onRetry?.(error, attempt);

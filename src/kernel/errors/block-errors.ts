@@ -18,7 +18,7 @@ export const blockErrors = {
       'A block of the chain, or what is needed of the outputs that it spends, is missing or cannot be read.',
     action:
       'Restore the file, or correct headers in chain.json. A node may still get it, or switch to another branch.',
-    retry: 'anew',
+    retry: 'replan',
     retryOnly: 'node',
   },
   block_truncated: {

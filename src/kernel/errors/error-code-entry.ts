@@ -3,11 +3,11 @@
  * - `never`: a person must change something first.
  * - `soon`: the same call will succeed by itself; it is retried with growing pauses.
  * - `always`: the same, without limit: it may take long until a person frees space on a disk.
- * - `anew`: the same call would fail again. The caller looks at the current state and continues from there.
+ * - `replan`: the same call would fail again. The caller looks at the current state and continues from there.
  * - `few`: a wrong answer may be right the next time: five more attempts, then like `minute`.
  * - `minute`: a person must fix a server. A service continues with what it has and retries once a minute.
  */
-export type RetryClass = 'never' | 'soon' | 'always' | 'anew' | 'few' | 'minute';
+export type RetryClass = 'never' | 'soon' | 'always' | 'replan' | 'few' | 'minute';
 
 /** What an operating failure means and what to do about it. `docs/errors.md` is made from this table. */
 export interface ErrorCodeEntry {

@@ -78,7 +78,7 @@ export const indexErrors = {
   derived_tables_changed: {
     meaning: 'A derived table caught up while blocks were being written without it.',
     action: 'Nothing: the blocks are prepared again.',
-    retry: 'anew',
+    retry: 'replan',
   },
   derived_table_behind: {
     meaning:

@@ -57,24 +57,24 @@ export const searchErrors = {
     meaning: 'The index, or the requested snapshot of it, is not in Elasticsearch.',
     action:
       'Nothing if the search sync runs: it rebuilds the index. Otherwise run `satscribe search reindex`.',
-    retry: 'anew',
+    retry: 'replan',
   },
   search_engine_behind: {
     meaning:
       'Elasticsearch is not at the tip of the indexed chain: it is being filled, or blocks are being taken back.',
     action: 'Nothing: the search sync catches up. /status shows how far it is.',
-    retry: 'anew',
+    retry: 'replan',
   },
   search_engine_moved: {
     meaning: 'Another process has written into the Elasticsearch index that this one was writing.',
     action: 'Nothing: the state of the index is read again.',
-    retry: 'anew',
+    retry: 'replan',
   },
   search_engine_foreign: {
     meaning: 'An Elasticsearch index has documents that this database cannot have made, or lacks some.',
     action:
       'Nothing: the search sync builds another index. Databases that share an Elasticsearch each need their own ELASTICSEARCH_INDEX_PREFIX.',
-    retry: 'anew',
+    retry: 'replan',
   },
   search_engine_rejected: {
     meaning: 'Elasticsearch rejects a request, or the server is not an Elasticsearch.',

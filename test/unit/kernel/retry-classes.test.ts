@@ -27,7 +27,7 @@ describe('what is done after each class of failure', () => {
     expect(retryAfterSeconds(code)).toBeNull();
   });
 
-  test.each([...ofClass('soon'), ...ofClass('anew'), ...ofClass('always')])(
+  test.each([...ofClass('soon'), ...ofClass('replan'), ...ofClass('always')])(
     'soon, for as long as it lasts: %s',
     (code) => {
       for (const [attempt, delay] of delays(serving, code, 40).entries()) {
