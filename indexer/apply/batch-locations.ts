@@ -13,9 +13,9 @@ interface BlockLocations {
 }
 
 interface Ends {
-  /** By row: the height of the later block that spent the location; 0: none did. */
+  /** Height of the later block that spent each location, by row; 0: not spent. */
   readonly heights: Int32Array;
-  /** By key: the row at which the block left the inscription, its last one. */
+  /** The last row at which the block left each inscription, by key. */
   readonly lastRow: ReadonlyMap<number, number>;
 }
 
@@ -31,7 +31,7 @@ export class BatchLocations {
     this.#blocks.set(ledger.height, { ledger, bytes, ends: null });
   }
 
-  /** Ends a location that a block of the batch made. Returns false where an earlier batch made it. */
+  /** Ends a location that a block of the batch made. Returns false if an earlier batch made it. */
   end(key: InscriptionKey, height: number, step: number, spentHeight: Height): boolean {
     const block = this.#blocks.get(height);
     if (block === undefined) return false;

@@ -15,14 +15,14 @@ import { ensureSecondaryIndexes, type SecondaryIndexName } from './secondary-ind
 
 const hashLength = 32;
 
-/** What was found out about the blocks of a batch before the first one is applied. */
+/** The writer's answers about the blocks of a batch, found before the first one is applied. */
 export interface BatchAnswers {
   /** For each block: the id of each distinct content, or `unknownId.absent`. */
   readonly contents: readonly Int32Array[];
   readonly metadata: readonly Int32Array[];
   /** For each block: the inputs that may spend a committed output with inscriptions. */
   readonly inputs: readonly Uint32Array[];
-  /** Committed locations in outputs that the blocks may spend, of memory and of the database. */
+  /** Committed locations, from memory and the database, in outputs that the blocks may spend. */
   readonly held: HeldOutputs;
   /** Committed, spent locations in outputs that the blocks may spend; null: not looked up. */
   readonly ended: HeldOutputs | null;
@@ -35,9 +35,9 @@ interface Asked {
 }
 
 /**
- * Asks the database, in one query per kind, about the contents, metadata texts and spent outputs of a batch that
- * memory cannot answer for. All of memory is probed before the first wait, so commits in the meantime change neither
- * the answers nor the questions.
+ * Asks the database about the contents, metadata texts and spent outputs of a batch that memory does not know. One
+ * query per kind. All of memory is probed before the first wait, so commits in the meantime change neither the answers
+ * nor the questions.
  */
 export class BatchQuestions {
   readonly #client: pg.ClientBase;
@@ -123,10 +123,7 @@ export class BatchQuestions {
     for (const row of rows) addHeld(held, row);
   }
 
-  /**
-   * A first bulk load builds its indexes at its end, except the ones it needs itself: those just before the first
-   * use.
-   */
+  /** Builds an index just before its first use. A first bulk load builds all others at its end. */
   async #ensureIndex(index: SecondaryIndexName): Promise<void> {
     if (this.#indexed.has(index)) return;
     await ensureSecondaryIndexes(this.#client, { wanted: [index] });
@@ -145,7 +142,10 @@ function inputsAmong(outputs: TrackedOutputs, { columns }: ParsedBlock): Uint32A
   return Uint32Array.from(inputs);
 }
 
-/** Fingerprints of the outputs that inputs spend, without the known ones; `outpoint` is where the block names one. */
+/**
+ * Fingerprints of the outputs that inputs spend, without known ones. `outpoint` gives the place of an outpoint in the
+ * block.
+ */
 function fingerprintsOf(
   block: ParsedBlock,
   inputs: Uint32Array,
@@ -218,7 +218,7 @@ function probe(
   return asked;
 }
 
-/** Puts the ids that the database returned where their hashes were asked for. */
+/** Stores the ids that the database returned at the places of their hashes. */
 function settle(
   registry: ContentRegistry,
   found: HashTable,

@@ -51,7 +51,7 @@ export class EncoderPool {
 
 /** Whole blocks on their way into the database: encoded rows, and what memory learns at the commit. */
 export class Batch {
-  /** The chain position before the batch, and after the blocks added so far. */
+  /** The chain position before the batch. */
   readonly before: ChainPosition;
   after: ChainPosition;
   readonly encoders: BatchEncoders;
@@ -65,13 +65,13 @@ export class Batch {
   readonly derived: DerivedBatch;
   readonly ledgers: LedgerBlock[] = [];
   readonly events: BlockEvents[] = [];
-  /** The same as they will be stored. */
+  /** Events of the blocks in their stored form. */
   readonly storedEvents: Promise<StoredBlockEvents>[] = [];
   readonly locations = new BatchLocations();
   /** Number of newest blocks that keep their event texts; null: all blocks that have one keep it. */
   keptEventBlocks: number | null = null;
   bytes = 0;
-  /** Adding a block has failed halfway: the batch must not be written. */
+  /** Set once adding a block failed halfway: the batch must not be written. */
   isTorn = false;
 
   constructor(

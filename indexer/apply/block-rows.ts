@@ -57,7 +57,7 @@ export function createEncoders(): BatchEncoders {
   return Object.fromEntries(made) as BatchEncoders;
 }
 
-/** What the writer adds to a block's columns and to the ledger's result. */
+/** Fields that the writer adds to a block's columns and to the ledger's result. */
 export interface BlockPlace {
   readonly islandHeight: Height;
   readonly anchored: boolean;
@@ -68,7 +68,7 @@ export interface BlockPlace {
   /** Ids of the block's distinct contents and metadata texts. */
   readonly contentIds: Int32Array;
   readonly metadataIds: Int32Array;
-  /** A derived table has the properties as rows; otherwise the details have them as one JSON text. */
+  /** Properties are rows of a derived table; otherwise the details have them as one JSON text. */
   readonly hasPropertyRows: boolean;
 }
 
@@ -106,7 +106,7 @@ export function encodeBlock(
 /**
  * Encodes content `row` of the block's columns under its new id.
  *
- * @param firstKey lowest key of its inscriptions; -1: it has none
+ * @param firstKey lowest key of its inscriptions; -1: it has no inscription
  */
 export function encodeContent(
   out: CopyEncoder,
@@ -207,7 +207,8 @@ function int8OrNull(out: CopyEncoder, value: number | null): void {
 const fieldOfKind = new Int32Array(fieldKindCount + 1);
 
 /**
- * One row, where the envelope has any of the rarer fields. `fieldKinds` has its numbers in the order of the columns.
+ * Encodes one row if the envelope has any of the rarer fields. `fieldKinds` has its numbers in the order of the
+ * columns.
  */
 function encodeDetails(
   out: CopyEncoder,
@@ -258,7 +259,7 @@ function encodeParents(out: CopyEncoder, ledger: LedgerBlock): void {
 /**
  * Encodes the new locations of a block.
  *
- * @param ends by row: the height of a later block that spent the location, 0: none did; null: none of all
+ * @param ends by row: the height of the later block that spent the location; 0: not spent. Null: all are unspent
  */
 export function encodeLocations(
   out: CopyEncoder,

@@ -23,7 +23,7 @@ import { type UndoHook, type UndoOptions, undoAbove } from './undo.ts';
 import { writeBatch } from './write-batch.ts';
 import { WriterStages } from './writer-stages.ts';
 
-/** What a committed batch was. */
+/** Summary of a committed batch. */
 export interface Committed {
   readonly blocks: number;
   readonly bytes: number;
@@ -54,10 +54,10 @@ interface Memory {
 }
 
 /**
- * Writes parsed blocks into the database in batches, in chain order, and takes blocks back. The next batch is
- * prepared while one is being written, so two at most are in memory. A writer lasts as long as its session: its
- * memory learns with each commit and unlearns with each block taken back. After an error it cannot write any more:
- * the next writer reads its memory from the tables again.
+ * Writes parsed blocks into the database in batches, in chain order, and takes blocks back. The next batch is prepared
+ * while one is being written, so at most two are in memory. A writer lasts as long as its session: its memory follows
+ * each commit and each block taken back. After an error it cannot write any more: the next writer reads its memory from
+ * the tables again.
  */
 export class BlockWriter {
   readonly #session: ChainSession;
@@ -114,9 +114,9 @@ export class BlockWriter {
   }
 
   /**
-   * Applies consecutive blocks and begins to write them. Resolves when the next blocks may come. The blocks are
-   * released. Throws the reason why a block is refused, after the write of the blocks before it has begun, any error
-   * of the previous batch, and any fault of ours, after which none of these blocks is written.
+   * Applies consecutive blocks and begins to write them. Resolves when the next blocks may come, and releases these.
+   * Throws the reason why a block is refused, after the write of the blocks before it has begun. Also throws errors of
+   * the previous batch and our own faults: then no block of this call is written.
    */
   async write(blocks: readonly ParsedBlock[], isBulk: boolean): Promise<void> {
     const { memory } = this;
@@ -163,7 +163,7 @@ export class BlockWriter {
       assert(events !== undefined, 'an applied block has events');
       // zlib's threads work while the next block is applied
       const stored = deflateTexts(events);
-      // not awaited if the batch before this one fails
+      // its error is handled even if the batch before this one fails
       stored.catch(() => undefined);
       batch.storedEvents.push(stored);
       ledgerMs += performance.now() - startedAt;
@@ -179,13 +179,13 @@ export class BlockWriter {
     if (refusal !== null) throw refusal.error;
   }
 
-  /** Resolves when everything begun is committed. */
+  /** Resolves when every write that has begun is committed. */
   async finish(): Promise<void> {
     await this.#writing;
     this.#stages.finished();
   }
 
-  /** A load has ended: derived tables write the rows that they put off. */
+  /** Ends a load: derived tables write the rows that they put off. */
   async settle(): Promise<void> {
     await this.finish();
     const { writer, followed } = this.#session;
@@ -202,7 +202,7 @@ export class BlockWriter {
     hooks: readonly UndoHook[],
     { onUndone, ...options }: Omit<UndoOptions, 'tables'> = {},
   ): Promise<void> {
-    // undo knows rows alone, and a load that was interrupted has put some off
+    // undo reads rows alone, and an interrupted load has put some off
     await this.settle();
     const { memory } = this;
     const session = this.#session;
@@ -225,7 +225,7 @@ export class BlockWriter {
     memory.recent.forget();
   }
 
-  /** In a bulk load searches come first. At the tip the block comes first: searches wait for it. */
+  /** Runs a piece of work in its turn. In a bulk load searches come first; at the tip searches wait for the block. */
   #turn<T>(isBulk: boolean, piece: () => T | Promise<T>): T | Promise<T> {
     return isBulk && this.#demand !== null ? this.#demand.turn(piece) : piece();
   }

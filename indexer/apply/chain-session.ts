@@ -17,7 +17,7 @@ import { type ChainPosition, emptyChain } from './chain-position.ts';
 
 /** The two connections of the single process that applies blocks, and what it must know of the database. */
 export interface ChainSession {
-  /** Writes; holds the advisory lock. Pipelined. */
+  /** Writes rows, pipelined; holds the advisory lock. */
   readonly writer: pg.Client;
   /** Queries committed data while a batch is being written. */
   readonly reader: pg.PoolClient;
@@ -26,23 +26,23 @@ export interface ChainSession {
   readonly tables: readonly DerivedTable[];
   /** Derived tables that the writer adds rows to. */
   readonly followed: FollowedTables;
-  /** Releases the lock: the next process that asks for it gets it. */
+  /** Releases the lock for the next process. */
   close(): Promise<void>;
 }
 
 /**
- * The writer joins a few thousand ids with tables of millions of rows: the index is right whatever row counts the
- * planner assumes. A connection idle within a transaction (its process was suspended) would hold
- * back VACUUM, so it is ended.
+ * Settings of the writer's connection. The writer joins a few thousand ids with tables of millions of rows, so index
+ * scans are right whatever the planner estimates. A connection that is idle within a transaction (its process was
+ * suspended) would hold back VACUUM, so it is ended.
  */
 export const writerSettings = `
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
   SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '10min'`;
 
 /**
- * Takes the writer's lock. Checks that the database has this network, these rules and the derived tables that the
- * settings ask for (null: those it has); an empty database is set up so. Throws `database_busy`, `network_mismatch`,
- * `rules_changed` or the refusal of a derived table.
+ * Takes the writer's lock and opens the session. Checks that the database has this network, these rules and the derived
+ * tables of the settings (null: the tables that it has). Sets up an empty database. Throws `database_busy`,
+ * `network_mismatch`, `rules_changed` or the refusal of a derived table.
  */
 export async function openChainSession(
   pool: pg.Pool,
@@ -53,10 +53,10 @@ export async function openChainSession(
   let writer: pg.Client | null = null;
   let reader: pg.PoolClient | null = null;
   const close = async (): Promise<void> => {
-    // a lost connection has lost the lock too; one that is just ending holds it for a moment longer
+    // an ending connection holds the lock for a moment longer; a lost one has released it
     await writer?.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    // not awaited: a stalled server would not say goodbye. The reader is not returned to the pool: its settings end
-    // with the connection
+    // not awaited: a stalled server would not answer. The reader is not returned to the pool: its settings end with the
+    // connection
     writer?.end().catch(() => undefined);
     reader?.release(true);
     writer = reader = null;
@@ -109,7 +109,7 @@ async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<U
   return Uint8Array.from(row.fingerprint_key);
 }
 
-/** The index has every block of its source. Only the first time is kept. */
+/** Records when the index first had every block of its source. Later times are not kept. */
 export async function noteCaughtUp(client: pg.ClientBase): Promise<void> {
   await client.query(
     'UPDATE chain.state SET caught_up_at = now() WHERE set_up_at IS NOT NULL AND caught_up_at IS NULL',

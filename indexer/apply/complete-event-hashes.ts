@@ -11,29 +11,28 @@ import { addCounts, writeHashes } from './late-events.ts';
 import { completeOutbox } from './outbox-rows.ts';
 import { ensureSecondaryIndexes } from './secondary-indexes.ts';
 
-/** Events per transaction: some 10 MB of rows in memory, and a fraction of a second. */
+/** Events per transaction: some 10 MB of rows in memory, a fraction of a second. */
 const eventsPerStep = 20_000;
-/** Blocks per transaction, however few events they have. */
+/** Blocks per transaction if they have few events. */
 const blocksPerStep = 1000;
-/** Blocks per transaction where their events are not counted: full blocks have some 4,000 of a kind. */
+/** Blocks per transaction if their events are not counted: full blocks have some 4,000 of a kind. */
 const uncountedBlocksPerStep = 25;
 
 export interface CompleteOptions {
   readonly network: NetworkParameters;
   readonly kinds: readonly EventKind[];
-  /** Aborted: what is committed stays, and the reason is thrown. */
+  /** Stops the work: committed steps stay, and the reason is thrown. */
   readonly signal?: AbortSignal;
   /** Called after each commit, with the last height that has a hash. */
   readonly onProgress?: (height: Height, kind: EventKind) => void;
 }
 
 /**
- * Completes the outbox and the hashes of a database that was filled by a version without them, without one of the
- * kinds, or with another text version of a kind: every block gets its row, and every block whose events are known its
- * hashes, one kind after another. Where nothing is missing it costs a few queries. `client` must be outside a
- * transaction.
+ * Completes the outbox and the event hashes of a database from an older version: one without them, without a kind, or
+ * with another text version of a kind. Every block gets its row, and every block with known events its hashes, one kind
+ * after another. Costs a few queries if nothing is missing. `client` must be outside a transaction.
  *
- * The writer calls it, for kinds whose tables it follows: a catch-up pass adds those of its tables with their rows
+ * The writer calls it for kinds whose tables it follows. A catch-up pass adds the others with the rows of its tables
  * (late-events.ts). Returns the number of hashes added.
  */
 export async function completeEventHashes(client: pg.ClientBase, options: CompleteOptions): Promise<number> {
@@ -63,7 +62,7 @@ async function completeKind(
   }
 }
 
-/** Texts and hashes of another version are rebuilt. */
+/** Deletes texts and hashes of another version, which are then rebuilt. */
 async function forgetOtherVersions(tx: pg.ClientBase, { number, version }: EventKind): Promise<void> {
   const { rowCount } = await tx.query('DELETE FROM chain.event_hashes WHERE kind = $1 AND version <> $2', [
     number,
@@ -80,10 +79,10 @@ async function forgetOtherVersions(tx: pg.ClientBase, { number, version }: Event
 }
 
 interface ChainEnd {
-  /** The first height without a hash, and the cumulative hash before it. */
+  /** The first height without a hash. */
   readonly next: Height;
   readonly cumulative: Uint8Array;
-  /** The block exists and is one of those that have hashes. */
+  /** The next block exists and has known events. */
   readonly isNextKnown: boolean;
 }
 
@@ -111,14 +110,14 @@ async function addHashes(
   { next, cumulative }: ChainEnd,
 ): Promise<number> {
   const to = await stepEnd(tx, kind, next);
-  // blocks go from the tip downwards: while this one must stay, those below it stay too
+  // blocks are taken back from the tip downwards: this lock keeps the blocks below as well
   await tx.query('SELECT FROM chain.blocks WHERE height = $1 FOR KEY SHARE', [to]);
   const texts = await kind.readTexts(tx, network.name, { from: next, to, keep: false });
   const { number, version } = kind;
   const rows: (HashRow & { hash: BlockHash; count: number })[] = [];
   let previous = cumulative;
   for (const { ref, sha256, isKnown, count } of texts) {
-    // the chain of hashes ends at a gap, or at a block that is not fully known
+    // the chain of hashes ends at a gap, or at a block whose events are not fully known
     if (!isKnown || count === null || ref.height !== next + rows.length) break;
     const hash = nextCumulative(previous, sha256);
     rows.push({ ...ref, number, version, count, sha256, cumulative: hash });
@@ -129,7 +128,7 @@ async function addHashes(
   return rows.length;
 }
 
-/** The last height of a step: the blocks that fit the bound on events, at least one. */
+/** The last height of a step: as many blocks as the bound on events allows, at least one. */
 async function stepEnd(tx: pg.ClientBase, kind: EventKind, from: Height): Promise<Height> {
   const { rows } =
     kind.number === inscriptionKind.number

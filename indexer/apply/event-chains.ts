@@ -28,7 +28,7 @@ export function hashedByKind(
   return [...chains.values()];
 }
 
-/** A row of `chain.event_hashes`; `number` is that of the kind. */
+/** A row of `chain.event_hashes`; `number` is the number of the kind. */
 export interface HashRow {
   readonly number: number;
   readonly version: number;
@@ -38,10 +38,10 @@ export interface HashRow {
 }
 
 /**
- * The hashes of consecutive blocks, continued from the block before them or begun at the first block of a chain of
- * hashes. A block whose predecessor lacks a hash gets none (complete-event-hashes.ts).
+ * The hashes of consecutive blocks. They continue from the block before, or begin at the first block of a chain of
+ * hashes. A block whose predecessor lacks a hash gets no hash (complete-event-hashes.ts).
  *
- * @param before the cumulative hash before the first of these blocks; null: there is none
+ * @param before the cumulative hash before the first of these blocks; null: there is no earlier hash
  */
 export function chainHashes(
   { number, version, firstHeight, blocks }: HashedBlocks,

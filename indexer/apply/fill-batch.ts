@@ -31,30 +31,29 @@ export interface ChainFacts extends DerivedChain {
 }
 
 export interface EventTextBounds {
-  /** Number of newest blocks that keep it. */
+  /** Number of newest blocks that keep their texts. */
   readonly keepBlocks: number;
   /**
-   * The highest block known to come: a first load neither makes nor stores the texts of blocks that are too far below
-   * it.
+   * The highest known block of the source. A first load neither makes nor stores the texts of blocks too far below it.
    */
   readonly tipHeight: () => number;
 }
 
-/** What was found out about a block before it is applied. */
+/** Answers about a block, found before it is applied. */
 export interface BlockAnswers {
-  /** The id of each of its distinct contents; -1: no earlier batch has it. */
+  /** The id of each of its distinct contents; -1: new in this batch. */
   readonly contents: Int32Array;
   readonly metadata: Int32Array;
-  /** Where to find outputs that earlier blocks made: committed, being written, or in this batch. */
+  /** Sources of outputs that earlier blocks made: committed, being written, or in this batch. */
   readonly held: readonly HeldSource[];
-  /** Where to find outputs that earlier blocks spent; null: the source of the block has checked its spends. */
+  /** Outputs that earlier blocks spent; null: the source of the block has checked its spends. */
   readonly ended: readonly HeldOutputs[] | null;
 }
 
 /**
- * Applies one block to the ledger and appends its rows to the batch. Throws what the ledger throws,
- * `block_not_linked` or `block_corrupt`; the batch is then unchanged. Any other error is a fault of ours, and leaves
- * the batch torn. The block must stay as it is until `endBatch`.
+ * Applies one block to the ledger and appends its rows to the batch. Throws the ledger's errors, `block_not_linked` or
+ * `block_corrupt`; the batch is then unchanged. Any other error is our own fault and leaves the batch torn. The block
+ * must stay as it is until `endBatch`.
  */
 export function addToBatch(
   batch: Batch,
@@ -159,7 +158,7 @@ export function endBatch(batch: Batch): void {
   batch.derived.end();
 }
 
-/** Lowest key of the new inscriptions of each content of a block; -1: it has no inscription. */
+/** Lowest key of the new inscriptions of each content of a block; -1: the content has no inscription. */
 function firstKeysOf(columns: BlockColumns, { inscriptions }: LedgerBlock): Int32Array {
   const firstKeys = new Int32Array(columns.contentVariant.length).fill(-1);
   // backwards, so that the lowest key is written last
@@ -205,7 +204,7 @@ function refuseDoubleSpend(block: ParsedBlock, ended: readonly HeldOutputs[]): v
   );
 }
 
-/** Gives ids to the hashes of a block that have none, in order, and has the new ones written. */
+/** Gives ids, in order, to the hashes of a block that have no id, and calls back for each new one. */
 function giveIds(
   ids: Int32Array,
   table: HashTable,
@@ -229,7 +228,7 @@ function giveIds(
   return nextId;
 }
 
-/** Ends the locations that a block spends: in this batch, or by an UPDATE of earlier rows. */
+/** Ends the locations that a block spends, in this batch or by an UPDATE of earlier rows. */
 function leave(batch: Batch, { left, height }: LedgerBlock): void {
   for (let row = 0; row < left.count; row++) {
     const key = trustedInscriptionKey(left.key[row]!);
@@ -243,7 +242,7 @@ function leave(batch: Batch, { left, height }: LedgerBlock): void {
   }
 }
 
-/** The identity of an inscription: 32 bytes of its txid, its index, and its curse. */
+/** The identity of an inscription: its txid (32 bytes), its index and its curse. */
 interface Identity {
   readonly txids: Uint8Array;
   readonly at: number;
@@ -252,8 +251,8 @@ interface Identity {
 }
 
 /**
- * Keeps the outputs that the block made and left unspent, for later blocks that are applied before its commit, and
- * the outputs that it made and spent.
+ * Keeps the outputs that the block made: unspent ones for later blocks that are applied before its commit, and spent
+ * ones.
  */
 function holdOutputs(
   outputs: HeldOutputs,
@@ -270,7 +269,7 @@ function holdOutputs(
     const key = trustedInscriptionKey(rows.key[row]!);
     const { txids: idTxids, at: idTxidAt, index: idIndex, curse } = identify(key);
     const txid = rows.txid[row]!;
-    // -1: the output belongs to the reveal
+    // -1: the output is in the reveal transaction
     const isReveal = txid < 0;
     into.add({
       fingerprintLow: rows.fingerprintLow[row]!,

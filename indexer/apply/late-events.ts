@@ -6,15 +6,15 @@ import { chainHashes, type HashRow, hashedByKind } from './event-chains.ts';
 
 /** The number of events of a kind in a block that has its row in the outbox. */
 interface CountedBlock extends BlockRef {
-  /** Of the kind. */
+  /** The number of the kind. */
   readonly number: number;
   readonly count: number;
 }
 
 /**
- * Stores the numbers of events and the hashes of a new kind for indexed blocks. For a catch-up pass, in the
- * transaction that writes the rows of these blocks. Their texts are not stored: they are made from the tables on
- * request. Three statements for any number of blocks. The kind must not be that of inscriptions.
+ * Stores the event counts and hashes of a new kind for indexed blocks, in the transaction in which a catch-up pass
+ * writes the rows of these blocks. Texts are not stored: they are made from the tables on request. Three statements for
+ * any number of blocks. The kind must not be that of inscriptions.
  */
 export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEvents[]): Promise<void> {
   const chains = hashedByKind(blocks);
@@ -38,7 +38,7 @@ export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEve
   );
 }
 
-/** By the number of a kind: the cumulative hash at the height before the given one, where it has this version. */
+/** The cumulative hash of each kind before a height, by the number of the kind; only hashes of this version. */
 async function readCumulative(
   tx: pg.ClientBase,
   ends: readonly { readonly number: number; readonly version: number; readonly height: Height }[],
@@ -67,7 +67,10 @@ export async function writeHashes(tx: pg.ClientBase, hashes: readonly HashRow[])
   );
 }
 
-/** A block that was applied, undone and applied again has several outbox rows: the last one counts. */
+/**
+ * Adds the counts to outbox rows. A block that was applied, undone and applied again has several rows: the last one
+ * counts.
+ */
 export async function addCounts(tx: pg.ClientBase, blocks: readonly CountedBlock[]): Promise<void> {
   await tx.query(
     `INSERT INTO chain.outbox_texts (sequence, kind, height, event_count)

@@ -11,10 +11,13 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { chainHashes, type HashedBlocks, type HashRow, hashedByKind } from './event-chains.ts';
 
 const deflateBytes = promisify(deflate);
-/** Half of a text is txids, which do not compress: a higher level takes five times as long for a few per cent. */
+/**
+ * Level of compression. Half of a text is txids, which do not compress: a higher level takes five times as long for a
+ * few per cent.
+ */
 const deflateLevel = 1;
 
-/** The events of a block as they are stored: each text deflated, null where it is not kept. */
+/** The events of a block in their stored form: each text is deflated, or null if it is not kept. */
 export interface StoredBlockEvents {
   readonly ref: BlockRef;
   readonly kinds: readonly (Omit<KindEvents, 'text'> & { readonly deflated: Buffer | null })[];
@@ -33,9 +36,9 @@ export async function deflateTexts({ ref, kinds }: BlockEvents): Promise<StoredB
   };
 }
 
-/** Where the outbox and the chains of hashes end. */
+/** The end of the outbox and of the chains of hashes. */
 interface OutboxEnd {
-  /** The last sequence; 0: it is empty. */
+  /** The last sequence; 0: the outbox is empty. */
   readonly sequence: number;
   /** The last hash of each chain of hashes, by the number of its kind. */
   readonly hashes: ReadonlyMap<number, EndOfHashes>;
@@ -55,20 +58,20 @@ const hashesTarget = {
 };
 
 /**
- * Adds the blocks of one batch after another to the outbox and to the chains of hashes. A block whose predecessor
- * lacks a hash that it should have gets none here (complete-event-hashes.ts).
+ * Adds the blocks of each batch to the outbox and to the chains of hashes. A block whose predecessor lacks a hash gets
+ * no hash here (complete-event-hashes.ts).
  */
 export class OutboxWriter {
   readonly #outbox = encoderOf(outboxTarget);
   readonly #texts = encoderOf(textsTarget);
   readonly #hashes = encoderOf(hashesTarget);
-  /** After the last commit; null: not known, it is read. */
+  /** The end after the last commit; null: it must be read. */
   #end: OutboxEnd | null = null;
-  /** After the batch that is being written. */
+  /** The end after the batch that is being written. */
   #next: OutboxEnd | null = null;
 
   /**
-   * Encodes the rows of a batch. Reads where the outbox ends, if it must.
+   * Encodes the rows of a batch. Reads the end of the outbox if it is not known.
    *
    * @param blocks in chain order
    * @param isFirst there is no block before these
@@ -114,12 +117,12 @@ export class OutboxWriter {
     ];
   }
 
-  /** The batch is committed: the next one follows it. */
+  /** Call after the batch was committed: the next one continues from it. */
   committed(): void {
     this.#finish(this.#next);
   }
 
-  /** The batch failed, or blocks were taken back: where the outbox ends is read again. */
+  /** Call after the batch failed or blocks were taken back: the end of the outbox is read again. */
   forget(): void {
     this.#finish(null);
   }
@@ -140,7 +143,7 @@ export class OutboxWriter {
     out.range(cumulative, 0, cumulative.length);
   }
 
-  /** The row of a block, with its inscription events, and one row for each other kind that has begun. */
+  /** Adds the row of a block with its inscription events, and one row for each other kind that has begun. */
   #addBlock({ ref, kinds }: StoredBlockEvents, sequence: number): void {
     const own = kinds.find(({ kind }) => kind.number === inscriptionKind.number);
     const out = this.#outbox;
@@ -168,7 +171,7 @@ function addText(out: CopyEncoder, deflated: Buffer | null): void {
   else out.range(deflated, 0, deflated.length);
 }
 
-/** The cumulative hash before the first of some blocks; null: there is none. */
+/** The cumulative hash before the first of some blocks; null: there is no earlier hash. */
 function hashBefore(
   { number, version, blocks }: HashedBlocks,
   ends: ReadonlyMap<number, EndOfHashes>,
@@ -179,8 +182,8 @@ function hashBefore(
 }
 
 /**
- * Where the outbox and the chains of hashes of these blocks end before them. Completes an outbox that is older than the
- * blocks of its database.
+ * Reads the end of the outbox and of the chains of hashes before these blocks. Completes an outbox that is older than
+ * the blocks of its database.
  *
  * @param isFirst there is no block before these
  */
@@ -223,8 +226,8 @@ async function readOutboxEnd(
 }
 
 /**
- * Gives a database that was filled before the outbox existed a row for each of its blocks, in their order. Costs one
- * query where nothing is to do. Needs a transaction.
+ * Gives each block of a database from before the outbox its row, in chain order. Costs one query if nothing is missing.
+ * Needs a transaction.
  */
 export async function completeOutbox(tx: pg.ClientBase): Promise<void> {
   const { rows } = await tx.query(

@@ -8,8 +8,8 @@ import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 
 /**
- * Indexes of the chain tables besides the primary keys, by name; derived tables bring their own. They belong to the
- * writer: a first bulk load is faster when they are built at its end.
+ * Indexes of the chain tables besides the primary keys, by name; derived tables have their own. The writer creates
+ * them: a first bulk load is faster if they are built at its end.
  */
 const ownIndexes = {
   // an inscription by its id, a delegate, the envelopes of a transaction
@@ -63,7 +63,7 @@ const ownIndexes = {
     columns: 'outpoint_fingerprint',
     where: 'spent_height IS NULL',
   },
-  // what a block moved: undo finds the locations to restore, and the rows that came later
+  // the moves of a block: undo finds the locations to restore, and later rows
   locations_spent: {
     table: 'chain.locations',
     columns: 'spent_height',
@@ -92,19 +92,22 @@ export const searchIndexes: readonly SecondaryIndexName[] = [
   'contents_decoded',
 ];
 
-/** Memory for the sorts of all builds at once, or the server's setting where that is higher: 10,000,000 small keys. */
+/**
+ * Memory for the sorts of all builds together, enough for 10,000,000 small keys. The server's setting is used if it is
+ * higher.
+ */
 const buildMemoryBytes = 256 * 1024 * 1024;
 
-/** Connections that build at once while no searches are answered. More leave each too little memory to sort. */
+/** Connections that build at once while no searches are answered. More would leave each too little memory to sort. */
 const buildersMax = 4;
 
-/** Processes that help one build where cores are left. Postgres starts none for tables below 8 MB. */
+/** Processes that help one build if cores are free. Postgres starts none for tables below 8 MB. */
 const helpersMax = 2;
 
 /**
- * ANALYZE reads 300 rows for each step of the statistics target. The server's usual target of 100 is for tables of
- * 160 MB and more; a smaller one needs less, as the end of a short load is mostly ANALYZE and builds. 25 tell common
- * values and spread of a table within some per cent.
+ * Bounds of the statistics target; ANALYZE reads 300 rows for each step of it. The server's usual target of 100 suits
+ * tables of 160 MB and more. A smaller target is enough for smaller tables, because ANALYZE and builds take most of the
+ * end of a short load. 25 gives common values and the spread of a table within some per cent.
  */
 const statisticsTargets = { least: 25, most: 100, tableBytesPerStep: 1.6 * 1024 * 1024 };
 
@@ -141,7 +144,7 @@ export async function missingIndexes(
 }
 
 export interface IndexBuild {
-  /** Names; absent: all. */
+  /** Names of the indexes; absent: all. */
   readonly wanted?: readonly string[];
   /** Derived tables whose indexes are included; absent: all. */
   readonly tables?: readonly DerivedTable[];
@@ -167,7 +170,7 @@ export async function ensureSecondaryIndexes(
   const helpers = isSearched ? 0 : Math.min(helpersMax, Math.ceil(cores / builders) - 1);
   const begin = beginBuild(builders, helpers);
   const builds = new Builds(await largestFirst(client, missing, known));
-  // without a free connection the others build all
+  // if no connection is free, the others build all indexes
   const others = Array.from({ length: builders - 1 }, () => pool?.connect().catch(() => undefined));
   await allOf([
     builds.run(client, begin),
@@ -188,7 +191,7 @@ export async function ensureSecondaryIndexes(
   return missing;
 }
 
-/** Begins a transaction with the settings of a build. */
+/** SQL that begins a transaction with the settings of a build. */
 function beginBuild(builders: number, helpers: number): string {
   return `BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_maintenance_workers = ${helpers};
     SELECT set_config('maintenance_work_mem', greatest(pg_size_bytes(current_setting('maintenance_work_mem')),
@@ -200,7 +203,7 @@ interface Build extends SecondaryIndex {
   readonly tableBytes: number;
 }
 
-/** Those of the largest table first: the last builds are short, and no connection waits long for another. */
+/** Sorts indexes by the size of their tables, largest first: the last builds are short, so no connection waits long. */
 async function largestFirst(
   client: pg.ClientBase,
   names: readonly string[],
@@ -219,7 +222,7 @@ async function largestFirst(
 /** Builds that several connections take from one list. */
 class Builds {
   readonly #waiting: Build[];
-  /** Indexes that are not built yet, by table. */
+  /** Number of unbuilt indexes, by table. */
   readonly #left = new Map<string, number>();
   #hasFailed = false;
 
@@ -228,7 +231,7 @@ class Builds {
     for (const { table } of builds) this.#left.set(table, (this.#left.get(table) ?? 0) + 1);
   }
 
-  /** Builds until none is waiting, or one has failed. */
+  /** Builds until no index is left or a build has failed. */
   async run(client: pg.ClientBase, begin: string): Promise<void> {
     try {
       for (let next = this.#take(); next !== undefined; next = this.#take()) {
@@ -236,7 +239,7 @@ class Builds {
         await withTransaction(client, (tx) => build(tx, index), begin);
         const left = (this.#left.get(index.table) ?? 0) - 1;
         this.#left.set(index.table, left);
-        // lets the planner choose by the current contents of the tables, not by those of empty ones
+        // the planner then knows the current contents, not those of empty tables
         if (left === 0) await analyze(client, index, begin);
       }
     } catch (error) {
@@ -254,7 +257,7 @@ async function build(
   tx: pg.ClientBase,
   { name, table, method, columns, where, unique }: Build,
 ): Promise<void> {
-  // unlike the lock of CREATE INDEX, this one excludes itself: the second process waits, and finds the index
+  // this lock excludes itself, unlike that of CREATE INDEX: the second process waits, then finds the index
   await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [advisoryLocks.indexBuild, name]);
   await tx.query(
     `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${name} ON ${table} USING ${method ?? 'btree'} (${columns})
@@ -269,7 +272,7 @@ async function analyze(client: pg.ClientBase, { table, tableBytes }: Build, begi
   await withTransaction(client, (tx) => tx.query(`ANALYZE ${table}`), `${begin}; ${setting}`);
 }
 
-/** Waits for all, and throws the first error then. */
+/** Waits for all works to end, then throws the first error. */
 async function allOf(works: readonly Promise<void>[]): Promise<void> {
   const ends = await Promise.allSettled(works);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;

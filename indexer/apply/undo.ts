@@ -22,40 +22,38 @@ export interface FreeIds {
   readonly nextMetadataId: number;
 }
 
-/**
- * Takes back what another room derived from rows with these ids or above, in the transaction that deletes the rows.
- */
+/** Takes back rows of another room derived from these ids or above, in the transaction that deletes them. */
 export type UndoHook = (client: pg.ClientBase, free: FreeIds, undone: BlockRef) => Promise<void>;
 
-/** A block that was taken back: what in-memory state must learn of it. */
+/** A block that was taken back, for in-memory state to follow. */
 export interface UndoneBlock {
   readonly ref: BlockRef;
-  /** The tip that is left; null: no block is left. */
+  /** The remaining tip; null: no block remains. */
   readonly tip: BlockRef | null;
   readonly free: FreeIds;
-  /** The argument that makes `TrackedOutputs.apply` restore the outputs before the block: spent ones come back. */
+  /** Argument with which `TrackedOutputs.apply` restores the outputs before the block. */
   readonly tracked: TrackedChanges;
-  /** What the memories of derived tables must unlearn. */
+  /** Changes that the memories of derived tables must undo. */
   readonly derived: UndoneTables;
 }
 
 export interface UndoOptions {
-  /** Aborted: no further block is taken back, and the reason is thrown. */
+  /** Stops before the next block: the reason is thrown. */
   readonly signal?: AbortSignal;
-  /** After each commit. */
+  /** Called after each commit. */
   readonly onUndone?: (block: UndoneBlock) => void;
   /** Derived tables that the database may have; absent: all known ones. */
   readonly tables?: readonly DerivedTable[];
-  /** What the blocks did, for tables that do not keep it for so long; absent: tables alone tell. */
+  /** Older blocks read from the source, for tables that do not keep their history; absent: only tables are read. */
   readonly past?: PastChain | undefined;
 }
 
 /**
- * Takes back all blocks above a height (-1: all blocks), from the tip downwards, one transaction per block, each with
- * its outbox row and its hooks. The cost depends on what the blocks did, not on the size of the database: rows of new
- * ids are deleted by their ranges, rows of old inscriptions by what the block moved, and the outputs that it spent
- * become unspent. Counters need no undo: they are in the rows of blocks. Returns the tip that is left. Throws
- * `tip_changed` where another process wrote.
+ * Takes back all blocks above a height (-1: all blocks), from the tip downwards. Each block is one transaction, with
+ * its outbox row and its hooks. The cost depends on the content of the blocks, not on the size of the database. Rows of
+ * new ids are deleted by ranges, rows of old inscriptions by the moves of the block, and its spent outputs become
+ * unspent. Counters need no undo: they are in the rows of blocks. Returns the remaining tip. Throws `tip_changed` if
+ * another process wrote.
  */
 export async function undoAbove(
   client: pg.ClientBase,
@@ -78,7 +76,7 @@ export async function undoAbove(
   return tip.below;
 }
 
-/** Before the first block is taken back. */
+/** Prepares the database before the first block is taken back. */
 async function begin(
   client: pg.ClientBase,
   height: Height | -1,
@@ -86,7 +84,7 @@ async function begin(
   past: PastChain | null,
 ): Promise<void> {
   for (const table of tables) await table.refuseUndo?.(client, height, past);
-  // undo finds moved inscriptions and newest children by these; an interrupted first load has not built them yet
+  // undo finds moved inscriptions and newest children by these indexes; an interrupted first load lacks them
   await ensureSecondaryIndexes(client, { wanted: indexesForUndo(tables), tables });
   await withTransaction(client, completeOutbox);
 }
@@ -99,7 +97,7 @@ interface TipRow {
   next_metadata_id: number;
 }
 
-/** The block to take back, if the tip is above the height, and the tip without it. */
+/** The block to take back, if the tip is above the height, and the tip below it. */
 async function readTip(
   client: pg.ClientBase,
   height: Height | -1,
@@ -154,7 +152,10 @@ async function undoBlock(
   });
 }
 
-/** One statement: the tables do not depend on each other, and each finds its rows by an index, or is small. */
+/**
+ * Deletes the rows of a block in one statement: the tables do not depend on each other, and each row is found by an
+ * index or in a small table.
+ */
 async function deleteRows(tx: pg.ClientBase, height: Height, free: FreeIds): Promise<void> {
   await tx.query(
     `WITH parents AS (DELETE FROM chain.parents WHERE child_key >= $1),
@@ -170,8 +171,8 @@ async function deleteRows(tx: pg.ClientBase, height: Height, free: FreeIds): Pro
 }
 
 /**
- * An inscription that moved left a row that this block spent, so no scan of all locations is needed. Fingerprints
- * arrive as one value of 8 bytes each.
+ * Deletes the block's locations and restores the locations that it spent. A moved inscription has a row that this block
+ * spent, so no scan of all locations is needed. Fingerprints arrive as one value of 8 bytes each.
  */
 async function takeBackLocations(
   tx: pg.ClientBase,

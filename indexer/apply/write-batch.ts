@@ -17,17 +17,19 @@ const tables = Object.keys(copyTargets) as BatchTable[];
 export interface BatchWrite {
   /** The state of the derived tables that the batch was made for. */
   readonly epoch: number;
-  /** More batches follow at once: no wait for the disk, because the commit of the last batch waits for all of them. */
+  /**
+   * More batches follow at once, so the commit does not wait for the disk: the commit of the last batch waits for all.
+   */
   readonly isBulk: boolean;
   readonly outbox: OutboxWriter;
 }
 
 /**
- * Writes a batch of whole blocks in one transaction: the tip, compared and set; one UPDATE for the locations that end;
- * the statements of the outbox and of derived tables; a COPY for each table that gets rows. A dozen statements, however
- * many blocks, sent at once: the server goes from one to the next, and to the commit, without waiting for this process.
- * Throws `tip_changed` where the tip is not the one that the batch was made for, and `derived_tables_changed` where the
- * writer must follow other derived tables by now.
+ * Writes a batch of whole blocks in one transaction. The tip is compared and set, one UPDATE ends locations, the outbox
+ * and derived tables run their statements, and a COPY fills each table with new rows. That is a dozen statements for
+ * any number of blocks, all sent at once: the server runs them and the commit without waiting for this process. Throws
+ * `tip_changed` if the tip is not the one that the batch was made for, and `derived_tables_changed` if the writer must
+ * follow other derived tables by now.
  *
  * @param client pipelined
  */
@@ -69,7 +71,7 @@ async function refuseOldTables(client: pg.Client, epoch: number): Promise<void> 
   throw new AppError('derived_tables_changed', 'The writer has taken over another derived table.');
 }
 
-/** Locations of earlier batches. Those of this batch were written with their end (fill-batch.ts). */
+/** Ends locations of earlier batches. Locations of this batch were written with their end (fill-batch.ts). */
 async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
   if (left.key.length === 0) return;
   // in key order, so that each page of the index is read once
@@ -83,7 +85,7 @@ async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
   assert(rowCount === left.key.length, 'a location that ends is not there');
 }
 
-/** The first statement: another process that writes waits for this transaction, or this one for it. */
+/** Compares and sets the tip, as the first statement: two processes that write wait for each other here. */
 async function moveTip(tx: pg.ClientBase, { before, after }: Batch, epoch: number): Promise<void> {
   const { rowCount } = await tx.query(
     `UPDATE chain.state SET tip_height = $1, tip_hash = $2

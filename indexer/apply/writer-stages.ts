@@ -4,24 +4,21 @@ import { isStatement } from '#kernel/stages/stage-list.ts';
 import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 
 const isReader: IsMeant = ({ track }) => track === readerTrack;
-/** Not its wait for the batch whose answers it has not read yet. */
+/** Whether a stage is work of the main thread, not its wait for a batch whose answers it has not read yet. */
 const isMain: IsMeant = ({ track, stage }) => track === mainTrack && stage !== 'write';
 const isWritersStatement: IsMeant = ({ track, stage }) => track === writerTrack && isStatement(stage);
 
-/**
- * Records, if a recorder is given, what a writer does on the main thread and on its connections, and what it waits
- * for.
- */
+/** Records a writer's work and waits, on the main thread and on its connections, if there is a recorder. */
 export class WriterStages {
   readonly #recorder: StageRecorder | null;
-  /** When the last batch was written, and none has come since. */
+  /** Time at which the last batch was written, if no other has come since. */
   #writtenAt: number | null = null;
 
   constructor(recorder: StageRecorder | null) {
     this.#recorder = recorder;
   }
 
-  /** The main thread asks the database about blocks. */
+  /** Records that the main thread asks the database about blocks. */
   async asking<T>(blocks: readonly ParsedBlock[], ask: () => Promise<T>): Promise<T> {
     const from = stageClock();
     const answer = await ask();
@@ -29,7 +26,7 @@ export class WriterStages {
     return answer;
   }
 
-  /** The main thread decides a block, after it has waited since `from` for its turn. */
+  /** Records that the main thread applies a block, after it has waited for its turn since `from`. */
   deciding({ ref }: ParsedBlock, from: number, decide: (laps?: Laps) => void): void {
     const recorder = this.#recorder;
     if (recorder === null) {
@@ -42,7 +39,7 @@ export class WriterStages {
     recorder.laps(laps, mainTrack, { height: ref.height });
   }
 
-  /** The main thread completes a batch. */
+  /** Records that the main thread completes a batch. */
   ending(end: () => void): void {
     const laps = this.#recorder === null ? null : new Laps(this.#recorder.isDetailed);
     end();
@@ -50,14 +47,14 @@ export class WriterStages {
     if (laps !== null) this.#recorder?.laps(laps, mainTrack);
   }
 
-  /** The main thread needs the batch before this one to be written. */
+  /** Records that the main thread waits for the batch before this one. */
   async writeAwaited(writing: Promise<void>): Promise<void> {
     const from = stageClock();
     await writing;
     this.#mainWaited(from, [isWritersStatement], 'write', []);
   }
 
-  /** Writes a batch. */
+  /** Records the write of a batch. */
   async write<T>(heights: string, bytes: number, write: () => Promise<T>): Promise<T> {
     const from = stageClock();
     if (this.#writtenAt !== null) {
@@ -71,7 +68,7 @@ export class WriterStages {
     return written;
   }
 
-  /** No batch follows at once. */
+  /** Records that no batch follows at once. */
   finished(): void {
     this.#writtenAt = null;
   }

@@ -7,7 +7,7 @@ import { SignatureReader } from './signatures.ts';
 import { openSpentScripts, type SpentScripts } from './spent-scripts.ts';
 
 /**
- * The optional facts of one block; absent: not requested. Views of buffers that are reused once the block is
+ * The optional facts of one block; absent: not requested. They are views of buffers that are reused once the block is
  * released.
  */
 export interface BlockFacts {
@@ -19,17 +19,17 @@ export interface BlockFacts {
   readonly signatures?: SignatureReader;
 }
 
-/** The requested facts as a worker read them, encoded; the buffers are transferred. */
+/** The requested facts of a block as a worker encoded them; the buffers are transferred. */
 export type EncodedFacts = ReadonlyMap<Fact, ArrayBuffer>;
 
 export interface ReadBlock {
   readonly bytes: Uint8Array;
   readonly columns: BlockColumns;
-  /** The spent outputs as the source gave them; null: not known. */
+  /** The spent outputs from the source; null: unknown. */
   readonly spent: Uint8Array | null;
 }
 
-/** Opens the facts of a block, on the thread that requested them. */
+/** Opens the facts of a block on the thread that requested them. */
 export function openFacts(asked: FactSet, encoded: EncodedFacts, block: ReadBlock): BlockFacts {
   const outputs = encoded.get('outputs');
   const flow = encoded.get('coin-flow');

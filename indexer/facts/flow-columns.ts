@@ -1,21 +1,21 @@
 import { type ColumnsOf, decodeColumns, encodeColumns } from '#indexer/parse/column-buffer.ts';
 
 /**
- * The way of values through a block: the fact `coin-flow`. All outputs, also those that nobody can spend, and for each
- * input the output that it spends.
+ * Flow of values through a block: the fact `coin-flow`. It has all outputs, also unspendable ones, and for each input
+ * the output that it spends.
  */
 const columnTypes = {
   /** Sats, exact. One element per output, in block order. */
   value: Float64Array,
   /** Low half of the keyed fingerprint of each output's outpoint, as a signed number. */
   fingerprint: Int32Array,
-  /** Row of the first output of each transaction; one element more: the number of outputs. */
+  /** Row of the first output of each transaction, and one more element: the number of outputs. */
   txFirstOutput: Uint32Array,
-  /** Per input, the coinbase's too: row of the output that it spends; -1: one of an earlier block, or none. */
+  /** Row of the output that each input spends, the coinbase's too; -1: an output of an earlier block, or no output. */
   source: Int32Array,
-  /** Per input: offset in the block of its outpoint, 36 bytes. */
+  /** Offset in the block of each input's outpoint, 36 bytes. */
   outpointAt: Uint32Array,
-  /** 32 bytes each, internal order; of all transactions. */
+  /** Txids of all transactions: 32 bytes each, internal order. */
   txid: Uint8Array,
 } as const;
 
@@ -27,6 +27,6 @@ const version = 2;
 export const encodeFlowColumns = (columns: FlowColumns): ArrayBuffer =>
   encodeColumns(columnTypes, version, columns);
 
-/** Views of encoded columns. Throws where the buffer does not hold them. */
+/** Views of encoded columns. Throws if the buffer is incomplete. */
 export const decodeFlowColumns = (buffer: ArrayBuffer): FlowColumns =>
   decodeColumns(columnTypes, version, buffer, 'flow columns');

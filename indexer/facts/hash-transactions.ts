@@ -2,8 +2,8 @@ import type { HashTree } from '#indexer/source/hash-tree.ts';
 import { type BlockLayout, lockTimeLength, versionLength } from '#indexer/transaction/block-layout.ts';
 
 /**
- * Fills the leaves of a tree with the txids of a block. Cost: the bytes of every transaction without its witnesses
- * twice through sha256, four transactions at a time.
+ * Sets the leaves of a tree to the txids of a block. Cost: sha256 twice over every transaction without its witnesses,
+ * four transactions at a time.
  */
 export function hashTransactions(txids: HashTree, block: Uint8Array, layout: BlockLayout): void {
   const { transactionCount } = layout;

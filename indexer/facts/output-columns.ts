@@ -12,7 +12,7 @@ const columnTypes = {
   scriptLength: Uint32Array,
   /** Offsets in the block of the 36-byte outpoints of earlier blocks that it spends. */
   spendAt: Uint32Array,
-  /** 32 bytes each, internal order; of all transactions. */
+  /** Txids of all transactions: 32 bytes each, internal order. */
   txid: Uint8Array,
   /** 1: spent within the block. */
   spent: Uint8Array,
@@ -26,6 +26,6 @@ const version = 2;
 export const encodeOutputColumns = (columns: OutputColumns): ArrayBuffer =>
   encodeColumns(columnTypes, version, columns);
 
-/** Views of encoded columns. Throws where the buffer does not hold them. */
+/** Views of encoded columns. Throws if the buffer is incomplete. */
 export const decodeOutputColumns = (buffer: ArrayBuffer): OutputColumns =>
   decodeColumns(columnTypes, version, buffer, 'output columns');

@@ -11,7 +11,7 @@ import { OutputReader } from './read-outputs.ts';
 import { readRunestoneCandidates } from './runestone-candidates.ts';
 import { readSpentScripts } from './spent-scripts.ts';
 
-/** A parsed block whose spent outputs fit it. */
+/** A parsed block whose spent outputs match it. */
 export interface FactualBlock {
   readonly block: Uint8Array;
   readonly spent: Uint8Array | null;
@@ -24,14 +24,14 @@ let outputReader: OutputReader | null = null;
 let flowReader: FlowReader | null = null;
 let txids: HashTree | null = null;
 
-/** Of a block that was not checked. */
+/** Txids of an unchecked block. */
 function hashedTxids(block: Uint8Array, layout: BlockLayout): Uint8Array<ArrayBuffer> {
   txids ??= new HashTree();
   hashTransactions(txids, block, layout);
   return txids.leaves;
 }
 
-/** Reads the requested facts only. `signatures` are read on demand (./signatures.ts). */
+/** Encodes the requested facts. `signatures` are read on demand instead (./signatures.ts). */
 export function readFacts(asked: FactSet, block: FactualBlock, layout: BlockLayout): EncodedFacts {
   const encoded = new Map<Fact, ArrayBuffer>();
   if (asked.has('outputs') || asked.has('coin-flow')) {

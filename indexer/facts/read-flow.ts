@@ -7,8 +7,8 @@ import { encodeFlowColumns } from './flow-columns.ts';
 const hashLength = 32;
 
 /**
- * Reads which output each input of a block spends, by its layout and the txids of its transactions. Reusable: it keeps
- * the memory of the largest block. Cost: one step per output, and one probe per transaction and input.
+ * Reads which output each input of a block spends, from its layout and the txids of its transactions. Reusable: it
+ * keeps the memory of the largest block. Cost: one step per output, and one probe per transaction and input.
  */
 export class FlowReader {
   #value = new Float64Array(4096);
@@ -17,11 +17,11 @@ export class FlowReader {
   #source = new Int32Array(4096);
   /** Transaction plus one by its txid, 0 in a free slot; open addressing, at most half full. */
   #slots = new Int32Array(8192);
-  /** What each txid gives to fingerprints. */
+  /** The part of each txid in fingerprints. */
   #ofTxid = new Int32Array(4096);
 
   /**
-   * Encoded FlowColumns.
+   * Reads a block; returns encoded FlowColumns.
    *
    * @param txids of all transactions, 32 bytes each
    */
@@ -75,7 +75,7 @@ export class FlowReader {
     }
   }
 
-  /** The slot of a txid is keyed, so a block cannot be crafted to put its transactions into one. */
+  /** Fills the slots of txids. Slots are keyed, so a block cannot be crafted to put its transactions into one slot. */
   #fillSlots(count: number): void {
     let size = 8192;
     while (size < count * 2) size *= 2;
@@ -109,7 +109,7 @@ export class FlowReader {
     }
   }
 
-  /** The transaction of this block whose txid is at `at`; -1: there is none. */
+  /** The transaction of this block whose txid is at `at`; -1: not in this block. */
   #transactionOf(block: Uint8Array, at: number, txids: Uint8Array, first: number): number {
     const mask = this.#slots.length - 1;
     for (let slot = first & mask; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
@@ -123,8 +123,9 @@ export class FlowReader {
   }
 
   /**
-   * An output must come before its spend; others are looked up, and not found. What a block's own coinbase gives cannot
-   * be spent in it: an earlier coinbase with the same txid is meant (BIP 30).
+   * Row of an output of this block; -1: it is not from this block. An output must come before its spend, so later ones
+   * do not count. Outputs of a block's own coinbase cannot be spent in it: the input means an earlier coinbase with the
+   * same txid (BIP 30).
    */
   #rowOf(tx: number, vout: number, spender: number): number {
     if (tx <= 0 || tx >= spender) return -1;
@@ -133,7 +134,7 @@ export class FlowReader {
   }
 }
 
-/** The upper bits are mixed better. */
+/** Slot of a txid, from the upper bits, which are mixed better. */
 function slotHash(ofTxid: number): number {
   return ofTxid ^ (ofTxid >>> 15);
 }

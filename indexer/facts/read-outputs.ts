@@ -12,7 +12,7 @@ import { encodeOutputColumns, type OutputColumns } from './output-columns.ts';
 
 const hashLength = 32;
 const opReturn = 0x6a;
-/** Bitcoin Core's MAX_SCRIPT_SIZE (script/script.h): a longer one can never be executed. */
+/** Bitcoin Core's MAX_SCRIPT_SIZE (script/script.h): a longer script can never be executed. */
 const scriptBytesMax = 10_000;
 
 /**
@@ -25,12 +25,12 @@ export interface OutputsOf {
   readonly height: Height;
   readonly network: NetworkName;
   readonly key: FingerprintKey;
-  /** Of all transactions, 32 bytes each. */
+  /** Txids of all transactions, 32 bytes each. */
   readonly txids: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Reads the outputs and spends of blocks by their layout. Unspendable outputs (OP_RETURN, scripts longer than 10,000
+ * Reads the outputs and spends of blocks from their layout. Unspendable outputs (OP_RETURN, scripts longer than 10,000
  * bytes) are left out: they have no address either. Reusable: it keeps the memory of the largest block.
  *
  * Cost: one probe per output and input.
@@ -52,7 +52,7 @@ export class OutputReader {
   readonly #outpoint = new Uint8Array(outpointLength);
   readonly #outpointView = new DataView(this.#outpoint.buffer);
 
-  /** Encoded OutputColumns. */
+  /** Reads a block; returns encoded OutputColumns. */
   read(block: Uint8Array, layout: BlockLayout, of: OutputsOf): ArrayBuffer {
     this.#txids = of.txids;
     this.#readOutputs(block, layout, of);
@@ -96,7 +96,9 @@ export class OutputReader {
     this.#spent = withRoom(this.#spent, length);
   }
 
-  /** Fingerprints are keyed, so a block cannot be crafted to put its outputs into one slot. */
+  /**
+   * Fills the slots of outputs. Fingerprints are keyed, so a block cannot be crafted to put its outputs into one slot.
+   */
   #fillSlots(key: FingerprintKey): void {
     const outputs = this.#outputs;
     const outpoint = this.#outpoint;
@@ -130,7 +132,7 @@ export class OutputReader {
       const at = inputAt[input]!;
       fingerprintOutpoint(view, at, key);
       const row = this.#rowOf(view, at);
-      // a second spend of it is refused later, where it is looked up and not found
+      // a second spend of an output counts as one of an earlier block: it is looked up there, not found, and refused
       if (row >= 0 && this.#spent[row] === 0) {
         this.#spent[row] = 1;
         continue;
@@ -141,7 +143,7 @@ export class OutputReader {
   }
 
   /**
-   * The output of this block that the outpoint at `at` names, whose fingerprint was just computed; -1: it is none of
+   * Row of the output of this block that the outpoint at `at` names, whose fingerprint was just computed; -1: not from
    * this block.
    */
   #rowOf(view: DataView, at: number): number {

@@ -5,8 +5,8 @@ import { compactSizeLength, knownCompactSize } from '#indexer/transaction/compac
 import { addTransaction } from './hash-transactions.ts';
 
 /**
- * Outputs whose script begins with OP_RETURN OP_13, in block order: the fact `runestone-candidates`. The first of a
- * transaction is its runestone, well formed or not (ord runestone.rs); the rules of runes decide which.
+ * Outputs whose script begins with OP_RETURN OP_13, in block order: the fact `runestone-candidates`. The first one of a
+ * transaction is its runestone, well formed or not (ord runestone.rs). The rules of runes decide that.
  */
 const columnTypes = {
   /** Index of the transaction; the coinbase can have one too. */
@@ -15,7 +15,7 @@ const columnTypes = {
   /** Range of the script in the bytes of the block. */
   scriptStart: Uint32Array,
   scriptLength: Uint32Array,
-  /** Of the transaction, 32 bytes each: of the check of the block, or else hashed here, four at a time. */
+  /** Txid of the transaction, 32 bytes each, taken from the check of the block or hashed here, four at a time. */
   txid: Uint8Array,
 } as const;
 
@@ -27,8 +27,8 @@ const op13 = 0x5d;
 const hashLength = 32;
 
 /**
- * Reads the candidates of a block by its layout. Cost: one step per output, and for each candidate a txid, if it is not
- * known.
+ * Reads the candidates of a block from its layout. Cost: one step per output, and a txid for each candidate if txids
+ * are not known.
  */
 export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout): ArrayBuffer {
   const found: Found = { tx: [], vout: [], scriptStart: [], scriptLength: [] };
@@ -45,7 +45,7 @@ export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout):
 /** The columns without txids. */
 type Found = Readonly<Record<Exclude<keyof RunestoneCandidates, 'txid'>, number[]>>;
 
-/** A loop of its own: V8 compiles the loop while it runs, and would throw that away at what follows it. */
+/** Finds the candidates. A loop of its own: V8 compiles it while it runs, and code after the loop would undo that. */
 function findCandidates(
   block: Uint8Array,
   { outputsAt, transactionCount }: BlockLayout,
@@ -91,6 +91,6 @@ function txidsOf(
   return hashes.leaves.slice(0, transactions.length * hashLength);
 }
 
-/** Views of a worker's result. */
+/** Views of an encoded result. */
 export const openRunestoneCandidates = (buffer: ArrayBuffer): RunestoneCandidates =>
   decodeColumns(columnTypes, version, buffer, 'runestone candidates');

@@ -2,13 +2,13 @@ import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { annexPrefix } from '#indexer/transaction/block-layout.ts';
 import { hasMarker, InputWalk, OutputWalk, WitnessWalk } from '#indexer/transaction/transaction-parts.ts';
 
-/** A signature of an input: its bytes without the sighash type, and that type. */
+/** A signature of an input, split into its bytes and its sighash type. */
 export interface Signature {
   readonly kind: 'ecdsa' | 'schnorr';
   /** DER, or the 64 bytes of BIP 340; a view of the block. */
   readonly bytes: Uint8Array;
   /**
-   * The sighash type: 0 is DEFAULT, which is ALL, for a Schnorr signature of 64 bytes (BIP 341). 0x83 is
+   * The sighash type. 0 is DEFAULT, which means ALL, for a Schnorr signature of 64 bytes (BIP 341). 0x83 is
    * SINGLE|ANYONECANPAY.
    */
   readonly sighash: number;
@@ -17,20 +17,20 @@ export interface Signature {
 const derPrefix = 0x30;
 /** The longest push whose opcode is its length. */
 const pushMax = 0x4b;
-/** DER with the byte of the sighash type (BIP 66). */
+/** Length of a DER signature with the byte of its sighash type (BIP 66). */
 const ecdsaLength = { least: 9, most: 73 };
 const schnorrLength = 64;
-/** Types that BIP 341 allows after a Schnorr signature. */
+/** Sighash types that BIP 341 allows after a Schnorr signature. */
 const schnorrTypes: ReadonlySet<number> = new Set([0x01, 0x02, 0x03, 0x81, 0x82, 0x83]);
 
 /**
- * The fact `signatures`: everything that looks like a signature in the script and witness of an input, including each
- * one of a multisig. Read on demand, because a worker does not know which inputs spend tracked outputs: some hundred
- * of the thousands of inputs of a block (docs/adr/0019-facts-of-a-block.md has the cost). Inputs that are asked for in
- * ascending order take steps that add up to the length of the block; a lower one begins at its start again.
+ * Reads the fact `signatures`: everything that looks like a signature in the script and witness of an input, including
+ * all those of a multisig. Read on demand, because a worker does not know which inputs spend tracked outputs: some
+ * hundred of the thousands of inputs of a block (docs/adr/0019-facts-of-a-block.md has the cost). Reading inputs in
+ * ascending order takes one pass over the block; a lower input starts the pass again.
  *
  * The spent output is not examined. A stack item of a P2WSH script that is as long as a Schnorr signature looks like
- * one, and a Schnorr signature may look like DER: the script of the spent output (`spent-scripts`) tells which kind is
+ * one, and a Schnorr signature may look like DER. The script of the spent output (`spent-scripts`) shows which kind is
  * possible.
  */
 export class SignatureReader {
@@ -79,14 +79,14 @@ export class SignatureReader {
     const count = witness.items(index);
     const hasAnnex = count > 1 && this.#hasAnnex(index);
     const items = hasAnnex ? count - 1 : count;
-    // the last two of a script path are leaf script and control block, which can also be 65 bytes long
+    // the last two items of a script path are leaf script and control block, which can also be 65 bytes long
     const schnorrEnd = items === 1 ? 1 : items - 2;
     for (let place = 0; place < items; place++) {
       witness.next();
       const { itemStart, itemLength } = witness;
       const ecdsa = ecdsaAt(bytes, itemStart, itemLength);
       if (ecdsa !== null) found.push(ecdsa);
-      // one Schnorr signature in 65,536 begins like DER of its length
+      // one Schnorr signature in 65,536 begins like a DER signature of its length
       const schnorr = place < schnorrEnd ? schnorrAt(bytes, itemStart, itemLength) : null;
       if (schnorr !== null) found.push(schnorr);
     }
@@ -108,7 +108,7 @@ function addOfScript(found: Signature[], script: Uint8Array): void {
     const opcode = script[at++]!;
     // longer pushes, with an explicit length, are P2SH scripts: no signature follows them
     if (opcode > pushMax) break;
-    // the last push may claim more bytes than there are
+    // the last push may claim more bytes than remain
     const length = Math.min(opcode, script.length - at);
     const signature = ecdsaAt(script, at, length);
     if (signature !== null) found.push(signature);
@@ -116,7 +116,7 @@ function addOfScript(found: Signature[], script: Uint8Array): void {
   }
 }
 
-/** Most items are none, so a view is made of those alone that are. */
+/** The DER signature of an item, or null. Most items are not signatures, so a view is made only of those that are. */
 function ecdsaAt(bytes: Uint8Array, start: number, length: number): Signature | null {
   if (length < ecdsaLength.least || length > ecdsaLength.most) return null;
   // a DER sequence as long as the item without its header and the sighash type

@@ -4,12 +4,12 @@ import { valueLength } from '#indexer/transaction/block-layout.ts';
 import { compactSizeLength, knownCompactSize } from '#indexer/transaction/compact-size.ts';
 
 /**
- * Where the scripts of spent outputs are: the fact `spent-scripts`. One element per input, including the coinbase's.
+ * Places of the scripts of spent outputs: the fact `spent-scripts`. One element per input, including the coinbase's.
  */
 const columnTypes = {
   /**
-   * Range of the script in the spent outputs that came with the block. Length 0 for the coinbase, and where a folder
-   * marks the former owner as unknown.
+   * Range of the script in the spent outputs that came with the block. Length 0 for the coinbase, and if a folder marks
+   * the former owner as unknown.
    */
   scriptStart: Uint32Array,
   scriptLength: Uint32Array,
@@ -19,7 +19,7 @@ type ScriptColumns = ColumnsOf<typeof columnTypes>;
 
 /** Script and value of the output that each input spends. */
 export interface SpentScripts extends ScriptColumns {
-  /** The bytes that the ranges refer to: the spent outputs as the source gave them. */
+  /** The bytes that contain the scripts: the spent outputs from the source. */
   readonly bytes: Uint8Array;
   /** Sats; the block's column `inputValue`. */
   readonly value: Float64Array;
@@ -28,7 +28,7 @@ export interface SpentScripts extends ScriptColumns {
 const version = 1;
 
 /**
- * Reads where the scripts are, in spent outputs that fit the block: the parser has checked them before
+ * Reads the places of the scripts in spent outputs that the parser has already checked
  * (indexer/parse/spent-outputs.ts). Cost: one step per spent output, and 8 bytes per input.
  */
 export function readSpentScripts(spent: Uint8Array, layout: BlockLayout): ArrayBuffer {
@@ -40,7 +40,10 @@ export function readSpentScripts(spent: Uint8Array, layout: BlockLayout): ArrayB
   return encodeColumns(columnTypes, version, scripts);
 }
 
-/** A loop of its own: V8 compiles the loop while it runs, and would throw that away at what follows it. */
+/**
+ * Fills the ranges of scripts. A loop of its own: V8 compiles it while it runs, and code after the loop would undo
+ * that.
+ */
 function fillScripts(
   spent: Uint8Array,
   { firstInput, transactionCount }: BlockLayout,
@@ -62,7 +65,7 @@ function fillScripts(
   }
 }
 
-/** Views of a worker's result. */
+/** Views of an encoded result. */
 export function openSpentScripts(buffer: ArrayBuffer, bytes: Uint8Array, value: Float64Array): SpentScripts {
   return { ...decodeColumns(columnTypes, version, buffer, 'spent scripts'), bytes, value };
 }

@@ -3,9 +3,9 @@ import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.t
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** Running totals before or after a block; null where they are not known (docs/adr/0004-null-never-a-guess.md). */
+/** Running totals before or after a block; null: unknown (docs/adr/0004-null-never-a-guess.md). */
 export interface LedgerCounters {
-  /** Next free internal key: always known, never shown as a sequence number by itself. */
+  /** Next free internal key. Always known; never shown as a sequence number by itself. */
   readonly nextKey: number;
   /** ord's next sequence number. */
   readonly sequence: number | null;
@@ -21,9 +21,9 @@ export interface LedgerCounters {
 }
 
 /**
- * Inscriptions in outputs of earlier blocks that the block spends: one row each, ascending by `input`, those of one
- * input ascending by key (ord takes them in the order of sequence numbers). Full outpoints were compared, not only
- * fingerprints. Outputs made in the block itself are not here.
+ * Inscriptions in outputs of earlier blocks that the block spends. One row each, ascending by `input`, then by key (ord
+ * takes them in the order of sequence numbers). Full outpoints were compared, not only fingerprints. Outputs made in
+ * the block itself are not here.
  */
 export interface HeldInscriptions {
   readonly count: number;
@@ -53,20 +53,20 @@ export interface LedgerInput {
   readonly hasSpent: boolean;
   /** Lost sats count from the first block on, not from the first inscription height on. */
   readonly countsLostSats?: boolean;
-  /** Every inscription before the block is known, and so is its location. */
+  /** Every inscription before the block is known, with its location. */
   readonly anchored: boolean;
   readonly counters: LedgerCounters;
   readonly held: HeldInscriptions;
 }
 
-/** What a number in a typed column means where the fact is not known. */
+/** Value of a typed number column for an unknown fact. */
 export const numberUnknown = -(2 ** 31);
 export const curseUnknown = 255;
 export const charmsUnknown = 0xffff;
-/** Fees are sats in doubles: NaN where not known. */
+/** Value of a fee column (sats in doubles) for an unknown fee. */
 export const feeUnknown = Number.NaN;
 
-/** The values of `place` of a location; stored numbers (chain.locations.place). */
+/** The values of `place` of a location, as stored (chain.locations.place). */
 export const places = { output: 0, lost: 1, unbound: 2 } as const;
 
 /** New inscriptions in the order of application: row n has the key `firstKey + n`. */
@@ -83,39 +83,39 @@ export interface NewInscriptions {
   readonly number: Int32Array;
   /** kernel/primitives/curse.ts, or `curseUnknown`. After the jubilee: the curse that it is vindicated from. */
   readonly curse: Uint8Array;
-  /** As stored at the reveal (kernel/primitives/charm.ts), or `charmsUnknown`. */
+  /** Charms as stored at the reveal (kernel/primitives/charm.ts), or `charmsUnknown`. */
   readonly charms: Uint16Array;
   /** Sats; NaN where not known. */
   readonly fee: Float64Array;
-  /** Index into `parentKey`; one more element: the end of the last. */
+  /** Index into `parentKey`, and one more element: the end of the last range. */
   readonly firstParent: Uint32Array;
   /** Keys of the valid parents, in the order of the claims. */
   readonly parentKey: Int32Array;
-  /** 1: it is known which of the claimed parents are valid (always so where none is claimed). */
+  /** 1: the valid parents among the claimed ones are known; always 1 if no parent is claimed. */
   readonly parentsKnown: Uint8Array;
 }
 
 /**
- * New rows of chain.locations, in the order in which they are written. An unknown location has no row (and a row that
- * ended has no successor then).
+ * New rows of chain.locations, in the order of writing. An unknown location has no row, so its ended predecessor has no
+ * successor.
  */
 export interface NewLocations {
   readonly count: number;
   readonly key: Int32Array;
-  /** Index of the transaction; the coinbase counts as the last one: its index is the number of transactions. */
+  /** Index of the transaction. The coinbase counts as the last one: its index is the number of transactions. */
   readonly step: Uint32Array;
   /** `places` */
   readonly place: Uint8Array;
-  /** Index into `txids`; -1: the transaction that revealed the inscription, or no output at all (lost, unbound). */
+  /** Index into `txids`; -1: the transaction that revealed the inscription, or not in an output (lost, unbound). */
   readonly txid: Int32Array;
   readonly vout: Uint32Array;
   readonly satOffset: Float64Array;
-  /** Value of the output in sats; NaN where there is no output. */
+  /** Value of the output in sats; NaN: not in an output. */
   readonly value: Float64Array;
-  /** Range of the output's script in the block's bytes; (0, 0) where there is no output. */
+  /** Range of the output's script in the block's bytes; (0, 0): not in an output. */
   readonly scriptStart: Uint32Array;
   readonly scriptLength: Uint32Array;
-  /** Fingerprint of the output; zeros where there is no output. */
+  /** Fingerprint of the output; zeros: not in an output. */
   readonly fingerprintLow: Uint32Array;
   readonly fingerprintHigh: Uint32Array;
   /** 1: spent within this block, `spent_height` is the block's own height. 0: not spent. */
@@ -138,7 +138,7 @@ export interface TrackedChanges {
   readonly removeHigh: Uint32Array;
 }
 
-/** What a block does to the chain tables. All columns are exactly as long as their `count` says. */
+/** Changes of the chain tables by a block. All columns are exactly as long as their `count` says. */
 export interface LedgerBlock {
   readonly height: Height;
   readonly inscriptions: NewInscriptions;
@@ -146,14 +146,14 @@ export interface LedgerBlock {
   readonly left: LeftLocations;
   /** The transactions that `locations.txid` refers to: 32 bytes each, internal order. */
   readonly txids: Uint8Array;
-  /** To be applied to the tracked outputs once the block is committed. */
+  /** Changes of the tracked outputs, to be applied once the block is committed. */
   readonly tracked: TrackedChanges;
   readonly counters: LedgerCounters;
   /** Whether the next block of the island is anchored. */
   readonly anchored: boolean;
 }
 
-/** Whether the first block of an island is anchored: no inscription can be older. Then all running totals are 0. */
+/** Whether the first block of an island is anchored: no inscription can be older. All running totals are then 0. */
 export function startsAnchored(firstHeight: Height, network: NetworkParameters): boolean {
   return firstHeight <= network.firstInscriptionHeight;
 }

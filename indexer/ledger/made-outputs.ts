@@ -1,6 +1,7 @@
 /**
  * The outputs of this block that hold inscriptions: fingerprint of the outpoint -> first of its location rows. Open
- * addressing with linear probing, at most half full; nothing is ever removed (a spent output is not looked up again).
+ * addressing with linear probing, at most half full. Nothing is ever removed, because a spent output is not looked up
+ * again.
  */
 export class MadeOutputs {
   size = 0;
@@ -21,7 +22,7 @@ export class MadeOutputs {
   }
 
   /**
-   * First location row of an output with that fingerprint, -1: there is none. `next` finds further outputs with the
+   * First location row of an output with that fingerprint; -1: not in the table. `next` finds further outputs with the
    * same one.
    */
   find(low: number, high: number): number {

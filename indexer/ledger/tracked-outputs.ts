@@ -1,24 +1,22 @@
 import { strict as assert } from 'node:assert';
 import type { TrackedChanges } from './ledger-block.ts';
 
-// With this many partitions a growing table moves entries for a few milliseconds, not for half a second: searches are
+// With this many partitions, growth of the table takes a few milliseconds at a time, not half a second. Searches are
 // answered on the same thread.
 const partitionCount = 256;
 const partitionShift = 24;
 const firstSlots = 64;
-/**
- * Above this share of used slots a partition doubles. At 0.75 a probe that misses sees 8 slots, in one cache line.
- */
+/** Above this share of used slots a partition doubles. At 0.75 a probe that misses sees 8 slots, in one cache line. */
 const maxLoad = 0.75;
-/** The largest count that fits its byte; what exceeds it is stored separately. */
+/** The largest count that fits one byte; larger ones are stored separately. */
 const countMax = 255;
 
 /**
- * The fingerprints of all outputs that hold inscriptions, once for each inscription there: a multiset of 64-bit
- * numbers, given as two unsigned halves. Tells for every input of every block whether it needs a database query.
+ * The fingerprints of all outputs that hold inscriptions, once for each inscription: a multiset of 64-bit numbers,
+ * given as two unsigned halves. It shows for every input of every block whether a database query is needed.
  *
- * Open addressing with linear probing in 256 partitions that grow independently; a removal leaves no mark (later
- * entries move up). 9 bytes per slot: 10,000,000 entries take 151 MB, also during growth.
+ * Open addressing with linear probing in 256 partitions that grow independently. A removal leaves no mark: later
+ * entries move up. 9 bytes per slot: 10,000,000 entries take 151 MB, also during growth.
  */
 export class TrackedOutputs {
   readonly #partitions: Partition[] = Array.from({ length: partitionCount }, () => new Partition());
@@ -76,7 +74,7 @@ class Partition {
   counts = new Uint8Array(firstSlots);
   #mask = firstSlots - 1;
   #taken = 0;
-  /** By entry: the count beyond `countMax`. For an output with hundreds of inscriptions. */
+  /** The counts above `countMax`, by entry. For an output with hundreds of inscriptions. */
   #beyond: Map<string, number> | null = null;
 
   has(low: number, high: number): boolean {
@@ -135,14 +133,14 @@ class Partition {
     return slot;
   }
 
-  /** Frees a slot, and moves up the entries that were displaced by it. */
+  /** Frees a slot, and moves up the entries that it displaced. */
   #free(slot: number): void {
     const { words, counts } = this;
     const mask = this.#mask;
     let hole = slot;
     for (let at = (hole + 1) & mask; counts[at] !== 0; at = (at + 1) & mask) {
       const home = words[at * 2]! & mask;
-      // it may move if the hole is between its home slot and its current one, also across the end of the table
+      // it may move if the gap is between its home slot and its current one, also across the end of the table
       if (((at - home) & mask) < ((at - hole) & mask)) continue;
       words[hole * 2] = words[at * 2]!;
       words[hole * 2 + 1] = words[at * 2 + 1]!;

@@ -1,4 +1,4 @@
-/** A view of bytes. */
+/** A DataView of bytes. */
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

@@ -5,7 +5,7 @@ const firstCapacity = 1 << 20;
 /** A buffer of bytes that only grows until it is reset; it is reused from block to block. */
 export class Arena {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(firstCapacity);
-  /** The same as words, for data at a multiple of four (`align`). */
+  /** The buffer as words, for data at a multiple of four (`align`). */
   words = new Int32Array(this.bytes.buffer);
   length = 0;
 

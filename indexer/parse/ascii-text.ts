@@ -1,21 +1,19 @@
-/**
- * What folding (kernel/text/fold.ts) must do to a text: nothing, fold ASCII letters only, or apply all of Unicode.
- */
+/** Folding that a text needs (kernel/text/fold.ts): none, ASCII letters only, or all of Unicode. */
 export const foldNeeds = { nothing: 0, ascii: 1, unicode: 2 } as const;
 export type FoldNeed = (typeof foldNeeds)[keyof typeof foldNeeds];
 
-// Four bytes at a time. For bytes below 0x80 the sums below never carry into the next byte, and their high bits tell:
+// Four bytes at a time. For bytes below 0x80 these sums never carry into the next byte, and their high bits show:
 const lowBits = 0x7f7f7f7f;
 const highBits = 0x80808080;
 /** not before "A" */
 const fromA = 0x3f3f3f3f;
 /** after "Z" */
-const behindZ = 0x25252525;
+const afterZ = 0x25252525;
 /** not NUL */
 const fromOne = 0x7f7f7f7f;
 
 const upperCase = (word: number): number =>
-  ((word & lowBits) + fromA) & ~((word & lowBits) + behindZ) & highBits;
+  ((word & lowBits) + fromA) & ~((word & lowBits) + afterZ) & highBits;
 
 /** Whether four bytes are ASCII other than NUL. */
 export const isPlainAscii = (word: number): boolean =>
@@ -25,8 +23,8 @@ export const isPlainAscii = (word: number): boolean =>
 export const foldAsciiWord = (word: number): number => word | (upperCase(word) >>> 2);
 
 /**
- * What folding must do with `length` bytes that begin with word `first`; later bytes of the last word do not matter.
- * NUL needs the rules of Unicode: it becomes another character (docs/search.md).
+ * The folding that `length` bytes need, beginning with word `first`. Later bytes of the last word do not matter. NUL
+ * needs the rules of Unicode: it becomes another character (docs/search.md).
  */
 export function foldNeed(words: Int32Array, first: number, length: number): FoldNeed {
   const end = first + (length >> 2);
@@ -42,8 +40,8 @@ export function foldNeed(words: Int32Array, first: number, length: number): Fold
   const rest = length & 3;
   if (rest > 0) {
     // the bytes after the text count as blanks, which need no folding
-    const behind = -1 << (rest * 8);
-    const word = (words[end]! & ~behind) | (0x20202020 & behind);
+    const afterText = -1 << (rest * 8);
+    const word = (words[end]! & ~afterText) | (0x20202020 & afterText);
     high |= word;
     notNul &= (word & lowBits) + fromOne;
     upper |= upperCase(word);

@@ -83,7 +83,7 @@ export const fieldKinds = {
   metadata: 6, // raw CBOR
   properties: 7, // raw, as in the envelope
   propertyEncoding: 8,
-  attributes: 9, // title and traits, JSON as ord shows it; only where properties are there and decode to something
+  attributes: 9, // title and traits, JSON as ord shows it; only if properties decode to something
   rune: 10,
   note: 11,
   unknownFields: 12, // compact size, tag, compact size, value, …
@@ -104,7 +104,7 @@ export const blockFlags = {
 
 const blockColumnsVersion = 3;
 
-/** Puts columns into one buffer: `into` where it is large enough (./column-buffer.ts). */
+/** Encodes columns into one buffer: `into` if it is large enough (./column-buffer.ts). */
 export function encodeBlockColumns(
   columns: BlockColumns,
   into: ArrayBufferLike | null = null,
@@ -112,7 +112,7 @@ export function encodeBlockColumns(
   return encodeColumns(columnTypes, blockColumnsVersion, columns, into);
 }
 
-/** Views of an encoded block. Throws where the buffer is of another version, or incomplete. */
+/** Views of an encoded block. Throws if the buffer is incomplete or of another version. */
 export function decodeBlockColumns(buffer: ArrayBufferLike): BlockColumns {
   return decodeColumns(columnTypes, blockColumnsVersion, buffer, 'block columns');
 }

@@ -2,8 +2,8 @@ import { withRoom } from '#kernel/growable.ts';
 import { Arena } from './arena.ts';
 
 /**
- * The columns of a block while they are built (their meaning: ./block-columns.ts). Their memory is reused from block
- * to block. A table's `length` is its number of rows.
+ * The columns of a block while they are built (./block-columns.ts describes them). Their memory is reused from block to
+ * block. A table's `length` is its number of rows.
  */
 
 /** t: one row per transaction. The other columns of t are those of the block's layout. */
@@ -82,7 +82,7 @@ export class ContentTable {
   text = new Uint8Array(1 << 10);
   range = new Uint32Array(2 << 10);
   folded = new Uint32Array(2 << 10);
-  /** Zeros where nothing was decoded: only `setDecoded` writes here. */
+  /** Zeros if nothing was decoded: only `setDecoded` writes here. */
   decodedHash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
   decodedLength = new Int32Array(1 << 10);
   #decodedRows: number[] = [];

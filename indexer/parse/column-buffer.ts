@@ -16,7 +16,7 @@ type ColumnType =
 
 export type ColumnTypes = Readonly<Record<string, ColumnType>>;
 
-/** The columns described by types, by name. */
+/** The columns that types describe, by name. */
 export type ColumnsOf<Types extends ColumnTypes> = {
   readonly [Name in keyof Types]: InstanceType<Types[Name]>;
 };
@@ -26,8 +26,8 @@ const headBytes = 8;
 const entryBytes = 8;
 
 /**
- * Encodes columns into one buffer. The result is `into` if that is large enough (bytes between and after the columns
- * keep their old values), else a new buffer of exactly the size.
+ * Encodes columns into one buffer. The result is `into` if it is large enough (bytes between and after the columns keep
+ * their old values), else a new buffer of the exact size.
  */
 export function encodeColumns<Types extends ColumnTypes, Into extends ArrayBufferLike = ArrayBuffer>(
   types: Types,
@@ -60,7 +60,7 @@ export function encodeColumns<Types extends ColumnTypes, Into extends ArrayBuffe
   return buffer;
 }
 
-/** Views of encoded columns: nothing is copied. Throws where the buffer is of another version, or incomplete. */
+/** Views of encoded columns: nothing is copied. Throws if the buffer is incomplete or of another version. */
 export function decodeColumns<Types extends ColumnTypes>(
   types: Types,
   version: number,

@@ -22,7 +22,7 @@ export const contentText = { none: 0, body: 1, folded: 2 } as const;
 
 const longBody = 4096;
 /**
- * Bodies with the same quick hash that are compared; an honest block has one, and a block crafted to have more is
+ * Maximum bodies with the same quick hash that are compared. An honest block has one; a block crafted to have more is
  * hashed with sha256.
  */
 const sameQuickHashMax = 8;
@@ -30,8 +30,8 @@ const slotsFirst = 1 << 12;
 
 /**
  * The distinct contents of a block, in the order of first appearance. A repeated body is found by a quick hash and a
- * comparison of its bytes, for a fraction of the cost of its sha256. Long bodies, and bodies whose quick hash is too
- * frequent, are found by their sha256. Every body takes exactly one of the two ways, so no repetition is missed.
+ * comparison of its bytes, for a fraction of the cost of its sha256. Long bodies, and bodies with a frequent quick
+ * hash, are found by their sha256. Every body takes exactly one of the two ways, so no repetition is missed.
  */
 export class ContentCollector {
   readonly #table: ContentTable;
@@ -64,8 +64,8 @@ export class ContentCollector {
   }
 
   /**
-   * The index of the content whose body begins at `start`, a multiple of four, in the arena; if the content is
-   * already known, the bytes are removed again.
+   * The index of the content whose body begins at `start`, a multiple of four, in the arena. If the content is already
+   * known, its bytes are removed again.
    */
   add(start: number, encodingField: Uint8Array | null, searchable: boolean): number {
     const variant = encodingNumber(encodingField) | (searchable ? searchableVariant : 0);
@@ -189,8 +189,8 @@ export class ContentCollector {
   }
 
   /**
-   * Records the text of a content: `length` bytes of the arena from `start` on, which are the body, or the decoded
-   * body (`isDecoded`) at the arena's end.
+   * Records the text of a content: `length` bytes of the arena from `start` on. They are the body, or the decoded body
+   * (`isDecoded`) at the arena's end.
    */
   #addText(index: number, start: number, length: number, isDecoded: boolean): void {
     const arena = this.#arena;
@@ -205,7 +205,7 @@ export class ContentCollector {
     } else if (need === foldNeeds.nothing && isDecoded) {
       this.#noteFolded(index, start, length);
     } else {
-      // a body that equals its folded text, or a text that is not wanted
+      // the body equals its folded text, or the text is not wanted
       if (need === foldNeeds.nothing) this.#table.text[index] = contentText.body;
       if (isDecoded) arena.length = start;
     }

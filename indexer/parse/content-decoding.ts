@@ -11,12 +11,12 @@ export interface DecodingLimits {
   readonly ratioMax: number;
 }
 
-/** ord inscription.rs: its limits for properties. */
+/** Limits of ord's inscription.rs for properties. */
 export const propertyLimits: DecodingLimits = { outputBytesMax: 4_000_000, ratioMax: 30 };
 
 /**
- * Limits of bodies. The size: the longest unencoded body that a block can hold, so that encoding cannot cause more
- * work. The ratio: 100 to 1, above repetitive markup and scripts (10 to 50) and below bombs (br and zstd reach
+ * Limits of bodies. The size is the longest unencoded body that a block can hold, so that encoding cannot cause more
+ * work. The ratio of 100 to 1 is above repetitive markup and scripts (10 to 50) and below bombs (br and zstd reach
  * 100,000 to 1).
  */
 export const bodyLimits: DecodingLimits = { outputBytesMax: 4_000_000, ratioMax: 100 };
@@ -35,7 +35,7 @@ const decoders = {
     }),
 } as const;
 
-/** The encoding that a content-encoding field names, compared exactly; null for all that we cannot decode. */
+/** The encoding that a content-encoding field names, compared exactly; null: we cannot decode it. */
 export function encodingOf(field: Uint8Array): EncodingName | null {
   if (field.length > 4) return null;
   const name = Buffer.from(field.buffer, field.byteOffset, field.byteLength).toString('latin1');
@@ -46,7 +46,7 @@ export function encodingOf(field: Uint8Array): EncodingName | null {
 export const outputLengthMax = (length: number, limits: DecodingLimits): number =>
   Math.min(limits.outputBytesMax, length * limits.ratioMax);
 
-/** The decoded bytes; null where they do not match the encoding, are truncated or exceed a limit. */
+/** The decoded bytes; null: they do not match the encoding, are truncated or exceed a limit. */
 export function decodeBytes(
   encoding: EncodingName,
   bytes: Uint8Array,
@@ -66,7 +66,7 @@ export function decodeBytes(
 /**
  * The same brotli stream with a window (RFC 7932, 9.1) no larger than the allowed output needs. A decoder returns
  * nothing before its window is full, so a bomb of twenty bytes that names a window of 16 MB costs 30 ms before any
- * limit is checked. Output within the limit is unchanged: no distance in it points before its beginning.
+ * limit is checked. Output within the limit is unchanged: its distances never point before its beginning.
  */
 function withSmallWindow(bytes: Uint8Array, lengthMax: number): Uint8Array {
   const first = bytes[0]!;

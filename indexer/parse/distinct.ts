@@ -73,7 +73,7 @@ export class DistinctMetadata {
   readonly #table: MetadataTable;
   readonly #arena: Arena;
   readonly #budget: DerivedBudget;
-  /** By the raw bytes, so that copies are not read again; -1 for bytes without a text. */
+  /** Index of a text by the raw bytes, so that copies are not read again; -1: the bytes have no text. */
   readonly #indexByCbor = new Map<string, number>();
   readonly #indexByJson = new Map<string, number>();
 
@@ -88,7 +88,7 @@ export class DistinctMetadata {
     this.#indexByJson.clear();
   }
 
-  /** The index of the text that `toJson` makes of the bytes; -1 where there is none. */
+  /** The index of the text that `toJson` makes of the bytes; -1: it makes no text. */
   indexOf(cbor: Buffer, toJson: (cbor: Uint8Array) => string | null): number {
     const name = cbor.toString('latin1');
     let index = this.#indexByCbor.get(name);

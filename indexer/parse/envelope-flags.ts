@@ -1,4 +1,4 @@
-/** What the parser noticed about an envelope, as bits: facts for the rules of curses (ord envelope.rs). */
+/** The parser's observations about an envelope, as bits: facts for the rules of curses (ord envelope.rs). */
 export const envelopeFlags = {
   unrecognizedEvenField: 1,
   duplicateField: 2,

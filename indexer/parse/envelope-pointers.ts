@@ -2,14 +2,14 @@ import { envelopeTags } from '#kernel/primitives/envelope-tag.ts';
 import { pointerValue } from './envelope.ts';
 import { pushedNumber, ScriptScan, scanScript } from './witness-script.ts';
 
-/** The pointers of the envelopes of a script, in their order; NaN where an envelope has no valid one. Total. */
+/** The pointers of the envelopes of a script, in their order; NaN: no valid pointer. Total. */
 export function envelopePointers(script: Uint8Array): number[] {
   const scan = new ScriptScan();
   const count = scanScript(scan, script, 0, script.length);
   return Array.from({ length: count }, (_, envelope) => pointerOf(script, scan, envelope));
 }
 
-/** The first value of the tag counts. */
+/** The pointer of an envelope: the first value of its tag. */
 function pointerOf(script: Uint8Array, scan: ScriptScan, envelope: number): number {
   const end = scan.envelopeFirstItem[envelope + 1]!;
   for (let item = scan.envelopeFirstItem[envelope]!; item + 1 < end; item += 2) {

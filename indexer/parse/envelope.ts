@@ -23,7 +23,7 @@ const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [
   [tags.note, fieldKinds.note],
 ];
 
-/** Which values of a tag are stored in fields of their own: none, the first, all, or valid ids. */
+/** The values of a tag that are stored in fields of their own: none, the first, all, or valid ids. */
 const kept = { none: 0, first: 1, all: 2, firstId: 3, allIds: 4 } as const;
 const keptOf = new Uint8Array(256);
 for (const [tag] of plainFields) keptOf[tag] = kept.first;
@@ -33,7 +33,7 @@ keptOf[tags.properties] = kept.all;
 keptOf[tags.delegate] = kept.firstId;
 keptOf[tags.parent] = kept.allIds;
 
-/** Keys longer than one byte, and the number up to which a linear search among them is cheaper than a set. */
+/** Number of long keys (longer than one byte) up to which a linear search is cheaper than a set. */
 const longKeysLinearMax = 16;
 
 /** The fields of properties, in the order in which they are stored. */
@@ -45,7 +45,7 @@ const propertyKinds: readonly (readonly [name: keyof PropertyFields, kind: Field
   ['itemAttributes', fieldKinds.galleryAttributes],
 ];
 
-/** Rows of table f that hold the properties of an envelope, and what they count in the block's budget. */
+/** Rows of table f that hold the properties of an envelope, and their size in the block's budget. */
 interface PropertyRows {
   readonly first: number;
   readonly end: number;
@@ -59,12 +59,12 @@ export class EnvelopeReader {
   readonly #budget: DerivedBudget;
   readonly #types: DistinctTypes;
   readonly #metadata: DistinctMetadata;
-  /** The fields made of properties, by their encoding and raw bytes: copies are not read again. Null: none. */
+  /** The fields made from properties, by their encoding and raw bytes: copies are not read again. Null: no fields. */
   readonly #propertiesRows = new Map<string, PropertyRows | null>();
   /** The script's bytes and items, while `add` runs. */
   #block: Uint8Array = new Uint8Array(0);
   #scan: ScriptScan | null = null;
-  /** For the current envelope: how often each one-byte tag occurs (2: more than once), and its first pair. */
+  /** For the current envelope: the count of each one-byte tag (2: more than once), and its first pair. */
   readonly #tagCount = new Uint8Array(256);
   readonly #tagFirst = new Int32Array(256);
   #longKeys = 0;
@@ -122,8 +122,8 @@ export class EnvelopeReader {
   }
 
   /**
-   * Counts the tags up to the body, and returns its index (-1: there is none). Collects flags in `keyFlags`, and sets
-   * `mayLeave` if a pair may remain that no field holds.
+   * Counts the tags up to the body. Returns the body's index (-1: there is no body). Collects flags in `keyFlags`, and
+   * sets `mayLeave` if a pair may remain that no field holds.
    */
   #countTags(scan: ScriptScan, first: number, end: number): number {
     const tagCount = this.#tagCount;
@@ -157,7 +157,7 @@ export class EnvelopeReader {
     return -1;
   }
 
-  /** Clears the counts of these pairs' tags: there are few of them, and 256 counters. */
+  /** Clears the counts of these pairs' tags only: they are few, and there are 256 counters. */
   #clearTags(first: number, end: number): void {
     const tagCount = this.#tagCount;
     for (let item = first; item < end; item += 2) {
@@ -261,7 +261,7 @@ export class EnvelopeReader {
     }
   }
 
-  /** The fields made of the properties; null where there are none or the budget is exceeded. */
+  /** The fields made from the properties; null: there are no fields, or the budget is exceeded. */
   #addPropertyFields(raw: Uint8Array, encoding: Uint8Array | null): PropertyRows | null {
     const parts = propertyParts(raw, encoding, this.#budget);
     if (parts === null) return null;
@@ -345,7 +345,7 @@ export class EnvelopeReader {
     return whole;
   }
 
-  /** The one-byte tag of a pair, -1 for a longer key. */
+  /** The one-byte tag of a pair; -1: a longer key. */
   #tag(item: number): number {
     const length = this.#length(item);
     if (length > 1) return -1;
@@ -357,7 +357,7 @@ export class EnvelopeReader {
     return (this.#scan as ScriptScan).itemLength[item]!;
   }
 
-  /** A view of an item's bytes, in the block if they are there. */
+  /** A view of an item's bytes, in the block if possible. */
   #bytes(item: number): Buffer {
     const start = (this.#scan as ScriptScan).itemStart[item]!;
     const length = this.#length(item);
@@ -384,8 +384,8 @@ function tagFlags(tag: number, before: number): number {
 }
 
 /**
- * ord inscription.rs, `pointer`: little endian; bytes after the eighth must be zero. NaN for none and for 2^53 and
- * above.
+ * The value of a pointer field (ord inscription.rs, `pointer`): little endian; bytes after the eighth must be zero.
+ * NaN: absent, or 2^53 and above.
  */
 export function pointerValue(bytes: Uint8Array, start: number, end: number): number {
   for (let at = start + 8; at < end; at++) if (bytes[at] !== 0) return Number.NaN;

@@ -4,7 +4,7 @@ import type { BlockTables, InputTable } from './block-tables.ts';
 import type { EnvelopeReader } from './envelope.ts';
 import { type ScriptScan, scanScript } from './witness-script.ts';
 
-/** Maximum length of a signature in DER; as a script, it is a push of as many bytes. */
+/** First byte of a DER signature. As an opcode, it pushes 48 bytes. */
 const signaturePrefix = 0x30;
 const signatureLengthMax = 73;
 const opIfFourTimes = 0x63636363;
@@ -28,8 +28,8 @@ export function fingerprintInputs(
 }
 
 /**
- * Looks for envelopes in the scripts of all witnesses and keeps the transactions that have one. The coinbase is
- * skipped: its input cannot reveal an inscription (ord inscription_updater.rs).
+ * Finds envelopes in the scripts of all witnesses and keeps the transactions that have one. The coinbase is skipped:
+ * its input cannot reveal an inscription (ord inscription_updater.rs).
  */
 export function findEnvelopes(
   block: Uint8Array,
@@ -48,7 +48,7 @@ export function findEnvelopes(
     const at = scriptAt[input]!;
     if (at === 0) continue;
     const end = scriptEnd[input]!;
-    // a script that begins like a signature is one in nine of ten cases
+    // nine in ten scripts that begin like a signature are one
     if (block[at] === signaturePrefix && isBareSignature(view, at, end)) continue;
     if (scanScript(scan, block, at, end) === 0) continue;
     while (firstInput[tx + 1]! <= input) tx++;
@@ -61,8 +61,8 @@ export function findEnvelopes(
 }
 
 /**
- * Whether a script that begins with `signaturePrefix` is as short as a signature and has no OP_IF after its first
- * push, so it has no envelope. Most inputs spend by a key, and this check is a quarter of the work of a scan.
+ * Whether a script that begins with `signaturePrefix` has no envelope, because it is as short as a signature and has no
+ * OP_IF after its first push. Most inputs spend by a key, and this check is a quarter of the work of a scan.
  */
 function isBareSignature(view: DataView, start: number, end: number): boolean {
   // a word may begin before the end and reach beyond it

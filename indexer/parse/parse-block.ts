@@ -28,14 +28,14 @@ export interface ParseOptions {
   readonly textMaxBytes?: number;
   /**
    * A buffer that is free for reuse, such as the columns of an earlier block: the columns go there if it is large
-   * enough. Zeroing, faulting in and collecting a new buffer costs a tenth of a parse.
+   * enough. To zero, fault in and collect a new buffer costs a tenth of a parse.
    */
   readonly into?: ArrayBufferLike | null;
   /** The layout of this block, if it was already read. */
   readonly layout?: BlockLayout;
 }
 
-/** The length of the longest possible body: nothing is left out unless an operator sets less. */
+/** The length of the longest possible body: all texts are searchable unless an operator sets less. */
 export const searchableBytesMaxDefault = 4_000_000;
 
 export type ParseResult =
@@ -50,8 +50,8 @@ export type ParseResult =
 
 const hashLength = 32;
 
-// More memory than any honest block needs: a parser that grew beyond it is dropped, so that an unusual block takes
-// its memory only once.
+// More memory than any honest block needs. A parser that grew beyond it is dropped, so that an unusual block takes its
+// memory only once.
 const keptArenaMax = 16 << 20;
 const keptEnvelopesMax = 1 << 16;
 const keptItemsMax = 1 << 17;
@@ -130,7 +130,10 @@ class BlockParser {
     return readSpentOutputs(spent, layout, this.#tables);
   }
 
-  /** A txid is the hash of a transaction without its witness: the pieces around the witness are concatenated. */
+  /**
+   * Hashes the txids of reveals. A txid is the hash of a transaction without its witness: the pieces around the witness
+   * are concatenated.
+   */
   #hashReveals(block: Uint8Array, layout: BlockLayout): void {
     const { reveals } = this.#tables;
     const lanes = this.#lanes;
@@ -214,11 +217,11 @@ let parser: BlockParser | null = null;
 /**
  * Parses a block: bytes in, encoded columns out (decodeBlockColumns reads them). Pure and total: the same input gives
  * the same columns, and any bytes give a result, in time and memory linear in the block (./derived-budget.ts bounds
- * what is decoded from it). Works in buffers of this thread that are reused from block to block.
+ * decoded bytes). Works in buffers of this thread that are reused from block to block.
  */
 export function parseBlock(block: Uint8Array, options: ParseOptions): ParseResult {
   parser ??= new BlockParser();
-  // one kind of array in the hot loops: to the compiler a Buffer is another class
+  // one kind of array in the hot loops: for the compiler, Buffer is a class of its own
   const bytes = new Uint8Array(block.buffer, block.byteOffset, block.byteLength);
   const result = parser.parse(bytes, options);
   if (parser.isOutgrown) parser = null;

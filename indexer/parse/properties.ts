@@ -12,10 +12,10 @@ interface Attributes {
 }
 
 interface Item {
-  /** 36 bytes; null where the item names no id. */
+  /** 36 bytes; null: the item names no id. */
   id: Uint8Array | null;
   attributes: Attributes;
-  /** For a packed id: its index. */
+  /** Index of a packed id. */
   index: number;
 }
 
@@ -29,14 +29,14 @@ interface Properties {
 /** A gallery while it is read. */
 interface GalleryReading {
   items: Item[];
-  /** Items without an id, from this position on, cannot get a packed one. */
+  /** Items without an id from this position on cannot get a packed one. */
   readonly packedMax: number;
   isDropped: boolean;
   /** The next item is read into this. */
   item: Item;
 }
 
-/** The properties of an inscription, read (chain.properties, chain.gallery_pages, chain.gallery_attributes). */
+/** The properties of an inscription after parsing (chain.properties, chain.gallery_pages, chain.gallery_attributes). */
 export interface PropertyParts extends PropertyTexts {
   /** The title and the traits as ord shows them: JSON. */
   readonly attributes: string;
@@ -61,10 +61,10 @@ const i64Max = 2n ** 63n - 1n;
 const simpleNull = 0xf6;
 
 /**
- * What ord shows under `properties` of an inscription, made from the fields 17 and 19 (null: absent), or null where
- * they decode to nothing. Rules: ord properties.rs and inscription.rs, 0.29.1, with everything their CBOR reader
- * accepts: indefinite outer maps, galleries and items, unknown keys, bytes after the value. `budget` is the rest of
- * the block's budget (ours, not ord's): null where it does not suffice.
+ * The value that ord shows under `properties` of an inscription, made from the fields 17 and 19 (null: absent). Null if
+ * they decode to nothing. Rules: ord properties.rs and inscription.rs, 0.29.1, with everything that their CBOR reader
+ * accepts: indefinite outer maps, galleries and items, unknown keys, bytes after the value. `budget` is the rest of the
+ * block's budget (ours, not ord's): null if it does not suffice.
  */
 export function propertyParts(
   properties: Uint8Array,
@@ -220,7 +220,7 @@ function readTrait(reader: CborReader): Trait {
   throw new CborError();
 }
 
-/** Reads a map with integer keys; `field` reads the value of a known key, other values are skipped. */
+/** Reads a map with integer keys. `field` reads the value of a known key; other values are skipped. */
 function readFields<T>(
   reader: CborReader,
   into: T,

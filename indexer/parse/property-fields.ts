@@ -5,24 +5,27 @@ import { type BlockColumns, type FieldKind, fieldKinds } from './block-columns.t
 import type { ItemAttributes, PropertyParts } from './properties.ts';
 
 const hashBytes = 32;
-/** `{"id":"`, 64 hex digits, `i`, `","attributes":` and `}`: an item without the digits of its index and attributes. */
+/**
+ * Bytes of an item's JSON without the digits of its index and its attributes: `{"id":"`, 64 hex digits, `i`,
+ * `","attributes":` and `}`.
+ */
 const itemJsonBytes = 7 + 64 + 1 + 15 + 1;
-/** `{"gallery":[`, `],"attributes":` and `}`. */
+/** Bytes of `{"gallery":[`, `],"attributes":` and `}`. */
 const frameJsonBytes = 12 + 15 + 1;
 
-/** Position and length before the JSON of each item's attributes. */
+/** Bytes of the position and length before the JSON of each item's attributes. */
 const attributesHeadBytes = 8;
 
 /** The properties of an inscription as fields of a block's columns: bytes, most of them UTF-8. */
 export interface PropertyFields {
   /** Title and traits: JSON as ord shows it. */
   readonly attributes: Uint8Array;
-  /** What searches read (src/kernel/text/property-texts.ts). Null: nothing. */
+  /** Texts that searches read (src/kernel/text/property-texts.ts). Null: no text. */
   readonly title: Uint8Array | null;
   readonly traits: Uint8Array | null;
   /** The items of the gallery: `itemBytes` each. */
   readonly ids: Uint8Array;
-  /** Of those items that have any: position, length (four bytes each, little endian) and JSON. */
+  /** Attributes of the items that have any: position, length (four bytes each, little endian) and JSON. */
   readonly itemAttributes: Uint8Array;
 }
 
@@ -44,7 +47,7 @@ export function propertyFields({
 
 const noBytes = new Uint8Array(0);
 
-/** The properties of an envelope, from a block's columns: views. Null: it has none. */
+/** The properties of an envelope, as views of a block's columns. Null: it has no properties. */
 export function propertiesOf(columns: BlockColumns, envelope: number): PropertyFields | null {
   const attributes = fieldOf(columns, envelope, fieldKinds.attributes);
   if (attributes === null) return null;
@@ -80,7 +83,7 @@ function packed({ position, json }: ItemAttributes): Buffer {
   return bytes;
 }
 
-/** Where the attributes of an item are among those of all items. */
+/** Place of one item's attributes among those of all items. */
 export interface AttributesRange {
   readonly position: number;
   readonly start: number;
@@ -100,7 +103,7 @@ export function* attributesOfItems(itemAttributes: Uint8Array): Generator<Attrib
 
 type ShownFields = Pick<PropertyFields, 'attributes' | 'ids' | 'itemAttributes'>;
 
-/** Bytes of the JSON that ord shows of properties, in UTF-8. */
+/** UTF-8 bytes of the JSON that ord shows of properties. */
 export function jsonBytesOf({ attributes, ids, itemAttributes }: ShownFields): number {
   const items = ids.length / itemBytes;
   let bytes = frameJsonBytes + attributes.length + items * (itemJsonBytes + noAttributes.length);

@@ -10,7 +10,7 @@ export interface BrokenSpentOutputs {
   readonly message: string;
 }
 
-/** The outputs that a block spends, read forward. Total: broken bytes read as zeros, and flags tell of them. */
+/** Reads the outputs that a block spends, forward. Total: broken bytes read as zeros, and flags report them. */
 export class SpentReader {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -23,7 +23,7 @@ export class SpentReader {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** 0 where the bytes are broken; the flags tell how. */
+  /** A compact size; 0 if the bytes are broken, which flags report. */
   compactSize(): number {
     const { bytes, at } = this;
     const size = compactSizeAt(bytes, at, bytes.length);
@@ -32,12 +32,12 @@ export class SpentReader {
     return size;
   }
 
-  /** The value of the current output, in sats; moves past its script. */
+  /** The value of the current output, in sats. Moves past its script. */
   output(): number {
     const { at, bytes } = this;
-    const behind = sizedEnd(bytes, at + valueLength, bytes.length);
-    if (behind < 0) return this.#break();
-    this.at = behind;
+    const after = sizedEnd(bytes, at + valueLength, bytes.length);
+    if (after < 0) return this.#break();
+    this.at = after;
     return this.view.getUint32(at, true) + this.view.getUint32(at + 4, true) * 2 ** 32;
   }
 
@@ -54,9 +54,9 @@ export class SpentReader {
 }
 
 /**
- * Fills in the values of inputs from a block's spent outputs (contracts/block-source.ts has their encoding). Null:
- * they fit the block. That is, every transaction has as many as inputs, the coinbase none; no value exceeds what can
- * exist; and no transaction's outputs exceed its inputs.
+ * Fills in the values of inputs from a block's spent outputs (contracts/block-source.ts has their encoding). Null: they
+ * match the block. Every transaction then has as many as inputs, the coinbase none; no value exceeds the maximum; and
+ * no transaction's outputs exceed its inputs.
  */
 export function readSpentOutputs(
   spent: Uint8Array,

@@ -3,8 +3,8 @@ import type { Arena } from './arena.ts';
 import { foldAsciiWord, isPlainAscii } from './ascii-text.ts';
 
 /**
- * Folds valid UTF-8 from one place of the arena to another, as `foldUtf8` (kernel/text/fold.ts) does, without an
- * array per text.
+ * Folds valid UTF-8 from one place of the arena to another, as `foldUtf8` (kernel/text/fold.ts) does, without an array
+ * per text.
  */
 
 function sequenceLength(lead: number): number {
@@ -27,13 +27,12 @@ function codePointAt(bytes: Uint8Array, at: number, length: number): number {
   return codePoint;
 }
 
-/** The folded form of a text has at most this many bytes per byte: NUL becomes a character of three bytes. */
+/** Maximum bytes of the folded form per byte of the text: NUL becomes a character of three bytes. */
 export const foldedGrowthMax = 3;
 
 /**
- * Writes the folded form of the arena's text from `start` to `end` to `to`, where there must be enough room, and
- * returns its length; -1 where it equals the text. Runs of ASCII are processed four bytes at a time while both places
- * are aligned.
+ * Writes the folded form of the arena's text from `start` to `end` to `to`, which must have enough room. Returns its
+ * length; -1: it equals the text. Runs of ASCII are processed four bytes at a time while both places are aligned.
  */
 export function foldUtf8Into({ bytes, words }: Arena, start: number, end: number, to: number): number {
   let out = to;

@@ -1,5 +1,5 @@
 /**
- * Where the items of a script's envelopes are. Nothing is copied; the arrays are reused for each script.
+ * Places of the items of a script's envelopes. Nothing is copied; the arrays are reused for each script.
  *
  * `itemLength` is -1 for an item pushed by number: `itemStart` is then the offset of the opcode.
  */
@@ -56,7 +56,7 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
     // An empty push may open an envelope.
     const opens = at < end && script[at] === opIf;
     if (opens) at++;
-    const inside = opens ? behindProtocolId(script, at, end) : 0;
+    const inside = opens ? afterProtocolId(script, at, end) : 0;
     if (inside === 0) {
       stutter = isEmptyPush(script, at, end) ? scanBits.stutter : 0;
       continue;
@@ -72,9 +72,9 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
 }
 
 /**
- * Reads the items of an envelope that was opened before `start`, and returns the offset of its end. Returns the
- * negative offset where it is not an envelope, because another opcode or the end of the script precedes OP_ENDIF, and
- * an offset after `end` where a push exceeds the script.
+ * Reads the items of an envelope that was opened before `start`. Returns the offset of its end; a negative offset if it
+ * is not an envelope, because another opcode or the end of the script precedes OP_ENDIF; an offset after `end` if a
+ * push exceeds the script.
  */
 function scanItems(
   scan: ScriptScan,
@@ -124,8 +124,8 @@ function readLength(script: Uint8Array, at: number, width: number): number {
   return length;
 }
 
-/** The end of the push of "ord" at `at`; 0 where there is none. */
-function behindProtocolId(script: Uint8Array, at: number, end: number): number {
+/** The end of the push of "ord" at `at`; 0: there is no such push. */
+function afterProtocolId(script: Uint8Array, at: number, end: number): number {
   const opcode = at < end ? script[at]! : 0;
   let from = at + 1;
   if (opcode >= opPushData1 && opcode <= opPushData4) {

@@ -41,13 +41,13 @@ export function sizedEnd(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return breakAt('truncated', end);
   const first = bytes[at]!;
   if (first < 0xfd) {
-    const behind = at + 1 + first;
-    return behind > end ? breakAt('truncated', end) : behind;
+    const after = at + 1 + first;
+    return after > end ? breakAt('truncated', end) : after;
   }
   const length = longCompactSize(bytes, at, end);
   if (length < 0) return broken;
-  const behind = at + compactSizeLength(first) + length;
-  return behind > end ? breakAt('truncated', end) : behind;
+  const after = at + compactSizeLength(first) + length;
+  return after > end ? breakAt('truncated', end) : after;
 }
 
 /** Larger than any offset: such a length always exceeds the bytes. */
@@ -78,7 +78,7 @@ export function knownCompactSize(bytes: Uint8Array, at: number): number {
 }
 
 /** Offset after a run of bytes whose length is the compact size at `at`, in bytes that were already checked. */
-export function behindSized(bytes: Uint8Array, at: number): number {
+export function afterSized(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!;
   if (first < 0xfd) return at + 1 + first;
   return at + compactSizeLength(first) + knownLongCompactSize(bytes, at);

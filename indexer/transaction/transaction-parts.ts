@@ -1,5 +1,5 @@
 import { outpointLength, sequenceLength, valueLength, versionLength } from './block-layout.ts';
-import { behindSized, compactSizeLength, knownCompactSize } from './compact-size.ts';
+import { afterSized, compactSizeLength, knownCompactSize } from './compact-size.ts';
 
 /**
  * Steps over the parts of transactions that were already checked (./block-layout.ts), so they are well formed. Only
@@ -36,7 +36,7 @@ export class InputWalk {
   /** Offset of the 36 bytes of the outpoint of input `index`. */
   outpointOf(index: number): number {
     for (; this.#index < index; this.#index++) {
-      this.#at = behindSized(this.#bytes, this.#at + outpointLength) + sequenceLength;
+      this.#at = afterSized(this.#bytes, this.#at + outpointLength) + sequenceLength;
     }
     return this.#at;
   }

@@ -11,9 +11,9 @@ interface Part {
 }
 
 /**
- * Tells of a sha256 whether it was never added (certain) or may have been. It grows by parts of twice the size, so
- * that no entry is ever inserted twice: 50,000,000 entries take 79 MB. The seven bits come from the hash itself:
- * hashes that are ground to collide cause database queries, nothing worse.
+ * A filter of sha256 hashes: a hash was certainly never added, or may have been. It grows by parts, each twice the size
+ * of the last, so that no entry is inserted twice: 50,000,000 entries take 79 MB. The seven bits come from the hash
+ * itself. Hashes crafted to collide only cause more database queries.
  */
 export class BloomFilter {
   readonly #parts: Part[] = [];
@@ -59,7 +59,7 @@ function partMayHave(part: Part, hashes: Uint8Array, at: number, variant: number
   return true;
 }
 
-/** One of seven words of the hash (the first is what caches take), scaled to the number of bits. */
+/** The bit of one of seven words of the hash, scaled to the number of bits. Caches use the first word. */
 function bitOf(hashes: Uint8Array, at: number, word: number, variant: number, bitCount: number): number {
   const from = at + 4 + word * 4;
   const value =

@@ -7,7 +7,7 @@ const ways = 8;
 
 /**
  * Cache entries: 41 bytes each, 43 MB for contents. On mainnet most copies repeat a content of the last few thousand
- * blocks; older ones are found by the filter and a query.
+ * blocks. The filter and a query find older ones.
  */
 export const contentCacheEntries = 1 << 20;
 /** Entries at the start: 168 KB. A cache of full size would cost each short run, and each test, its memory. */
@@ -15,22 +15,22 @@ const firstEntries = 1 << 12;
 /** Metadata repeats less and is rarer. */
 export const metadataCacheEntries = 1 << 17;
 
-/** What a registry knows of a hash without a query, where it does not know an id. */
+/** Answers of a registry that has no id for a hash. */
 export const unknownId = {
-  /** It is in no row, committed or on its way. */
+  /** No row has it, committed or uncommitted. */
   absent: -1,
-  /** It may be in a committed row: query the database. */
+  /** A committed row may have it: query the database. */
   ask: -2,
 } as const;
 
 /**
- * Tells whether a (sha256, variant) already has a row, and its id: first a set-associative cache of full hashes, then
- * a filter whose "no" is certain, then the database, queried once per batch for the rest. No index probe per
- * inscription.
+ * Finds whether a (sha256, variant) already has a row, and its id. It reads a set-associative cache of full hashes,
+ * then a filter whose "no" is certain. The database is queried once per batch for the rest, so there is no index probe
+ * per inscription.
  *
- * Exact at all times. Cache and filter learn from commits only. Uncommitted entries are in the table of their batch,
- * which is read first and dropped whole if the batch fails. A cache set that never had to evict an entry holds every
- * row that belongs to it, so even the filter is not needed for it.
+ * Exact at all times. Cache and filter change with commits only. Uncommitted entries are in the table of their batch,
+ * which is read first and dropped whole if the batch fails. A cache set that never evicted an entry holds every row
+ * that belongs to it, so even the filter is not needed for it.
  */
 export class ContentRegistry {
   readonly #entriesMax: number;
@@ -38,8 +38,8 @@ export class ContentRegistry {
   #hashes: Uint8Array;
   #variants: Uint8Array;
   /**
-   * Two words per way, so that a set fits one cache line of the processor: id + 1 (0 in a free way: fresh memory
-   * stays untouched until used), and four bytes of the hash that are compared before the full hash.
+   * Two words per way, so that a set fits one cache line of the processor. The first is id + 1; 0 is a free way, so
+   * fresh memory stays untouched until used. The second is four bytes of the hash, compared before the full hash.
    */
   #words: Int32Array;
   /** Per set: the way that is replaced next. */
@@ -124,16 +124,16 @@ export class ContentRegistry {
   }
 
   /**
-   * Forgets rows from an id on, because they were taken back: one pass over the cache, some milliseconds. The filter
+   * Forgets all rows from an id on, after they were taken back: one pass over the cache, some milliseconds. The filter
    * cannot forget: it causes one more query, which finds no row.
    */
   forgetFrom(id: number): void {
     const words = this.#words;
-    // a way that was filled from the end is checked again
+    // `#free` may move another entry into this way: check it again
     for (let at = 0; at < words.length; at += 2) while (words[at]! > id) this.#free(at / 2);
   }
 
-  /** Ways are filled from the front: the last used way of the set moves into the hole. */
+  /** Frees a way. Ways are filled from the front, so the last used way of the set moves into the gap. */
   #free(entry: number): void {
     const words = this.#words;
     const end = entry - (entry % ways) + ways;
@@ -176,7 +176,7 @@ export class ContentRegistry {
     return table;
   }
 
-  /** The oldest batch was committed. */
+  /** Marks the oldest batch as committed. */
   commit(table: HashTable): void {
     assert(this.#underWay[0] === table, 'batches are committed in their order');
     this.#underWay.shift();
@@ -185,13 +185,13 @@ export class ContentRegistry {
     }
   }
 
-  /** A batch failed: it and all later ones are dropped, because none of them was committed. */
+  /** Drops a failed batch and all later ones: they are all uncommitted. */
   rollback(): void {
     this.#underWay.length = 0;
   }
 }
 
-/** The last four bytes of a hash: the first ones choose the set. */
+/** The last four bytes of a hash; the first four choose the set. */
 function tagOf(hashes: Uint8Array, at: number): number {
   return hashes[at + 28]! | (hashes[at + 29]! << 8) | (hashes[at + 30]! << 16) | (hashes[at + 31]! << 24);
 }

@@ -2,7 +2,7 @@ const hashLength = 32;
 /** Above this share of used slots the table doubles. */
 const maxLoad = 0.5;
 
-/** Spreads hashes over slots. They are sha256: four of their bytes are mixed well enough. */
+/** Maps a hash to a slot. Hashes are sha256, so four of their bytes spread well enough. */
 export function slotHash(hashes: Uint8Array, at: number, variant: number): number {
   const word = hashes[at]! | (hashes[at + 1]! << 8) | (hashes[at + 2]! << 16) | (hashes[at + 3]! << 24);
   return (word ^ Math.imul(variant, 0x9e3779b1)) >>> 0;
@@ -13,7 +13,7 @@ export function sameHash(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number)
   return true;
 }
 
-/** (sha256, variant) -> id in typed arrays: the entries of one batch. It only grows, and is dropped whole. */
+/** (sha256, variant) -> id in typed arrays, for the entries of one batch. It only grows, and is dropped whole. */
 export class HashTable {
   size = 0;
   hashes = new Uint8Array(64 * hashLength);
@@ -22,7 +22,7 @@ export class HashTable {
   /** Row + 1, 0 in a free slot. */
   #slots = new Int32Array(128);
 
-  /** The id of the 32 bytes at `at` with that variant; -1 where the table does not have it. */
+  /** The id of the 32 bytes at `at` with that variant; -1: not in the table. */
   find(hashes: Uint8Array, at: number, variant: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -24,7 +24,7 @@ interface Hit {
   readonly row: number;
 }
 
-/** Where to find outputs that a block spends. */
+/** A table of outputs that a block may spend. */
 export interface HeldSource {
   readonly table: HeldOutputs;
   /** The inputs that may spend an output of the table, ascending; null: any may. */
@@ -34,8 +34,8 @@ export interface HeldSource {
 export const anyInput = (table: HeldOutputs): HeldSource => ({ table, inputs: null });
 
 /**
- * The inscriptions in the outputs that a block spends, where the sources know those outputs: fingerprints are compared
- * first, then the outpoints.
+ * The inscriptions in the outputs that a block spends, for outputs that the sources know. Fingerprints are compared
+ * first, then outpoints.
  */
 export function heldByBlock(block: ParsedBlock, sources: readonly HeldSource[]): HeldInscriptions {
   const hits: Hit[] = [];
@@ -58,8 +58,8 @@ function addHits(hits: Hit[], block: ParsedBlock, { table: from, inputs }: HeldS
 }
 
 /**
- * In the order of the ledger: by input, then by key. A row that two tables know (one of them was committed in the
- * meantime) counts once.
+ * Rows in the ledger's order: by input, then by key. A row in two tables (one was committed in the meantime) counts
+ * once.
  */
 function inOrder(hits: Hit[]): HeldInscriptions {
   const keyOf = ({ from, row }: Hit): number => from.key[row]!;

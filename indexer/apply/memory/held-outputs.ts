@@ -5,7 +5,7 @@ import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/i
 const hashLength = 32;
 const idLength = 36;
 
-/** One unspent location in an output: what the ledger must know when the output is spent. */
+/** One unspent location in an output, with all that the ledger needs when the output is spent. */
 export interface HeldRow {
   readonly fingerprintLow: number;
   readonly fingerprintHigh: number;
@@ -13,11 +13,11 @@ export interface HeldRow {
   readonly height: Height;
   readonly step: number;
   readonly satOffset: number;
-  /** Of the output: 32 bytes of `txids` from `txidAt` on. */
+  /** Txid of the output: 32 bytes of `txids` from `txidAt` on. */
   readonly txids: Uint8Array;
   readonly txidAt: number;
   readonly vout: number;
-  /** Of the inscription: 32 bytes of `idTxids` from `idTxidAt` on. */
+  /** Txid of the inscription's id: 32 bytes of `idTxids` from `idTxidAt` on. */
   readonly idTxids: Uint8Array;
   readonly idTxidAt: number;
   readonly idIndex: number;
@@ -25,8 +25,8 @@ export interface HeldRow {
 }
 
 /**
- * Locations by the fingerprint of their output, in typed arrays: those that uncommitted blocks made, or those that
- * the database returned for a batch. Rows of one fingerprint are chained.
+ * Locations by the fingerprint of their output, in typed arrays: made by uncommitted blocks, or returned by the
+ * database for a batch. Rows of one fingerprint are chained.
  */
 export class HeldOutputs {
   size = 0;
@@ -82,13 +82,13 @@ export class HeldOutputs {
     for (let at = first; at < this.size; at++) this.#link(at);
   }
 
-  /** Drops all rows and keeps the memory: until they are replaced, `appendSome` can take the dropped rows from it. */
+  /** Drops all rows and keeps the memory. `appendSome` can take the dropped rows from it until they are replaced. */
   clear(): void {
     this.size = 0;
     this.#slots.fill(0);
   }
 
-  /** Adds some rows of a table, in ascending order; of this one itself, just after it was cleared. */
+  /** Adds some rows of a table, in ascending order. The table may be this one, just after `clear`. */
   appendSome(rows: HeldOutputs, which: Uint32Array): void {
     const first = this.#extend(which.length);
     takeEach(this.key, first, rows.key, which);
@@ -105,8 +105,8 @@ export class HeldOutputs {
   }
 
   /**
-   * Adds the rows of one output of another table: of the one that the 36 bytes at `at` name, and that has this
-   * fingerprint. Returns whether there are any.
+   * Adds the rows of one output of another table: the output that the 36 bytes at `at` name, with this fingerprint.
+   * Returns whether there are any.
    */
   appendOutput(rows: HeldOutputs, low: number, high: number, block: Uint8Array, at: number): boolean {
     const { size } = this;
@@ -146,7 +146,7 @@ export class HeldOutputs {
     for (let row = 0; row < this.size; row++) outputs.add(this.#low[row]!, this.#high[row]!);
   }
 
-  /** First row of a fingerprint; -1: there is none. */
+  /** First row of a fingerprint; -1: not in the table. */
   first(low: number, high: number): number {
     return this.#matching(this.#slots[low & (this.#slots.length - 1)]! - 1, low, high);
   }
@@ -156,7 +156,7 @@ export class HeldOutputs {
     return this.#matching(this.#nextInSlot[row]! - 1, this.#low[row]!, this.#high[row]!);
   }
 
-  /** Whether a row lies in the output that the 36 bytes at `at` name (txid, index little endian). */
+  /** Whether a row is in the output that the 36 bytes at `at` name (txid, index little endian). */
   isAt(row: number, block: Uint8Array, at: number): boolean {
     for (let index = 0; index < hashLength; index++) {
       if (this.txid[row * hashLength + index] !== block[at + index]) return false;
@@ -181,7 +181,7 @@ export class HeldOutputs {
     this.#slots[slot] = row + 1;
   }
 
-  /** Makes room for more rows, whose columns the caller fills. Returns the first of them. */
+  /** Makes room for more rows, whose columns the caller fills. Returns the first new row. */
   #extend(count: number): number {
     const first = this.size;
     this.size = first + count;
@@ -189,7 +189,7 @@ export class HeldOutputs {
     return first;
   }
 
-  /** Makes room for at least `least` rows, twice as many as before, of which the first ones are in use. */
+  /** Grows to at least `least` rows, at least twice the current room. The first `used` rows are copied. */
   #growTo(least: number, used: number): void {
     const rows = 2 ** Math.ceil(Math.log2(least));
     const grown = <T extends Column>(column: T, width: number): T => {
@@ -220,7 +220,7 @@ function takeEach(into: Column, first: number, from: Column, which: Uint32Array)
   for (let at = 0; at < which.length; at++) into[first + at] = from[which[at]!]!;
 }
 
-/** The same where a row is so many bytes, a multiple of four: words are copied four times as fast as bytes. */
+/** The same for rows of several bytes, a multiple of four: copying words is four times as fast as copying bytes. */
 function takeEachOf(
   width: number,
   into: Uint8Array,

@@ -4,37 +4,35 @@ import { HeldOutputs } from './held-outputs.ts';
 
 /**
  * Maximum number of rows: 121 bytes each, 63 MB. A load from the first inscription on queries the database for no
- * output until that many were made, and then only for old ones.
+ * output until it made this many, and then only for old ones.
  */
 export const recentOutputsMax = 1 << 19;
 /**
- * Rows are in so many parts: room is made in one after the other, in place. One table of all rows was rebuilt beside
- * itself, for which malloc took 100 MB more and kept them.
+ * Number of parts that hold the rows. Room is made in one part after another, in place. Copying one table of all rows
+ * took 100 MB more, which malloc kept.
  */
 const partCount = 8;
-/** The share of the maximum that is left at most when room was made: rows are checked again after a quarter is new. */
+/** Share of the maximum left after room was made. Rows are checked again once a quarter is new. */
 const shareLeft = 0.75;
 /**
- * Rows checked in one turn of the event loop while room is made, some milliseconds: all rows at once took half a
- * second, during which no request was answered.
+ * Rows checked in one turn of the event loop while room is made: some milliseconds. Checking all rows at once blocked
+ * requests for half a second.
  */
 const rowsAtOnce = 10_000;
 
 /**
- * The newest committed outputs with inscriptions, and all that the ledger must know of them, during a bulk load. An
- * input that spends one of them needs no query, and while no query is needed, the index that would answer it need not
- * be maintained.
+ * The newest committed outputs with inscriptions, during a bulk load, with all that the ledger needs of them. An input
+ * that spends one of them needs no query. Until a query is needed, its index need not be maintained.
  *
- * It may know less than the database, never anything different: the caller queries outputs that are missing here.
- * What it knows of an output is complete, because the rows of an output come in one block, and those of a block are in
- * one part.
+ * It may know fewer outputs than the database, never different ones; the caller queries missing outputs. Its knowledge
+ * of an output is complete, because the rows of an output come in one block, and the rows of a block are in one part.
  */
 export class RecentOutputs {
   readonly #rowsMax: number;
   readonly #partRows: number;
-  /** The oldest rows first; parts without rows last. They may still have spent outputs. */
+  /** Parts with the oldest rows first and empty parts last. They may still have spent outputs. */
   #parts: HeldOutputs[] = [];
-  /** The part that new rows go to. */
+  /** The part that receives new rows. */
   #filled = 0;
   #isOpen = true;
 
@@ -49,8 +47,8 @@ export class RecentOutputs {
   }
 
   /**
-   * Adds what it knows of an output to `found`: of the one that the 36 bytes at `at` name, and that has this
-   * fingerprint. Returns whether it knows it.
+   * Adds the known rows of an output to `found`: the output that the 36 bytes at `at` name, with this fingerprint.
+   * Returns whether the output is known.
    */
   find(found: HeldOutputs, low: number, high: number, block: Uint8Array, at: number): boolean {
     // most outputs that are spent are young
@@ -58,8 +56,8 @@ export class RecentOutputs {
   }
 
   /**
-   * Learns the outputs that a committed batch made. Those that it spent as well come along until room is made: they are
-   * few, and to look each up took longer than to copy it. `tracked` must not change until it resolves.
+   * Adds the outputs that a committed batch made. Outputs that the batch spent as well stay until room is made: they
+   * are few, and a lookup of each took longer than a copy. `tracked` must not change until it resolves.
    */
   async learn(outputs: HeldOutputs, tracked: TrackedOutputs): Promise<void> {
     if (!this.#isOpen) return;
@@ -67,19 +65,19 @@ export class RecentOutputs {
     this.#partFor(outputs.size).append(outputs);
   }
 
-  /** To call when blocks were taken back. */
+  /** Forgets all outputs. Call it after blocks were taken back. */
   forget(): void {
     this.#parts = [];
     this.#filled = 0;
   }
 
-  /** The bulk load is over: frees the memory; nothing is learnt any more. */
+  /** Ends the bulk load: frees the memory and learns nothing more. */
   close(): void {
     this.#isOpen = false;
     this.forget();
   }
 
-  /** Drops spent outputs; if too many remain, the oldest parts go too. */
+  /** Drops spent outputs. If too many remain, the oldest parts are dropped too. */
   async #makeRoom(tracked: TrackedOutputs): Promise<void> {
     this.#filled = 0;
     for (let part = 0; part < this.#parts.length; part++) {
@@ -89,19 +87,19 @@ export class RecentOutputs {
     while (this.size > this.#rowsMax * shareLeft) this.#dropOldest();
   }
 
-  /** Moves rows of a part behind those that remain of the parts before it, and drops its other rows. */
+  /** Moves the given rows of a part to the end of the parts before it, and drops its other rows. */
   #moveUp(part: number, rows: Uint32Array): void {
     const from = this.#parts[part]!;
     from.clear();
     for (let block = 0, end = 0; block < rows.length; block = end) {
       end = endOfBlock(from, rows, block);
-      // what a part had has room in it, and the next one still has its rows
+      // the earlier part has room, and the later one still has its rows
       const into = this.#filled < part ? this.#partFor(end - block) : from;
       into.appendSome(from, rows.subarray(block, end));
     }
   }
 
-  /** The part that gets so many rows of whole blocks. */
+  /** The part that has room for this number of rows of whole blocks. */
   #partFor(rows: number): HeldOutputs {
     const size = this.#parts[this.#filled]?.size ?? 0;
     if (size > 0 && size + rows > this.#partRows) this.#filled++;
@@ -126,7 +124,7 @@ async function unspentRows(part: HeldOutputs, tracked: TrackedOutputs): Promise<
   return unspent.subarray(0, count);
 }
 
-/** The end of the rows that are of the same block as the one at `first`: they are in the order of heights. */
+/** The end of the rows of the same block as the row at `first`; rows are in the order of heights. */
 function endOfBlock({ height }: HeldOutputs, rows: Uint32Array, first: number): number {
   let end = first + 1;
   while (end < rows.length && height[rows[end]!] === height[rows[first]!]) end++;

@@ -5,7 +5,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { ContentRegistry, contentCacheEntries, metadataCacheEntries } from './content-registry.ts';
 import { RecentOutputs } from './recent-outputs.ts';
 
-/** What the writer keeps in memory of committed data. All of it can be read again from the tables. */
+/** Committed data that the writer keeps in memory. All of it can be read again from the tables. */
 export interface WriterMemory {
   readonly tracked: TrackedOutputs;
   readonly contents: ContentRegistry;
@@ -13,8 +13,8 @@ export interface WriterMemory {
   /** For a bulk load: empty at the start. */
   readonly recent: RecentOutputs;
   /**
-   * Outputs that held inscriptions and were spent, where the source of the blocks does not check for double spends;
-   * null elsewhere. It may still have spends that were taken back: on a hit the caller queries the database.
+   * Spent outputs that held inscriptions, if the source of the blocks does not check for double spends; otherwise null.
+   * It may still have spends that were taken back: on a hit the caller queries the database.
    */
   readonly spent: TrackedOutputs | null;
 }
@@ -25,8 +25,8 @@ const int8Field = 4 + 8;
 const hashField = 4 + 32;
 
 /**
- * Reads it by streaming: 8 bytes for each unspent location, 38 for each distinct content. Whole tables are read in
- * their stored order, although the settings of the session (chain-session.ts) would prefer an index.
+ * Streams the memory from the tables: 8 bytes for each unspent location, 38 for each distinct content. Whole tables are
+ * read in their stored order, although the settings of the session (chain-session.ts) would prefer an index.
  *
  * @param cacheEntries of both registries, a power of two, and of the recent outputs; absent: the defaults
  */

@@ -9,14 +9,14 @@ import { claimedParents } from './parents.ts';
 import { placeInOutputs, placeLost } from './place-inscriptions.ts';
 
 /**
- * Applies a block to the ledger: which inscriptions are new, with their numbers, curses, charms, fees and parents,
- * and where each inscription goes that the block moves. Follows ord 0.29.1 (src/index/updater.rs,
- * src/index/updater/inscription_updater.rs); sats are another ledger's (indexer/ledger/sats). A value whose facts are missing is null
- * (docs/adr/0004-null-never-a-guess.md).
+ * Applies a block to the inscriptions. It finds new inscriptions, with their numbers, curses, charms, fees and parents,
+ * and the new place of each inscription that the block moves. Follows ord 0.29.1 (src/index/updater.rs,
+ * src/index/updater/inscription_updater.rs). Sats have a ledger of their own (indexer/ledger/sats). A value that
+ * depends on unknown facts is null (docs/adr/0004-null-never-a-guess.md).
  *
  * Pure. Costs a few additions per transaction that neither reveals nor moves an inscription. Throws
- * `spent_outputs_mismatch` where the spent values of the block are impossible. Asserts that every inscription that
- * enters a transaction leaves it at exactly one place.
+ * `spent_outputs_mismatch` if the spent values of the block are impossible. Asserts that every inscription that enters
+ * a transaction leaves it at exactly one place.
  */
 export function applyBlock(input: LedgerInput): LedgerBlock {
   // ord does not look for inscriptions below this height
@@ -56,13 +56,13 @@ function walkTransactions(pass: BlockPass): void {
   applyCoinbase(pass);
 }
 
-/** The block has no inscriptions: only what its coinbase leaves matters. */
+/** Counts lost sats of a block without inscriptions: only the remainder of its coinbase matters. */
 function countLost({ input, columns, totals, txCount }: BlockPass): void {
   const { txInputValue, txOutputValue } = columns;
   let reward: number = subsidyAt(input.height);
   for (let tx = 1; tx < txCount; tx++) reward += txInputValue[tx]! - txOutputValue[tx]!;
   const left = reward - txOutputValue[0]!;
-  // NaN: it is not known what the block spends
+  // NaN: the spent values of the block are unknown
   if (totals.lostSats !== null) totals.lostSats = Number.isNaN(left) ? null : totals.lostSats + left;
 }
 
@@ -82,7 +82,7 @@ function applyTransaction(pass: BlockPass, tx: number, reveal: number): void {
   const { floating, flotsam } = pass;
   floating.sort();
   const placed = placeInOutputs(pass, tx, tx, reveal);
-  // spent as fees: they move on with the reward, and are written with the coinbase
+  // inscriptions spent as fees move with the reward, and are written with the coinbase
   const beyond = pass.columns.txOutputValue[tx]!;
   for (let at = placed; at < floating.count; at++) {
     const offset = floating.offset[at]! - beyond;
@@ -111,7 +111,9 @@ function applyCoinbase(pass: BlockPass): void {
   if (totals.lostSats !== null) totals.lostSats += pass.reward - claimed;
 }
 
-/** Spent outputs unknown: moved inscriptions get no new location, and new ones are ordered by id. */
+/**
+ * Applies a block with unknown spent outputs: moved inscriptions get no new location, and new ones are ordered by id.
+ */
 function applyWithoutSpent(pass: BlockPass): void {
   const { columns, inscriptions, totals, input, envelopeCount } = pass;
   const isFirstOfAll = input.anchored && totals.sequence === 0;
@@ -128,7 +130,7 @@ function applyWithoutSpent(pass: BlockPass): void {
     const curse = isDecided ? byBytes : curseUnknown;
     inscriptions.curse[row] = curse;
     const number = totals.takeNumber(curse);
-    // with several it is unknown which come last, by way of the coinbase
+    // with several envelopes, the fees may put any of them last, through the coinbase
     if (envelopeCount === 1) inscriptions.number[row] = number;
     inscriptions.parentsKnown[row] = claimedParents(columns, envelope) < 0 ? 1 : 0;
   }

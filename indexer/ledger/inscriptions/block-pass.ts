@@ -19,9 +19,9 @@ export const traits = { reinscription: 1, unbound: 2 } as const;
  * The state of one block while it is applied: input, results so far, and scratch space. The rules are in
  * apply-block.ts, collect-inputs.ts, place-inscriptions.ts and parents.ts; this class only stores and finds things.
  *
- * Sources. An inscription that floats is named by one number: below `heldBase` the index of an envelope of this block
- * whose row is not written yet; from `heldBase` on a row of `input.held`; from `newBase` on the row of an inscription
- * of this block that is already written.
+ * Sources. A floating inscription has one number. Below `heldBase` it is the index of an envelope of this block whose
+ * row is not written yet. From `heldBase` on it is a row of `input.held`. From `newBase` on it is the row of an
+ * inscription of this block that is already written.
  */
 export class BlockPass {
   readonly input: LedgerInput;
@@ -42,12 +42,12 @@ export class BlockPass {
   readonly traits: Uint8Array;
   readonly fee: Float64Array;
   readonly reveal: Uint32Array;
-  /** Sources of the claimed parents that were in the transaction: a range of `candidate`. */
+  /** Sources of the claimed parents that were in the transaction, as a range of `candidate`. */
   readonly firstCandidate: Uint32Array;
   readonly candidateCount: Uint32Array;
   candidate = new Int32Array(16);
   candidates = 0;
-  /** Row of the inscription made from an envelope; -1 before it is written. */
+  /** Row of the inscription made from each envelope; -1 before it is written. */
   readonly writtenRow: Int32Array;
 
   readonly inscriptions: InscriptionRows;
@@ -71,7 +71,7 @@ export class BlockPass {
   reward = 0;
   /** Rows of `input.held` that were spent. */
   heldTaken = 0;
-  /** Old inscriptions taken from outputs, and old inscriptions placed: equal at the end. */
+  /** Number of old inscriptions taken from outputs, and of old inscriptions placed: equal at the end. */
   oldTaken = 0;
   oldPlaced = 0;
 
@@ -102,7 +102,7 @@ export class BlockPass {
     this.outputWalk = new OutputWalk(this.block);
   }
 
-  /** Whether an inscription has its key: an envelope has none before its row is written. */
+  /** Whether an inscription has a key. An envelope gets one when its row is written. */
   hasKey(source: number): boolean {
     return source >= this.heldBase || this.writtenRow[source]! >= 0;
   }
@@ -122,12 +122,12 @@ export class BlockPass {
     return this.input.held.curse[source - this.heldBase] ?? curses.none;
   }
 
-  /** Index, in its id, of an envelope's inscription: its place among those of its transaction. */
+  /** Index in the inscription id of an envelope: its place among the envelopes of its transaction. */
   indexOf(envelope: number): number {
     return envelope - this.columns.revealFirstEnvelope[this.reveal[envelope]!]!;
   }
 
-  /** The 36 bytes of an inscription's id, as latin-1 text: keys of maps. */
+  /** The 36 bytes of an inscription id as latin-1 text, for keys of maps. */
   idText(source: number): string {
     if (source >= this.heldBase && source < this.newBase) {
       const at = (source - this.heldBase) * 36;
@@ -144,7 +144,10 @@ export class BlockPass {
     return trustedTxid(this.columns.revealTxid.subarray(reveal * 32, reveal * 32 + 32));
   }
 
-  /** Txid of a transaction: where its block was not checked the parser has those of reveals alone. */
+  /**
+   * Txid of a transaction. If the block was not checked, the parser has only txids of reveals, and others are hashed
+   * here.
+   */
   txidOf(tx: number): Txid {
     const { txStart, txOutputs, txTxid } = this.columns;
     if (txTxid.length > 0) return trustedTxid(txTxid.subarray(tx * 32, tx * 32 + 32));
@@ -152,7 +155,7 @@ export class BlockPass {
     return transactionId(this.block, start, txOutputs[tx]!, end);
   }
 
-  /** Adds a txid to the block's table; returns its row there. */
+  /** Adds a txid to the block's table. Returns its row. */
   addTxid(txid: Txid): number {
     const row = this.#txidCount++;
     this.#txids = withRoom(this.#txids, this.#txidCount * 32);

@@ -6,10 +6,10 @@ import { findCandidates } from './parents.ts';
 import { isUnbound, revealOffset } from './place-rules.ts';
 
 /**
- * Lets everything float that a transaction's inputs hold and reveal, in ord's order: input by input, first the
- * inscriptions of the spent output, then the input's own envelopes.
+ * Collects all inscriptions that a transaction's inputs hold and reveal, as floating. ord's order: input by input,
+ * first the inscriptions of the spent output, then the input's own envelopes.
  *
- * @param reveal row of the transaction among the reveals, -1 where it has no envelope
+ * @param reveal row of the transaction among the reveals; -1: it has no envelope
  */
 export function collectInputs(pass: BlockPass, tx: number, reveal: number): void {
   const { columns, floating } = pass;
@@ -62,9 +62,7 @@ function takeMade(pass: BlockPass, input: number, inputIndex: number, inputOffse
   pass.oldTaken += rows.length;
 }
 
-/**
- * First location row of the output that an input spends, where this block made it and it holds inscriptions; else -1.
- */
+/** First location row of the output that an input spends, if this block made it and it holds inscriptions; else -1. */
 function findMade(pass: BlockPass, input: number, inputIndex: number): number {
   const { columns, made, locations, block } = pass;
   const low = columns.inputFingerprintLow[input]!;
@@ -91,7 +89,7 @@ function readUint32(bytes: Uint8Array, at: number): number {
   return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
 }
 
-/** Decides what is known of a new inscription before it has a place, and lets it float. */
+/** Decides the facts of a new inscription that do not depend on its place, and adds it to the floating ones. */
 function meetEnvelope(
   pass: BlockPass,
   tx: number,
@@ -108,13 +106,13 @@ function meetEnvelope(
   const unbound = isUnbound(flags, columns.inputValue[input]!);
   pass.curse[envelope] = curse;
   pass.traits[envelope] =
-    (floating.stands(offset) ? traits.reinscription : 0) | (unbound ? traits.unbound : 0);
+    (floating.isOccupied(offset) ? traits.reinscription : 0) | (unbound ? traits.unbound : 0);
   floating.push(offset, envelope);
 }
 
 /**
- * The curse of an envelope that its own bytes do not curse. It is the first of the first input, so all that floats so
- * far comes from the output that this input spends; what matters are the inscriptions on its first sat.
+ * The curse of an envelope that its own bytes do not curse. It is the first envelope of the first input, so all
+ * floating inscriptions come from the output that this input spends. Only inscriptions on its first sat matter.
  */
 function curseOfReinscription(pass: BlockPass): number {
   if (!pass.input.anchored) return curseUnknown;

@@ -2,8 +2,8 @@ import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { type Curse, curses } from '#kernel/primitives/curse.ts';
 
 /**
- * The curse that follows from an envelope's own bytes and place; `none` where they cause none: it can still be a
- * reinscription. The first that applies wins (ord src/index/updater/inscription_updater.rs).
+ * The curse that an envelope's own bytes and place cause; `none` if they cause none: it can still be a reinscription.
+ * The first that applies wins (ord src/index/updater/inscription_updater.rs).
  */
 export function curseOfEnvelope(flags: number, input: number): Curse {
   // nearly all envelopes: in the first input, with nothing odd about them

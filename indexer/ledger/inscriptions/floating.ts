@@ -1,8 +1,8 @@
 import { withRoom } from '#kernel/growable.ts';
 
 /**
- * Inscriptions on their way from inputs to outputs. Each has an offset in sats and a source, the number that names
- * the inscription (block-pass.ts, "Sources").
+ * Inscriptions on their way from inputs to outputs. Each has an offset in sats and a source, the number of the
+ * inscription (block-pass.ts, "Sources").
  */
 export class Floating {
   count = 0;
@@ -33,7 +33,7 @@ export class Floating {
   }
 
   /** Whether an inscription of the list is on the sat at `offset`. */
-  stands(offset: number): boolean {
+  isOccupied(offset: number): boolean {
     if (this.count <= lookAlongMax) {
       for (let at = 0; at < this.count; at++) if (this.offset[at] === offset) return true;
       return false;
@@ -56,5 +56,5 @@ export class Floating {
   }
 }
 
-/** Up to this length the list itself is searched; a transaction can have 100,000 envelopes. */
+/** Length up to which the list itself is searched. A transaction can have 100,000 envelopes. */
 const lookAlongMax = 16;

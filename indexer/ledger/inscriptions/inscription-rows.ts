@@ -8,7 +8,7 @@ import {
 import { withRoom } from '#kernel/growable.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Builds the rows of a block's new inscriptions; their number is known from the start. */
+/** Builds the rows of a block's new inscriptions. Their number is known from the start. */
 export class InscriptionRows {
   count = 0;
   readonly firstKey: number;

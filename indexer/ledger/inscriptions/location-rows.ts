@@ -16,7 +16,7 @@ export interface OutputPlace {
   fingerprintHigh: number;
 }
 
-/** Builds the location rows of a block: columns that grow; the result is views of them. */
+/** Builds the location rows of a block in columns that grow. The result is views of them. */
 export class LocationRows {
   count = 0;
   key: Int32Array;
@@ -31,7 +31,7 @@ export class LocationRows {
   fingerprintLow: Uint32Array;
   fingerprintHigh: Uint32Array;
   spent: Uint8Array;
-  /** Source of a row's inscription, used when the output is spent within the block. */
+  /** Source of each row's inscription, used if the output is spent within the block. */
   source: Int32Array;
   /** Index of the transaction that made the output. */
   tx: Uint32Array;

@@ -4,7 +4,7 @@ import type { BlockPass } from './block-pass.ts';
 
 const idLength = 36;
 
-/** Row of the field with an envelope's claimed parents, -1 where it claims none. */
+/** Row of the field with an envelope's claimed parents; -1: it claims none. */
 export function claimedParents(columns: BlockPass['columns'], envelope: number): number {
   const end = columns.envelopeFirstField[envelope + 1]!;
   for (let field = columns.envelopeFirstField[envelope]!; field < end; field++) {
@@ -14,8 +14,8 @@ export function claimedParents(columns: BlockPass['columns'], envelope: number):
 }
 
 /**
- * Keeps, for the envelopes [first, end) of the transaction whose inscriptions float, the claimed parents that are
- * present in it: held by an input, or new. In order, without repeats (ord inscription_updater.rs).
+ * Keeps the claimed parents that are present in the transaction: held by an input, or new. For its envelopes [first,
+ * end). In order, without repeats (ord inscription_updater.rs).
  */
 export function findCandidates(pass: BlockPass, first: number, end: number): void {
   let present: Map<string, number> | null = null;
@@ -55,8 +55,8 @@ function keepPresent(pass: BlockPass, envelope: number, field: number, present: 
 }
 
 /**
- * Sets the parents of the inscription that is being written: those present in its transaction that are already
- * written. A parent that gets its number later does not count, and no inscription is its own parent.
+ * Sets the parents of the inscription that is being written: those present in its transaction that are already written.
+ * A parent that is written later does not count, and no inscription is its own parent.
  */
 export function writeParents(pass: BlockPass, envelope: number): void {
   const first = pass.firstCandidate[envelope]!;

@@ -11,10 +11,10 @@ const opReturn = 0x6a;
 const nowhere = -1;
 
 /**
- * Writes floating inscriptions, sorted by offset, into the outputs of `tx`. Returns how many found a place: the rest
+ * Writes floating inscriptions, sorted by offset, into the outputs of `tx`. Returns the number of placed ones; the rest
  * float beyond the last output.
  *
- * @param reveal row of `tx` among the reveals, -1 where it has no envelope
+ * @param reveal row of `tx` among the reveals; -1: it has no envelope
  */
 export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal: number): number {
   const { floating, outputWalk, output } = pass;
@@ -64,7 +64,9 @@ function enterOutput(pass: BlockPass, txid: Txid): void {
   output.fingerprintHigh = fingerprint.high;
 }
 
-/** Writes one inscription into the current output. Returns its location row; -1 where it has none there (unbound). */
+/**
+ * Writes one inscription into the current output. Returns its location row; -1: it is unbound, so not in the output.
+ */
 function writeInOutput(
   pass: BlockPass,
   tx: number,
@@ -92,7 +94,7 @@ function writeInOutput(
   return row;
 }
 
-/** Writes the floating inscriptions from index `from` on, which are beyond the outputs of the coinbase, as lost. */
+/** Writes the floating inscriptions from index `from` on as lost: they are beyond the outputs of the coinbase. */
 export function placeLost(pass: BlockPass, from: number): void {
   const { floating, totals, locations } = pass;
   const beyond = pass.columns.txOutputValue[0]!;
@@ -114,7 +116,8 @@ export function placeLost(pass: BlockPass, from: number): void {
 }
 
 /**
- * Writes the location of an unbound inscription, whatever place it floated to. Returns false if it is not unbound.
+ * Writes the location of an unbound inscription, whatever place it floated to. Returns false if the inscription is
+ * bound.
  */
 function writeUnbound(pass: BlockPass, step: number, envelope: number): boolean {
   if ((pass.traits[envelope]! & traits.unbound) === 0) return false;
@@ -127,7 +130,7 @@ function writeUnbound(pass: BlockPass, step: number, envelope: number): boolean 
 }
 
 /**
- * Writes a new inscription: the order of these calls is the order of keys, numbers and sequence numbers. Returns its
+ * Writes a new inscription. The order of these calls is the order of keys, numbers and sequence numbers. Returns its
  * new source.
  */
 function writeNew(pass: BlockPass, envelope: number, placeCharms: number): number {

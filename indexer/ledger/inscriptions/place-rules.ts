@@ -1,19 +1,19 @@
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 
 /**
- * Where inscriptions go, as far as one transaction decides it. The ledger applies these rules to blocks, and the
- * mempool applies them to pending transactions (ord src/index/updater/inscription_updater.rs).
+ * Rules for the places of inscriptions within one transaction. The ledger applies them to blocks, and the mempool to
+ * pending transactions (ord src/index/updater/inscription_updater.rs).
  */
 
 /**
- * Offset of a new inscription in the sum of the transaction's inputs, in sats: its pointer where that is within the
+ * Offset of a new inscription in the sum of the transaction's inputs, in sats: its pointer if that is within the
  * outputs, else the first sat of its input.
  *
- * @param pointer NaN where there is none: no comparison with NaN holds
+ * @param pointer NaN: it has no pointer; no comparison with NaN is true
  *
  * @param outputValue sum of the transaction's outputs
  *
- * @param inputOffset sum of the inputs before its own; null: not known
+ * @param inputOffset sum of the inputs before its own; null: unknown
  */
 export function revealOffset<Offset extends number | null>(
   pointer: number,
@@ -29,8 +29,8 @@ export function isUnbound(flags: number, inputValue: number | null): boolean {
 }
 
 /**
- * Offset in an output of the sat at `offset` of all outputs together; negative where the sat is after this output. An
- * output without value holds nothing.
+ * Offset in an output of the sat at `offset` of all outputs together; negative: the sat is after this output. An output
+ * without value holds nothing.
  *
  * @param start sum of the outputs before it, not above `offset`
  */

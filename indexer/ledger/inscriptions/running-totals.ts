@@ -23,8 +23,8 @@ export class RunningTotals {
   }
 
   /**
-   * The number of the next inscription, given its curse. From the jubilee on every inscription is blessed. Once an
-   * inscription may or may not be cursed, all later numbers are unknown.
+   * Takes the number of the next inscription, given its curse. From the jubilee on every inscription is blessed. If a
+   * curse is unknown, all later numbers are unknown.
    */
   takeNumber(curse: number): number {
     if (!this.#jubilant && curse === curseUnknown) {

@@ -23,8 +23,8 @@ import type { RuneState } from './rune-state.ts';
 import { TransactionOutputs } from './transaction-outputs.ts';
 
 /**
- * Applies a block to the runes, by the rules of ord's rune_updater.rs. Pure: it reads the block and changes the state.
- * The coinbase comes first, as in the block. Cost: one probe for each input; the rest is for transactions with a
+ * Applies a block to the runes by the rules of ord's rune_updater.rs. Pure: it reads the block and changes the state.
+ * The coinbase comes first, as in the block. Cost: one probe for each input; more only for transactions with a
  * runestone or with inputs that hold runes.
  */
 export function applyRunes(block: RuneBlock, state: RuneState): RuneChanges {
@@ -48,7 +48,7 @@ class RunePass {
   #message: RuneMessage | null = null;
   /** Amounts that the transaction spent, minted and premined, by key. */
   readonly #unallocated = new RuneAmounts();
-  /** Amounts that outputs got and that were burned, by key. */
+  /** Amounts given to outputs or burned, by key. */
   readonly #allocated = new RuneAmounts();
   /** Amounts to burn, by key. */
   readonly #burned = new RuneAmounts();
@@ -81,7 +81,7 @@ class RunePass {
     }
   }
 
-  /** Every unallocated unit is in an output or burned. Cost: a few steps for each balance. */
+  /** Asserts that every unallocated unit is in an output or burned. Cost: a few steps for each balance. */
   #assertConserved(): void {
     const [unallocated, allocated] = [this.#unallocated, this.#allocated];
     for (let place = 0; place < unallocated.size; place++) {
@@ -92,12 +92,14 @@ class RunePass {
       assert(unallocated.has(allocated.keyAt(place)), `units of rune ${allocated.keyAt(place)} are made up`);
   }
 
-  /** Whether any input that is left can hold runes. */
+  /** Whether any remaining input can hold runes. */
   #mayHold(): boolean {
     return this.#nextInput < this.#block.inputs.length || this.#state.made.size > 0;
   }
 
-  /** Takes the runes in the outputs that a transaction spends, which are spent from now on. Returns whether there are any. */
+  /**
+   * Takes the runes from the outputs that a transaction spends, and marks them as spent. Returns whether there are any.
+   */
   #takeHeld(tx: number): boolean {
     const { columns, inputs, bytes } = this.#block;
     const { txStart, txFirstInput, inputFingerprintLow, inputFingerprintHigh } = columns;
@@ -121,7 +123,10 @@ class RunePass {
     return hasHeld;
   }
 
-  /** Spends the output that the 36 bytes at `at` name. Returns whether it holds runes: a fingerprint may be another's. */
+  /**
+   * Spends the output that the 36 bytes at `at` name. Returns whether it holds runes; another output may have the same
+   * fingerprint.
+   */
   #spend(at: number, low: number, high: number, tx: number): boolean {
     const { made, held } = this.#state;
     const own = made.find(this.#view, at, low, high);
@@ -160,7 +165,7 @@ class RunePass {
     this.#assertConserved();
   }
 
-  /** Adds the mint and the premine to what is unallocated. Returns the rune that is etched. */
+  /** Adds the mint and the premine to the unallocated amounts. Returns the etched rune. */
   #mintAndEtch(artifact: Artifact, outputsEnd: number): RuneEntry | null {
     if (artifact.mint !== null) this.#mint(artifact.mint);
     const etched = artifact.etching === null ? null : this.#etch(artifact, outputsEnd);
@@ -195,7 +200,7 @@ class RunePass {
     return trustedTxid(Uint8Array.from(this.#outpoint.subarray(0, hashLength)));
   }
 
-  /** The name that a transaction etches; null where it etches none, or may not. */
+  /** The name that a transaction etches; null: it etches no rune, or may not. */
   #etchedName(artifact: Artifact, outputsEnd: number): Rune | null {
     const { height, bytes, columns, spentScripts, recent } = this.#block;
     const tx = this.#tx;
@@ -208,7 +213,10 @@ class RunePass {
     return commitsTo(runeCommitment(name), committing, recent) ? name : null;
   }
 
-  /** Without edicts all goes to one output: that of the pointer, else the first that can be spent. */
+  /**
+   * Gives all amounts to one output: that of the pointer, else the first spendable one. For transactions without
+   * edicts.
+   */
   #giveAll(artifact: Runestone | null): void {
     const unallocated = this.#unallocated;
     const output = artifact?.pointer ?? this.#outputs.firstSpendable;
@@ -227,7 +235,7 @@ class RunePass {
     if (isOpen) this.changes.transfer();
   }
 
-  /** Carries out the edicts, and gives what they left to its output. */
+  /** Carries out the edicts, then gives the rest to its output. */
   #allocate({ edicts, pointer }: Runestone, etched: RuneEntry | null): void {
     const allocation = this.#allocation;
     allocation.begin(this.#unallocated);
@@ -242,7 +250,7 @@ class RunePass {
     this.#burnAll(this.#giveAllocated(withoutZeros(allocation.unallocated, this.#burned)));
   }
 
-  /** Gives outputs what was allocated to them. Returns what is to burn, with what OP_RETURNs got. */
+  /** Gives outputs their allocated amounts. Returns the amounts to burn, including those of OP_RETURN outputs. */
   #giveAllocated(burned: RuneAmounts): RuneAmounts {
     const allocation = this.#allocation;
     for (let place = 0; place < allocation.size; ) {
@@ -270,7 +278,7 @@ class RunePass {
     }
   }
 
-  /** Adds an output, which gets balances. */
+  /** Adds an output that gets balances. */
   #open(vout: number): void {
     const { made } = this.#state;
     this.#outpoint.writeUInt32LE(vout, hashLength);
@@ -285,14 +293,14 @@ class RunePass {
     made.setScript(row, this.#outputs.scriptStart[vout]!, this.#outputs.scriptLength[vout]!);
   }
 
-  /** Gives the output that was added last a balance. */
+  /** Gives a balance to the output that was added last. */
   #give(key: number, amount: U128): void {
     this.#state.made.give(key, amount);
     this.#allocated.add(key, amount);
   }
 }
 
-/** Puts what is not 0 into other amounts, in place of what they had. */
+/** Replaces the contents of `into` with the amounts that are not 0. */
 function withoutZeros(amounts: RuneAmounts, into: RuneAmounts): RuneAmounts {
   into.clear();
   for (let place = 0; place < amounts.size; place++)

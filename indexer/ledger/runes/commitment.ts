@@ -3,7 +3,7 @@ import { annexPrefix } from '#indexer/transaction/block-layout.ts';
 import { InputWalk, WitnessWalk } from '#indexer/transaction/transaction-parts.ts';
 import { opPushData4, pushAt } from '#kernel/bitcoin/script-push.ts';
 
-/** Where the witnesses of a transaction are, and which inputs of the block are its own. */
+/** Places of a transaction's witnesses, and the range of its inputs in the block. */
 export interface CommittingTransaction {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -13,7 +13,7 @@ export interface CommittingTransaction {
   readonly spentScripts: SpentScripts | null;
 }
 
-/** The txids of the block and the four before it: a commitment in them has too few confirmations. */
+/** The txids of the block and of the four before it: a commitment in them has too few confirmations. */
 export interface RecentTransactions {
   /** Whether the 32 bytes at `at` are the txid of one of them. */
   has(bytes: Uint8Array, at: number): boolean;
@@ -24,8 +24,8 @@ const op1 = 0x51;
 const push32 = 0x20;
 
 /**
- * Whether a transaction commits to a name (ord rune_updater.rs `tx_commits_to_rune`): the script of an input has it as
- * a data push, the output that the input spends is P2TR and six blocks deep.
+ * Whether a transaction commits to a name (ord rune_updater.rs `tx_commits_to_rune`): the script of an input pushes the
+ * name as data, and the output that the input spends is P2TR and six blocks deep.
  */
 export function commitsTo(
   commitment: Uint8Array,
@@ -52,7 +52,10 @@ function isTaproot({ bytes, scriptStart, scriptLength }: SpentScripts, input: nu
   return scriptLength[input] === taprootLength && bytes[at] === op1 && bytes[at + 1] === push32;
 }
 
-/** Moves a walk to the script: the last item but one, not counting an annex. False where there is none. */
+/**
+ * Moves a walk to the leaf script: the last item but one, not counting an annex. Returns false if there is no such
+ * item.
+ */
 function openLeaf(bytes: Uint8Array, walk: WitnessWalk, input: number): boolean {
   const items = walk.items(input);
   if (items < 2) return false;
@@ -65,7 +68,7 @@ function openLeaf(bytes: Uint8Array, walk: WitnessWalk, input: number): boolean 
   return true;
 }
 
-/** Whether a script pushes these bytes as data, before a part that is broken. */
+/** Whether a script pushes these bytes as data, before any broken part. */
 function hasPush(bytes: Uint8Array, start: number, end: number, data: Uint8Array): boolean {
   for (let at = start; at < end; ) {
     if (bytes[at]! > opPushData4) {

@@ -18,7 +18,7 @@ const hashLength = 32;
 export interface RuneMessage {
   readonly tx: number;
   readonly artifact: Artifact;
-  /** Offset of its txid among those of the candidates. */
+  /** Offset of the transaction's txid among the txids of the candidates. */
   readonly txidAt: number;
 }
 
@@ -29,12 +29,12 @@ type TransactionColumns = Pick<
 
 /** A set of fingerprints of outpoints that may hold runes. */
 export interface TrackedFingerprints {
-  /** 0: none. */
+  /** 0: no outpoint. */
   readonly size: number;
   has(low: number, high: number): boolean;
 }
 
-/** A block, as far as runes care. */
+/** The parts of a block that the ledger of runes needs. */
 export interface RuneBlock {
   readonly height: Height;
   /** Seconds. */
@@ -44,17 +44,17 @@ export interface RuneBlock {
   readonly columns: TransactionColumns;
   /** One for each transaction that has one, in block order. */
   readonly messages: readonly RuneMessage[];
-  /** Of the candidates for messages, 32 bytes each. */
+  /** Txids of the candidates for messages, 32 bytes each. */
   readonly txids: Uint8Array;
-  /** Null where the source has none: no name can be etched then. */
+  /** Null: the source has no spent scripts, so no name can be etched. */
   readonly spentScripts: SpentScripts | null;
   readonly fingerprintKey: FingerprintKey;
-  /** The inputs that may spend runes of outputs that the state's own blocks did not make (`runeQuestion`). */
+  /** The inputs that may spend runes of outputs from before the state's own blocks (`runeQuestion`). */
   readonly inputs: readonly number[];
   readonly recent: RecentTransactions;
 }
 
-/** Reads the first candidate of each transaction: it alone is the runestone, well formed or not. */
+/** Reads the first candidate of each transaction: only that is the runestone, well formed or not. */
 export function runeMessages(
   bytes: Uint8Array,
   { txOutputs }: Pick<BlockColumns, 'txOutputs'>,
@@ -75,7 +75,7 @@ export function runeMessages(
   return messages;
 }
 
-/** What a block must know of earlier ones before it is applied. */
+/** Questions about earlier blocks, to be answered before the block is applied. */
 export interface RuneQuestion {
   /** The inputs that may spend runes, as indexes into the block's columns, ascending. */
   readonly inputs: readonly number[];
@@ -87,7 +87,7 @@ export interface RuneQuestion {
   readonly names: readonly Rune[];
 }
 
-/** Cost: one probe for each input, where any output has runes. */
+/** Finds the questions of a block. Cost: one probe for each input, if any output has runes. */
 export function runeQuestion(
   { bytes, columns, messages }: Pick<RuneBlock, 'bytes' | 'columns' | 'messages'>,
   tracked: TrackedFingerprints,
@@ -96,7 +96,7 @@ export function runeQuestion(
   const inputs: number[] = [];
   const outpointsAt: number[] = [];
   const outpoints = new OutpointReader({ bytes, columns });
-  // no output has runes yet, or on this chain at all
+  // no output of this chain has runes yet
   const count = tracked.size === 0 ? 0 : inputFingerprintLow.length;
   for (let input = 0; input < count; input++) {
     if (!tracked.has(inputFingerprintLow[input]!, inputFingerprintHigh[input]!)) continue;
@@ -113,7 +113,7 @@ export function runeQuestion(
   return { inputs, outpointsAt, mints, names };
 }
 
-/** The name that an artifact would etch; null where it etches a rune without one, or none. */
+/** The name that an artifact would etch; null: it has no name, or etches no rune. */
 export function etchedName(artifact: Artifact): Rune | null {
   return artifact.kind === 'cenotaph' ? artifact.etching : (artifact.etching?.rune ?? null);
 }

@@ -8,7 +8,7 @@ export interface Minted {
   readonly tx: number;
   readonly key: number;
   readonly amount: U128;
-  /** How often the rune was minted, with this time. */
+  /** How often the rune was minted, including this mint. */
   readonly mints: number;
 }
 
@@ -17,11 +17,11 @@ export interface Burned {
   readonly tx: number;
   readonly key: number;
   readonly amount: U128;
-  /** What was burned of the rune, with this. */
+  /** Burned total of the rune, including this burn. */
   readonly total: U128;
 }
 
-/** What a block did, one thing at a time. */
+/** One event of a block. */
 export type RuneEvent =
   | { readonly kind: 'etched'; readonly txid: Txid; readonly entry: RuneEntry }
   | (Minted & { readonly kind: 'minted'; readonly txid: Txid })
@@ -34,12 +34,12 @@ export type RuneEvent =
     }
   | (Burned & { readonly kind: 'burned' });
 
-/** Who is told of the events of a block. */
+/** Receiver of a block's events. */
 export interface RuneEventVisitor {
   etched(entry: RuneEntry): void;
   /** @param txids has the txid of the mint at `txidAt` */
   minted(minted: Minted, txids: Uint8Array, txidAt: number): void;
-  /** An output got its balances. */
+  /** Receives an output with its balances. */
   transferred(outputs: RuneOutputs, row: number): void;
   burned(burned: Burned): void;
 }
@@ -49,25 +49,28 @@ const kindCount = 4;
 const hashLength = 32;
 
 /**
- * What a block adds: nothing that an earlier block wrote changes, but that its outputs are spent. The outputs themselves
- * are rows of the state.
+ * Additions of a block to the runes. Earlier rows never change, except that their outputs are spent. The outputs
+ * themselves are rows of the state.
  */
 export class RuneChanges {
   readonly etched: RuneEntry[] = [];
   readonly minted: Minted[] = [];
   readonly burned: Burned[] = [];
-  /** Outputs of blocks that the state has not applied itself: rows of its `held`. Its own are marked as spent alone. */
+  /**
+   * Spent outputs from before the state's own blocks: rows of its `held`. Spent outputs of its own blocks are only
+   * marked.
+   */
   readonly spent: number[] = [];
-  /** The outputs with runes that it made: the first row of the state's `made`, and the one after the last. */
+  /** First row of the state's `made` with outputs of this block. `endOutput` is the row after the last. */
   readonly firstOutput: number;
   endOutput: number;
-  /** A transfer for each rune that an output got. */
+  /** Number of events. Each rune that an output gets is a transfer. */
   eventCount = 0;
   readonly #made: RuneOutputs;
   readonly #txids: Uint8Array;
-  /** Of mints: where their txids are. */
+  /** Offset of the txid of each mint. */
   readonly #txidsAt: number[] = [];
-  /** In ord's order: a kind, and the place in its list or the row of the output. */
+  /** Events in ord's order: a kind, then its place in the list of that kind or the row of the output. */
   readonly #order: number[] = [];
 
   /** @param txids of the block's messages */
@@ -91,7 +94,7 @@ export class RuneChanges {
     this.#add(kinds.burned, this.burned.push(burned) - 1);
   }
 
-  /** The newest row of the state has all of its balances. */
+  /** Adds the transfers of the newest row of the state, which has all of its balances. */
   transfer(): void {
     const row = this.#made.size - 1;
     this.endOutput = row + 1;
@@ -105,7 +108,7 @@ export class RuneChanges {
     return trustedTxid(this.#txids.slice(at, at + hashLength));
   }
 
-  /** Tells of the events in ord's order. */
+  /** Calls the visitor for each event, in ord's order. */
   visit(visitor: RuneEventVisitor): void {
     for (const event of this.#order) {
       const place = Math.floor(event / kindCount);
@@ -117,7 +120,7 @@ export class RuneChanges {
     }
   }
 
-  /** The same, as a list: for a few. */
+  /** The events as a list, for a small number. */
   events(): RuneEvent[] {
     const events: RuneEvent[] = [];
     let mints = 0;

@@ -10,7 +10,7 @@ import { asU128, maxU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u
 
 /** A rune as its etching made it. It never changes. */
 export interface RuneEntry {
-  /** Dense, in the order of etching, which is that of ids: ord's number where the index has all runes. */
+  /** Dense, in the order of etching, which is that of ids: ord's number if the index has all runes. */
   readonly key: number;
   /** Its id: the block, and the index of the transaction in it. */
   readonly block: Height;
@@ -24,14 +24,14 @@ export interface RuneEntry {
   readonly premine: U128;
   readonly terms: Terms | null;
   readonly turbo: boolean;
-  /** Of the block, in seconds. */
+  /** Seconds; the time of the block. */
   readonly timestamp: number;
 }
 
-/** Where and when a rune is etched. */
+/** The place and time of an etching. */
 type EtchingPlace = Pick<RuneEntry, 'key' | 'block' | 'tx' | 'etching' | 'rune' | 'timestamp'>;
 
-/** The entry of a rune: a cenotaph gives it the name alone. */
+/** The entry of an etched rune. A cenotaph gives it only its name. */
 export function entryOf(place: EtchingPlace, artifact: Artifact): RuneEntry {
   const etching = artifact.kind === 'cenotaph' ? plainEtching : (artifact.etching ?? plainEtching);
   const { spacers, divisibility, symbol, premine, terms, turbo } = etching;
@@ -47,8 +47,8 @@ export function entryOf(place: EtchingPlace, artifact: Artifact): RuneEntry {
 }
 
 /**
- * The rune 1:0 of mainnet, UNCOMMON•GOODS, which nobody etched: it is there from the creation of an index (ord
- * src/index.rs). Other networks have none.
+ * The rune 1:0 of mainnet, UNCOMMON•GOODS. It has no etching: it exists from the creation of an index (ord
+ * src/index.rs). Other networks have no such rune.
  */
 export function hardcodedRunes(network: NetworkName): RuneEntry[] {
   if (network !== 'mainnet') return [];

@@ -6,7 +6,7 @@ import { smallU128, type U128 } from '#kernel/runes/u128.ts';
 const txidWords = 8;
 const voutAt = txidWords;
 const outpointWords = txidWords + 1;
-/** Words of a row: the outpoint first, then these. A row is 80 bytes. */
+/** Words of a row, 80 bytes: the outpoint first, then the fields below. */
 const rowWords = 20;
 const lowAt = outpointWords;
 const highAt = outpointWords + 1;
@@ -21,13 +21,13 @@ const spentTxAt = outpointWords + 9;
 /** Row + 1 of the next row in the same slot, 0 at the end. */
 const nextAt = outpointWords + 10;
 const notSpent = -1;
-/** A pending transaction has a table of its own. */
+/** Rows of a new table. Small, because each pending transaction has its own table. */
 const firstRows = 4;
 const wordBytes = 4;
 const rowBytes = rowWords * wordBytes;
 const hashLength = txidWords * wordBytes;
 
-/** The byte order of the machine: so read, the words of a txid have its bytes in memory. */
+/** The byte order of the machine. On a little-endian one, the words of a txid are its bytes in memory. */
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
 /** An output that holds runes, and the transaction that made it. */
@@ -41,37 +41,36 @@ export interface OutputPlace {
 
 /**
  * Outputs with their balances of runes by outpoint, in typed arrays: 80 bytes a row, 4 to 8 for its slot and 12 for
- * each balance. Objects for each output, and texts that named outpoints, took several times the time, and as much again
- * to collect them.
+ * each balance. Objects and text keys took several times as long, and doubled garbage collection.
  *
- * Rows of one slot are chained, the newest first. Slots are taken from keyed fingerprints, so nobody can choose
- * outpoints that fall into one; all 36 bytes are compared, so a collision never matters.
+ * Rows of one slot are chained, the newest first. Slots come from keyed fingerprints, so outpoints cannot be crafted to
+ * share a slot. All 36 bytes are compared, so a collision does no harm.
  */
 export class RuneOutputs {
-  /** Rows. */
+  /** Number of rows. */
   size = 0;
-  /** Balances of all rows. */
+  /** Number of balances of all rows. */
   balances = 0;
   #words: Int32Array<ArrayBuffer>;
-  /** The same memory: a row begins with the 32 bytes of its txid. */
+  /** Bytes of `words`: a row begins with the 32 bytes of its txid. */
   bytes: Uint8Array;
   #slots: Int32Array;
   #keys: Int32Array;
-  /** NaN: it is among the large ones. */
+  /** Amounts by balance; NaN: it is in the map of large amounts. */
   #amounts: Float64Array;
   readonly #large = new Map<number, U128>();
 
-  /** @param rows that it has room for from the beginning: a page that is never written takes no memory */
+  /** @param rows initial room; memory pages that are never written take no memory */
   constructor(rows = firstRows) {
     this.#words = new Int32Array(rows * rowWords);
     this.bytes = new Uint8Array(this.#words.buffer);
     this.#slots = new Int32Array(slotsFor(rows));
-    // most have one
+    // most outputs have one balance
     this.#keys = new Int32Array(rows);
     this.#amounts = new Float64Array(rows);
   }
 
-  /** Adds an output, which the 36 bytes at `at` name, without balances. It is unspent. Returns its row. */
+  /** Adds an unspent output without balances, which the 36 bytes at `at` name. Returns its row. */
   add(outpoint: DataView, at: number, { height, tx, low, high }: OutputPlace): number {
     const row = this.#addRow();
     const words = this.#words;
@@ -87,7 +86,7 @@ export class RuneOutputs {
     return row;
   }
 
-  /** Adds the row of another table, with its balances. It is unspent. */
+  /** Copies a row of another table with its balances, as unspent. Returns its row here. */
   addAs(other: RuneOutputs, from: number): number {
     const row = this.#addRow();
     const words = this.#words;
@@ -117,7 +116,7 @@ export class RuneOutputs {
     this.#words[(this.size - 1) * rowWords + countAt]! += 1;
   }
 
-  /** Tells where the script of a row is in its block. */
+  /** Sets the place of a row's script in its block. */
   setScript(row: number, start: number, length: number): void {
     this.#words[row * rowWords + scriptStartAt] = start;
     this.#words[row * rowWords + scriptLengthAt] = length;
@@ -129,7 +128,7 @@ export class RuneOutputs {
     this.#words[row * rowWords + spentTxAt] = tx;
   }
 
-  /** The row of the output that the 36 bytes at `at` name, and that has this fingerprint; -1: there is none. */
+  /** The row of the output that the 36 bytes at `at` name, with this fingerprint; -1: not in the table. */
   find(outpoint: DataView, at: number, low: number, high: number): number {
     const words = this.#words;
     for (let row = this.#newest(low); row >= 0; row = words[row * rowWords + nextAt]! - 1) {
@@ -146,7 +145,10 @@ export class RuneOutputs {
     return -1;
   }
 
-  /** Whether an output has this fingerprint. Nearly all have none, and it costs one look into the slots. */
+  /**
+   * Whether an output has this fingerprint. For nearly all fingerprints the answer is no, after one look into the
+   * slots.
+   */
   mayHave(low: number, high: number): boolean {
     const words = this.#words;
     for (let row = this.#newest(low); row >= 0; row = words[row * rowWords + nextAt]! - 1) {
@@ -161,7 +163,7 @@ export class RuneOutputs {
     return row * rowBytes;
   }
 
-  /** A copy. */
+  /** A copy of the txid of a row. */
   txidOf(row: number): Txid {
     return trustedTxid(this.bytes.slice(this.txidAt(row), this.txidAt(row) + hashLength));
   }
@@ -198,7 +200,7 @@ export class RuneOutputs {
     return this.#words[row * rowWords + spentHeightAt] !== notSpent;
   }
 
-  /** Of the block that spends it, if it is spent. */
+  /** Height of the block that spends a row, if it is spent. */
   spentHeightOf(row: number): number {
     return this.#words[row * rowWords + spentHeightAt]!;
   }
@@ -207,12 +209,12 @@ export class RuneOutputs {
     return this.#words[row * rowWords + spentTxAt]!;
   }
 
-  /** Its first balance; the others follow, in the order in which they were given. */
+  /** The first balance of a row; the others follow, in the order in which they were given. */
   firstOf(row: number): number {
     return this.#words[row * rowWords + firstAt]!;
   }
 
-  /** How many balances it has. */
+  /** Number of balances of a row. */
   countOf(row: number): number {
     return this.#words[row * rowWords + countAt]!;
   }
@@ -256,7 +258,7 @@ export class RuneOutputs {
   }
 }
 
-/** A power of two, and a slot and more for each row. */
+/** Number of slots: a power of two, at least one slot more than rows. */
 function slotsFor(rows: number): number {
   let slots = firstRows;
   while (slots <= rows) slots *= 2;

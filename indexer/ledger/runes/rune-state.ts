@@ -18,13 +18,13 @@ export interface HeldRunes {
   readonly balances: readonly Balance[];
 }
 
-/** What the rules need of a rune that was etched earlier. */
+/** Fields of an earlier rune that the rules need. */
 type EarlierEntry = Pick<RuneEntry, 'key' | 'block' | 'tx' | 'terms'>;
 
-/** A rune and what became of it so far. */
+/** A rune, with its mints and burns so far. */
 export interface KnownRune {
   readonly entry: EarlierEntry;
-  /** How often it was minted; each is a transaction, so a number is enough. */
+  /** Number of mints. Each is a transaction, so a number is enough. */
   mints: number;
   burned: U128;
 }
@@ -34,8 +34,8 @@ export const transactionsMax = 2 ** 17;
 const heightsMax = 2 ** 31;
 
 /**
- * What the ledger of runes knows of earlier blocks: the runes, names and spent outputs that its blocks ask for, or
- * all of them. It learns what each block does, so that the next one needs no database.
+ * Knowledge of the ledger of runes about earlier blocks: the runes, names and spent outputs that its blocks ask for, or
+ * all of them. It follows each block, so that the next one needs no database.
  */
 export class RuneState {
   /** The key of the next rune. */
@@ -48,7 +48,7 @@ export class RuneState {
   readonly #byId = new Map<number, KnownRune>();
   readonly #taken = new Set<bigint>();
 
-  /** @param room for outputs that its blocks make and spend, from the beginning */
+  /** @param room initial room for outputs that its blocks make and spend */
   constructor(nextKey = 0, room: { readonly made?: number; readonly held?: number } = {}) {
     this.nextKey = nextKey;
     this.made = new RuneOutputs(room.made);
@@ -73,7 +73,7 @@ export class RuneState {
     this.learnTaken(entry.rune);
   }
 
-  /** The rune with an id; undefined where there is none, as for most ids that runestones can name. */
+  /** The rune with an id; undefined for unknown ids, which most ids in runestones are. */
   byId({ block, tx }: RuneId): KnownRune | undefined {
     if (typeof block !== 'number' || block >= heightsMax || tx >= transactionsMax) return undefined;
     return this.#byId.get(block * transactionsMax + tx);
@@ -85,12 +85,12 @@ export class RuneState {
     return known;
   }
 
-  /** The rune with a key, if the state has to do with it. */
+  /** The rune with a key, if the state has it. */
   find(key: number): KnownRune | undefined {
     return this.#byKey.get(key);
   }
 
-  /** All runes that it has to do with, as its last block left them. */
+  /** All runes of the state, as its last block left them. */
   known(): Iterable<KnownRune> {
     return this.#byKey.values();
   }
@@ -99,7 +99,7 @@ export class RuneState {
     return this.#taken.has(rune);
   }
 
-  /** Returns what was burned of the rune, with this. */
+  /** Burns an amount of a rune. Returns the rune's burned total, including this amount. */
   burn(key: number, amount: U128): U128 {
     const known = this.byKey(key);
     known.burned = sumU128(known.burned, amount);

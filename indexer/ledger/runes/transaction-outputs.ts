@@ -3,19 +3,19 @@ import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 
 const opReturn = 0x6a;
 
-/** The outputs of one transaction after another of a block, in memory that is used again. */
+/** The outputs of one transaction at a time, in memory that is reused for each transaction of a block. */
 export class TransactionOutputs {
   count = 0;
-  /** The first one that is no OP_RETURN; null: all are. */
+  /** The first output that is not an OP_RETURN; null: all are. */
   firstSpendable: number | null = null;
-  /** Offset after the last one. */
+  /** Offset after the last output. */
   end = 0;
   /** Ranges of the scripts in the block. */
   scriptStart = new Uint32Array(64);
   scriptLength = new Uint32Array(64);
   readonly #bytes: Uint8Array;
   readonly #walk: OutputWalk;
-  /** Null: nobody has asked yet. */
+  /** Spendable outputs; null: not computed yet. */
   #spendable: readonly number[] | null = null;
 
   constructor(bytes: Uint8Array) {
@@ -46,7 +46,7 @@ export class TransactionOutputs {
     return this.scriptLength[vout]! > 0 && this.#bytes[this.scriptStart[vout]!] === opReturn;
   }
 
-  /** Those that are no OP_RETURN, ascending. */
+  /** Outputs that are not an OP_RETURN, ascending. */
   spendable(): readonly number[] {
     this.#spendable ??= Array.from({ length: this.count }, (_, vout) => vout).filter(
       (vout) => !this.isReturn(vout),

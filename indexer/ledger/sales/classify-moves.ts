@@ -12,7 +12,7 @@ export interface Sold {
   /** Sats. */
   readonly grossPayout: number;
   readonly price: number;
-  /** Inscriptions that were sold together. */
+  /** Number of inscriptions that were sold together. */
   readonly bundle: number;
   readonly payoutOutput: number;
   readonly feeOutput: number | null;
@@ -23,15 +23,15 @@ export interface Sold {
   readonly isWash: boolean;
 }
 
-/** A move that was a sale, or one that was not and the rule that refuses it. */
+/** A move with its class: a sale, or the rule by which it is not a sale. */
 export type ClassifiedMove = { readonly move: Move; readonly class: MoveClass } & (
   | { readonly sold: Sold; readonly refusedBy: null }
   | { readonly sold: null; readonly refusedBy: Refusal }
 );
 
 /**
- * The class of each move of a transaction, in their order. Total: any transaction has an answer. Cost: some steps
- * for each input, output and move.
+ * The class of each move of a transaction, in their order. Total: any transaction has an answer. Cost: some steps for
+ * each input, output and move.
  */
 export function classifyMoves(tx: MovingTransaction): ClassifiedMove[] {
   const facts = new TradeFacts(tx);

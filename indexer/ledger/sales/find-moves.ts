@@ -32,10 +32,10 @@ export interface PlacedTransaction extends MovingTransaction {
 const hashLength = 32;
 
 /**
- * The transactions of a block that spend inscriptions and may have sold one, in its order. Cost: a look at each input
- * where outputs of the block are spent within it, and else only at the transactions with inscriptions.
+ * The transactions of a block that spend inscriptions and may have sold one, in block order. Cost: a look at each input
+ * if the block spends its own outputs, otherwise only at transactions with inscriptions.
  *
- * @param only gives this transaction alone, whether it may have sold one or not
+ * @param only yields this transaction alone, even if it cannot have sold an inscription
  */
 export function* tradingTransactions(
   block: MovedBlock,
@@ -44,7 +44,7 @@ export function* tradingTransactions(
   const keysOf = keysByInput(block);
   const { txFirstInput } = block.columns;
   const spending = [...keysOf.keys()].toSorted((a, b) => a - b);
-  // only when a transaction asks: most blocks sell nothing
+  // made on the first request: most blocks sell nothing
   let landings: LandingRows | null = null;
   const coins = new CoinReader(block);
   let tx = 0;
@@ -91,10 +91,9 @@ function movedBy(
 }
 
 /**
- * The coins of a transaction. Null: it cannot have sold anything; outputs are then read only where that is not known
- * before.
+ * The coins of a transaction. Null: it cannot have sold anything. Outputs are read only if that is still open.
  *
- * @param moving inputs with inscriptions; null: whether it may have sold one is not asked
+ * @param moving inputs with inscriptions; null: skip the check whether it may have sold one
  */
 function coinsOf(
   coins: CoinReader,
@@ -177,9 +176,9 @@ function txidOfRow({ ledger, columns }: MovedBlock, row: number): Uint8Array {
 }
 
 /**
- * The txid of a transaction: the ledger has hashed it, unless all that it moves goes into the fee.
+ * The txid of a transaction. The ledger has hashed it, unless all moved inscriptions go into the fee.
  *
- * @param row location of something old that it moved; -1: there is none
+ * @param row location row of an old inscription that it moved; -1: there is no such row
  */
 function txidOf({ bytes, columns, ledger }: MovedBlock, tx: number, row: number): Txid {
   const { locations, txids } = ledger;
@@ -192,7 +191,7 @@ function txidOf({ bytes, columns, ledger }: MovedBlock, tx: number, row: number)
 const landingOf = ({ vout }: NewLocations, row: number | undefined): number | null =>
   row === undefined ? null : vout[row]!;
 
-/** The location row of each moved inscription where a transaction leaves it in an output, by `landingName`. */
+/** The location row of each moved inscription that a transaction leaves in an output, by `landingName`. */
 type LandingRows = Map<number, number>;
 
 /** A safe integer: a block has fewer than 2^20 transactions, as each has 60 bytes or more, and keys are below 2^31. */
@@ -207,13 +206,13 @@ function landingRows(
   for (let row = 0; row < locations.count; row++) {
     const key = locations.key[row]!;
     if (locations.place[row] !== places.output || !moved.has(key)) continue;
-    // the step of a row that the coinbase made is the number of transactions: no input's transaction
+    // the step of a row that the coinbase made is the number of transactions, so no input's transaction has it
     landings.set(landingName(key, locations.step[row]!), row);
   }
   return landings;
 }
 
-/** Reads the coins of a block's transactions, by views of its bytes that are made once. */
+/** Reads the coins of a block's transactions through views of its bytes, which are made once. */
 class CoinReader {
   readonly #block: MovedBlock;
   readonly #bytes: Buffer;

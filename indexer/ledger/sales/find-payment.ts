@@ -6,7 +6,7 @@ import type { Coin, MovingTransaction, SignedAs } from './moving-transaction.ts'
 import { dustMax, opReturn, priceOfPair } from './sale-rules.ts';
 import type { TradeFacts } from './trade-facts.ts';
 
-/** What the inscriptions of an input were sold for. */
+/** Payment for the inscriptions of an input. */
 export interface SalePayment {
   readonly class: 'sale' | 'offer';
   readonly form: SaleForm;
@@ -16,15 +16,15 @@ export interface SalePayment {
   readonly payoutOutput: number;
   readonly feeOutput: number | null;
   readonly sighash: number;
-  /** Script. */
+  /** Script of the maker. */
   readonly maker: string;
-  /** The maker pays for the purchase too. */
+  /** The maker also pays for the purchase. */
   readonly isCluster: boolean;
-  /** Inputs of the same name share the payout. */
+  /** Inputs with the same name share the payout. */
   readonly share: string;
 }
 
-/** Finds what the inscriptions of an input were sold for, or the rule that refuses them. */
+/** Finds the payment for the inscriptions of an input, or the rule that refuses it. */
 export function paymentFor(facts: TradeFacts, input: number): SalePayment | Refusal {
   const pair = facts.pairs[input];
   return pair === undefined ? paymentByAll(facts, input) : paymentByPair(facts, input, pair);
@@ -61,17 +61,20 @@ function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs):
   };
 }
 
-/** Whether a payment only holds its output, beside what was put in: 546 sats, however few the item had. */
+/**
+ * Whether a payment only keeps its output above dust: at most 546 sats beyond the sats put in, however few the item
+ * had.
+ */
 function isDustBeyond(paid: number, putIn: number): boolean {
   return paid <= Math.max(putIn, dustMax);
 }
 
-/** Whether runes come to the holder, or to the other address that is paid. */
+/** Whether runes go to the holder, or to the other address that is paid. */
 function isPaidInRunes(facts: TradeFacts, spent: Coin, payout: Coin): boolean {
   return facts.isPaidInRunes(spent.script) || facts.isPaidInRunes(payout.script);
 }
 
-/** Why an output cannot be a payment: one has sats that somebody can spend, and no inscription. Null: it can. */
+/** Why an output cannot be a payment; null: it can. A payment has spendable sats and no inscription. */
 function whyUnfit({ landings }: TradeFacts, vout: number, { value, script }: Coin): Refusal | null {
   if (value === 0) return 'payout-empty';
   if (script.startsWith(opReturn)) return 'payout-unspendable';
@@ -86,9 +89,9 @@ interface Pair {
 }
 
 /**
- * Why the payout of a pair is not a purchase's. Null: strangers pay it, the maker is the taker and gets more than there
- * was before, or it goes to another address than the item came from and coins of one of the two pay. No one signs a
- * pair for change, so the last two are wash trades.
+ * Why the payout of a pair is not that of a purchase; null: it is. Strangers must pay it. The maker must not be the
+ * taker and get more than before. It must not go to another address than the item came from while coins of one of the
+ * two pay. A pair is not signed for change, so the last two are wash trades.
  */
 function whyUnpaid(takers: ReadonlySet<string>, { spent, payout, maker, funding }: Pair): Refusal | null {
   const toTaker = takers.has(payout.script);
@@ -97,7 +100,7 @@ function whyUnpaid(takers: ReadonlySet<string>, { spent, payout, maker, funding 
   return payout.script !== spent.script && funding.size > 0 ? null : 'own-sats';
 }
 
-/** Whether a set has more than these. At most as many of it are looked at as these are, and one. */
+/** Whether a set has a member outside of `these`. Looks at one member more than `these` has, at most. */
 function hasOther(set: ReadonlySet<string>, these: readonly string[]): boolean {
   for (const one of set) if (!these.includes(one)) return true;
   return false;
@@ -108,7 +111,7 @@ function confidenceOfPair(isShared: boolean, form: SaleForm): Confidence {
   return form === 'pair' ? 'bound' : 'bound-known';
 }
 
-/** All outputs are signed: the coins show whether the holder was paid. */
+/** The payment of an input that signs all outputs: the coins show whether the holder was paid. */
 function paymentByAll(facts: TradeFacts, input: number): SalePayment | Refusal {
   const spent = facts.tx.inputs[input]!;
   const { script: maker } = spent;
@@ -117,7 +120,7 @@ function paymentByAll(facts: TradeFacts, input: number): SalePayment | Refusal {
   const listing = listingSignature(spent);
   const gain = gainOf(facts, maker);
   if (gain !== null && gain.price > 0) return paymentByGain(facts, input, { gain, listing });
-  // change of the holder, unless the listing is paid at another address
+  // the holder's gain is change, unless the listing is paid at another address
   const elsewhere = listing === undefined ? null : paymentElsewhere(facts, input, listing);
   return elsewhere ?? (gain === null ? 'holder-not-paid' : 'change');
 }
@@ -129,7 +132,7 @@ function whyNotSigned(signed: readonly SignedAs[]): Refusal | null {
 
 type Gain = Pick<SalePayment, 'grossPayout' | 'price' | 'payoutOutput'>;
 
-/** The holder gets more sats than the holder put in. */
+/** The payment if the holder gets more sats than the holder put in. */
 function paymentByGain(
   facts: TradeFacts,
   input: number,
@@ -155,7 +158,7 @@ function paymentByGain(
   };
 }
 
-/** Why not all inscriptions of an input go to one other owner. Null: they do. */
+/** Why not all inscriptions of an input go to one other owner; null: they do. */
 function whyNoTaker(facts: TradeFacts, input: number, maker: string): Refusal | null {
   if (facts.movesOf(input).some(({ landing }) => landing === null)) return 'into-fee';
   const [taker, ...others] = facts.takersOf(input);
@@ -164,7 +167,7 @@ function whyNoTaker(facts: TradeFacts, input: number, maker: string): Refusal | 
   return taker.startsWith(opReturn) ? 'burned' : null;
 }
 
-/** Finds what shows that the sats a holder gained are a payment for an item. Null: nothing does. */
+/** The evidence that sats gained by a holder pay for an item; null: no evidence. */
 function evidenceOfGain(
   facts: TradeFacts,
   input: number,
@@ -185,8 +188,8 @@ function evidenceOfGain(
 }
 
 /**
- * The payment of a listing that is signed with ALL|ANYONECANPAY and paid at another address of the seller: the output
- * of its own index, where strangers pay it and it is not change of one of them. Null: there is no such payment.
+ * The payment of a listing signed with ALL|ANYONECANPAY that is paid at another address of the seller: the output at
+ * its own index, if strangers pay it and it is not the change of one of them. Null: there is no such payment.
  */
 function paymentElsewhere(facts: TradeFacts, input: number, { sighash }: SignedAs): SalePayment | null {
   const { inputs, outputs } = facts.tx;
@@ -194,7 +197,7 @@ function paymentElsewhere(facts: TradeFacts, input: number, { sighash }: SignedA
   const payout = outputs[input];
   if (payout === undefined || !isSellersOwn(facts, input, payout)) return null;
   const { payers } = facts;
-  // else it may be the change of a buyer with a new address
+  // without later change, the output may be the change of a buyer with a new address
   if (facts.lastChange <= input) return null;
   if (!hasOther(payers, [spent.script]) || facts.isExchange([spent.script, payout.script])) return null;
   if (isDustBeyond(payout.value, spent.value) && isPaidInRunes(facts, spent, payout)) return null;
@@ -214,7 +217,10 @@ function paymentElsewhere(facts: TradeFacts, input: number, { sighash }: SignedA
   };
 }
 
-/** Whether an output pays neither who buys nor who pays, and more than the item held: another address of the seller. */
+/**
+ * Whether an output pays another address of the seller: it pays neither a buyer nor a payer, and is larger than the
+ * item's output.
+ */
 function isSellersOwn(facts: TradeFacts, input: number, payout: Coin): boolean {
   const spent = facts.tx.inputs[input]!;
   const isOfBuyer = facts.payers.has(payout.script) || facts.takersOf(input).has(payout.script);
@@ -222,7 +228,7 @@ function isSellersOwn(facts: TradeFacts, input: number, payout: Coin): boolean {
   return isMore && !isOfBuyer && whyUnfit(facts, input, payout) === null;
 }
 
-/** What an owner gets besides inscriptions, and how much more it is than what the owner put in; null: nothing. */
+/** Gain of an owner: sats received in outputs without inscriptions, beyond the sats put in; null: no gain. */
 function gainOf(facts: TradeFacts, owner: string): Gain | null {
   const own = facts.ownOutputs(owner);
   if (own === null) return null;
@@ -230,7 +236,10 @@ function gainOf(facts: TradeFacts, owner: string): Gain | null {
   return { grossPayout, price: grossPayout - facts.spentBy(owner), payoutOutput };
 }
 
-/** An offer of ord: the item is input 0 and output 0, output 1 pays who held it, and strangers pay for it. */
+/**
+ * Whether the transaction is an offer of ord: the item is input 0 and output 0, output 1 pays its holder, and strangers
+ * pay for it.
+ */
 function isOfferLayout({ inputs, outputs, moves }: MovingTransaction, input: number, maker: string): boolean {
   return (
     input === 0 &&

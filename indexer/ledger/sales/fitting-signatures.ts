@@ -8,7 +8,7 @@ export const none = 0x02;
 const single = 0x03;
 const anyoneCanPay = 0x80;
 
-/** The signatures that the spent script can take: others only look like one. */
+/** The signatures that fit the spent script: others only look like signatures. */
 export function signaturesOf({ script, signatures }: MovingInput): readonly SignedAs[] {
   const fitting = kindOf(script);
   return signatures.filter(({ kind }) => kind === fitting);
@@ -21,8 +21,8 @@ export function pairSignature({ script, signatures }: MovingInput): SignedAs | u
 }
 
 /**
- * The signature that binds all outputs, and lets others add the coins that pay: ALL|ANYONECANPAY. Types that nothing
- * defines are like ALL (BIP 143).
+ * The signature that binds all outputs and lets others add the coins that pay: ALL|ANYONECANPAY. Undefined types count
+ * as ALL (BIP 143).
  */
 export function listingSignature({ script, signatures }: MovingInput): SignedAs | undefined {
   const fitting = kindOf(script);

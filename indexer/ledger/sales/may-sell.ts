@@ -2,15 +2,16 @@ import { listingSignature, pairSignature } from './fitting-signatures.ts';
 import type { Coin, MovingInput } from './moving-transaction.ts';
 
 /**
- * Whether a transaction can have sold what its inputs hold: false for most transfers, which then need no further look
- * (find-payment.ts). A payment needs one of three:
+ * Whether a transaction can have sold the inscriptions of its inputs. False for most transfers, which then need no
+ * further look (find-payment.ts). A payment needs one of three:
  *
  * - an inscription in an input whose signature binds the output of its index;
- * - one in an input that is signed with ALL|ANYONECANPAY, as such listings may be paid at another address;
- * - an output for the script that held it, and another script among the inputs: the taker's, or that of who pays for an
+ * - an inscription in an input signed with ALL|ANYONECANPAY, because such listings may be paid at another address;
+ * - an output for the script that held it, and another script among the inputs: that of the taker, or of the payer of
+ *   an
  *   offer.
  *
- * @param inputs null: what it spends is not known, and may be anybody's. It holds no inscription.
+ * @param inputs null: its spent output is unknown and may belong to anyone. It holds no inscription.
  *
  * @param moving inputs with inscriptions
  */
@@ -30,9 +31,7 @@ export function maySell(
   return outputs.some(({ script }) => holders.has(script));
 }
 
-/**
- * Whether one script alone pays for a transfer, and nothing is signed for a pair: its outputs need not be read then.
- */
+/** Whether one script alone pays for a transfer, and no signature binds a pair: its outputs need not be read then. */
 export function isOwnTransfer(inputs: readonly (MovingInput | null)[], moving: readonly number[]): boolean {
   const one = inputs[0]?.script;
   return one !== undefined && inputs.every((input) => input?.script === one) && !hasPair(inputs, moving);

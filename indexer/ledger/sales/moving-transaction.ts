@@ -1,4 +1,4 @@
-/** An output, or what an input spends: its script as latin-1, which is quick to compare. */
+/** An output, or the output that an input spends. Its script is latin-1, which is quick to compare. */
 export interface Coin {
   readonly script: string;
   /** Sats. */
@@ -12,7 +12,7 @@ export interface SignedAs {
 }
 
 export interface MovingInput extends Coin {
-  /** All that looks like one, of whatever kind. */
+  /** All items that look like a signature, of any kind. */
   readonly signatures: readonly SignedAs[];
 }
 

@@ -12,32 +12,33 @@ export interface OwnOutputs {
   readonly total: number;
 }
 
-/** Some inputs, ascending. */
+/** Some inputs of a transaction, ascending. */
 export interface InputRow {
   readonly inputs: readonly number[];
-  /** They follow each other, and only dummies are before them. */
+  /** They are consecutive, and only dummies are before them. */
   readonly isRow: boolean;
 }
 
 /**
- * What the rules ask of a transaction as a whole, found once. They ask it for each input that holds inscriptions: if
- * each looked at all inputs, outputs and moves, a consolidation of 10,000 would hold up the writer for minutes.
+ * Facts of a whole transaction that the rules need, each found once. The rules use them for each input that holds
+ * inscriptions. If each input looked at all inputs, outputs and moves, a consolidation of 10,000 would block the writer
+ * for minutes.
  */
 export class TradeFacts {
   readonly tx: MovingTransaction;
-  /** Of each input: the signature that binds the output of its index. */
+  /** The signature of each input that binds the output of its index. */
   readonly pairs: readonly (SignedAs | undefined)[];
   /** The inputs with such a signature. */
   readonly pairRow: InputRow;
-  /** Scripts of the inputs that are no pairs: who buys, and who pays. */
+  /** Scripts of the inputs that are not pairs: buyers and payers. */
   readonly funding: ReadonlySet<string>;
   readonly inputScripts: ReadonlySet<string>;
   /** Outputs in which an inscription lands. */
   readonly landings: ReadonlySet<number>;
   readonly #movesOf = new Map<number, Move[]>();
-  /** By the script where inscriptions land: the scripts that they come from. */
+  /** The scripts that inscriptions come from, by the script where they land. */
   readonly #sources = new Map<string, Set<string>>();
-  /** Most sales are pairs, which need few of these: each is made when it is first asked for. */
+  /** Made when first asked for, like the fields below: most sales are pairs, which need few of them. */
   #paidAgain: ReadonlySet<string> | null = null;
   #spentBy: ReadonlyMap<string, number> | null = null;
   #paid: PaidOwners | null = null;
@@ -84,7 +85,7 @@ export class TradeFacts {
     );
   }
 
-  /** Scripts of the inputs that hold no inscriptions and are no pairs. */
+  /** Scripts of the inputs that hold no inscriptions and are not pairs. */
   get payers(): ReadonlySet<string> {
     this.#payers ??= new Set(
       this.tx.inputs.flatMap(({ script }, at) =>
@@ -113,7 +114,9 @@ export class TradeFacts {
     return this.#pairPrices;
   }
 
-  /** The last output that may be change: it holds more than a dummy, and no inscription. -1: there is none. */
+  /**
+   * The last output that may be change: it holds more than a dummy, and no inscription. -1: there is no such output.
+   */
   get lastChange(): number {
     this.#lastChange ??= this.tx.outputs.findLastIndex(
       ({ script, value }, at) => value > dummyMax && !script.startsWith(opReturn) && !this.landings.has(at),
@@ -131,26 +134,26 @@ export class TradeFacts {
     return this.#paidOwners().own.get(script) ?? null;
   }
 
-  /** Scripts of several outputs, with or without inscriptions. */
+  /** Scripts that several outputs have, with or without inscriptions. */
   get paidAgain(): ReadonlySet<string> {
     this.#paidAgain ??= repeated(this.tx.outputs);
     return this.#paidAgain;
   }
 
   /**
-   * Whether somebody else's inscription goes to one of these owners, while one of theirs leaves.
+   * Whether someone else's inscription goes to one of these owners while one of theirs leaves.
    *
-   * @param owners among them who holds what leaves
+   * @param owners include the holder of the inscription that leaves
    */
   isExchange(owners: readonly string[]): boolean {
-    // at most as many sources are passed over as there are owners
+    // passes over at most as many sources as there are owners
     return owners.some((owner) => {
       for (const source of this.#sources.get(owner) ?? []) if (!owners.includes(source)) return true;
       return false;
     });
   }
 
-  /** Whether there is a runestone, somebody else's input, and an output for the holder that holds next to no sats. */
+  /** Whether there is a runestone, an input of someone else, and an output for the holder with almost no sats. */
   isPaidInRunes(holder: string): boolean {
     if (this.inputScripts.size < 2) return false;
     const { hasRunestone, dust } = this.#paidOwners();
@@ -185,7 +188,7 @@ export class TradeFacts {
 
 interface PaidOwners {
   readonly own: ReadonlyMap<string, OwnOutputs>;
-  /** Owners of outputs without inscriptions that hold next to no sats. */
+  /** Owners of outputs without inscriptions that hold almost no sats. */
   readonly dust: ReadonlySet<string>;
   readonly hasRunestone: boolean;
 }

@@ -9,48 +9,47 @@ import { RangeQueue } from './range-queue.ts';
 import type { SatBlock } from './sat-block.ts';
 import type { BlockRows, SatState, SatTotals } from './sat-state.ts';
 
-/** Where a sat that is not common lies after the block that moved it. */
+/** Place of a sat that is not common, after the block that moved it. */
 export interface RarePlace {
   readonly sat: Sat;
-  /** Index of the transaction; null: it is lost. */
+  /** Index of the transaction; null: the sat is lost. */
   readonly tx: number | null;
   readonly vout: number;
   readonly offset: number;
 }
 
-/** What a block does to sats. */
+/** Changes of sats by a block. */
 export interface SatChanges {
   readonly height: Height;
-  /** All ranges that it gives, as pairs. */
+  /** All ranges that outputs receive, as pairs. */
   readonly pairs: Float64Array;
-  /** Per output: its first range, and how many it has. */
+  /** First range of each output. `rangeCount` has their number. */
   readonly firstRange: Uint32Array;
   readonly rangeCount: Uint32Array;
   /** 1: spent within the block. */
   readonly spentHere: Uint8Array;
-  /** Rows of the state: the outputs of earlier blocks that are spent, or whose place another one takes. */
+  /** Rows of the state: spent outputs of earlier blocks, and outputs that a coinbase with the same txid replaces. */
   readonly spent: readonly number[];
   readonly rare: readonly RarePlace[];
-  /** What its coinbase left to nobody: the ranges from this one on. */
+  /** The first lost range: the coinbase gave it and all later ones to no output. */
   readonly firstLost: number;
   readonly lostCount: number;
-  /** The totals before the block, and after it. */
+  /** The totals before the block. `after` has those after it. */
   readonly before: SatTotals;
   readonly after: SatTotals;
 }
 
 /**
- * Applies a block to the sats: which ranges each output gets, as ord --index-sats has them (ord src/index/updater.rs).
- * Sats flow first in, first out. The coinbase comes last: it takes the subsidy and then what each transaction leaves,
- * in block order; what it leaves is lost. Every output gets its ranges, whether anybody can spend it or not. A coinbase
- * with the txid of an earlier one takes its place (BIP 30).
+ * Applies a block to the sats: it finds the ranges of each output, as ord --index-sats does (ord src/index/updater.rs).
+ * Sats flow first in, first out. The coinbase comes last: it takes the subsidy, then the rest of each transaction in
+ * block order. The rest of the coinbase is lost. Every output gets its ranges, even an unspendable one. A coinbase with
+ * the txid of an earlier one replaces its outputs (BIP 30).
  *
- * Ranges are cut where outputs cut them, and never joined again. A sat that is not common is the first of a subsidy, so
+ * Ranges are cut at the ends of outputs, and never joined again. A sat that is not common is the first of a subsidy, so
  * it is always the first of its range.
  *
- * Pure. The state has entered the block (`rows`), and was told every earlier output that the block spends, and the
- * unspent outputs that have the outpoints of its coinbase. Throws `block_corrupt` where an unchecked block spends what is
- * not there.
+ * Pure. The state has entered the block (`rows`), and knows every earlier output that the block spends and the unspent
+ * outputs that have the outpoints of its coinbase. Throws `block_corrupt` if an unchecked block spends missing outputs.
  */
 export function applySats(block: SatBlock, rows: BlockRows, state: SatState): SatChanges {
   const pass = new SatPass(block, rows, state);
@@ -59,7 +58,7 @@ export function applySats(block: SatBlock, rows: BlockRows, state: SatState): Sa
   return pass.coinbase();
 }
 
-/** One block after the other: what is in flight. */
+/** Ranges in flight, of one block after another. */
 const moving = new RangeQueue();
 const fees = new RangeQueue();
 
@@ -93,7 +92,7 @@ class SatPass {
     for (let input = txFirstInput[tx]!; input < txFirstInput[tx + 1]!; input++) this.#take(input);
     this.#fillOutputs(tx);
     const fee = txInputValue[tx]! - txOutputValue[tx]!;
-    // where the source gives what is spent: no output was missed
+    // the source gives the fee: a difference means a missed output
     if (!Number.isNaN(fee) && moving.size !== fee) this.#refuse();
     moving.drainInto(fees);
   }
@@ -107,7 +106,7 @@ class SatPass {
       return;
     }
     const earlier = this.#rows.spent[input]!;
-    // an output without value is not kept; any other makes the sums differ
+    // an output without value is not kept; a missing one with a value makes the sums differ
     if (!this.#state.spend(earlier)) return;
     this.#spent.push(earlier);
     const { outputs } = this.#state;
@@ -187,7 +186,10 @@ class SatPass {
     }
   }
 
-  /** The outputs of a coinbase with the txid of an earlier one take the place of those, whose sats are gone. */
+  /**
+   * Removes the outputs of an earlier coinbase with the same txid: the new outputs replace them, and their sats are
+   * gone.
+   */
   #replaceTwins(): void {
     const { outputs } = this.#state;
     for (const row of this.#rows.replaced) {
@@ -213,7 +215,7 @@ class SatPass {
         });
   }
 
-  /** The block spends what is not there, or more than it has. */
+  /** Throws: the block spends a missing output, or more than it has. */
   #refuse(): never {
     const { height, isUnchecked } = this.#block;
     assert(isUnchecked, `the sats that block ${height} spends are there`);
@@ -221,7 +223,7 @@ class SatPass {
   }
 }
 
-/** The number of the sat at an offset of some ranges; null: they have fewer. */
+/** The number of the sat at an offset of some ranges; null: it is beyond their end. */
 export function satAt(pairs: Float64Array, first: number, count: number, offset: number): Sat | null {
   let left = offset;
   for (let at = first * 2; at < (first + count) * 2; at += 2) {

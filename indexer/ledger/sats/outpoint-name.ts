@@ -2,11 +2,14 @@ import { outpointLength } from './sat-outputs.ts';
 
 const hashLength = 32;
 
-/** The 36 bytes of outpoints as texts, of one transaction after the other: keys of maps where few are needed. */
+/**
+ * Map keys for the outputs of one transaction after another: the 36 bytes of each outpoint as text. For small numbers
+ * of outputs.
+ */
 export class OutputNames {
   readonly #outpoint = Buffer.alloc(outpointLength);
 
-  /** The txid at `at` is that of the outputs which are named next. */
+  /** Sets the txid of the next names, from the bytes at `at`. */
   enter(txids: Uint8Array, at: number): void {
     for (let index = 0; index < hashLength; index++) this.#outpoint[index] = txids[at + index]!;
   }

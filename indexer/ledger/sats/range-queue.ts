@@ -2,7 +2,7 @@ import { withRoom } from '#kernel/growable.ts';
 
 /** Ranges of sats on their way from inputs to outputs: first in, first out. */
 export class RangeQueue {
-  /** Pairs (first sat, first sat after them); those from `head` to `tail` are still there. */
+  /** Pairs (first sat, first sat after the range); `head` to `tail` are still queued. */
   pairs = new Float64Array(256);
   head = 0;
   tail = 0;
@@ -11,7 +11,7 @@ export class RangeQueue {
     return this.head === this.tail;
   }
 
-  /** How many sats are there. */
+  /** Number of queued sats. */
   get size(): number {
     let sum = 0;
     for (let at = this.head; at < this.tail; at += 2) sum += this.pairs[at + 1]! - this.pairs[at]!;
@@ -35,7 +35,7 @@ export class RangeQueue {
     for (let at = first * 2; at < (first + count) * 2; at++) this.pairs[this.tail++] = pairs[at]!;
   }
 
-  /** Puts what is left at the end of another queue. */
+  /** Moves the remaining ranges to the end of another queue. */
   drainInto(other: RangeQueue): void {
     other.pushAll(this.pairs, this.head / 2, (this.tail - this.head) / 2);
     this.clear();

@@ -10,17 +10,17 @@ import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 /** A range of sats, on the way back from outputs to inputs. */
 interface Piece extends SatRange {
   /**
-   * It goes on where the piece before it ends, and nothing but an output of the block separates the two: they may have
-   * been one range before.
+   * It begins where the piece before it ends, and only an output of the block separates the two: they may have been one
+   * range.
    */
   readonly mayJoin: boolean;
 }
 
-/** Where the sats of a block were left: in its unspent outputs, and lost. */
+/** The sats that a block left: in its unspent outputs, and lost. */
 export interface LeftByBlock {
-  /** The ranges of an output that no block has spent; undefined: it has none. */
+  /** The ranges of an output that is unspent; undefined: it has no ranges. */
   of(txid: TxidHex, vout: number): readonly SatRange[] | undefined;
-  /** What the coinbase left to nobody. */
+  /** The ranges that the coinbase left to no output. */
   readonly lost: readonly SatRange[];
 }
 
@@ -34,12 +34,12 @@ export interface RestoredOutput {
 }
 
 /**
- * What a block spent of earlier ones, told from what it left: the way of `applySats` back. Sats flow first in, first out,
- * so the outputs of a transaction, and then its fee, are its inputs' sats. Where an output ended within a range of an
- * input, the way back meets two ranges of neighbouring sats; whether they were two before, the block does not tell
- * (`mayJoin`).
+ * Finds the outputs of earlier blocks that a block spent, from the sats that it left: `applySats` in reverse. Sats flow
+ * first in, first out, so the outputs of a transaction, and then its fee, are its inputs' sats. If an output ended
+ * within a range of an input, there are now two ranges of neighbouring sats. The block does not show whether they were
+ * two before (`mayJoin`).
  *
- * Pure. No block is above it, and its coinbase took the place of no other (BIP 30).
+ * Pure. The block is the tip, and its coinbase replaced no other (BIP 30).
  */
 export function restoreSpent(
   height: Height,
@@ -92,7 +92,7 @@ class WayBack {
     });
   }
 
-  /** Gives the sats to the inputs, and returns those of earlier blocks. */
+  /** Gives the sats to the inputs. Returns the inputs of earlier blocks. */
   #giveBack({ inputs }: PastTransaction, flow: Flow): RestoredOutput[] {
     const spent: RestoredOutput[] = [];
     for (const input of inputs ?? []) {
@@ -105,7 +105,7 @@ class WayBack {
   }
 }
 
-/** Sats of outputs, one output after another, which are taken from the front. */
+/** Sats of consecutive outputs, taken from the front. */
 class Flow {
   readonly #pieces: Piece[] = [];
   #next = 0;
@@ -123,7 +123,7 @@ class Flow {
     return this.#next === this.#pieces.length;
   }
 
-  /** The next sats. They end where a piece ends: where an input or a fee begins, ranges are cut. */
+  /** Takes the next sats. They end where a piece ends, because ranges are cut where an input or a fee begins. */
   take(sats: number): readonly Piece[] {
     const first = this.#next;
     for (let left = sats; left > 0; this.#next++) {
@@ -132,13 +132,13 @@ class Flow {
       left -= piece.end - piece.start;
     }
     return this.#pieces.slice(first, this.#next).map((piece, place) =>
-      // before it another input ends
+      // another input ends before it
       place === 0 ? { ...piece, mayJoin: false } : piece,
     );
   }
 }
 
-/** Within an output, ranges are cut because they were cut before. */
+/** Pieces of an output's ranges. Cuts within an output are older than the block. */
 function piecesOf(ranges: readonly SatRange[]): Piece[] {
   return ranges.map(({ start, end }) => ({ start, end, mayJoin: false }));
 }
@@ -156,7 +156,7 @@ function feeOf({ inputs, outputs }: PastTransaction): number {
   return taken - outputs.reduce((sum, value) => sum + value, 0);
 }
 
-/** The places whose cuts must be known, and to which range each belongs. */
+/** The places whose cuts must be known, each with the range that it belongs to. */
 export function openPlaces(spent: readonly RestoredOutput[]): PlaceInOutput[] {
   return spent.flatMap(({ output: { txid, vout, height }, ranges, mayJoin }) => {
     const offsets = offsetsOf(ranges);
@@ -167,7 +167,7 @@ export function openPlaces(spent: readonly RestoredOutput[]): PlaceInOutput[] {
 /**
  * Joins the ranges that were one.
  *
- * @param cuts per place of `openPlaces`, whether ranges were cut there
+ * @param cuts for each place of `openPlaces`: whether ranges were cut there
  */
 export function joinRanges(spent: readonly RestoredOutput[], cuts: readonly boolean[]): RestoredOutput[] {
   let next = 0;

@@ -2,7 +2,7 @@ import type { FlowColumns } from '#indexer/facts/flow-columns.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** A block, as far as sats care. */
+/** The parts of a block that the ledger of sats needs. */
 export interface SatBlock {
   readonly height: Height;
   readonly flow: FlowColumns;
@@ -10,6 +10,6 @@ export interface SatBlock {
     BlockColumns,
     'txFirstInput' | 'txInputValue' | 'txOutputValue' | 'inputFingerprintLow'
   >;
-  /** The source has not checked the block's spends: a missing output is then the block's fault, otherwise ours. */
+  /** The source has not checked the block's spends: a missing output is then a fault of the block, otherwise ours. */
   readonly isUnchecked: boolean;
 }

@@ -4,10 +4,10 @@ import { withRoom } from '#kernel/growable.ts';
 export const outpointWords = 9;
 export const outpointLength = outpointWords * 4;
 
-/** Ranges of an output: pairs (first sat, first sat after them) of a list that others share. */
+/** Ranges of an output: pairs (first sat, first sat after the range) in a shared list. */
 export interface Ranges {
   readonly pairs: Float64Array;
-  /** Of its first pair. */
+  /** Index of the first pair. */
   readonly first: number;
   /** Number of ranges. */
   readonly count: number;
@@ -18,17 +18,17 @@ export function readWords(view: DataView, at: number, into: Int32Array, count: n
   for (let word = 0; word < count; word++) into[word] = view.getInt32(at + word * 4, true);
 }
 
-/** What is known of an output. */
+/** States of a row. */
 export const outputFates = {
-  /** Nobody has told its ranges: it is asked for, or a block of the batch is still to make it. */
+  /** Its ranges are not known: they are queried, or a block of the batch will make the output. */
   asked: 0,
   unspent: 1,
   spent: 2,
-  /** No longer here: forgotten, or an earlier batch has spent it. */
+  /** Deleted: forgotten, or spent by an earlier batch. */
   gone: 3,
 } as const;
 
-/** Words of a row: what it is about first, then these. A row is 64 bytes, as a line of the processor's cache. */
+/** Words of a row: the outpoint first, then the fields below. A row is 64 bytes, as a cache line of the processor. */
 const rowWords = 16;
 const fingerprintAt = outpointWords;
 const heightAt = outpointWords + 1;
@@ -39,41 +39,41 @@ const fateAt = outpointWords + 4;
 const nextAt = outpointWords + 5;
 
 const firstRows = 64;
-/** Room that is never given back: 5 MB of rows with their slots, and 2 MB of ranges. */
+/** Room that is never released: 5 MB of rows with their slots, and 2 MB of ranges. */
 const leastRows = 1 << 16;
 const leastNumbers = 1 << 18;
 
 /**
  * Outputs and their ranges of sats by outpoint, in typed arrays: 64 bytes a row, 4 to 8 for its slot, and 16 a range.
- * An object, a text and an entry of a Map for each took several times the time.
+ * An object, a text and a Map entry for each took several times as long.
  *
- * Rows of one slot are chained, the newest first. Slots are taken from keyed fingerprints, so nobody can choose
- * outpoints that fall into one; all 36 bytes are compared, so a collision never matters. An outpoint can have several
- * rows: a coinbase and its twin (BIP 30).
+ * Rows of one slot are chained, the newest first. Slots come from keyed fingerprints, so outpoints cannot be crafted to
+ * share a slot. All 36 bytes are compared, so a collision does no harm. An outpoint can have several rows: a coinbase
+ * and its twin (BIP 30).
  */
 export class SatOutputs {
-  /** Rows, also those that are gone. */
+  /** Number of rows, including deleted ones. */
   size = 0;
-  /** Rows that are not gone, and how many numbers their ranges have. */
+  /** Number of rows that are not deleted. `numbers` has the length of their ranges. */
   left = 0;
   numbers = 0;
-  /** Pairs (first sat, first sat after them) of all rows. */
+  /** Pairs (first sat, first sat after the range) of all rows. */
   pairs: Float64Array;
   #used = 0;
   #rows: Int32Array;
   #room: number;
   #slots: Int32Array;
 
-  /** @param rows that it has room for from the beginning */
+  /** @param rows initial room */
   constructor(rows = firstRows) {
     this.#room = rows;
     this.#rows = new Int32Array(rows * rowWords);
     this.#slots = new Int32Array(slotsFor(rows));
-    // most have one range or two; a page that is never written takes no memory
+    // most outputs have one or two ranges; memory pages that are never written take no memory
     this.pairs = new Float64Array(rows * 4);
   }
 
-  /** What is known of a row, one of `outputFates`. */
+  /** State of a row, one of `outputFates`. */
   fateOf(row: number): number {
     return this.#rows[row * rowWords + fateAt]!;
   }
@@ -82,17 +82,17 @@ export class SatOutputs {
     this.#rows[row * rowWords + fateAt] = fate;
   }
 
-  /** Of the block that made it; -1: not known. */
+  /** Height of the block that made a row; -1: unknown. */
   heightOf(row: number): number {
     return this.#rows[row * rowWords + heightAt]!;
   }
 
-  /** Index of its first pair, in pairs. */
+  /** Index of a row's first pair. */
   firstOf(row: number): number {
     return this.#rows[row * rowWords + firstAt]!;
   }
 
-  /** How many ranges it has. */
+  /** Number of ranges of a row. */
   countOf(row: number): number {
     return this.#rows[row * rowWords + countAt]!;
   }
@@ -107,7 +107,7 @@ export class SatOutputs {
   }
 
   /**
-   * The newest row of an outpoint; -1: there is none.
+   * The newest row of an outpoint; -1: not in the table.
    *
    * @param fingerprint its keyed fingerprint, as a signed number
    * @param words begins with the nine of the outpoint
@@ -116,14 +116,14 @@ export class SatOutputs {
     return this.#matching(this.#slots[fingerprint & (this.#slots.length - 1)]! - 1, fingerprint, words, 0);
   }
 
-  /** The newest row of the outpoint that a row of another table has; -1: there is none. */
+  /** The newest row of the outpoint of another table's row; -1: not in this table. */
   findAs(other: SatOutputs, row: number): number {
     const fingerprint = other.fingerprintOf(row);
     const newest = this.#slots[fingerprint & (this.#slots.length - 1)]! - 1;
     return this.#matching(newest, fingerprint, other.#rows, row * rowWords);
   }
 
-  /** The row of the same outpoint that was added before `row`; -1: there is none. */
+  /** The row of the same outpoint that was added before `row`; -1: there is no older row. */
   older(row: number): number {
     const at = row * rowWords;
     return this.#matching(this.#rows[at + nextAt]! - 1, this.#rows[at + fingerprintAt]!, this.#rows, at);
@@ -143,12 +143,12 @@ export class SatOutputs {
     return -1;
   }
 
-  /** Adds a row without ranges, which is asked for. */
+  /** Adds a row without ranges, in state `asked`. */
   add(fingerprint: number, words: Int32Array, height: number): number {
     return this.#add(fingerprint, words, 0, height);
   }
 
-  /** Adds the row of another table, with its ranges. */
+  /** Copies a row of another table, with its ranges. */
   addAs(other: SatOutputs, row: number): number {
     const own = this.#add(other.fingerprintOf(row), other.#rows, row * rowWords, -1);
     this.giveAs(own, other, row);
@@ -171,7 +171,7 @@ export class SatOutputs {
     return row;
   }
 
-  /** Gives a row its ranges, once. It is unspent. */
+  /** Gives a row its ranges, once, and marks it as unspent. */
   give(row: number, height: number, { pairs, first, count }: Ranges): void {
     const from = this.#used;
     const numbers = count * 2;
@@ -186,7 +186,7 @@ export class SatOutputs {
     this.#rows[own + fateAt] = outputFates.unspent;
   }
 
-  /** Gives a row the ranges of a row of another table. */
+  /** Gives a row the ranges of another table's row. */
   giveAs(own: number, other: SatOutputs, row: number): void {
     this.give(own, other.heightOf(row), other.rangesOf(row));
   }
@@ -195,7 +195,7 @@ export class SatOutputs {
     return { pairs: this.pairs, first: this.firstOf(row), count: this.countOf(row) };
   }
 
-  /** Forgets a row. Its place is free once its gap is closed. */
+  /** Deletes a row. Its place is free once its gap is closed. */
   remove(row: number): void {
     this.#unlink(row);
     this.setFate(row, outputFates.gone);
@@ -204,8 +204,8 @@ export class SatOutputs {
   }
 
   /**
-   * Makes room for so many rows and numbers, which are given in the order of the rows. Where a quarter of it is gone, it
-   * closes the gaps first, and otherwise grows by half: so it has room for twice of what is left at most.
+   * Makes room for more rows and numbers, which are given in the order of the rows. If a quarter of the table is
+   * deleted, it closes the gaps first; otherwise it grows by half. So it has room for at most twice of what is left.
    */
   reserve(rows: number, numbers: number): void {
     if (this.size + rows <= this.#room && this.#used + numbers <= this.pairs.length) return;
@@ -220,8 +220,8 @@ export class SatOutputs {
   }
 
   /**
-   * Gives memory back after a peak: where there is room for four times what is left, it keeps twice that. Where half of
-   * a full table is forgotten, which is no peak, more than a quarter is left.
+   * Releases memory after a peak: if there is room for four times what is left, it keeps twice that. Forgetting half of
+   * a full table is not a peak: more than a quarter is left.
    */
   shrink(): void {
     const rows = Math.max(leastRows, this.left * 2);
@@ -232,7 +232,7 @@ export class SatOutputs {
     if (this.pairs.length > numbers) this.pairs = this.pairs.slice(0, numbers);
   }
 
-  /** Rows keep their order. */
+  /** Closes the gaps of deleted rows. Rows keep their order. */
   #closeGaps(): void {
     const rows = this.#rows;
     const last = this.size;
@@ -273,7 +273,7 @@ export class SatOutputs {
     rows[before * rowWords + nextAt] = next;
   }
 
-  /** Into a table that has room for so many. */
+  /** Moves the rows into a table of the given room. */
   #moveRows(room: number): void {
     const rows = new Int32Array(room * rowWords);
     rows.set(this.#rows.subarray(0, this.size * rowWords));

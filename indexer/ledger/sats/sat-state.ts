@@ -5,37 +5,37 @@ import { outpointWords, outputFates, readWords, SatOutputs } from './sat-outputs
 const hashLength = 32;
 const hashWords = outpointWords - 1;
 
-/** Sats that no output has, of all blocks up to one. */
+/** Sats outside of all outputs, up to a block. */
 export interface SatTotals {
   readonly lostSats: number;
   readonly replacedSats: number;
 }
 
-/** Where a block's outputs are in the table of its batch. -1 is no row. */
+/** Rows of a block's outputs in the table of its batch; -1: no row. */
 export interface BlockRows {
-  /** Per input: the row of what it spends of an earlier block. */
+  /** Row of the earlier output that each input spends. */
   readonly spent: Int32Array;
-  /** Per output of the coinbase: the row of an earlier output with the same outpoint, whose place it takes (BIP 30). */
+  /** Row of the earlier output that each coinbase output replaces, because both have the same outpoint (BIP 30). */
   readonly replaced: Int32Array;
-  /** Per output, where it has a value and the block itself does not spend it. */
+  /** Row of each output that has a value and is not spent by the block itself. */
   readonly made: Int32Array;
 }
 
 /**
  * The outputs that the blocks of a batch spend and make. Each block is entered once, in order, which looks up all of
- * its outpoints; then the rows that are still asked for are told their ranges, and the blocks are applied.
+ * its outpoints. Then the rows in state `asked` get their ranges, and the blocks are applied.
  */
 export class SatState {
-  /** Of all blocks so far: what coinbases left to nobody. */
+  /** Sats that coinbases of all blocks so far left to no output. */
   lostSats: number;
-  /** And what was in outputs whose place a later coinbase took. */
+  /** Sats of outputs that a later coinbase replaced. */
   replacedSats: number;
   readonly outputs: SatOutputs;
-  /** Of the first block of the batch. */
+  /** Height of the first block of the batch. */
   readonly firstHeight: number;
   readonly #words = new Int32Array(outpointWords);
 
-  /** @param rows that it has room for from the beginning */
+  /** @param rows initial room */
   constructor({ lostSats, replacedSats }: SatTotals, firstHeight: number, rows?: number) {
     this.lostSats = lostSats;
     this.replacedSats = replacedSats;
@@ -45,7 +45,7 @@ export class SatState {
 
   /**
    * @param bytes of the block
-   * @param earlier what is known of earlier batches, the newest first
+   * @param earlier tables of earlier batches, the newest first
    */
   enter(block: SatBlock, bytes: Uint8Array, earlier: readonly SatOutputs[]): BlockRows {
     const spent = this.#enterInputs(block, viewOf(bytes), earlier);
@@ -76,7 +76,7 @@ export class SatState {
     return rows;
   }
 
-  /** The row of an outpoint: the batch has it already, an earlier one tells it, or it is asked for. */
+  /** The row of an outpoint: already in the batch, copied from an earlier batch, or new in state `asked`. */
   #known(fingerprint: number, earlier: readonly SatOutputs[]): number {
     const { outputs } = this;
     const words = this.#words;
@@ -85,7 +85,7 @@ export class SatState {
     const row = outputs.add(fingerprint, words, -1);
     for (const table of earlier) {
       let found = table.find(fingerprint, words);
-      // of a block that was refused after it was entered: an older row may be known
+      // a refused block may have left an `asked` row: an older row may be known
       while (found >= 0 && table.fateOf(found) === outputFates.asked) found = table.older(found);
       if (found < 0) continue;
       if (table.fateOf(found) === outputFates.unspent) outputs.giveAs(row, table, found);
@@ -112,17 +112,17 @@ export class SatState {
     return rows;
   }
 
-  /** Rows of earlier blocks that nobody has told yet. */
+  /** Rows of earlier blocks whose ranges are still unknown. */
   asked(): number[] {
     const rows: number[] = [];
     for (let row = 0; row < this.outputs.size; row++) if (this.#isAsked(row)) rows.push(row);
     return rows;
   }
 
-  /** The one of them that has an outpoint; -1: none has. */
+  /** The row in state `asked` of an outpoint; -1: there is no such row. */
   askedOf(fingerprint: number, words: Int32Array): number {
     let row = this.outputs.find(fingerprint, words);
-    // a coinbase that takes the place of another one has made a newer row
+    // a coinbase that replaces another one has made a newer row
     while (row >= 0 && !this.#isAsked(row)) row = this.outputs.older(row);
     return row;
   }
@@ -131,7 +131,7 @@ export class SatState {
     return this.outputs.fateOf(row) === outputFates.asked && this.outputs.heightOf(row) < 0;
   }
 
-  /** Whether it was told an output of a block below a height. */
+  /** Whether it has an output of a block below a height. */
   knowsBelow(below: number): boolean {
     const { outputs } = this;
     for (let row = 0; row < outputs.size; row++)
@@ -139,7 +139,7 @@ export class SatState {
     return false;
   }
 
-  /** Takes an output that is unspent; false: there is none. */
+  /** Spends an unspent output. Returns false if it is missing or spent. */
   spend(row: number): boolean {
     const { outputs } = this;
     if (row < 0 || outputs.fateOf(row) !== outputFates.unspent) return false;
@@ -147,7 +147,7 @@ export class SatState {
     return true;
   }
 
-  /** Rows of its own blocks that none of them has spent, in the order of their blocks. */
+  /** Unspent rows of its own blocks, in block order. */
   left(): number[] {
     const { outputs, firstHeight } = this;
     const rows: number[] = [];
@@ -156,7 +156,7 @@ export class SatState {
     return rows;
   }
 
-  /** Whether the batch has spent an output of an earlier one, that `row` of another table has. */
+  /** Whether the batch has spent the output of another table's row, which is of an earlier batch. */
   hasSpent(other: SatOutputs, row: number): boolean {
     const { outputs } = this;
     const height = other.heightOf(row);

@@ -1,19 +1,19 @@
 import { CborError, CborReader, major } from './cbor-reader.ts';
 
-/** Version of the rules below and of docs/adr/0003-cbor.md; stored with the data that they made. */
+/** Version of the rules below and of docs/adr/0003-cbor.md, stored with the data that they made. */
 export const cborRulesVersion = 1;
 
 /** ord's reader (ciborium) fails on deeper nesting of arrays, maps and tags, so such metadata counts as absent. */
 const depthMax = 256;
 /**
- * JSON is longer than its CBOR: six characters for an escaped byte of text, up to 22 for a float of three bytes. Maps
- * as keys of maps double their escapes at every level, so a few bytes could make a text of any length. Metadata whose
- * text needs more characters than this count as absent.
+ * Maximum characters of the JSON text; metadata with a longer text counts as absent. JSON is longer than its CBOR: six
+ * characters for an escaped byte of text, up to 22 for a float of three bytes. Maps as keys of maps double their
+ * escapes at every level, so a few bytes could make a text of any length.
  */
 const jsonLengthMax = 4_000_000;
 const charactersPerByteMax = 32;
 const charactersMin = 64;
-/** Longer bignums are not numbers for ord's reader either. */
+/** Maximum bytes of a bignum: ord's reader does not accept longer ones as numbers either. */
 const bignumBytesMax = 16;
 
 const simple = { false: 20, true: 21, null: 22, undefined: 23 } as const;
@@ -22,7 +22,7 @@ const bignumTag = { positive: 2, negative: 3 } as const;
 class JsonWriter {
   readonly #reader: CborReader;
   #depth = 0;
-  /** Characters written so far, those of keys again for each level of keys around them. */
+  /** Characters written so far. Those of keys count again for each level of keys around them. */
   #written = 0;
   readonly #writtenMax: number;
 
@@ -95,7 +95,7 @@ class JsonWriter {
     if (reader.isIndefinite) throw new CborError();
     const tag = reader.argument;
     if (tag === bignumTag.positive || tag === bignumTag.negative) return this.#bignum(tag);
-    // Tags tell how to interpret a value; none of them changes the value itself.
+    // Tags say how to interpret a value; they do not change the value itself.
     return this.#nested(() => this.value());
   }
 
@@ -180,8 +180,8 @@ function halfFloat(bits: number): number {
 }
 
 /**
- * Canonical JSON text of CBOR metadata: the same bytes always give the same text, members in the order of the bytes.
- * Null where ord's reader does not accept the bytes, or where the text would exceed the limits above; bytes after the
+ * Canonical JSON text of CBOR metadata: the same bytes always give the same text, with members in the order of the
+ * bytes. Null if ord's reader does not accept the bytes, or if the text would exceed the limits above. Bytes after the
  * first item are ignored, as in ord. docs/adr/0003-cbor.md describes the values that JSON cannot express.
  */
 export function cborToJson(cbor: Uint8Array): string | null {

@@ -15,7 +15,7 @@ export const major = {
 /** Additional information 31: indefinite length, or the break. */
 const indefinite = 31;
 
-/** The input is not CBOR; never leaves this folder. */
+/** Error for input that is not CBOR; it never leaves this folder. */
 export class CborError extends Error {
   constructor() {
     super('not well-formed');
@@ -90,7 +90,7 @@ export class CborReader {
     return this.major === major.negative ? -1n - value : value;
   }
 
-  /** The content of a byte string whose header was just read; definite ones are views. */
+  /** The content of a byte string whose header was just read. Strings of definite length are views. */
   byteString(): Buffer {
     if (!this.isIndefinite) return this.#take(this.argument);
     // measured first: an object per chunk would take hundreds of times the bytes of empty chunks

@@ -10,7 +10,7 @@ import {
 
 const lanes = 4;
 const blockBytes = 64;
-/** The padding after a message: the bit that ends it, and its length. */
+/** Least padding after a message: the bit that ends it, and its length. */
 const paddingMin = 9;
 
 /**
@@ -26,14 +26,14 @@ interface Sha256Exports {
   readonly hash: (blocks: number, last: number, base: number) => void;
 }
 
-/** The part of the global `WebAssembly` that is used here; the types of the language alone lack it. */
+/** The part of the global `WebAssembly` that is used here; the types of the language lack it. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   readonly Instance: new (module: object) => { readonly exports: Sha256Exports };
 }
 const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
 
-/** The compiled module: threads take that of the thread that started them. */
+/** The compiled module: threads get it from the thread that started them. */
 export type CompiledSha256 = object;
 
 let compiled: CompiledSha256 | null = null;
@@ -45,27 +45,26 @@ export function compiledSha256(): CompiledSha256 {
 }
 
 /**
- * Takes a module that another thread compiled. A module that each thread compiles for itself is freed when the thread
- * ends; after hundreds of threads V8's accounting of code pages failed and aborted the process ("jit_page").
+ * Sets a module that another thread compiled. A module compiled by each thread is freed when the thread ends; after
+ * hundreds of threads V8's accounting of code pages failed and aborted the process ("jit_page").
  */
 export function useCompiledSha256(module: CompiledSha256): void {
   compiled = module;
 }
 
 /**
- * Hashes many short messages: they wait, grouped by their number of blocks, until there are four, which are then
- * hashed together. A call to the native hash costs about a microsecond before the first byte, as much as two or three
- * short messages here.
+ * Hashes many short messages, four at a time. Messages wait, grouped by their number of blocks, until there are four. A
+ * call to the native hash costs about a microsecond before the first byte, as much as two or three short messages here.
  */
 export class Sha256Lanes {
   readonly #rows: DigestRows;
   /** 1: the digests are hashed a second time. */
   readonly #extra: number;
   readonly #run: Sha256Exports['hash'];
-  /** Where messages are written. */
+  /** Memory in which messages are written. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #words: Int32Array<ArrayBuffer>;
-  /** The waiting messages in the group of each number of blocks, and the rows of their digests. */
+  /** Number of waiting messages in the group of each number of blocks. `#waitingRows` has the rows of their digests. */
   readonly #waiting = new Uint8Array(laneBlocksMax + 1);
   readonly #waitingRows = new Int32Array((laneBlocksMax + 1) * lanes);
   #begun = 0;
@@ -108,7 +107,7 @@ export class Sha256Lanes {
     this.commit();
   }
 
-  /** Begins a message of `length` bytes, and returns where in `bytes` to write them before `commit`. */
+  /** Begins a message of `length` bytes. Returns where in `bytes` to write them before `commit`. */
   begin(length: number, row: number): number {
     const blocks = (length + paddingMin + blockBytes - 1) >>> 6;
     const lane = this.#waiting[blocks]!;
@@ -139,7 +138,7 @@ export class Sha256Lanes {
     }
   }
 
-  /** Unused lanes hash leftovers, and their digests are ignored. */
+  /** Hashes one group. Unused lanes hash leftovers, and their digests are ignored. */
   #hashGroup(blocks: number): void {
     this.#run(blocks, blocks + this.#extra, groupBase(blocks));
     const { hash: target } = this.#rows;

@@ -19,7 +19,7 @@ const constantsAt = 0;
 const initialAt = constantsAt + 64 * 16;
 export const digestsAt = initialAt + 8 * 16;
 const messagesAt = digestsAt + 8 * 16;
-/** Where the message of a lane begins. */
+/** Offset of the message of a lane. */
 export const laneAt = (lane: number): number => messagesAt + lane * laneBytes;
 
 /** The first 32 bits of the fractional parts of roots of the first primes (FIPS 180-4, 4.2.2 and 5.3.3). */
@@ -46,7 +46,7 @@ const leb = (value: number): number[] => {
   bytes.push(rest);
   return bytes;
 };
-/** A signed constant; ours are not negative, so the bit above their digits must be clear. */
+/** A signed LEB128 constant. Ours are not negative, so the bit above their digits must be clear. */
 const signedLeb = (value: number): number[] => {
   const bytes = leb(value);
   const last = bytes.length - 1;
@@ -199,7 +199,7 @@ const loadInitial = eight.flatMap((index) => [
   ...set(state(index)),
 ]);
 
-/** Word by word: the same word of all four messages, in the order of messages. */
+/** Loads the messages: word by word, the same word of all four messages, in the order of messages. */
 const loadMessages = sixteen.flatMap((index) => [
   ...get(pointer),
   ...get(pointer),
@@ -215,7 +215,7 @@ const loadMessages = sixteen.flatMap((index) => [
   ...set(schedule(index)),
 ]);
 
-/** A message of 32 bytes: the digest, padded. */
+/** Loads digests as messages of 32 bytes, padded. */
 const loadDigests = sixteen.flatMap((index) => {
   if (index < 8) return [...get(state(index)), ...set(schedule(index))];
   const words: Record<number, number[]> = { 8: [0x41, 0x80, 0x80, 0x80, 0x80, 0x78], 15: i32(256) };
