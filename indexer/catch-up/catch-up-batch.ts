@@ -24,18 +24,18 @@ import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 
-/** Tables that have the same tip, and so take the same blocks next. */
+/** Tables that have the same tip, so they take the same blocks next. */
 export interface CatchUpGroup {
   readonly states: readonly DerivedState[];
-  /** The last block that they have; null: none. */
+  /** The last block of their rows; null: no block yet. */
   readonly tip: BlockRef | null;
-  /** They take the blocks from here on. */
+  /** The first block that they lack. */
   readonly from: Height;
-  /** The group stops here: another table waits here to continue with it. */
+  /** The group ends here: another table waits here to continue with it. */
   readonly to: Height;
 }
 
-/** The first block that a table lacks. */
+/** The first height that a table lacks. */
 function nextHeight({ tip, fromHeight }: DerivedState): Height {
   return tip === null || tip.height < fromHeight ? fromHeight : asHeight(tip.height + 1);
 }
@@ -60,7 +60,7 @@ export async function refsOfGroup(
     'SELECT height, hash FROM chain.blocks WHERE height BETWEEN $1 AND $2 ORDER BY height LIMIT $3',
     [from, to, limit],
   );
-  // no table waits in a gap of the chain
+  // no indexed block is left up to `to`, which is in a gap of the chain: take the next one
   if (rows.length === 0 && to < maxHeight) return refsOfGroup(client, { from, to: maxHeight }, 1);
   return rows.map(({ height, hash }) => ({ height, hash: asBlockHash(Uint8Array.from(hash)) }));
 }
@@ -71,8 +71,8 @@ function isSameRef(a: BlockRef | null, b: BlockRef | null): boolean {
 }
 
 /**
- * Whether the tables of a group still have the same tip. Locks them, so that none of their blocks is taken back
- * meanwhile.
+ * Locks the tables of a group, so that none of their blocks is taken back meanwhile. Returns whether they still have
+ * the same tip.
  */
 async function lockGroup(
   tx: pg.ClientBase,
@@ -86,8 +86,8 @@ async function lockGroup(
 }
 
 /**
- * Bytes of the blocks that are filled in one transaction: some seconds where they are full of the dearest properties,
- * a few milliseconds where they are usual.
+ * Bytes of the blocks that are filled in one transaction: a few milliseconds for usual blocks, some seconds for blocks
+ * full of the costliest properties.
  */
 const filledBytesMax = 32 * 1024 * 1024;
 
@@ -95,7 +95,7 @@ interface FilledBlocks extends IndexedBlocks {
   readonly last: BlockRef;
 }
 
-/** The first of some blocks that are filled at once. Null: the chain has others by now. */
+/** The first of some blocks, few enough to be filled at once. Null: the chain has other blocks by now. */
 async function nextPart(
   tx: pg.ClientBase,
   { from }: CatchUpGroup,
@@ -116,7 +116,7 @@ async function nextPart(
   return { firstKey: first.first_key, nextKey: end.next_key, last: { height, hash } };
 }
 
-/** The blocks have their other events already. The texts of old blocks are not stored. */
+/** Event settings of a pass: the blocks already have their other events, and texts of old blocks are not stored. */
 function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' | 'eventTexts'> {
   return {
     eventKinds: states.flatMap(({ table }) => table.eventKind ?? []),
@@ -125,8 +125,8 @@ function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' 
 }
 
 /**
- * Deletes the rows and hashes of blocks in the tables that are made anew, in the transaction that writes new ones.
- * Throws `block_unavailable` where the rows came from spent outputs that the source does not have: rows would be lost.
+ * Deletes the rows and hashes of blocks in tables that are rebuilt, in the transaction that writes new ones. Throws
+ * `block_unavailable` if the rows came from spent outputs that the source does not have, because rows would be lost.
  */
 async function forgetRemade(
   tx: pg.ClientBase,
@@ -140,7 +140,7 @@ async function forgetRemade(
   await refuseLostSpent(tx, blocks);
   const [from, to] = [first.ref.height, last.ref.height];
   for (const { table } of remade) await table.rules?.forget(tx, from, to);
-  // a writer that has read the hash of the block before one of these adds that of the block
+  // a writer that has read the hash of the block before these also adds that of its block
   await tx.query('DELETE FROM chain.event_hashes WHERE kind = ANY($1) AND height BETWEEN $2 AND $3', [
     remade.flatMap(({ table }) => table.eventKind?.number ?? []),
     from,
@@ -158,11 +158,14 @@ async function refuseLostSpent(tx: pg.ClientBase, blocks: readonly ParsedBlock[]
   );
   const [lost] = rows;
   if (lost === undefined) return;
-  const message = `The source lacks the outputs that block ${lost.height} spends, which the index had: what it sold stays as it is. Use a node, or a folder with spent/.`;
+  const message = `The source lacks the outputs that block ${lost.height} spends, which the index had: its sales stay as they are. Use a node, or a folder with spent/.`;
   throw new AppError('block_unavailable', message, { height: lost.height });
 }
 
-/** Tells consumers that the events of a kind were made anew: a row that is no block. Nothing was told of no block. */
+/**
+ * Tells consumers that the events of a kind were rebuilt: an outbox row that names no block. Skipped if no block had
+ * been published.
+ */
 async function tellReclassified(tx: pg.ClientBase, kind: number): Promise<void> {
   await tx.query(
     `WITH added AS (
@@ -181,12 +184,12 @@ export interface CatchUpChain {
   readonly facts: Omit<ChainFacts, 'eventKinds' | 'eventTexts'>;
 }
 
-/** Writes what blocks add to the tables of a group. */
+/** Writes the rows that blocks add to the tables of a group. */
 export class CatchUpBatches {
   readonly #client: pg.ClientBase;
   readonly #chain: CatchUpChain;
   readonly #encoders: BatchEncoders = createEncoders();
-  /** What is remembered of the tables of a group at its tip. */
+  /** Memories of the tables of a group at its tip. */
   #remembered: { readonly memories: DerivedMemories; readonly tip: BlockRef | null } | null = null;
 
   /** @param client with the settings of a writer's session */
@@ -205,7 +208,7 @@ export class CatchUpBatches {
     const last = blocks.at(-1)?.ref;
     assert(last !== undefined, 'a batch has blocks');
     const factsOfGroup = { ...facts, ...eventsOfGroup(group) };
-    // if a block is taken back meanwhile, the group is no longer there
+    // if a block is taken back meanwhile, the group no longer exists
     const memories = await this.#memoriesOf(group);
     const written = await withTransaction(this.#client, async (tx) => {
       if (!(await lockGroup(tx, tables, group))) return null;
@@ -240,7 +243,7 @@ export class CatchUpBatches {
     return { ...group, tip: last, from: asHeight(last.height + 1) };
   }
 
-  /** Reads it again where the last batch failed, or blocks were taken back. */
+  /** The memories of a group. Read again if the last batch failed or blocks were taken back. */
   async #memoriesOf({ states, tip }: CatchUpGroup): Promise<DerivedMemories> {
     const remembered = this.#remembered;
     this.#remembered = null;
@@ -284,9 +287,8 @@ export class CatchUpBatches {
   }
 
   /**
-   * Hands tables that have all blocks over to the writer, in one transaction with the check that no block is missing.
-   * From then on a batch of the writer that does not know of them cannot be committed. Returns false where a block
-   * came in the meantime.
+   * Hands complete tables over to the writer, in one transaction with the check that no block is missing. From then on,
+   * a batch of a writer that does not know of them cannot be committed. Returns false if a block came in the meantime.
    */
   async handOver(group: CatchUpGroup): Promise<boolean> {
     const { tables } = this.#chain;

@@ -32,12 +32,12 @@ const lookEveryMs = 5000;
 
 export interface CatchUpOptions {
   readonly source: BlockSource | LiveBlockSource;
-  /** One of its connections is held while a table is behind. */
+  /** Holds one connection while a table is behind. */
   readonly pool: pg.Pool;
-  /** Aborted: what is being written is finished, and the pass ends without an error. */
+  /** Ends the pass without an error, after the current write. */
   readonly signal: AbortSignal;
   readonly settings: DerivedSettings;
-  /** Blocks that the follower is applying; the pass waits for them. */
+  /** Tells whether the follower is applying blocks: the pass waits for it. */
   readonly writer: WriterActivity;
   /** End once every wanted table has all blocks; otherwise wait for tables that are added later. */
   readonly endsCaughtUp: boolean;
@@ -49,7 +49,7 @@ export interface CatchUpOptions {
   readonly threads?: number | ParseThreads;
   /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
-  /** After each batch. */
+  /** Called after each batch. */
   readonly onProgress?: (progress: CatchUpProgress) => void;
   /** Called when the writer takes these tables over. */
   readonly onCaughtUp?: (names: readonly string[]) => void;
@@ -65,20 +65,20 @@ export interface CatchUpOptions {
 
 export interface CatchUpProgress {
   readonly tables: readonly string[];
-  /** Height of the last block that they have. */
+  /** Height of the last block in the tables. */
   readonly height: Height;
 }
 
 /**
- * Fills derived tables for blocks that were indexed before the tables were added: from other tables where they
- * suffice (`DerivedTable.fill`), otherwise it reads the blocks again, in chain order, in the background. Each batch
- * is a transaction with the tip of its tables, so a killed pass resumes where it was; when no block is left, the
- * writer takes a table over. One process at a time does this. A table whose rows are made anew by other rules is filled
- * alike: each batch replaces its rows of the blocks, and the writer has never stopped to add those of new ones.
+ * Fills derived tables for blocks that were indexed before the tables were added, in the background and in chain order.
+ * It uses other tables if they suffice (`DerivedTable.fill`); otherwise it reads the blocks again. Each batch is a
+ * transaction with the tip of its tables, so a killed pass resumes there. When no block is left, the writer takes a
+ * table over. One process at a time does this. A table that is rebuilt by other rules is filled likewise: each batch
+ * replaces the table's rows of its blocks, while the writer continues to add rows of new blocks.
  *
- * Temporary failures are retried, as the follower does. Other failures are stored with the table (`problem_code`) and
- * shown in `/status`, and the pass ends without an error; a node that lacks a block is asked again once a minute.
- * Throws only what no operator can fix: broken invariants.
+ * Temporary failures are retried, as by the follower. Other failures are stored with the table (`problem_code`) and
+ * shown in `/status`, and the pass ends without an error. A node that lacks a block is asked again once a minute.
+ * Throws only faults that no operator can fix: broken invariants.
  */
 export async function catchUp(options: CatchUpOptions): Promise<void> {
   await new CatchUpPass(options).run();
@@ -122,7 +122,7 @@ class CatchUpPass {
     }
   }
 
-  /** Releases what a pass over blocks holds: the connection with the lock, and the threads. */
+  /** Releases the resources of a pass over blocks: the connection with the lock, and the threads. */
   async #rest(): Promise<void> {
     this.#current = [];
     this.#disconnect();
@@ -164,7 +164,7 @@ class CatchUpPass {
     // from here on no other process changes them
     const states = await this.#statesBehind(client);
     if (states.length === 0) return 'again';
-    // those that need no blocks first: they are done within minutes, even where the source lacks blocks
+    // tables that need no blocks first: they are done within minutes, even if the source lacks blocks
     const filled = states.filter(({ table }) => table.fill !== undefined);
     const group = furthestBehind(filled.length > 0 ? filled : states);
     this.#current = group.states.map(({ table }) => table.name);
@@ -184,7 +184,7 @@ class CatchUpPass {
     return 'again';
   }
 
-  /** Whether a wanted table is behind; otherwise why the pass has nothing to do. */
+  /** Whether a wanted table is behind; otherwise the reason why the pass has nothing to do. */
   async #behind(pool: pg.Pool): Promise<RoundEnd | 'some'> {
     const client = await pool.connect();
     try {
@@ -268,7 +268,7 @@ class CatchUpPass {
     return this.#parsePool;
   }
 
-  /** The connection that holds the lock; null where another process has it. */
+  /** The connection that holds the lock; null: another process holds it. */
   async #connect(): Promise<pg.Client | null> {
     if (this.#client !== null) return this.#client;
     const client = await connectPipelined(this.#options.pool);
@@ -285,7 +285,7 @@ class CatchUpPass {
   }
 
   #disconnect(): void {
-    // not awaited: a stalled server would not say goodbye
+    // not awaited: a stalled server would not answer
     this.#client?.end().catch(() => undefined);
     this.#client = null;
   }
@@ -299,7 +299,7 @@ class CatchUpPass {
          WHERE name = ANY($1) AND (NOT is_followed OR is_remade)`,
         [this.#current, code, message],
       )
-      // if the database cannot be written, that is the problem itself
+      // the failed write is the problem itself
       .catch(() => undefined);
   }
 }

@@ -16,35 +16,35 @@ export interface ActiveTable {
   readonly fromHeight: Height;
 }
 
-/** Encoders of active tables: a list per table, one encoder per target. Batches use them in turn. */
+/** Encoders of active tables: a list per table, with one encoder per target. Batches use them in turn. */
 export type DerivedEncoders = readonly (readonly CopyEncoder[])[];
 
 export function derivedEncoders(active: readonly ActiveTable[]): DerivedEncoders {
   return active.map(({ table }) => table.targets.map(encoderOf));
 }
 
-/** The facts that some tables need of a block. */
+/** The facts of a block that some tables need. */
 export function factsOf(tables: readonly DerivedTable[]): FactSet {
   return new Set(tables.flatMap(({ facts }): readonly Fact[] => facts));
 }
 
-/** The part of a batch that one table takes. */
+/** One table's part of a batch. */
 export interface DerivedPart extends ActiveTable {
   readonly encoders: readonly CopyEncoder[];
   readonly rows: DerivedRows;
 }
 
-/** What a batch of consecutive blocks adds to derived tables. */
+/** The rows that a batch of consecutive blocks adds to derived tables. */
 export class DerivedBatch {
   readonly parts: readonly DerivedPart[];
   readonly encoders: DerivedEncoders;
-  /** The block that was added first, and the one that was added last. */
+  /** The block that was added first. `#last` is the one that was added last. */
   first: BlockRef | null = null;
   last: DerivedBlock | null = null;
 
   /**
-   * @param memories of tables, where something is remembered
-   * @param encoders empty ones, made for the same tables
+   * @param memories of the tables that have one
+   * @param encoders empty, made for the same tables
    */
   constructor(
     active: readonly ActiveTable[],
@@ -61,7 +61,7 @@ export class DerivedBatch {
     });
   }
 
-  /** Throws where a table cannot take a block after the tip. Then nothing has changed. */
+  /** Throws if a table cannot take a block after the tip. Then nothing has changed. */
   refuse(ref: BlockRef, tip: BlockRef | null): void {
     for (const { table, fromHeight } of this.parts) {
       if (ref.height >= fromHeight) table.refuse?.(ref, tip);
@@ -69,10 +69,9 @@ export class DerivedBatch {
   }
 
   /**
-   * Lets each table ask the database what it must know before these blocks are added. The blocks must be all that the
-   * batch takes.
+   * Lets each table query the database before these blocks are added. The blocks must be all blocks of the batch.
    *
-   * @param before the batch with the blocks just before these, while it is being committed; null: none is
+   * @param before the batch of the blocks just before these, while it is being committed; null: there is no such batch
    */
   async ask(
     client: pg.ClientBase,
@@ -89,7 +88,7 @@ export class DerivedBatch {
     }
   }
 
-  /** The rows of a table, and the first block of the batch. Null: it has none. */
+  /** The rows of a table, and the first block of the batch. Null: the table has no rows in it. */
   rowsOf(table: DerivedTable): { readonly rows: DerivedRows; readonly below: number } | null {
     const part = this.parts.find((each) => each.table === table);
     return part === undefined || this.first === null ? null : { rows: part.rows, below: this.first.height };
@@ -103,19 +102,18 @@ export class DerivedBatch {
     }
   }
 
-  /** No block follows. */
+  /** Completes the rows: no block follows. */
   end(): void {
     for (const { rows } of this.parts) rows.end?.();
   }
 
-  /** The batch is committed. */
+  /** Updates memories after the commit of the batch. */
   committed(): void {
     for (const { rows } of this.parts) rows.committed?.();
   }
 
   /**
-   * The events of the block that was added last, of a table's kind. Null: none of the tables that take the block has
-   * this kind.
+   * The events, of a table's kind, of the block that was added last. Null: no table that takes the block has this kind.
    */
   eventsOf(kind: EventKind): LedgerEvents | null {
     const height = this.last?.block.ref.height ?? -1;
@@ -125,18 +123,19 @@ export class DerivedBatch {
     return part.rows.events();
   }
 
-  /** Whether a table takes the block that wants lost sats to be counted from the first block on. */
+  /** Whether a table that takes the block needs lost sats counted from the first block on. */
   countsLostSats(height: Height): boolean {
     return this.parts.some(({ table, fromHeight }) => table.countsLostSats === true && height >= fromHeight);
   }
 
-  /** Whether a table has the properties of a block's inscriptions, so that their details do not. */
+  /** Whether a table has the properties of a block's inscriptions, so that their details lack them. */
   hasProperties(height: Height): boolean {
     return this.parts.some(({ table, fromHeight }) => table.hasProperties === true && height >= fromHeight);
   }
 
   /**
-   * A COPY for each target that gets rows, then each table's further statements. Sends what it can before it waits.
+   * Runs a COPY for each target that gets rows, then each table's further statements. Sends as much as it can before it
+   * waits.
    *
    * @param tx in a transaction of a pipelined connection
    */

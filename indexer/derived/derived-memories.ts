@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { DerivedChain, DerivedMemory, DerivedTable, UndoneOutpoints } from './derived-table.ts';
 
-/** What a table's undo returned, by table. */
+/** Results of the tables' undo, by table. */
 export type UndoneTables = ReadonlyMap<DerivedTable, UndoneOutpoints>;
 
-/** What a process that writes remembers of its derived tables. */
+/** Memories that a writing process has of its derived tables. */
 export class DerivedMemories {
   readonly #memories: ReadonlyMap<DerivedTable, DerivedMemory>;
 
@@ -12,7 +12,7 @@ export class DerivedMemories {
     this.#memories = memories;
   }
 
-  /** Reads it from the rows. */
+  /** Reads the memories from the rows. */
   static async open(
     client: pg.ClientBase,
     tables: readonly DerivedTable[],
@@ -29,7 +29,7 @@ export class DerivedMemories {
     return this.#memories.get(table) ?? null;
   }
 
-  /** A block was taken back. */
+  /** Updates the memories after a block was taken back. */
   unlearn(undone: UndoneTables): void {
     for (const [table, outpoints] of undone) this.#memories.get(table)?.unlearn(outpoints);
   }

@@ -12,20 +12,20 @@ import type { DerivedSettings, DerivedTable, UndoneOutpoints } from './derived-t
 /** The state of a derived table. */
 export interface DerivedState {
   readonly table: DerivedTable;
-  /** It has the rows of every indexed block from here on. */
+  /** The first height from which it has the rows of every indexed block. */
   readonly fromHeight: Height;
   /** The writer adds the rows of each block. */
   readonly isFollowed: boolean;
-  /** The settings of the process that indexed last ask for it: else nothing fills it. */
+  /** The settings of the process that indexed last ask for it. Otherwise it is not filled. */
   readonly isWanted: boolean;
   /** The version of its rules (`DerivedTable.rules`). */
   readonly rules: number;
   /**
-   * The rows of all blocks are made anew by these rules: blocks up to the tip have new rows, those above it may have
+   * The rows of all blocks are being rebuilt by these rules: blocks up to the tip have new rows, later ones may have
    * older ones.
    */
   readonly isRemade: boolean;
-  /** The last block whose rows are stored, while the writer does not add them, or are made anew; null: none. */
+  /** The last block with stored rows, while the writer does not add them or they are rebuilt; null: no block yet. */
   readonly tip: BlockRef | null;
 }
 
@@ -34,7 +34,7 @@ export function isBehind({ isFollowed, isRemade }: DerivedState): boolean {
   return !isFollowed || isRemade;
 }
 
-/** Whether the table has the rows of a block, by the rules that it has now. */
+/** Whether the table has the rows of a block, by its current rules. */
 export function hasRowsOf({ isFollowed, isRemade, tip }: DerivedState, height: Height): boolean {
   return (isFollowed && !isRemade) || (tip !== null && tip.height >= height);
 }
@@ -62,7 +62,7 @@ export async function readDerivedStates(
   return statesOf(tables, rows);
 }
 
-/** The same, in a transaction that changes them: an undo and a catch-up pass wait for each other. */
+/** States of the tables, locked in a transaction that changes them: an undo and a catch-up pass wait for each other. */
 export async function lockDerivedStates(
   tx: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -74,7 +74,7 @@ export async function lockDerivedStates(
 }
 
 function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): DerivedState[] {
-  // a table comes with its migration, and a program without that migration does not open the database
+  // a table comes with its migration: a program without that migration does not open the database
   for (const { name } of rows) {
     assert(
       tables.some((table) => table.name === name),
@@ -92,7 +92,7 @@ function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): D
   });
 }
 
-/** The tables that have blocks above a height, where the chain has some. */
+/** The tables that have blocks above a height, if the chain has any. */
 export async function tablesAbove(
   client: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -106,18 +106,18 @@ export async function tablesAbove(
     .map(({ table }) => table);
 }
 
-/** The tables whose rows the writer adds, and the epoch that this is valid for. */
+/** The tables whose rows the writer adds, and the epoch in which this is valid. */
 export interface FollowedTables {
   readonly active: readonly ActiveTable[];
   /** Tables of the database that a catch-up pass fills. */
   readonly behind: readonly DerivedTable[];
-  /** Tables whose rows are made anew, followed or not. */
+  /** Tables whose rows are rebuilt, followed or not. */
   readonly remade: readonly DerivedTable[];
   /** `chain.state.derived_epoch`: it changes whenever the set of followed tables does. */
   readonly epoch: number;
 }
 
-/** One statement, so that both are of the same moment. */
+/** Reads both in one statement, so that they are of the same moment. */
 export async function readFollowed(
   client: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -137,14 +137,14 @@ export async function readFollowed(
   };
 }
 
-/** The state of a table that follows from the settings and the chain. */
+/** New state of a table, from the settings and the chain. */
 interface Claim {
   readonly table: DerivedTable;
-  /** True: the writer adds its rows from now on; false: it does not. Null: the table no longer has a state. */
+  /** Whether the writer adds its rows from now on. Null: the table no longer has a state. */
   readonly isFollowed: boolean | null;
   readonly isWanted: boolean;
   readonly rules: number;
-  /** The last block whose rows it has, while the writer does not add them. */
+  /** The last block of its rows, while the writer does not add them. */
   readonly tip: BlockRef | null;
 }
 
@@ -153,7 +153,7 @@ function rulesOf({ rules }: DerivedTable): number {
   return rules?.version ?? 1;
 }
 
-/** The new state of a table where nothing is indexed; null: unchanged. */
+/** The new state of a table in an empty index; null: unchanged. */
 function claimFirst(table: DerivedTable, state: DerivedState | undefined, isWanted: boolean): Claim | null {
   const rules = rulesOf(table);
   const isSame = state?.isFollowed === true && state.rules === rules && !state.isRemade;
@@ -161,7 +161,10 @@ function claimFirst(table: DerivedTable, state: DerivedState | undefined, isWant
   return state === undefined ? null : { table, isFollowed: null, isWanted, rules, tip: null };
 }
 
-/** The same where blocks are indexed. Throws the refusal of a table that cannot be added or dropped later. */
+/**
+ * The new state of a table in an index with blocks. Throws the refusal of a table that cannot be added or dropped
+ * later.
+ */
 function claimLater(
   table: DerivedTable,
   state: DerivedState | undefined,
@@ -177,7 +180,9 @@ function claimLater(
   return { table, isFollowed: false, isWanted, rules, tip: isFollowed && !isRemade ? chainTip : state.tip };
 }
 
-/** Throws where a newer program has made rows by rules that this one does not know. */
+/**
+ * Whether the rows follow older rules. Throws if a newer program has made them by rules that this one does not know.
+ */
 function hasOtherRules({ table, rules }: DerivedState): boolean {
   const ours = rulesOf(table);
   if (rules <= ours) return rules < ours;
@@ -186,11 +191,11 @@ function hasOtherRules({ table, rules }: DerivedState): boolean {
 }
 
 /**
- * Brings the tables in line with the settings. Called in a transaction by the process that holds the writer's lock.
- * In an empty database the writer fills the wanted tables from the first block on. In one with blocks, a catch-up
- * pass fills a new table, and a table no longer wanted keeps its state until it is wanted again. A wanted table of
- * older rules begins to be made anew. Throws the refusal of a table that cannot be added or dropped later, and
- * `database_newer` where a table follows rules that this program does not know.
+ * Brings the tables in line with the settings. Called in a transaction by the process that holds the writer's lock. In
+ * an empty database the writer fills the wanted tables from the first block on. In one with blocks, a catch-up pass
+ * fills a new table, and an unwanted table keeps its state until it is wanted again. A wanted table of older rules
+ * begins a rebuild. Throws the refusal of a table that cannot be added or dropped later, and `database_newer` if a
+ * table follows rules that this program does not know.
  */
 export async function claimDerivedTables(
   tx: pg.ClientBase,
@@ -215,18 +220,18 @@ export async function claimDerivedTables(
   const older = states.filter(
     (state) => chainTip !== null && state.table.isWanted(settings) && hasOtherRules(state),
   );
-  for (const { table } of older) await beginAnew(tx, table);
+  for (const { table } of older) await beginRebuild(tx, table);
   if (claims.length + older.length === 0) return;
   await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');
 }
 
 /**
- * Begins to make the rows of a table anew, by this program's rules: a catch-up pass replaces them block by block. Its
+ * Begins to rebuild the rows of a table by this program's rules: a catch-up pass replaces them block by block. Its
  * events have no hashes until then.
  *
  * @param tx in which the states are locked
  */
-async function beginAnew(tx: pg.ClientBase, table: DerivedTable): Promise<void> {
+async function beginRebuild(tx: pg.ClientBase, table: DerivedTable): Promise<void> {
   // waits for a batch that is being committed, and blocks the next one: its events would keep their old text
   await tx.query('SELECT FROM chain.state FOR UPDATE');
   await tx.query(
@@ -241,13 +246,13 @@ async function beginAnew(tx: pg.ClientBase, table: DerivedTable): Promise<void> 
   await tx.query('UPDATE chain.outbox_texts SET events = NULL WHERE kind = $1 AND events IS NOT NULL', kind);
 }
 
-/** How a table stands after `remakeTable`. */
+/** Result of `remakeTable`. */
 export type RemakeStart = 'begun' | 'resumed' | 'absent';
 
 /**
- * Begins to make the rows of a table anew, whatever the version of its rules; where that is under way by the same
- * rules, it goes on. Beside a writer: its next batch is prepared again. `absent`: the database does not have the table.
- * Throws `database_newer` where the table follows rules that this program does not know.
+ * Begins to rebuild the rows of a table, whatever the version of its rules, or resumes a rebuild by the same rules. May
+ * run beside a writer, whose next batch is then prepared again. `absent`: the database does not have the table. Throws
+ * `database_newer` if the table follows rules that this program does not know.
  */
 export async function remakeTable(
   tx: pg.ClientBase,
@@ -259,7 +264,7 @@ export async function remakeTable(
   const state = states.find((each) => each.table === table);
   if (state === undefined) return 'absent';
   if (!hasOtherRules(state) && state.isRemade) return 'resumed';
-  await beginAnew(tx, table);
+  await beginRebuild(tx, table);
   await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');
   return 'begun';
 }
@@ -293,11 +298,11 @@ async function writeClaim(
 }
 
 /**
- * Undoes the block at the tip of the chain in all derived tables that have it, in the transaction that takes back the
- * block and before its own rows are deleted.
+ * Undoes the block at the tip of the chain in all derived tables that have it. Runs in the transaction that takes back
+ * the block, before its own rows are deleted.
  *
- * @param below the block before it; null: there is none
- * @returns what the memories of tables must unlearn after the commit
+ * @param below the block before it; null: there is no such block
+ * @returns changes for the memories of tables after the commit
  */
 export async function undoDerived(
   tx: pg.ClientBase,
@@ -314,7 +319,7 @@ export async function undoDerived(
       const isSame = tip.height === ref.height && Buffer.compare(tip.hash, ref.hash) === 0;
       assert(isSame, `${table.name} has the block ${displayHash(tip.hash)}, which is not on the chain`);
     }
-    // a table that is made anew has rows above its tip
+    // a table that is rebuilt has rows above its tip
     if (isFollowed || isRemade ? ref.height < fromHeight : !isAtTip) continue;
     const outpoints = await table.undo(tx, { ref, firstKey });
     if (outpoints !== undefined) undone.set(table, outpoints);
@@ -326,8 +331,7 @@ export async function undoDerived(
 }
 
 /**
- * Sets the last block whose rows some tables have, in the transaction that writes or takes back rows. Clears their
- * problem.
+ * Sets the last block of some tables' rows, in the transaction that writes or takes back rows. Clears their problem.
  */
 export async function moveDerivedTips(
   tx: pg.ClientBase,

@@ -4,7 +4,7 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { DerivedTable } from './derived-table.ts';
 
 interface NamedIndex {
-  /** In messages, such as `index of addresses`. */
+  /** Name in messages, such as `index of addresses`. */
   readonly name: string;
   readonly fixed: ErrorCode;
   readonly gap: ErrorCode;
@@ -26,7 +26,7 @@ export function everyBlock({
         : `The database has the ${name}, which needs every block.`;
       return new AppError(fixed, message, { wanted: isWanted });
     },
-    /** An output of a missing block would be missing too. */
+    /** Throws for a block after a gap: outputs of a missing block would be missing too. */
     refuse({ height }: BlockRef, tip: BlockRef | null) {
       const next = (tip?.height ?? -1) + 1;
       if (height === next) return;

@@ -23,7 +23,7 @@ export interface BlockEvents {
 }
 
 /**
- * Writes the texts of a block, one per kind, where they are hashed or kept. Pure except for `out`.
+ * Writes the texts of a block that are hashed or kept, one per kind. Pure except for `out`.
  *
  * @param isKept the block is one of the newest, whose texts are stored
  */

@@ -8,11 +8,11 @@ export interface AppliedBlock {
   readonly block: Pick<ParsedBlock, 'ref' | 'columns' | 'bytes' | 'hasSpent'>;
   readonly ledger: LedgerBlock;
   readonly held: HeldInscriptions;
-  /** Everything it did to inscriptions is known: the block is anchored, and so is the next one. */
+  /** All its changes of inscriptions are known: the block is anchored, and so is the next one. */
   readonly isKnown: boolean;
   /**
-   * The events of a derived table's kind. Null: a catch-up pass fills the table, the block is below its first height, or
-   * what it did is not known.
+   * The events of a derived table's kind. Null: a catch-up pass fills the table, the block is below its first height,
+   * or the events are unknown.
    */
   readonly eventsOfTables: (kind: EventKind) => LedgerEvents | null;
 }
@@ -33,6 +33,6 @@ export interface LedgerEvents {
 export interface EventKind extends StoredEventKind {
   /** Secondary indexes needed to rebuild texts. */
   readonly indexes: readonly string[];
-  /** The events of a block that follow from the ledger. Absent: the derived table that names the kind gives them. */
+  /** The events of a block that the ledger gives. Absent: the derived table that names the kind gives them. */
   readonly ledgerEvents?: (applied: AppliedBlock) => LedgerEvents;
 }

@@ -49,12 +49,12 @@ function inOrder({ locations: { count, step, key } }: LedgerBlock): Uint32Array 
 class EventPass {
   readonly #out: EventTextWriter;
   readonly #applied: AppliedBlock;
-  /** The latest location row of each new inscription, and of each held one. */
+  /** The latest location row of each new inscription. `#lastOfHeld` has those of held ones. */
   readonly #lastOfNew: Int32Array;
   readonly #lastOfHeld: Int32Array;
   readonly #heldOfKey = new Map<InscriptionKey, number>();
   readonly #heldIds: DataView;
-  /** Offsets of the held ones' outpoints in the block. */
+  /** Offsets in the block of the outpoints of held inscriptions. */
   readonly #heldOutpoint: Uint32Array;
   readonly #blockView: DataView;
 
@@ -74,7 +74,7 @@ class EventPass {
     this.#blockView = new DataView(block.bytes.buffer, block.bytes.byteOffset, block.bytes.byteLength);
   }
 
-  /** The event of a location row. */
+  /** Writes the event of a location row. */
   locate(row: number): void {
     const { locations, inscriptions } = this.#applied.ledger;
     const key = trustedInscriptionKey(locations.key[row]!);
@@ -88,7 +88,7 @@ class EventPass {
   }
 
   /**
-   * Events whose end is unknown, by key: new inscriptions without a location, and moved ones that got no new
+   * Writes events with an unknown end, by key: new inscriptions without a location, and moved ones without a new
    * location.
    */
   writeUnknown(): void {
@@ -179,7 +179,8 @@ class EventPass {
   }
 
   /**
-   * On unanchored chains only the sequence numbers of the block itself can be known; older ones are not looked up.
+   * Sequence number of an inscription. On unanchored chains only the numbers of the block itself can be known; older
+   * ones are not looked up.
    */
   #sequenceOf(key: InscriptionKey): number | null {
     const { isKnown, ledger, block } = this.#applied;

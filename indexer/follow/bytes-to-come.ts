@@ -1,11 +1,11 @@
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** As mainnet's blocks vary, this many sizes tell the sum within a few per cent. */
+/** Number of sampled sizes: enough to estimate the sum within a few per cent, as mainnet's blocks vary. */
 const samplesMax = 64;
-/** A node takes three milliseconds for a size: a tenth of a millisecond per block. */
+/** Blocks per sample. A node takes three milliseconds for a size: less than a tenth of a millisecond per block. */
 const blocksPerSample = 50;
-/** Few blocks are over before anyone asks how long they take. */
+/** Fewest samples. A load of fewer blocks is over before anyone asks for its duration. */
 const samplesMin = 8;
 
 /** Blocks to come, in order. */
@@ -14,9 +14,9 @@ export interface ComingBlocks {
   readonly heightAt: (index: number) => Height;
 }
 
-/** The size of coming blocks, by that of some of them: an early block of mainnet is far smaller than a late one. */
+/** The size of coming blocks, estimated from samples: an early block of mainnet is far smaller than a late one. */
 export class BytesToCome {
-  /** Number of blocks that were to come at the moment of the sample. */
+  /** Number of blocks to come at the time of the sample. */
   readonly count: number;
   /** Sizes of blocks in the middle of equal parts. */
   readonly #samples: readonly number[];
@@ -26,7 +26,7 @@ export class BytesToCome {
     this.#samples = samples;
   }
 
-  /** Null where the source does not know its sizes. */
+  /** Reads the samples; null: the source does not know its sizes. */
   static async sample(
     source: BlockSource,
     { count, heightAt }: ComingBlocks,
@@ -36,7 +36,7 @@ export class BytesToCome {
     const wanted = Math.min(count, samplesMax, Math.max(samplesMin, Math.ceil(count / blocksPerSample)));
     for (let part = 0; part < wanted; part++) {
       const height = heightAt(Math.floor(((part + 0.5) * count) / wanted));
-      // one at a time: the blocks themselves come first
+      // one at a time: the blocks themselves have precedence
       const size = (await source.sizeOf?.(height, signal)) ?? null;
       if (size === null) return null;
       samples.push(size);
@@ -44,7 +44,7 @@ export class BytesToCome {
     return samples.length === 0 ? null : new BytesToCome(count, samples);
   }
 
-  /** The size of all blocks after the first `done` ones; negative counts and those above all are the bounds. */
+  /** The size of all blocks after the first `done` ones. Values out of range count as the nearest bound. */
   after(done: number): number {
     const perPart = this.count / this.#samples.length;
     const partsDone = Math.min(Math.max(done, 0), this.count) / perPart;

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** A block in a comparison, with the work that its header proves where chains are weighed (0 elsewhere). */
+/** A block in a comparison, with the work that its header proves if chains are weighed (otherwise 0). */
 export interface WeighedRef extends BlockRef {
   readonly work: bigint;
 }
@@ -32,21 +32,21 @@ export type Plan =
   /** Their chain has less work than ours: it is not followed now, but may gain work later. */
   | { readonly kind: 'wait'; readonly code: 'node_behind' }
   /**
-   * The chains share nothing, not even block 0, or none of more blocks than any reorganisation replaces: another
-   * network.
+   * The chains have no common block, although block 0 is known, or more blocks than any reorganisation replaces:
+   * another network.
    */
   | { readonly kind: 'refuse'; readonly code: 'network_mismatch' };
 
 /**
- * `weigh`: the source is a node, whose chain is followed if it has at least the work of ours. `take`: this chain must
- * be indexed, whatever its work: a folder that was named, or a node that calls our tip invalid.
+ * `weigh`: the source is a node, whose chain is followed if it has at least as much work as ours. `take`: this chain
+ * must be indexed, whatever its work: a named folder, or a node that calls our tip invalid.
  */
 export type Rule = 'weigh' | 'take';
 
 /**
- * Where our chain begins above height 0, even its first block can be reorganised. But a chain that shares none of
- * this many blocks is not a branch of ours (for example another signet): a fortnight of blocks, deeper than any
- * reorganisation of a real network.
+ * Number of blocks, without a common one, that proves another network (for example another signet): a fortnight, deeper
+ * than any reorganisation of a real network. For chains that begin above height 0: even their first block can be
+ * reorganised.
  */
 const otherNetworkBlocks = 2016;
 
@@ -54,13 +54,13 @@ const otherNetworkBlocks = 2016;
 const firstWindowBlocks = 16;
 
 /**
- * The way from our chain to theirs: back to the last block of the shared beginning, then forward. Both parts begin at
- * the same height and may have gaps. A block that fills a gap of ours precedes blocks that we have, so those are
- * applied again. Where a part does not begin at 0, its first block vouches for all blocks below it; that holds for
- * chains without gaps. Chains that part below the lowest stored block are weighed from that block on.
+ * The way from our chain to theirs: back to the last common block, then forward. Both parts begin at the same height
+ * and may have gaps. A block that fills a gap of ours precedes blocks that we have, so those are applied again. If a
+ * part does not begin at 0, its first block vouches for all blocks below it; that is true for chains without gaps.
+ * Chains that separate below the lowest stored block are weighed from that block on.
  *
- * Pure. Called again with what it asked for, it decides after at most log2(depth) steps downwards, and one page after
- * the other upwards until it has found the work.
+ * Pure. It asks for headers and is called again with them. It decides after at most log2(depth) steps downwards, and
+ * one page after another upwards until it has found the work.
  */
 export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
   assert(ours.from === theirs.from, 'chains are compared from the same height on');
@@ -76,7 +76,7 @@ export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
   return rule === 'take' ? steps : (weigh(ours, theirs, shared) ?? steps);
 }
 
-/** The reason not to follow their chain, where it lacks a block of ours; null: it has the work. */
+/** The reason not to follow their chain, if it lacks a block of ours; null: it has enough work. */
 function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
   if (shared === 0 && isOtherNetwork(ours.blocks, theirs.blocks)) {
     return { kind: 'refuse', code: 'network_mismatch' };
@@ -87,7 +87,7 @@ function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
   return { kind: 'needHeaders', from: firstUnknown(theirs) };
 }
 
-/** For two chains that are known from their first blocks on and share none. */
+/** Whether two chains, known from their first blocks on, have no common block. */
 function isOtherNetwork(ours: readonly BlockRef[], theirs: readonly BlockRef[]): boolean {
   const first = ours[0]?.height;
   if (first === undefined || first !== theirs[0]?.height) return false;
@@ -99,7 +99,7 @@ function firstUnknown({ from, blocks, beyond }: TheirPart): Height {
   return last === undefined ? from : asHeight(last + 1);
 }
 
-/** Twice as many blocks below our tip as before, or all of them where that reaches the beginning. */
+/** Twice as many blocks below our tip as before, or all of them if that reaches the beginning. */
 function lower(from: Height, tip: Height): Height {
   return asHeight(Math.max(0, tip + 1 - Math.max(firstWindowBlocks, 2 * (tip + 1 - from))));
 }

@@ -10,24 +10,24 @@ export interface DiskNeed {
 }
 
 /**
- * Database bytes (rows, indexes and search) per byte of block: measured over the twelve real blocks of
- * samples/mainnet (0.69).
+ * Database bytes (rows, indexes and search) per byte of block, measured over the twelve real blocks of samples/mainnet
+ * (0.69).
  */
 const bytesPerBlockByte = 0.7;
-/** The same for all outputs with their owners, where they are indexed: some 7,000 of 110 bytes in 1.6 MB. */
+/** The same for an index of addresses: some 7,000 outputs of 110 bytes in 1.6 MB. */
 const addressBytesPerBlockByte = 0.5;
 /**
  * The average size of a block since inscriptions are possible. For other networks it is unknown until there are
  * blocks.
  */
 const blockBytesOfMainnet = 1_600_000;
-/** What Postgres keeps besides the tables during heavy writes, at most (max_wal_size of the embedded server). */
+/** Maximum bytes that Postgres keeps besides the tables during heavy writes (max_wal_size of the embedded server). */
 const walBytesMax = 4_000_000_000;
 /** Number of newest blocks that predict the size of the next ones. */
 const sampleBlocks = 1000;
 
 export interface DiskQuestion {
-  /** On the disk of the database. */
+  /** A folder on the disk of the database. */
   readonly folder: string;
   readonly network: NetworkName;
   readonly blocksToCome: number;
@@ -41,7 +41,7 @@ export function neededBytes(blocksToCome: number, blockBytes: number, indexAddre
   return tables + Math.min(tables, walBytesMax);
 }
 
-/** Compares the need with the free space; null where either is unknown. */
+/** Compares the need with the free space; null: one of them is unknown. */
 export async function diskNeed(client: pg.Pool, question: DiskQuestion): Promise<DiskNeed | null> {
   const { folder, network, blocksToCome, indexAddresses } = question;
   const { rows } = await client.query<{ bytes: number | null }>(

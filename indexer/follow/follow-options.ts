@@ -21,7 +21,7 @@ import type { WriterActivity } from './writer-activity.ts';
 /** The progress of a run. */
 export interface IndexProgress {
   readonly blocks: number;
-  /** Blocks that are done and blocks to come, as far as the source has them now. */
+  /** Number of done blocks and blocks to come, as far as the source has them now. */
   readonly blocksTotal: number;
   /** Size of the raw blocks. */
   readonly bytes: number;
@@ -33,9 +33,9 @@ export interface IndexProgress {
 export interface IndexSummary {
   /** The indexed tip; null: nothing is indexed. */
   readonly height: Height | null;
-  /** In display order. */
+  /** The hash in display order. */
   readonly hash: BlockHashHex | null;
-  /** Lowest height above which blocks were taken back (-1: all); null: none were taken back. */
+  /** Lowest height above which blocks were taken back (-1: all); null: no block was taken back. */
   readonly undoneAbove: number | null;
   readonly blocks: number;
   readonly bytes: number;
@@ -49,11 +49,11 @@ export type FollowStep = ParseStep | WriterStep;
 export interface FollowOptions {
   readonly source: BlockSource | LiveBlockSource;
   /**
-   * One of its connections is held, a second one is used now and then, and three more build indexes at the end of a
-   * load. They must have no statement timeout. The writer opens a connection of its own with the same settings.
+   * Holds one connection, uses a second one now and then, and three more to build indexes at the end of a load. They
+   * must have no statement timeout. The writer opens a connection of its own with the same settings.
    */
   readonly pool: pg.Pool;
-  /** Aborted: the current write is finished, and the run ends early without an error. */
+  /** Ends the run early without an error, after the current write. */
   readonly signal: AbortSignal;
   /**
    * The last height to apply; absent: a folder up to its tip, a node without end. Higher blocks that are already
@@ -62,19 +62,22 @@ export interface FollowOptions {
   readonly until?: Height;
   /** Wait while another process holds the writer's lock, instead of `database_busy`. */
   readonly standby?: boolean;
-  /** Run in the transaction of an undo. */
+  /** Hooks that run in the transaction of an undo. */
   readonly undoHooks?: readonly UndoHook[];
-  /** The past of the chain as it is indexed now, for one undo deeper than `satsKeepBlocks`; absent: that is refused. */
+  /**
+   * Opens the past of the chain as it is indexed now, for one undo deeper than `satsKeepBlocks`; absent: such an undo
+   * is refused.
+   */
   readonly openPast?: (() => PastChain) | undefined;
   /** Searches of this process, to which loading gives way; absent: this process serves no searches. */
   readonly demand?: SearchDemand;
-  /** Learns whether blocks are being applied; absent: no other work waits for them. */
+  /** Receives whether blocks are being applied; absent: no other work waits for them. */
   readonly activity?: WriterActivity;
   /** Worker threads, or threads that others use too; absent: one per core. */
   readonly threads?: number | ParseThreads;
   /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
-  /** The kinds of events that are written; absent: that of inscriptions, and those of the derived tables. */
+  /** The kinds of events that are written; absent: inscriptions and those of the derived tables. */
   readonly eventKinds?: readonly EventKind[];
   /** Number of newest blocks that keep their event texts. */
   readonly eventsKeepBlocks?: number;
@@ -91,41 +94,40 @@ export interface FollowOptions {
   /** The known derived tables; absent: all of this program. */
   readonly derivedTables?: readonly DerivedTable[];
   /**
-   * A folder on the disk of the database, if that is a disk of this machine: its free space is compared with the
-   * need.
+   * A folder on the disk of the database, if that is a disk of this machine. Its free space is compared with the need.
    */
   readonly diskFolder?: string;
   /**
-   * How long temporary failures are retried in a row, without a block in between; absent: a minute for sources at
-   * rest, where a person waits for the end of the run, and without limit for a node.
+   * How long temporary failures are retried without a block in between. Absent: a minute for sources at rest, where a
+   * person waits for the end of the run, and without limit for a node.
    */
   readonly retryBudgetMs?: number;
   /**
-   * Retry once a minute what a person must fix at a node (it pruned blocks that are needed, repeatedly gives wrong
-   * blocks, refuses our cookie): what is indexed is served meanwhile. Absent: the run ends with the error.
+   * Retry faults of a node once a minute that a person must fix (it pruned needed blocks, repeatedly gives wrong
+   * blocks, refuses our cookie). Indexed data is served meanwhile. Absent: the run ends with the error.
    */
   readonly waitsForPeople?: boolean;
-  /** After each commit, and once before the first. */
+  /** Called after each commit, and once before the first. */
   readonly onProgress?: (progress: IndexProgress) => void;
   readonly onCommit?: (committed: Committed) => void;
-  /** The load is over, and the secondary indexes are built next. */
+  /** Called when the load is over and the secondary indexes are built next. */
   readonly onIndexing?: () => void;
-  /** Before blocks are taken back: their number and the tip that will be left. */
+  /** Called before blocks are taken back, with their number and the tip that will be left. */
   readonly onUndo?: (depth: number, height: Height | -1) => void;
-  /** Called whenever a node has no more blocks, and all indexes exist. */
+  /** Called whenever a node has no more blocks and all indexes exist. */
   readonly onCaughtUp?: () => void;
-  /** Called each time it begins to wait for the writer's lock. */
+  /** Called whenever it begins to wait for the writer's lock. */
   readonly onStandby?: () => void;
   /** Called with every failure that is retried. */
   readonly onWaiting?: (problem: AppError, delayMs: number) => void;
   /** Called with every change of its reported status. */
   readonly onStatus?: (status: FollowerStatus) => void;
-  /** The disk has less free space than the coming blocks will need. */
+  /** Called if the disk has less free space than the coming blocks will need. */
   readonly onDiskShort?: (need: DiskNeed) => void;
   /** Records work and waits of the stages of a sync. */
   readonly stages?: StageRecorder;
   readonly onStep?: (step: FollowStep, seconds: number) => void;
-  /** Blocks that were fetched or parsed and wait to be applied, with the limit on their number. */
+  /** Called with the number of fetched or parsed blocks that wait to be applied, and its limit. */
   readonly onQueue?: (waiting: number, limit: number) => void;
   /** Smaller bounds than the defaults, for tests. */
   readonly bounds?: Partial<
@@ -133,7 +135,7 @@ export interface FollowOptions {
       readonly cacheEntries: number;
       readonly pollMs: number;
       readonly mendedEveryMs: number;
-      /** A load begins with so many blocks to come, and has at most so many in a batch. */
+      /** Fewest blocks to come with which a load begins, and most blocks of a batch. */
       readonly load: { readonly blocksMin: number; readonly blocksMax: number };
     }
   >;

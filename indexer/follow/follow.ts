@@ -25,28 +25,32 @@ import { StatusRow } from './status-row.ts';
 import { WriterConnection } from './writer-connection.ts';
 
 /**
- * With fewer blocks to come than this, each is committed durably on its own, with all indexes: readers need it soon.
- * With more, blocks come in batches, and the indexes are built afterwards: several times faster.
+ * Blocks to come from which a load begins. With fewer, each block is committed durably on its own, with all indexes,
+ * because readers need it soon. In a load, blocks come in batches and the indexes are built afterwards: several times
+ * faster.
  */
 const bulkBlocksMin = 100;
 /** How often a node is polled even if it sends nothing: its messages may be lost or absent. One small request. */
 const pollEveryMs = 5000;
-/** The first pause is short, as most interruptions are. The longest is what a person accepts without a thought. */
+/** The first pause is short, because most interruptions are. The longest is what a person accepts without a thought. */
 const firstPauseMs = 200;
 const pauseMaxMs = 10_000;
-/** For sources at rest, where a person waits for the end: a restart of a server is over by then. */
+/**
+ * How long failures are retried for sources at rest, where a person waits for the end: enough for the restart of a
+ * server.
+ */
 const retryBudgetMs = 60_000;
 
 /**
- * Brings the database to the chain of a source and, if that is a node, keeps it there until the signal: takes back
- * blocks that the source's chain does not have, then reads, checks, parses, applies and writes what is missing. Holds
+ * Brings the database to the chain of a source and, if that is a node, keeps it there until the signal. It takes back
+ * blocks that the source's chain does not have, then reads, checks, parses, applies and writes the missing ones. Holds
  * the writer's lock meanwhile. However it ends, the database always has whole blocks; once it has caught up, all
  * secondary indexes exist.
  *
- * Failures are retried as the table of error codes says (docs/errors.md): a node or a database that does not answer,
- * a full disk, a node whose chain has less work than ours; with `waitsForPeople` also a node that lacks blocks, gives
- * wrong ones or refuses our cookie. Throws what is not retried, and for a block that cannot be applied the reason,
- * with its height and hash.
+ * Failures are retried as the table of error codes says (docs/errors.md): an unreachable node or database, a full disk,
+ * a node whose chain has less work than ours; with `waitsForPeople` also a node that lacks blocks, gives wrong ones or
+ * refuses our cookie. Throws failures that are not retried. For a block that cannot be applied it throws the reason,
+ * with height and hash.
  */
 export async function follow(options: FollowOptions): Promise<IndexSummary> {
   options.signal.throwIfAborted();
@@ -68,7 +72,7 @@ class Follower {
   #hasReported = false;
   #hasCaughtUp = false;
   /**
-   * A batch was refused for one of its blocks: now blocks come one by one, so that those before the bad one are kept.
+   * A batch was refused for one of its blocks: blocks now come one by one, so that those before the bad one are kept.
    */
   #isSingly = false;
   #tip: BlockRef | null = null;
@@ -121,7 +125,7 @@ class Follower {
     };
   }
 
-  /** One round, and the wait after it. Throws failures that waiting cannot fix. */
+  /** Runs one round and the wait after it. Throws failures that waiting cannot fix. */
   async #attempt(): Promise<RoundEnd> {
     const { source, signal, bounds } = this.#options;
     try {
@@ -251,7 +255,7 @@ class Follower {
     if (need !== null && need.freeBytes < need.neededBytes) onDiskShort(need);
   }
 
-  /** There is nothing to apply. */
+  /** Ends a round without blocks to apply. */
   async #restAt({ writer }: ChainSession, tip: BlockRef | null, hasUndone: boolean): Promise<RoundEnd> {
     if (tip !== null && !this.#hasCaughtUp) {
       await this.#connection.run(() => noteCaughtUp(writer));
@@ -270,7 +274,7 @@ class Follower {
     return this.#options.until ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Blocks to come: the known ones, and for a node those up to its tip. */
+  /** Number of blocks to come: the known ones, and for a node those up to its tip. */
   #distance(refs: readonly BlockRef[], sourceTip: BlockRef | null): number {
     const first = refs[0]?.height;
     if (first === undefined || sourceTip === null || !isLive(this.#options.source)) return refs.length;
@@ -312,17 +316,14 @@ class Follower {
         await this.#connection.run(() => writer.write(batch, isBulk && !isLast));
       }
     } catch (error) {
-      // earlier writes are still finished; if that fails too, the first error tells why
+      // earlier writes are still finished; if that fails too, the first error has the reason
       await this.#connection.run(() => writer.finish()).catch(() => undefined);
       throw error;
     }
     await this.#connection.run(() => writer.finish());
   }
 
-  /**
-   * Blocks of a load give way to searches, in threads of a lower priority; for a block at the tip it is the searches
-   * that wait.
-   */
+  /** The pool of parsers. In a load they have a lower priority and give way to searches; at the tip, searches wait. */
   async #parser(blocks: number, isBulk: boolean, facts: FactSet): Promise<ParsePool> {
     const factNames = [...facts].toSorted().join();
     // a thread cannot raise its own priority again
@@ -377,12 +378,15 @@ function isOfDatabase({ code }: AppError): boolean {
   return code.startsWith('postgres_') || code === 'disk_full' || code === 'tip_changed';
 }
 
-/** Errors of a run that is being ended: the signal itself, or something that is being closed too. */
+/** Whether a failure comes from the end of the run: the signal itself, or a part that is being closed. */
 function isInterruption(failure: unknown): boolean {
   return failure instanceof AppError || (failure instanceof Error && failure.name === 'AbortError');
 }
 
-/** Another process wrote despite the lock, or a person changed the tables. */
+/**
+ * Throws if the stored tip is not the remembered one: another process wrote despite the lock, or a person changed the
+ * tables.
+ */
 function checkTip(remembered: BlockRef | null, stored: BlockRef | null): void {
   const isSame =
     remembered === null || stored === null

@@ -16,8 +16,8 @@ export const batchBounds: BatchBounds = {
   envelopesMax: 10_000,
   // Empty blocks still cost a row each; this many are far less than a second's work.
   blocksMax: 1000,
-  // Less than the pool of buffers keeps idle (`idleBytesMax`, 48 MB), so that the buffers of a batch are all used again.
-  // The buffers of four usual blocks, of 2 MB with their spent outputs and columns, are 20 MB.
+  // Less than the idle buffers of the pool (`idleBytesMax`, 48 MB), so that all buffers of a batch are used again. The
+  // buffers of four usual blocks, of 2 MB with their spent outputs and columns, are 20 MB.
   heldBytesMax: 32 * 1024 * 1024,
 };
 

@@ -22,7 +22,7 @@ export interface KnownEnds {
   readonly isOneRun: boolean;
 }
 
-/** Where the indexed chain begins and ends; null: nothing is indexed. */
+/** Both ends of the indexed chain; null: nothing is indexed. */
 export async function knownEnds(client: pg.ClientBase): Promise<KnownEnds | null> {
   const { rows } = await client.query<{
     lowest: Height;

@@ -1,20 +1,21 @@
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { BytesToCome, type ComingBlocks } from './bytes-to-come.ts';
 
-/** What a follower has applied so far. */
+/** The blocks that a follower has applied so far. */
 export interface AppliedBlocks {
   readonly blocks: number;
   readonly bytes: number;
 }
 
-/** The size of the blocks of a load that are still to come, for the time that it takes. */
+/** The size of the remaining blocks of a load, for the estimate of its duration. */
 export class LoadSizes {
   #load: { readonly blocksBefore: number; readonly count: number } | null = null;
-  /** Of the same load; null: its sizes are unknown, or on their way. */
+  /** Sizes of the same load; null: unknown, or not read yet. */
   #toCome: BytesToCome | null = null;
 
   /**
-   * A load begins or goes on. Asks for sizes beside it; of a source without them, the mean of the blocks so far counts.
+   * Begins or continues a load. Reads sizes in the background; for a source without them, the mean of the blocks so far
+   * counts.
    *
    * @param blocksBefore applied before these
    */
@@ -32,7 +33,7 @@ export class LoadSizes {
     );
   }
 
-  /** Null: unknown. */
+  /** Estimated bytes of the remaining blocks; null: unknown. */
   bytesLeft({ blocks, bytes }: AppliedBlocks, blocksLeft: number): number | null {
     if (blocksLeft === 0) return 0;
     const [load, toCome] = [this.#load, this.#toCome];

@@ -15,8 +15,8 @@ import {
 import { type KnownEnds, knownRefs, workOfHeader } from './known-blocks.ts';
 
 /**
- * Headers per request: what a node gives in one REST answer. They are also the refs of one round: some 400 bytes
- * each. At the end of a round the look-ahead runs empty for some milliseconds of its seconds.
+ * Headers per request: as many as a node gives in one REST answer. They are also the refs of one round: some 400 bytes
+ * each. At the end of a round the look-ahead idles for a few milliseconds of several seconds.
  */
 const pageHeaders = 2000;
 /** A chain that changes this often between the pages of one plan is read again later. */
@@ -25,7 +25,7 @@ export type Steps = Extract<Plan, { kind: 'steps' }>;
 
 export interface Planned {
   readonly plan: Exclude<Plan, { kind: 'needHeaders' }>;
-  /** Their best block at that moment; null: the source has no block. */
+  /** The source's best block at that moment; null: the source has no block. */
   readonly sourceTip: BlockRef | null;
 }
 
@@ -52,7 +52,7 @@ export async function makePlan(
   throw new AppError('node_answer_invalid', `The headers of ${source.name} do not form a chain.`);
 }
 
-/** What a source tells of its chain, part by part. Null: its chain has changed since the earlier parts. */
+/** A source's chain, read part by part. Null: it has changed since the earlier parts. */
 interface TheirChain {
   /** Whether each of its blocks vouches for those below it, down to our lowest one. */
   isOneRunFrom(lowest: Height): boolean;
@@ -65,7 +65,7 @@ interface TheirChain {
   tip(): Promise<BlockRef | null>;
 }
 
-/** Null where their chain changed in the meantime. */
+/** Reads pages until a plan is made; null: their chain changed in the meantime. */
 async function decide(
   client: pg.ClientBase,
   ends: KnownEnds | null,
@@ -112,7 +112,7 @@ function weighed(
   };
 }
 
-/** A folder: its chain was read when it was opened. */
+/** The chain of a folder, read when it was opened. */
 class RestingChain implements TheirChain {
   readonly isComplete = true;
   readonly #source: BlockSource;
@@ -147,8 +147,8 @@ class RestingChain implements TheirChain {
 }
 
 /**
- * A node: its headers are requested page by page, and must fit those already returned. A page that ends early ends at
- * the tip of the node. Its chain begins at the start of its island: lower blocks hold no inscriptions.
+ * The chain of a node: its headers are requested page by page, and must fit those already returned. A page that ends
+ * early ends at the node's tip. The chain begins at the start of its island: lower blocks hold no inscriptions.
  */
 class LiveChain implements TheirChain {
   isComplete = false;
@@ -162,7 +162,7 @@ class LiveChain implements TheirChain {
     this.#signal = signal;
   }
 
-  /** A node has all blocks, so our chain must not lack any that matters. */
+  /** True if our chain lacks no block that matters: a node has all blocks. */
   isOneRunFrom(lowest: Height): boolean {
     return lowest <= networks[this.#source.network].firstInscriptionHeight;
   }

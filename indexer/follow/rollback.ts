@@ -10,11 +10,11 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 export interface RollbackOptions {
   readonly pool: pg.Pool;
   readonly network: NetworkName;
-  /** The highest block that is kept; -1: none. */
+  /** The highest block that is kept; -1: no block. */
   readonly height: Height;
   readonly signal: AbortSignal;
   readonly undoHooks?: readonly UndoHook[];
-  /** As `openPast` of `FollowOptions` gives it. */
+  /** The past that `openPast` of `FollowOptions` gives. */
   readonly past?: PastChain | undefined;
   /** Called after each block that was taken back. */
   readonly onUndone?: (ref: BlockRef) => void;
@@ -23,7 +23,7 @@ export interface RollbackOptions {
 export interface RollbackSummary {
   /** Number of blocks taken back. */
   readonly blocks: number;
-  /** The tip that is left; null: no block is left. */
+  /** The remaining tip; null: no block remains. */
   readonly tip: BlockRef | null;
 }
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 
-/** Interval of writes without a change: from a much older row, readers know that no process maintains it. */
+/** Interval of writes without a change. A much older row shows readers that no process maintains it. */
 const writeEveryMs = 3000;
-/** At its end the process waits no longer than this for a database that may be gone. */
+/** How long the process waits at its end for a database that may be gone. */
 const lastWriteMs = 2000;
 
 /** Stores the status of the indexing process, replacing the previous one. */
@@ -34,9 +34,9 @@ export async function writeFollowerStatus(
 }
 
 /**
- * Keeps the row fresh: writes every change, and also every few seconds. A failed write is retried with the next one:
- * an unwritable database is the very problem that the row would report. Only the process with the writer's lock may
- * use it.
+ * Keeps the row fresh: writes every change, and also every few seconds. A failed write is retried with the next one,
+ * because an unwritable database is the very problem that the row would report. Only the process with the writer's lock
+ * may use it.
  */
 export class StatusRow {
   readonly #pool: pg.Pool;
@@ -55,7 +55,7 @@ export class StatusRow {
     this.#timer.unref();
   }
 
-  /** True: this process has the lock. False: another one may have it, and reports its own status. */
+  /** Sets whether this process has the lock. Without it, another process may have it and report its own status. */
   keep(isKept: boolean): void {
     this.#isKept = isKept;
   }

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Short compared to the work for a block at the tip; it is the most that it delays one. */
+/**
+ * Interval of checks, and so the longest delay of background work for a block at the tip. Short compared to the work
+ * for that block.
+ */
 const lookEveryMs = 50;
 
 /** Whether the writer of this process is applying blocks: background work waits for them. */
@@ -11,7 +14,7 @@ export class WriterActivity {
     return this.#isBusy;
   }
 
-  /** Busy while `work` runs. */
+  /** Runs `work`, and counts as busy meanwhile. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#isBusy = true;
     try {

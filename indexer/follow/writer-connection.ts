@@ -16,14 +16,14 @@ import type { FollowOptions } from './follow-options.ts';
 /** How often a standby process checks whether the active one is gone. */
 const standbyEveryMs = 1000;
 /**
- * The default of the setting EVENTS_KEEP_BLOCKS: a day, more than any reorganisation takes back. A text is half txids,
- * which do not compress: in a first load, storing a text costs a tenth of the work on its block.
+ * The default of the setting EVENTS_KEEP_BLOCKS: a day, more than any reorganisation takes back. Half of a text is
+ * txids, which do not compress: in a first load, storing a text costs a tenth of the work on its block.
  */
 const eventsKeepBlocksDefault = 144;
 
 export interface WriterEvents {
   readonly onCommit: (committed: Committed) => void;
-  /** The writer's lock was taken, or another process has it. */
+  /** Called when the writer's lock was taken, or another process has it. */
   readonly onLock: (isHeld: boolean) => void;
   /** The height of the source's best block. */
   readonly tipHeight: () => number;
@@ -54,7 +54,7 @@ export class WriterConnection {
     return this.#writer === null;
   }
 
-  /** Takes the lock (waiting for it where the options say so), completes old rows, and reads the writer's memory. */
+  /** Takes the lock (waiting for it if the options say so), completes old rows, and reads the writer's memory. */
   async open(): Promise<Open> {
     const { source, signal } = this.#options;
     this.#session ??= await this.#openSession();

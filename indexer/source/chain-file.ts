@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networkNames } from '#kernel/primitives/network.ts';
 
-/** File names hold heights of up to seven digits: enough for more than a century. */
+/** Highest height in file names, seven digits: enough for more than a century. */
 const heightMax = 9_999_999;
 
 const height = Type.Integer({ minimum: 0, maximum: heightMax });
@@ -17,11 +17,11 @@ const headers = Type.Array(Type.Object({ height, hash }));
 /** `chain.json` of a block folder (docs/architecture.md, "Block folders"). Other keys are ignored. */
 const chainFile = Type.Object({
   network: Type.Enum([...networkNames]),
-  /** The best chain, ascending; needed where two files share a height. */
+  /** The best chain, ascending; needed if two files have the same height. */
   headers: Type.Optional(headers),
-  /** Blocks are left out: each run of consecutive blocks is an island. */
+  /** Blocks are missing: each run of consecutive blocks is an island. */
   gaps: Type.Optional(Type.Boolean()),
-  /** Other branches whose blocks are among the files, as information: `--tip` finds them by itself. */
+  /** Other branches among the files, as information: `--tip` finds them by itself. */
   staleBranches: Type.Optional(
     Type.Array(Type.Object({ tip: Type.Optional(hash), headers: Type.Optional(headers) })),
   ),
@@ -46,7 +46,7 @@ const chainFile = Type.Object({
 export type ChainFile = Static<typeof chainFile>;
 const validator = Compile(chainFile);
 
-/** Reads `chain.json`. Throws `folder_invalid` where it is missing, is not JSON, or lacks what it must have. */
+/** Reads `chain.json`. Throws `folder_invalid` if it is missing, is not JSON, or lacks required fields. */
 export async function readChainFile(dir: string): Promise<ChainFile> {
   const path = join(dir, 'chain.json');
   let text: string;
@@ -67,7 +67,7 @@ export async function readChainFile(dir: string): Promise<ChainFile> {
   return value;
 }
 
-/** Describes what was found instead of a folder with a chain.json. */
+/** Describes the content of a folder without a chain.json. */
 async function missingOf(dir: string): Promise<string> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) =>
     error.code === 'ENOENT' ? null : ([] as string[]),

@@ -7,7 +7,7 @@ export class DistinctInputs {
   /** Outpoints that share their bits with another: crafted ones, which are compared in full. */
   readonly #others = new Set<string>();
 
-  /** Offset of the first outpoint that the block spends a second time; -1: there is none. */
+  /** Offset of the first outpoint that the block spends a second time; -1: there is no such outpoint. */
   findDoubled(block: Uint8Array, { inputAt, inputCount }: BlockLayout): number {
     this.#seen.clear();
     this.#others.clear();

@@ -9,7 +9,7 @@ import type { FolderListing, ListedBlock } from './folder-listing.ts';
 const headerLength = 80;
 const parentAt = 4;
 
-/** The best chain of a folder: `headers` if given, else the files, if no two share a height. */
+/** The best chain of a folder: `headers` if given, else the files, if no two have the same height. */
 export function bestChain(dir: string, file: ChainFile, listing: FolderListing): ListedBlock[] {
   const chain =
     file.headers === undefined
@@ -20,9 +20,8 @@ export function bestChain(dir: string, file: ChainFile, listing: FolderListing):
 }
 
 /**
- * The chain that ends in the block `tip`: from its file down along the parents that the headers name, to where it
- * joins the best chain, or to the lowest block in the folder. With gaps, the best chain's blocks below an island
- * stay.
+ * The chain that ends in the block `tip`: from its file down along the parents that the headers name, to the best chain
+ * or to the lowest block in the folder. With gaps, the best chain's blocks below an island stay.
  */
 export async function chainTo(
   dir: string,
@@ -49,7 +48,7 @@ export async function chainTo(
   return chain;
 }
 
-/** With gaps: the best chain's blocks below the block at which another branch begins. */
+/** Blocks of the best chain below the first block of another branch, in a folder with gaps. */
 function islandsBelow(
   best: readonly ListedBlock[],
   lowest: ListedBlock | undefined,

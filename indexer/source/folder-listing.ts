@@ -12,7 +12,7 @@ export interface ListedBlock {
 
 /** The contents of `blocks/`, by name alone. */
 export interface FolderListing {
-  /** Block files by height; null where the caller did not ask for them. */
+  /** Block files by height; null: not requested. */
   readonly byHeight: ReadonlyMap<Height, readonly BlockHashHex[]>;
   /** The file name of a block, in both `blocks/` and `spent/`. */
   fileName(height: Height, hash: BlockHashHex): string;

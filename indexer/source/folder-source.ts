@@ -24,8 +24,9 @@ import { bestChain, chainTo } from './folder-chain.ts';
 import { type FolderListing, listFolder } from './folder-listing.ts';
 
 /**
- * A block has at most 24,390 inputs (41 bytes each, of a million without witnesses), and no output with a script of
- * more than 10,000 bytes can be spent: this is that many of the longest outputs, with their values and counts.
+ * Maximum bytes of a block's spent outputs. A block has at most 24,390 inputs (41 bytes each, of a million without
+ * witnesses), and outputs with a script of more than 10,000 bytes cannot be spent. So this is that many outputs of the
+ * longest kind, with their values and counts.
  */
 const spentLengthMax = 24_390 * (8 + 3 + 10_000) + 1_000_000;
 
@@ -35,10 +36,10 @@ export interface FolderSourceOptions {
 }
 
 /**
- * A chain at rest: a folder with `chain.json`, `blocks/` and, where the outputs that blocks spend are known, `spent/`
- * (docs/architecture.md, "Block folders"). The folder is listed once, here; files are read on demand. Nothing in it
- * is trusted: blocks are checked before they are applied. Throws `folder_invalid`, and with a tip `block_truncated`
- * or `block_unavailable` for a header on the way down.
+ * A chain at rest: a folder with `chain.json`, `blocks/` and, if spent outputs are known, `spent/`
+ * (docs/architecture.md, "Block folders"). The folder is listed once, here; files are read on demand. Its content is
+ * not trusted: blocks are checked before they are applied. Throws `folder_invalid`, and with a tip `block_truncated` or
+ * `block_unavailable` for a header on the way down.
  */
 export async function openFolderSource(dir: string, options: FolderSourceOptions = {}): Promise<BlockSource> {
   const file = await readChainFile(dir);
@@ -47,12 +48,12 @@ export async function openFolderSource(dir: string, options: FolderSourceOptions
     options.tip === undefined
       ? bestChain(dir, file, listing)
       : await chainTo(dir, file, listing, checkedTip(options.tip));
-  // treated as a chain of its own, an empty folder would mean: take everything back
+  // an empty folder as a chain of its own would mean: take everything back
   if (chain.length === 0) throw new AppError('folder_invalid', `There are no blocks in ${dir}.`, { dir });
   const refs = chain.map(({ height, hash }): BlockRef => ({ height, hash: bytesOfHash(hash) }));
   const islands = islandsOf(dir, file, refs);
   return {
-    // strangers see it: the folder's own name, not where it is
+    // strangers see this name: it has only the folder's own name, not its path
     name: `folder ${nameOf(dir)}`,
     network: file.network,
     trusted: false,
@@ -137,7 +138,7 @@ async function readBlock(
   return { ref, bytes, spentOutputs, spentHeights: null };
 }
 
-/** Reads a file into one buffer; null where it does not exist. */
+/** Reads a file into one buffer; null: the file does not exist. */
 async function readWhole(
   path: string,
   lengthMax: number,
@@ -169,7 +170,7 @@ async function readWhole(
   }
 
   function failure(code: ErrorCode, message: string, cause?: unknown): AppError {
-    // its place goes to the log alone
+    // the full path goes to the log only
     const shown = join(nameOf(dirname(dirname(path))), basename(dirname(path)), basename(path));
     return new AppError(code, `${shown} ${message}.`, { ...what, path }, cause);
   }

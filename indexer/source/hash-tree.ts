@@ -51,9 +51,9 @@ export class HashTree {
   }
 
   /**
-   * Reduces the leaves to their root, which is then the first 32 bytes. False where two neighbours of a level are
-   * equal: the last leaves may have been duplicated to make another list with the same root (CVE-2012-2459), and
-   * Bitcoin Core refuses such a block whatever its root is (consensus/merkle.cpp `ComputeMerkleRoot`, `mutated`).
+   * Reduces the leaves to their root, which is then the first 32 bytes. False if two neighbours of a level are equal:
+   * the last leaves may have been duplicated to make another list with the same root (CVE-2012-2459). Bitcoin Core
+   * refuses such a block whatever its root is (consensus/merkle.cpp `ComputeMerkleRoot`, `mutated`).
    */
   fold(): boolean {
     const { leaves } = this;
@@ -66,7 +66,7 @@ export class HashTree {
       }
       if (count % 2 === 1)
         leaves.copyWithin(count * hashLength, (count - 1) * hashLength, count * hashLength);
-      // a node is only written where its inputs were already read
+      // a node is only written over inputs that were already read
       for (let node = 0; node < (count + 1) >> 1; node++) {
         lanes.add(leaves, node * 2 * hashLength, 2 * hashLength, node);
       }

@@ -8,9 +8,11 @@ import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { askChainInfo, fieldsOf, invalidAnswer } from '#node/node-answers.ts';
 
-/** Reorganisations are at least seconds apart: a chain that changes at each of this many looks is not a chain. */
+/**
+ * Maximum reads of a changing chain. Reorganisations are at least seconds apart, so more changes mean a broken node.
+ */
 const looksMax = 20;
-/** How far below an invalid tip a block is searched: deeper than any reorganisation of a real network. */
+/** Depth below an invalid tip in which a block is searched: deeper than any reorganisation of a real network. */
 const invalidDepthMax = 2016;
 
 /** The best block of a node. Throws as NodeRpc does. */
@@ -21,7 +23,7 @@ export async function tipOf(rpc: NodeRpc, signal?: AbortSignal): Promise<BlockRe
   return { height: blocks, hash };
 }
 
-/** The size of the block at a height of its best chain; null where the node does not tell. Throws as NodeRpc does. */
+/** The size of the block at a height of its best chain; null: the node does not give it. Throws as NodeRpc does. */
 export async function sizeAt(rpc: NodeRpc, height: Height, signal: AbortSignal): Promise<number | null> {
   const options = { signal };
   const hash = await rpc.call<unknown>('getblockhash', [height], options);
@@ -31,8 +33,8 @@ export async function sizeAt(rpc: NodeRpc, height: Height, signal: AbortSignal):
 }
 
 /**
- * Up to `count` headers of the best chain from a height on, each naming the one before it as its parent. They are
- * read in pages: if the chain changes between two pages, all are read again.
+ * Up to `count` headers of the best chain from a height on, each naming the one before it as its parent. They are read
+ * in pages: if the chain changes between two pages, all are read again.
  */
 export async function headersOfOneMoment(
   node: BitcoinNode,
@@ -63,7 +65,7 @@ export async function headersOfOneMoment(
   });
 }
 
-/** Whether there is no block above the last header because it is the tip, not because the chain was reorganised. */
+/** Whether the last header is the tip, not a block that a reorganisation removed. */
 async function isStillBest(
   node: BitcoinNode,
   last: HeaderRef | undefined,
@@ -78,7 +80,7 @@ const isParent = (hash: BlockHash, header: Uint8Array): boolean =>
   Buffer.compare(hash, header.subarray(4, 36)) === 0;
 
 /**
- * Whether a block is, or lies below, a tip that the node calls invalid, on a branch of its own. A node has the valid
+ * Whether a block is a tip that the node calls invalid, or is below one, on a branch of its own. A node has the valid
  * block with the most work on its best chain, so callers ask this about a block with more work than the node's tip.
  */
 export async function isOfInvalidBranch(

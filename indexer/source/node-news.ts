@@ -1,6 +1,6 @@
 import type { NodeMessage, NodeMessages } from '#kernel/contracts/node.ts';
 
-/** Remembers news of a node's chain until someone asks, so that no news is lost while the caller works. */
+/** Remembers news of a node's chain until it is taken, so that no news is lost while the caller works. */
 export class NodeNews {
   readonly #stopListening: () => void;
   #isFresh = false;

@@ -29,7 +29,7 @@ const bitsAt = 72;
 const witnessScaleFactor = 4;
 
 /**
- * From this height on, a block whose coinbase commits to witnesses has a witness in its coinbase (Bitcoin Core
+ * Height from which on a block whose coinbase commits to witnesses has a witness in its coinbase (Bitcoin Core
  * kernel/chainparams.cpp `SegwitHeight`).
  */
 const segwitHeights: Readonly<Record<NetworkName, number>> = {
@@ -45,11 +45,11 @@ const commitmentHead = Buffer.from('6a24aa21a9ed', 'hex');
 const commitmentLengthMin = 38;
 
 /**
- * Whether the bytes are the block that they claim to be. The header hashes to the expected hash, with the proof of
- * work that it states and its network requires. The transactions match its merkle root, none duplicated
- * (CVE-2012-2459). Their witnesses match the coinbase's commitment (BIP 141), and without one there are none. No two
- * inputs spend the same output. Then the hash vouches for every byte of the block. Signatures, amounts and the link
- * to the parent are not checked.
+ * Whether the bytes are the block that they claim to be. The header hashes to the expected hash, with the proof of work
+ * that it states and its network requires. The transactions match its merkle root, without duplicates (CVE-2012-2459).
+ * Their witnesses match the coinbase's commitment (BIP 141); without a commitment there are no witnesses. No two inputs
+ * spend the same output. Then the hash vouches for every byte of the block. Signatures, amounts and the link to the
+ * parent are not checked.
  *
  * Cost: the bytes twice through sha256 (txid and wtxid), and two small hashes per transaction for each tree.
  *
@@ -92,7 +92,7 @@ function verifyTransactions(
   if (hashes.weight > blockWeightMax) {
     return { ok: false, code: 'block_oversized', at: block.length, message: 'the block is too heavy' };
   }
-  // they are needed again, and the tree overwrites them
+  // later steps need the txids, and the tree overwrites them
   txids.flush();
   layout.keepTxids(txids.leaves);
   const distinct = txids.fold();
@@ -105,7 +105,7 @@ function verifyTransactions(
   return verifyWitnesses(block, layout, hashes.anyWitness, claim) ?? { ok: true };
 }
 
-/** For callers that do not need the layout. */
+/** Layout for callers that do not need it. */
 const kept = new BlockLayout();
 /** The trees of the current block, kept to reuse their memory. */
 const txids = new HashTree();
@@ -138,7 +138,7 @@ function hashTransactions(block: Uint8Array, layout: BlockLayout): { weight: num
   return { weight: strippedLength * (witnessScaleFactor - 1) + block.length, anyWitness };
 }
 
-/** BIP 141 as Bitcoin Core's `CheckWitnessMalleation` (validation.cpp) reads it. */
+/** Checks witnesses as Bitcoin Core's `CheckWitnessMalleation` (validation.cpp) does for BIP 141. */
 function verifyWitnesses(
   block: Uint8Array,
   layout: BlockLayout,

@@ -3,7 +3,7 @@ import { breakAt, broken, compactSizeAt, compactSizeLength, longCompactSize } fr
 
 /**
  * The structure of transactions as the network serialises them (BIP 144, Bitcoin Core primitives/transaction.h
- * `UnserializeTransaction`): the one place that reads it. Everything else goes by the offsets that are found here.
+ * `UnserializeTransaction`). Only this file reads it; all other code uses the offsets that are found here.
  *
  *     version            4 bytes
  *     marker, flag       00 01, only with witnesses
@@ -25,26 +25,26 @@ const witnessFlag = 1;
 /** The first byte of an annex, the last item of a taproot witness (BIP 341). */
 export const annexPrefix = 0x50;
 
-/** The minimum size of each: a count that claims more of them than fit is refused before memory is allocated. */
+/** The minimum size of each part: a count that does not fit the bytes is refused before memory is allocated. */
 const transactionLengthMin = 10;
 const inputLengthMin = outpointLength + 1 + sequenceLength;
 const outputLengthMin = valueLength + 1;
 
-/** A usual block has fewer. */
+/** Initial room, more than a usual block needs. */
 const blockRows = { transactions: 1 << 13, inputs: 1 << 14 };
 /** Usual bytes of a transaction, and of an input with its witness. */
 const usualTransactionBytes = 400;
 const usualInputBytes = 150;
-/** Room for a block that is read once: by its length, at most that of a usual block. It grows where it has more. */
+/** Initial room for a block that is read once: by its length, at most that of a usual block. It grows if needed. */
 export const roomForOnce = (blockBytes: number): { transactions: number; inputs: number } => ({
   transactions: Math.min(blockRows.transactions, Math.ceil(blockBytes / usualTransactionBytes)),
   inputs: Math.min(blockRows.inputs, Math.ceil(blockBytes / usualInputBytes)),
 });
-/** For a single transaction. */
+/** Initial room for a single transaction. */
 export const oneTransaction = { transactions: 1, inputs: 8 };
 
 /**
- * Where everything is in a block, as columns of offsets; the inputs of all transactions are consecutive. Reusable: it
+ * Places of all parts of a block, as columns of offsets; the inputs of all transactions are consecutive. Reusable: it
  * keeps the memory of the largest block.
  */
 export class BlockLayout {
@@ -53,13 +53,13 @@ export class BlockLayout {
   /** The largest value of a single output. */
   maxOutputValue = 0;
   /**
-   * End of the first transaction that has marker and flag but no witness item, which Bitcoin Core refuses
-   * ("Superfluous witness record"); -1: there is none. ord's own test vectors have such transactions, so this is
+   * End of the first transaction that has marker and flag but no witness item, which Bitcoin Core refuses ("Superfluous
+   * witness record"); -1: there is no such transaction. ord's own test vectors have such transactions, so this is
    * recorded as a fact, not as a break.
    */
   emptyWitnessAt = -1;
 
-  /** Per transaction; `start` and `firstInput` have one more element: the end of the last. */
+  /** Start of each transaction; `start` and `firstInput` have one more element: the end of the last. */
   start: Uint32Array<ArrayBuffer>;
   /** Offset of the input count: after marker and flag if present. */
   inputsAt: Uint32Array<ArrayBuffer>;
@@ -72,16 +72,17 @@ export class BlockLayout {
   outputValue: Float64Array<ArrayBuffer>;
 
   /**
-   * Per transaction: its txid, 32 bytes each. Null: nobody has hashed them (`keepTxids`), so who needs them must.
+   * Txid of each transaction, 32 bytes each. Null: not hashed yet (`keepTxids`), so callers that need them must hash
+   * them.
    */
   txids: Uint8Array<ArrayBuffer> | null = null;
   #txidRoom = new Uint8Array(0);
 
-  /** Per input: the outpoint's 36 bytes. */
+  /** Offset of the outpoint's 36 bytes of each input. */
   inputAt: Uint32Array<ArrayBuffer>;
   /**
-   * The script that ord reads: the second-last item of the witness, not counting an annex, whatever was spent
-   * (rust-bitcoin `Witness::taproot_leaf_script`). Start and end; the start is 0 where there is none.
+   * The script that ord reads, by input: the second-last item of the witness, not counting an annex, for any spent
+   * output (rust-bitcoin `Witness::taproot_leaf_script`). Start and end; start 0: there is no script.
    */
   scriptAt: Uint32Array<ArrayBuffer>;
   scriptEnd: Uint32Array<ArrayBuffer>;
@@ -99,7 +100,7 @@ export class BlockLayout {
     this.scriptEnd = new Uint32Array(inputs);
   }
 
-  /** Reads a block. Returns the offset after its last transaction, or `broken`: `breakFound` tells why. */
+  /** Reads a block. Returns the offset after its last transaction, or `broken`: `breakFound` has the reason. */
   readBlock(block: Uint8Array): number {
     const count = compactSizeAt(block, headerLength, block.length);
     if (count < 0) return broken;

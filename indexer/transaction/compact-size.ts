@@ -1,10 +1,10 @@
 /**
  * Bitcoin's variable-length counts (serialize.h, `ReadCompactSize`): one byte below 0xfd, else a prefix and 2, 4 or 8
- * bytes, little endian, always in the shortest form. Plain functions over offsets: they are inlined into the loops of
+ * bytes, little endian, always in the shortest form. Plain functions over offsets, which are inlined into the loops of
  * the parser.
  */
 
-/** Returned instead of a value or an offset where the bytes are broken; `breakFound` tells how. */
+/** Returned instead of a value or an offset if the bytes are broken; `breakFound` has the reason. */
 export const broken = -1;
 
 export type BreakKind = 'truncated' | 'not-shortest' | 'unknown-flag';
@@ -26,7 +26,7 @@ export function compactSizeLength(first: number): number {
   return first === 0xfe ? 5 : 9;
 }
 
-/** The compact size at `at`; `broken` where it exceeds `end` or is not in its shortest form. */
+/** The compact size at `at`; `broken` if it exceeds `end` or is not in its shortest form. */
 export function compactSizeAt(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return breakAt('truncated', end);
   const first = bytes[at]!;
@@ -34,8 +34,8 @@ export function compactSizeAt(bytes: Uint8Array, at: number, end: number): numbe
 }
 
 /**
- * Offset after a run of bytes, such as a script, whose length is the compact size at `at`; `broken` where it exceeds
- * `end` or the length is not in its shortest form.
+ * Offset after a run of bytes, such as a script, whose length is the compact size at `at`; `broken` if it exceeds `end`
+ * or the length is not in its shortest form.
  */
 export function sizedEnd(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return breakAt('truncated', end);
@@ -71,7 +71,7 @@ export function longCompactSize(bytes: Uint8Array, at: number, end: number): num
   return breakAt('not-shortest', at);
 }
 
-/** The compact size at `at`, in bytes that were already checked: nothing is checked here. */
+/** The compact size at `at`, in bytes that were already checked: there are no checks here. */
 export function knownCompactSize(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!;
   return first < 0xfd ? first : knownLongCompactSize(bytes, at);
@@ -84,7 +84,7 @@ export function afterSized(bytes: Uint8Array, at: number): number {
   return at + compactSizeLength(first) + knownLongCompactSize(bytes, at);
 }
 
-/** No block has 2^32 elements or bytes: sizes of eight bytes never occur. */
+/** The rest of a compact size. No block has 2^32 elements or bytes, so sizes of eight bytes never occur. */
 function knownLongCompactSize(bytes: Uint8Array, at: number): number {
   const low = bytes[at + 1]! | (bytes[at + 2]! << 8);
   if (bytes[at] === 0xfd) return low;

@@ -51,8 +51,8 @@ export function fingerprintOutpoint(view: DataView, at: number, key: Fingerprint
 }
 
 /**
- * What the txid at `at` gives to the low half of the fingerprints of its outputs, which `lowOfOutput` completes: once
- * for all outputs of a transaction.
+ * The part of a txid (at `at`) in the low half of fingerprints, which `lowOfOutput` completes: computed once for all
+ * outputs of a transaction.
  */
 export function lowOfTxid(view: DataView, at: number, { words }: FingerprintKey): number {
   let low = words[9]!;
@@ -107,7 +107,7 @@ export function fingerprintOutpoints(
   }
 }
 
-/** As `chain.locations.outpoint_fingerprint` holds it: a signed bigint, in decimal digits. */
+/** A fingerprint as stored in `chain.locations.outpoint_fingerprint`: a signed bigint, in decimal digits. */
 export function storedFingerprint(low: number, high: number): string {
   return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();
 }

@@ -29,7 +29,7 @@ export interface RawTransaction {
   readonly inputs: readonly RawInput[];
   readonly outputs: readonly RawOutput[];
   readonly txid: Txid;
-  /** BIP 141. */
+  /** Weight of BIP 141. */
   readonly weight: number;
   /** Its complete bytes. */
   readonly bytes: Uint8Array;
@@ -81,7 +81,7 @@ export class RawTransactions {
     return start[tx + 1]! - start[tx]!;
   }
 
-  /** BIP 141: all bytes except marker, flag and witnesses count four times. */
+  /** Weight of BIP 141: all bytes except marker, flag and witnesses count four times. */
   weight(tx: number): number {
     const { inputsAt, outputsEnd } = this.#layout;
     const size = this.size(tx);

@@ -18,7 +18,7 @@ export function transactionId(bytes: Uint8Array, start: number, outputs: number,
   return strippedHash(bytes, start, walk.end(), end);
 }
 
-/** The same where the end of the outputs is known. */
+/** The same with a known end of the outputs. */
 export function strippedHash(bytes: Uint8Array, start: number, outputsEnd: number, end: number): Txid {
   if (!hasMarker(bytes, start)) return trustedTxid(doubleSha256(bytes.subarray(start, end)));
   const bodyAt = start + versionLength + markerLength;

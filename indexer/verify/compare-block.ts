@@ -22,7 +22,7 @@ const keyColumns: Readonly<Record<BatchTable, number>> = {
   parents: 2,
   locations: 3,
 };
-/** The time at which a block was parsed: the only column that depends on no fact. */
+/** Columns that differ between runs: the time at which a block was parsed is the only one. */
 const unequalColumns: ReadonlySet<string> = new Set(['parsed_at']);
 const integerLengths: ReadonlySet<number> = new Set([1, 2, 4, 8]);
 const byteColumns =
@@ -59,7 +59,7 @@ export async function compareBlock(
   return differences;
 }
 
-/** The stored rows of a table that a block wrote; null: it wrote none and could not have. */
+/** Query of the stored rows of a table that a block wrote; null: it cannot have written any. */
 function rowsOf(name: BatchTable, height: Height, { before, after, left }: Batch): string | null {
   const keys = (column: string): string =>
     `${column} >= ${before.counters.nextKey} AND ${column} < ${after.counters.nextKey}`;
@@ -83,7 +83,7 @@ function rowsOf(name: BatchTable, height: Height, { before, after, left }: Batch
   }
 }
 
-/** What later blocks ended or spent counts as there. */
+/** Columns as they were before later blocks: an end or a spend by one of them counts as absent. */
 function storedColumns(columns: string, height: Height): string {
   return columns.replaceAll(
     /spent_(?:height|tx_index)/gu,
@@ -227,7 +227,7 @@ async function compareHash(
     row: `kind ${kind.number}, height ${height}`,
   };
   if (last?.height === height) return compareHashRow(row, sha256, last, previous);
-  // the chain of hashes begins with the first relevant block, and ends where a block is not fully known
+  // the chain of hashes begins with the first relevant block, and ends at a block that is not fully known
   const isDue = sha256 !== null && (height === firstHeight || last?.height === height - 1);
   return isDue ? [{ ...row, column: null, expected: 'a row', found: null }] : [];
 }

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 
-/** A row of a binary COPY: the bytes of each field, null where it is NULL. */
+/** A row of a binary COPY: the bytes of each field; null: NULL. */
 export type CopyRow = readonly (Buffer | null)[];
 
-/** PostgreSQL manual, COPY, "Binary Format": signature, flags, and an extension of no bytes. */
+/** Length of the header: signature, flags, and an extension of 0 bytes (PostgreSQL manual, COPY, "Binary Format"). */
 const fileHeaderLength = 19;
 const trailer = -1;
 

@@ -40,8 +40,8 @@ export interface ExplainOptions {
 }
 
 /**
- * Classifies again what a transaction of an indexed block moved. Only reads. Null: the block does not have the
- * transaction, or the source does not know what the block spends. Throws what the source throws.
+ * Classifies the moves of a transaction of an indexed block again. Only reads. Null: the block does not have the
+ * transaction, or the source does not know the spent outputs of the block. Throws the errors of the source.
  *
  * @param client in a snapshot that has the block
  */
@@ -75,7 +75,7 @@ export async function explainMoves(
   return found;
 }
 
-/** The table of sales, whose rows go to a function in place of the database. */
+/** The table of sales, with a function that receives its rows in place of the database. */
 const explaining = (add: (block: DerivedBlock) => void): DerivedTable => ({
   ...sales,
   begin: () => ({ add }),
@@ -98,7 +98,7 @@ function movesOf({ block, ledger, held }: DerivedBlock, txid: Txid): readonly Ex
   }));
 }
 
-/** The index of a transaction in its block; null: it is not there. */
+/** The index of a transaction in its block; null: not in the block. */
 function placeOf({ bytes, columns }: DerivedBlock['block'], txid: Txid): number | null {
   const { txStart, txOutputs } = columns;
   for (let tx = 0; tx < txOutputs.length; tx++) {

@@ -41,7 +41,7 @@ export interface VerifyOptions {
   readonly differencesMax: number;
   /** Worker threads, or threads that others use too; absent: one per core. */
   readonly threads?: number | ParseThreads;
-  /** Absent: that of inscriptions, and those of the derived tables. */
+  /** Kinds of events; absent: inscriptions and those of the derived tables. */
   readonly eventKinds?: readonly EventKind[];
   /** The database's setting: the longest text, decoded, that is made searchable. */
   readonly textMaxBytes?: number;
@@ -72,12 +72,12 @@ interface Stored {
 }
 
 /**
- * Recomputes every block of a range from the source, on the state that the tables had before it, and compares
- * everything that it would write with the tables. Only reads, each block in one snapshot of the database, so it may
- * run beside a follower. Over all blocks it also finds rows that belong to no block.
+ * Recomputes every block of a range from the source, on the state that the tables had before it, and compares all rows
+ * that it would write with the tables. Only reads, each block in one snapshot of the database, so it may run beside a
+ * follower. Over all blocks it also finds rows that belong to no block.
  *
- * Throws `network_mismatch`, `nothing_indexed`, `tip_changed` where blocks of the range are taken back meanwhile, and
- * what the source throws.
+ * Throws `network_mismatch`, `nothing_indexed`, `tip_changed` if blocks of the range are taken back meanwhile, and the
+ * errors of the source.
  */
 export async function verifyChain(options: VerifyOptions): Promise<Verified> {
   const client = await options.pool.connect();
@@ -175,7 +175,7 @@ async function verifyBlock(
 ): Promise<Found> {
   const { ref } = block;
   const states = await readDerivedStates(tx, tables);
-  // a table that is catching up, or is made anew, has the blocks up to its tip
+  // a table that is catching up or rebuilt has the blocks up to its tip
   const active = states.filter((state) => hasRowsOf(state, ref.height));
   const bytes = block.bytes.length;
   let made: RecomputedBlock;

@@ -6,7 +6,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { Laps } from '#kernel/stages/span.ts';
 
-/** The input of a worker: one block. The memory of `block`, `spent` and `into` is shared: nobody else writes it. */
+/** The input of a worker: one block. The memory of `block`, `spent` and `into` is shared: no one else writes it. */
 export interface ParseJob {
   readonly block: Uint8Array<SharedArrayBuffer>;
   /** The outputs that it spends (`SourceBlock.spentOutputs`); null: unknown. */
@@ -29,11 +29,11 @@ export interface ParseJob {
 
 /** The result. */
 export type ParseJobResult = ParseJobOutcome & {
-  /** The columns, where `into` is too small for them; null: they are in `into`, or the block is refused. */
+  /** The columns, if `into` is too small for them; null: they are in `into`, or the block is refused. */
   readonly columns: ArrayBufferLike | null;
   /** The requested facts; empty for a refused block. Their buffers are transferred. */
   readonly facts: EncodedFacts;
-  /** Where the job asked for them. */
+  /** Times of the stages, if the job asked for them. */
   readonly times?: JobTimes;
 };
 

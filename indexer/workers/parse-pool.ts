@@ -23,7 +23,7 @@ export interface ParsedBlock {
   readonly hasSpent: boolean;
   /** The facts that the pool was asked to read besides the columns. */
   readonly facts: BlockFacts;
-  /** Memory that it holds until it is released. */
+  /** Bytes of memory that the block holds until it is released. */
   readonly heldBytes: number;
   /** Returns the buffers of the block and of its columns to the pool: views of them must not be used afterwards. */
   release(): void;
@@ -32,8 +32,8 @@ export interface ParsedBlock {
 export interface ParsePoolOptions {
   /**
    * Maximum number of threads; absent: one for every two cores. A thread parses five times as fast as the writer and
-   * Postgres take blocks, and each further one compiles the same code again. Threads that are given are shared, keep
-   * their priority, and are not closed with the pool.
+   * Postgres take blocks, and each further one compiles the same code again. Given threads are shared, keep their
+   * priority, and are not closed with the pool.
    */
   readonly threads?: number | ParseThreads;
   /** The longest text, decoded, that is made searchable; absent: no limit. */
@@ -146,7 +146,10 @@ interface ParseContext {
   readonly columnsBytes: Map<number, number>;
 }
 
-/** Enough for the columns of the empty blocks with which a chain begins: a batch may hold a thousand of them. */
+/**
+ * Initial size: enough for the columns of the empty blocks with which a chain begins. A batch may hold a thousand of
+ * them.
+ */
 const columnsBytesFirst = 4 * 1024;
 
 async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock> {
@@ -212,7 +215,10 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
   };
 }
 
-/** The same bytes where the workers can read them in place: those of a source that did not use the pool are copied. */
+/**
+ * The same bytes in shared memory, where the workers can read them. Bytes of a source that did not use the pool are
+ * copied.
+ */
 function inShared(bytes: Uint8Array, buffers: BufferPool): Uint8Array<SharedArrayBuffer> {
   if (bytes.buffer instanceof SharedArrayBuffer) {
     return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);

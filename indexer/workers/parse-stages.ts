@@ -7,13 +7,13 @@ import type { ParseJobResult } from './parse-job.ts';
 const isFetch: IsMeant = ({ stage }) => stage === 'fetch';
 const isMain: IsMeant = ({ track }) => track === mainTrack;
 
-/** Records, if a recorder is given, what a pool does with blocks, and what it waits for. */
+/** Records a pool's work on blocks and its waits, if there is a recorder. */
 export class ParseStages {
   readonly #recorder: StageRecorder | null;
   #fetching = 0;
-  /** When the last read ended, and none has begun since. */
+  /** Time at which the last read ended, if no other has begun since. */
   #fetchedAt: number | null = null;
-  /** When each thread ended its last block. */
+  /** Time at which each thread ended its last block. */
   readonly #threads = new Map<number, number>();
 
   constructor(recorder: StageRecorder | null) {
@@ -24,7 +24,7 @@ export class ParseStages {
     return this.#recorder?.isDetailed === true;
   }
 
-  /** Reads a block from its source. */
+  /** Records the read of a block from its source. */
   async fetch(ref: BlockRef, read: () => Promise<SourceBlock>): Promise<SourceBlock> {
     const recorder = this.#recorder;
     if (recorder === null) return read();
@@ -47,7 +47,7 @@ export class ParseStages {
     }
   }
 
-  /** A block goes to the threads; the result is to be called with theirs. */
+  /** Records that a block goes to the threads. Call the result with theirs. */
   parsing({ height }: BlockRef, bytes: number): (result: ParseJobResult) => void {
     const recorder = this.#recorder;
     if (recorder === null) return () => undefined;
@@ -73,7 +73,7 @@ export class ParseStages {
     };
   }
 
-  /** The main thread needs a block; the result is to be called when it has it. */
+  /** Records that the main thread waits for a block. Call the result once it has the block. */
   blockWaited({ height }: BlockRef): () => void {
     const from = stageClock();
     const isOfBlock: IsMeant = (span) => span.height === height && span.track !== mainTrack;

@@ -4,7 +4,7 @@ import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 
 /**
  * Threads that parse blocks. Starting one takes a quarter of a second, and it reaches full speed only after some
- * hundred blocks: consecutive pools can share them.
+ * hundred blocks, so consecutive pools can share them.
  */
 export interface ParseThreads {
   readonly count: number;
@@ -17,14 +17,14 @@ export interface ParseThreadsOptions {
   readonly count: number;
   /** Other work of this process has precedence for the processor. */
   readonly isBackground: boolean;
-  /** Jobs that may wait for a thread: more are an error of the caller, which has a look-ahead. */
+  /** Jobs that may wait for a thread. More are an error of the caller, which has a look-ahead. */
   readonly queueMax: number;
 }
 
 export function startParseThreads({ count, isBackground, queueMax }: ParseThreadsOptions): ParseThreads {
   const workers = new Piscina<ParseJob, ParseJobResult>({
     filename: new URL('./parse.worker.ts', import.meta.url).href,
-    // all at once: in the quarter of a second that starting takes the writer's memory can be read
+    // all at once: they take a quarter of a second, in which the writer's memory can be read
     minThreads: count,
     maxThreads: count,
     maxQueue: Math.max(count ** 2, queueMax),

@@ -45,7 +45,7 @@ function resultOf(job: ParseJob, laps: Laps | null): ParseJobResult {
 
 const noFactsRead: EncodedFacts = new Map();
 
-/** Layout of the current block: it is read once, for everything that this thread does with the block. */
+/** Layout of the current block: read once, for all work of this thread on the block. */
 const layout = new BlockLayout();
 
 function readable(block: Uint8Array): Verification {

@@ -12,7 +12,7 @@ const hashLength = 32;
 /** Outputs of earlier blocks that a batch of blocks spends, as columns of an UPDATE. */
 export class SpentOutputs {
   count = 0;
-  /** The source has not checked the blocks' spends: a missing output is their fault, otherwise ours. */
+  /** The source has not checked the blocks' spends: a missing output is then their fault, otherwise ours. */
   isUnchecked = false;
   /** 32 bytes each. */
   #txid = new Uint8Array(0);
@@ -34,8 +34,8 @@ export class SpentOutputs {
   }
 
   /**
-   * Marks them as spent, in one statement. Every input of a valid chain spends an output, and the table has all of
-   * them. Throws `block_corrupt` for unchecked blocks, with the height of the first that spends a missing or already
+   * Marks the outputs as spent, in one statement. Every input of a valid chain spends an output, and the table has all
+   * outputs. Throws `block_corrupt` for unchecked blocks, with the height of the first that spends a missing or already
    * spent output.
    */
   async write(tx: pg.ClientBase): Promise<void> {
@@ -60,7 +60,10 @@ export class SpentOutputs {
     );
   }
 
-  /** Runs after the statement that marked the existing ones: each of them now has the height of one spend. */
+  /**
+   * The first height with a wrong spend. Call it after the statement that marked existing outputs: each of them has the
+   * height of one spend then.
+   */
   async #firstWrong(tx: pg.ClientBase): Promise<number> {
     // no join: the writer's session joins by index, row by row
     const { rows } = await tx.query<{ height: Height | null }>(
@@ -80,7 +83,7 @@ export class SpentOutputs {
        ) AS wrong`,
       [Buffer.from(this.#txid.buffer, 0, this.count * hashLength), this.#vout, this.#height],
     );
-    // a duplicated output is not in any list of missing ones
+    // an output spent twice is not among the missing ones
     return rows[0]?.height ?? this.#height[0]!;
   }
 }

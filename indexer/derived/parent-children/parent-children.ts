@@ -4,15 +4,14 @@ import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/i
 import type { DerivedBlock, DerivedRows, DerivedTable, RowSets } from '../derived-table.ts';
 
 /**
- * Every child at a multiple of this position is marked, so a page in the middle of a parent's children is found
- * without counting all children before it.
+ * Distance of marked positions: every child at a multiple of it is marked, so a page in the middle of a parent's
+ * children is found without counting all children before it.
  */
 const markEvery = 1000;
 
 /**
- * The number of children of each parent, the newest child, and every thousandth child. Without it, counting 500,000
- * children along an index took a third of a second, and the list of all parents needed a pass over all of
- * `chain.parents`.
+ * The number of children of each parent, the newest child, and every thousandth child. Without this table, counting
+ * 500,000 children along an index took a third of a second, and the list of all parents read all of `chain.parents`.
  */
 export const parentChildren: DerivedTable = {
   name: 'parent_children',
@@ -52,7 +51,7 @@ class NewChildren implements DerivedRows {
     }
   }
 
-  /** One statement, and a second one where a child must be marked: for one child in a thousand. */
+  /** Writes the rows in one statement, and the marks in a second one, for one child in a thousand. */
   async write(tx: pg.ClientBase): Promise<void> {
     if (this.#byParent.size === 0) return;
     // in key order, so that each index page is read once
@@ -67,7 +66,7 @@ class NewChildren implements DerivedRows {
        RETURNING parent_key, children`,
       [parents, added.map((children) => children.at(-1)), added.map(({ length }) => length)],
     );
-    // children arrive in key order: a mark inserted between older ones would be wrong from then on
+    // children arrive in key order: otherwise marks would be at wrong positions
     assert(rows.length === parents.length, 'a child was written after a newer one');
     await writeMarks(
       tx,
@@ -75,9 +74,7 @@ class NewChildren implements DerivedRows {
     );
   }
 
-  /**
-   * The rows of parents that got children in the block and that no later block changed, and the marks of the block.
-   */
+  /** Compares the rows of parents whose last new child came in the block, and the marks of the block. */
   async compare(tx: pg.ClientBase, { ledger: { inscriptions, counters } }: DerivedBlock): Promise<RowSets[]> {
     if (this.#byParent.size === 0) return [];
     const { firstKey } = inscriptions;
@@ -120,7 +117,7 @@ class NewChildren implements DerivedRows {
     return children;
   }
 
-  /** Those of its new children that must be marked, given its number of children. */
+  /** The new children of a parent that must be marked, given its number of children. */
   #marksOf(parent: InscriptionKey, children: number): Mark[] {
     const added = this.#childrenOf(parent);
     const before = children - added.length;
@@ -155,15 +152,15 @@ async function writeMarks(tx: pg.ClientBase, marks: readonly Mark[]): Promise<vo
 
 interface StoredParent {
   readonly parent: InscriptionKey;
-  /** Its children with lower keys. */
+  /** Number of children with lower keys. */
   readonly before: number;
   readonly newest: InscriptionKey | null;
   readonly children: number | null;
 }
 
 /**
- * The stored rows of some parents, and their number of children below a key: children after the last mark are
- * counted.
+ * The stored rows of some parents, and their number of children below a key. Children after the last mark are counted
+ * one by one.
  */
 async function readParents(
   tx: pg.ClientBase,
@@ -187,7 +184,7 @@ async function readParents(
   return rows;
 }
 
-/** The removed children are the newest of their parents: one index look-up per parent. */
+/** Takes removed children off the counts. They are the newest of their parents: one index look-up per parent. */
 async function discount(tx: pg.ClientBase, { firstKey }: { readonly firstKey: number }): Promise<void> {
   await tx.query(
     `WITH gone AS (

@@ -4,11 +4,11 @@ import { attributesOfText, itemsOfText } from '#kernel/text/properties-text.ts';
 import { textsOfAttributes } from '#kernel/text/property-texts.ts';
 import type { IndexedBlocks } from '../derived-table.ts';
 
-/** Inscriptions read at once: half a megabyte, where they are honest. */
+/** Inscriptions read at once: half a megabyte for honest ones. */
 const readAtOnce = 1000;
-/** Those of more bytes are read alone: one can have 24 MB. */
+/** Bytes of properties above which they are read alone: one can have 24 MB. */
 const readBytesAtOnce = 4_000_000;
-/** Items written at once: some milliseconds of the event loop. A multiple of a page's, so that no page is cut. */
+/** Items written at once: some milliseconds of the event loop. A multiple of a page, so that no page is cut. */
 const itemsAtOnce = 20 * itemsPerPage;
 
 interface StoredText {
@@ -17,7 +17,7 @@ interface StoredText {
 }
 
 /**
- * Makes the rows of indexed inscriptions from their JSON in the details, and removes it there: the properties of an
+ * Makes the rows of indexed inscriptions from the JSON in their details, and removes the JSON: the properties of an
  * inscription are in one of the two places.
  */
 export async function fillProperties(tx: pg.ClientBase, { firstKey, nextKey }: IndexedBlocks): Promise<void> {
@@ -36,7 +36,7 @@ export async function fillProperties(tx: pg.ClientBase, { firstKey, nextKey }: I
 }
 
 async function readTexts(tx: pg.ClientBase, from: number, nextKey: number): Promise<StoredText[]> {
-  // lengths are in the heads of the values: no value is read for them
+  // lengths are stored before the values: no value is read for them
   const { rows } = await tx.query<StoredText>(
     `SELECT d.key, d.properties_json AS json
      FROM (
@@ -84,7 +84,7 @@ async function insertItems(tx: pg.ClientBase, read: readonly StoredText[]): Prom
   for (const { key, json } of read) {
     let position = 0;
     for (const { id, attributes } of itemsOfText(json)) {
-      // whole pages at once; those of another inscription begin anew
+      // whole pages at once; another inscription begins a new page
       if (items.length >= itemsAtOnce && position % itemsPerPage === 0) {
         await insertPart(tx, items);
         items = [];

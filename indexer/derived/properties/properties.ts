@@ -27,7 +27,7 @@ export const properties: DerivedTable = {
   indexes: {
     // the list of galleries
     properties_gallery: { table: 'chain.properties', columns: 'key', where: 'items > 0' },
-    // the galleries of an inscription; each item costs some 20 bytes, and no row of its own
+    // the galleries of an inscription; each item costs some 20 bytes, and has no row of its own
     gallery_pages_ids: { table: 'chain.gallery_pages', method: 'gin', columns: 'chain.id_hashes(ids)' },
   },
   firstHeight: () => 0,

@@ -31,11 +31,11 @@ export interface ReadRunes {
   readonly names: readonly Rune[];
 }
 
-/** What is known before the blocks of a batch are applied. */
+/** Facts known before the blocks of a batch are applied. */
 export interface RuneBatch {
   readonly start: RunePosition;
   readonly state: RuneState;
-  /** The anchored blocks, by height. */
+  /** The anchored blocks of the batch, by height. */
   readonly read: ReadonlyMap<number, ReadRunes>;
   /** Transactions that are too young for commitments, by the height of the block that etches a name. */
   readonly recent: ReadonlyMap<number, RecentTransactions>;
@@ -47,12 +47,12 @@ export interface EarlierBatch {
   readonly state: RuneState;
 }
 
-/** `verify` remembers nothing: any output may hold runes. */
+/** Tracked outputs of `verify`, which has no memory: any output may hold runes. */
 const everything: TrackedFingerprints = { size: Number.POSITIVE_INFINITY, has: () => true };
 
 type Question = Pick<DerivedQuestion, 'client' | 'blocks' | 'below'>;
 
-/** The tables, and who knows something of them. */
+/** The tables, the memory and the batch that answer questions about runes. */
 export interface RuneKnowledge {
   readonly chain: DerivedChain;
   readonly memory: RuneMemory | null;
@@ -61,8 +61,8 @@ export interface RuneKnowledge {
 }
 
 /**
- * Reads the messages of a batch, and finds out what its blocks must know of earlier ones: from memory, from the batch
- * that is being committed, and from the database in one question. None where the blocks name no rune.
+ * Reads the messages of a batch and finds the facts of earlier blocks that they need: from memory, from the batch that
+ * is being committed, and from the database in one query. No query is made if the blocks name no rune.
  */
 export async function readRunes(question: Question, knowledge: RuneKnowledge): Promise<RuneBatch> {
   const { chain, memory, earlier } = knowledge;
@@ -102,12 +102,12 @@ async function askedState(
   const spentUpTo = memory === null ? (blocks.at(-1)?.ref.height ?? null) : null;
   const answer = await askRunes(client, asked, { below, spentUpTo }, state);
   tellAnswer(answer, inputs, state);
-  // the database told what was before that batch
+  // the database answered with the state before that batch
   for (const key of answer.keys) tellRune(before, key, state);
   return state;
 }
 
-/** Most messages give runes to one output or two. */
+/** Assumed outputs per message: most messages give runes to one or two. */
 const outputsPerMessage = 2;
 
 function roomFor(read: readonly ReadRunes[]): { made: number; held: number } {
@@ -119,7 +119,7 @@ function roomFor(read: readonly ReadRunes[]): { made: number; held: number } {
   return room;
 }
 
-/** The anchored ones among the next blocks. One that is not ends the line: nothing after it is known. */
+/** The anchored ones among the next blocks. After an unanchored one, runes are unknown. */
 function anchoredOf(
   blocks: readonly ParsedBlock[],
   start: RunePosition,
@@ -136,7 +136,10 @@ function anchoredOf(
   return anchored;
 }
 
-/** Whether runes are known after a block: it has all before it since the first, and the outputs that it spends. */
+/**
+ * Whether runes are known after a block: the index has all blocks before it since the first, and the outputs that it
+ * spends.
+ */
 export function nextPosition(
   { height: before, anchored, nextKey }: RunePosition,
   { ref: { height }, hasSpent, columns }: ParsedBlock,
@@ -168,13 +171,13 @@ function readBlock(block: ParsedBlock, { network }: DerivedChain, tracked: Track
   return { block, messages, question, names };
 }
 
-/** What needs no question: the batch that is being committed, and what is remembered of those before it. */
+/** Sources that need no query: the batch that is being committed, and the memory of earlier ones. */
 interface Remembered {
   readonly before: RuneState | null;
   readonly newest: RecentRunes | null;
 }
 
-/** An input whose output is asked for. */
+/** An input whose output must be queried. */
 interface AskedInput {
   readonly block: ParsedBlock;
   readonly input: number;
@@ -182,14 +185,16 @@ interface AskedInput {
   readonly at: number;
 }
 
-/** What is left to ask. */
+/** Questions left for the database. */
 interface LeftToAsk {
   readonly asked: AskedRunes;
-  /** As many as outpoints are asked for. */
+  /** One input for each outpoint. */
   readonly inputs: AskedInput[];
 }
 
-/** Tells the state what is remembered, and returns what is left to ask. All of it is probed before the first wait. */
+/**
+ * Adds the remembered facts to the state, and returns the questions left. All of it is probed before the first wait.
+ */
 function tell(read: readonly ReadRunes[], remembered: Remembered, state: RuneState): LeftToAsk {
   const asked: AskedRunes = { outpoints: [], ids: [], names: [], keys: [] };
   const inputs: AskedInput[] = [];
@@ -208,7 +213,7 @@ function tell(read: readonly ReadRunes[], remembered: Remembered, state: RuneSta
   return { asked, inputs };
 }
 
-/** @param asked gets the inputs whose outputs nobody remembers */
+/** @param asked receives the inputs whose outputs are not remembered */
 function tellHeld(
   { block, question }: ReadRunes,
   { before, newest }: Remembered,
@@ -227,7 +232,10 @@ function tellHeld(
   }
 }
 
-/** Tells what an output holds that the batch before knows: nothing where it has spent it. Returns whether it knows it. */
+/**
+ * Adds the runes in an output that the batch before knows; none if it has spent the output. Returns whether it knows
+ * the output.
+ */
 function isToldBy(
   { made, held }: RuneState,
   into: RuneOutputs,
@@ -245,7 +253,7 @@ function isToldBy(
   return false;
 }
 
-/** Tells what the database knows of the outputs that were asked for. */
+/** Adds the database's answer about outputs to the state. */
 function tellAnswer(answer: RuneAnswer, inputs: readonly AskedInput[], { held }: RuneState): void {
   for (const { block, input, at } of inputs) {
     const known = answer.held.get(outpointName(block.bytes, at));
@@ -261,7 +269,7 @@ function tellAnswer(answer: RuneAnswer, inputs: readonly AskedInput[], { held }:
   }
 }
 
-/** The runes that the blocks mint, each once: not those of their own etchings, and no ids that no rune can have. */
+/** The runes that the blocks mint, each once, without their own etchings and ids that no rune can have. */
 function mintsOf(read: readonly ReadRunes[], first: number): Iterable<{ block: number; tx: number }> {
   const ids = new Map<number, { block: number; tx: number }>();
   for (const { question } of read) {
@@ -288,7 +296,7 @@ function tellMinted(
   }
 }
 
-/** Returns false where the rune is not remembered. */
+/** Adds a remembered rune to the state. Returns false if it is not remembered. */
 function tellRemembered({ before, newest }: Remembered, key: number, state: RuneState): boolean {
   const known = before?.find(key) ?? newest?.byKey(key);
   if (known === undefined) return false;

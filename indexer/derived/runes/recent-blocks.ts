@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** A commitment needs six confirmations: one in the block or in the four before it has too few. */
+/** Number of blocks before a block in which a commitment is too young: it needs six confirmations. */
 const blocksBefore = 4;
 const hashLength = 32;
 const previousAt = 4;
@@ -21,12 +21,12 @@ const hashes = new HashTree();
 const hashName = (bytes: Uint8Array, at: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + at, hashLength).toString('latin1');
 
-/** A block whose txids are hashed when somebody asks for one. */
+/** A block whose txids are hashed on the first request. */
 class TxidBlock {
   /** The hash of the block before it. */
   readonly previous: BlockHash;
   #bytes: Uint8Array | null;
-  /** Where its own copy of the bytes is. */
+  /** Memory of its own copy of the bytes. */
   #room: Uint8Array<ArrayBuffer> | null = null;
   #txids: ReadonlySet<string> | null = null;
 
@@ -40,7 +40,7 @@ class TxidBlock {
     return this.#txids.has(hashName(bytes, at));
   }
 
-  /** Makes it last longer than the bytes that it was made of: they are copied into `room` where that is long enough. */
+  /** Keeps the block beyond the life of its bytes: they are copied into `room` if it is long enough. */
   detach(room: Uint8Array<ArrayBuffer> | null): void {
     const bytes = this.#bytes;
     if (bytes === null) return;
@@ -51,7 +51,7 @@ class TxidBlock {
     this.#bytes = own.subarray(0, length);
   }
 
-  /** Ends its use. Returns the memory that it had copied its bytes into. */
+  /** Ends its use. Returns the memory of its copy of the bytes. */
   end(): Uint8Array<ArrayBuffer> | null {
     const room = this.#room;
     this.#room = null;
@@ -72,8 +72,8 @@ class TxidBlock {
 }
 
 /**
- * The newest blocks that the writer has decided, by hash, so that it holds on any branch and needs no undo. Four
- * blocks of 4 MB at most.
+ * The newest blocks that the writer has applied, by hash, so that it is right on any branch and needs no undo. At most
+ * four blocks of 4 MB.
  */
 export class RecentBlocks {
   readonly #blocks = new Map<string, TxidBlock>();
@@ -83,8 +83,8 @@ export class RecentBlocks {
   }
 
   /**
-   * Copies the bytes of a block into the memory of the one that goes: batches are of a few blocks, so nearly every
-   * block of a load comes here, and new memory of its length costs more than the copy.
+   * Copies the bytes of a block into the memory of the one that leaves. Batches are of a few blocks, so nearly every
+   * block of a load comes here, and new memory costs more than the copy.
    */
   keep(name: string, block: TxidBlock): void {
     const [oldest] = this.#blocks;
@@ -104,10 +104,10 @@ export interface BlocksOfBatch {
 }
 
 export interface EarlierBlocks {
-  /** Those that the writer remembers; null: none. */
+  /** The writer's remembered blocks; null: it has no memory. */
   readonly recent: RecentBlocks | null;
   readonly readBlock: (ref: BlockRef) => Promise<Uint8Array>;
-  /** Blocks below may be missing: a folder may begin with this one. */
+  /** The lowest block that must exist: a folder may begin with it. */
   readonly firstHeight: Height;
 }
 
@@ -123,7 +123,7 @@ export class BatchTxids {
     this.#newest = [...this.#blocks.keys()].slice(-blocksBefore);
   }
 
-  /** The transactions that are too young for a commitment of a block. Reads blocks that nobody remembers. */
+  /** The transactions that are too young for a commitment of a block. Reads blocks that are not remembered. */
   async recentOf({ height, hash }: BlockRef): Promise<RecentTransactions> {
     const blocks: TxidBlock[] = [];
     let next = hash;
@@ -157,7 +157,7 @@ export class BatchTxids {
     }
   }
 
-  /** Remembers the last blocks of the batch, whose bytes are about to be given back. */
+  /** Remembers the last blocks of the batch, whose bytes are about to be released. */
   remember(): void {
     const { recent } = this.#earlier;
     if (recent === null) return;

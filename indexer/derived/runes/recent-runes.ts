@@ -2,24 +2,24 @@ import { RuneOutputs } from '#indexer/ledger/runes/rune-outputs.ts';
 import { type KnownRune, transactionsMax } from '#indexer/ledger/runes/rune-state.ts';
 
 /**
- * Balances of one generation: 100 bytes each with their outputs, 26 MB. Two of them have all outputs that a year of
- * mainnet spends soonest: half of all runic outputs are spent within some hundred thousand others.
+ * Balances of one generation: 100 bytes each with their outputs, 26 MB. Two generations have the outputs that a year of
+ * mainnet spends soonest: half of all outputs with runes are spent within some hundred thousand others.
  */
 const generationBalances = 1 << 18;
-/** Rows of a first generation, which grows: 80 KB. A start and an undo must not cost the memory of a full one. */
+/** Rows of a first generation, which grows: 80 KB. A start or an undo must not cost the memory of a full one. */
 const firstRows = 1 << 10;
-/** Runes with their totals: 300 bytes each, 15 MB. What is minted and moved at a time are some thousands. */
+/** Runes with their totals: 300 bytes each, 15 MB. Some thousands are minted and moved at a time. */
 const runesMax = 50_000;
 
 /**
- * The newest outputs with runes that are committed, and the runes that blocks named last: so that most blocks ask the
- * database nothing. It may know less than the database, never anything different. What it knows of an output is
- * complete. It may still have outputs that are spent: the set of tracked outputs has not.
+ * The newest committed outputs with runes, and the runes that blocks named last, so that most blocks need no query. It
+ * may know fewer outputs than the database, never different ones. Its knowledge of an output is complete. It may still
+ * have spent outputs, which the set of tracked outputs lacks.
  */
 export class RecentRunes {
   readonly #generationBalances: number;
   readonly #runesMax: number;
-  /** When the younger one is full it takes the place of the older: nothing is ever moved. */
+  /** The younger generation. When it is full it replaces the older one: no row is ever moved. */
   #young: RuneOutputs;
   #old: RuneOutputs;
   readonly #byKey = new Map<number, KnownRune>();
@@ -33,7 +33,7 @@ export class RecentRunes {
     this.#old = new RuneOutputs();
   }
 
-  /** Learns an output that is committed and unspent: a row of a table. */
+  /** Adds a committed, unspent output: a row of a table. */
   add(outputs: RuneOutputs, row: number): void {
     if (this.#young.balances >= this.#generationBalances) {
       this.#old = this.#young;
@@ -44,8 +44,8 @@ export class RecentRunes {
   }
 
   /**
-   * Adds the output that the 36 bytes at `at` name, and that has this fingerprint, to another table. Returns its row
-   * there; -1: it is not remembered.
+   * Copies the output that the 36 bytes at `at` name, with this fingerprint, to another table. Returns its row there;
+   * -1: it is not remembered.
    */
   tell(into: RuneOutputs, outpoint: DataView, at: number, low: number, high: number): number {
     for (const known of [this.#young, this.#old]) {
@@ -55,10 +55,10 @@ export class RecentRunes {
     return -1;
   }
 
-  /** Learns a rune as it is after what is committed. */
+  /** Stores the committed state of a rune. */
   learn(rune: KnownRune): void {
     const { key, block, tx } = rune.entry;
-    // the last one named is the last one to go
+    // the rune that was named last is dropped last
     this.#byKey.delete(key);
     this.#byKey.set(key, rune);
     this.#byId.set(block * transactionsMax + tx, rune);
@@ -77,7 +77,7 @@ export class RecentRunes {
     return tx < transactionsMax ? this.#byId.get(block * transactionsMax + tx) : undefined;
   }
 
-  /** To call when blocks were taken back. */
+  /** Forgets everything. Call it after blocks were taken back. */
   forget(): void {
     this.#young = new RuneOutputs(firstRows);
     this.#old = new RuneOutputs();

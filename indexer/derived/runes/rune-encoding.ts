@@ -93,8 +93,8 @@ export function encodeBalances(out: CopyEncoder, block: Uint8Array, outputs: Run
 }
 
 /**
- * Scripts are stored whole up to here: that is every script with an address. A longer one would be repeated for each
- * rune in its output; its sha256 keeps owners apart, and the beginning shows what it is.
+ * Longest script that is stored whole: every script with an address is. A longer one would be repeated for each rune in
+ * its output. Its sha256 identifies the owner, and its beginning shows its kind.
  */
 const wholeScriptMax = 128;
 const shownScriptBytes = wholeScriptMax + 1 - hashLength;
@@ -108,7 +108,7 @@ function encodeScript(out: CopyEncoder, block: Uint8Array, start: number, length
   out.range(cut, 0, cut.length);
 }
 
-/** The script of an output as the rows have it: whole, or its beginning and sha256. A copy. */
+/** The script of an output as stored: whole, or its beginning and sha256. A copy. */
 export function ownerScript(bytes: Uint8Array, start: number, length: number): Buffer {
   const script = bytes.subarray(start, start + length);
   if (length <= wholeScriptMax) return Buffer.from(script);
@@ -122,7 +122,7 @@ export function encodeMints(out: CopyEncoder, height: number, changes: RuneChang
     encodeMintsOf(out, height, changes, byKey.get(key) ?? []);
 }
 
-/** @param mints of one rune, by their places */
+/** @param mints of one rune, as indexes */
 function encodeMintsOf(
   out: CopyEncoder,
   height: number,
@@ -142,7 +142,7 @@ function encodeMintsOf(
     out.null();
     return;
   }
-  // a mint of nothing leaves no other row with its txid
+  // a mint of 0 has no other row with its txid
   const txids = Buffer.concat(mints.map((mint) => changes.txidOf(mint)));
   out.range(txids, 0, txids.length);
 }

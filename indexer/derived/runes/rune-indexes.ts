@@ -3,7 +3,7 @@ import type { SecondaryIndex } from '../derived-table.ts';
 
 const balances = 'chain.rune_balances';
 
-/** What the writer itself asks by: the rows of an outpoint, and the newest mint of a rune. */
+/** Indexes that the writer itself reads: the rows of an outpoint, and the newest mint of a rune. */
 const askedIndexes = {
   rune_balances_outpoint: {
     table: balances,
@@ -18,7 +18,7 @@ export const runeIndexes: Readonly<Record<string, SecondaryIndex>> = {
   ...askedIndexes,
   // the etching of a transaction, and of the inscription that it reveals
   runes_etching: { table: 'chain.runes', columns: 'txid' },
-  // what a block spent, and, by heights in turn, what was spent of a rune since one: holders at a height
+  // the spends of a block, and, by heights in turn, the spends of a rune since a height: holders at a height
   rune_balances_spends: {
     table: balances,
     columns: 'spent_height, rune_key',
@@ -31,11 +31,11 @@ export const runeIndexes: Readonly<Record<string, SecondaryIndex>> = {
     columns: 'rune_key, script, amount, height',
     where: 'spent_height IS NULL',
   },
-  // what became of a rune
+  // the history of a rune
   rune_balances_rune: { table: balances, columns: 'rune_key, height' },
-  // runes of an address: what it got, and which of that it has now
+  // runes of an address: those received, and those still there
   rune_balances_script: { table: balances, columns: 'chain.hash32(script), height, spent_height' },
-  // and what it sent
+  // and those sent
   rune_balances_sent: {
     table: balances,
     columns: 'chain.hash32(script), spent_height',
@@ -47,8 +47,8 @@ export const runeIndexes: Readonly<Record<string, SecondaryIndex>> = {
 };
 
 /**
- * Makes the indexes that questions need, if they are not there: a first load has them from its first question on. Where
- * memory knows all that its blocks name, they are built at its end, which costs a fifth.
+ * Builds the indexes that questions need, if they are missing. A first load has them from its first question on. If
+ * memory knows all runes that its blocks name, they are built at its end, which costs a fifth.
  */
 export async function ensureAskedIndexes(client: pg.ClientBase): Promise<void> {
   for (const [name, index] of Object.entries(askedIndexes)) {

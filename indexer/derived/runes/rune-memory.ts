@@ -20,7 +20,7 @@ const rowBytes = 2 + (4 + hashLength) + (4 + 4);
 
 /** The end of the rows of runes. */
 export interface RunePosition {
-  /** Of the last block; -1: there is none. */
+  /** Height of the last block; -1: no block. */
   readonly height: number;
   /** Whether all runes are known after it. */
   readonly anchored: boolean;
@@ -43,8 +43,8 @@ export async function readRunePosition(
 }
 
 /**
- * What the writer remembers of runes: the fingerprints of unspent outputs that hold some (once for each rune there, 15
- * bytes), the newest of those outputs, how many runes there are, and the last blocks.
+ * The writer's memory of runes: fingerprints of unspent outputs with runes (one per rune and output, 15 bytes), the
+ * newest of those outputs, the number of runes, and the last blocks.
  */
 export class RuneMemory implements DerivedMemory {
   readonly tracked = new TrackedOutputs();
@@ -52,7 +52,7 @@ export class RuneMemory implements DerivedMemory {
   readonly newest: RecentRunes;
   /** The indexes that questions need are there. */
   hasAskedIndexes = false;
-  /** Null: blocks were taken back, and it is read again. */
+  /** Null: it must be read again, because blocks were taken back. */
   position: RunePosition | null = null;
   readonly #key: FingerprintKey;
 
@@ -61,7 +61,7 @@ export class RuneMemory implements DerivedMemory {
     this.newest = new RecentRunes(cacheEntries);
   }
 
-  /** Reads it from the rows: 8 bytes of memory and 40 of the connection for each. */
+  /** Reads the memory from the rows: 8 bytes of memory and 40 of the connection for each. */
   static async open(client: pg.ClientBase, chain: DerivedChain): Promise<RuneMemory> {
     const memory = new RuneMemory(chain);
     const outpoint = Buffer.alloc(outpointLength);

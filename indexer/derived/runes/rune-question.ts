@@ -10,7 +10,7 @@ import { u128OfText } from '#kernel/runes/u128.ts';
 
 const hashLength = 32;
 
-/** What the blocks of a batch must know of earlier ones, and nobody remembers. */
+/** Questions of a batch about earlier blocks that memory cannot answer. */
 export interface AskedRunes {
   /** 36 bytes each. */
   readonly outpoints: Uint8Array[];
@@ -21,15 +21,15 @@ export interface AskedRunes {
   readonly keys: number[];
 }
 
-/** Which rows count. */
+/** The rows that count for an answer. */
 export interface AskedState {
-  /** Those of blocks below this height. */
+  /** Only rows of blocks below this height. */
   readonly below: number;
-  /** What blocks from `below` up to this height have spent counts as unspent; null: no such block is stored. */
+  /** Spends by blocks from `below` up to this height are ignored; null: no such block is stored. */
   readonly spentUpTo: number | null;
 }
 
-/** An output and a rune in it; or, without txid and vout, a rune, whose name stands in place of the amount. */
+/** An output and a rune in it; or, without txid and vout, a rune with its name in place of the amount. */
 interface Row {
   height: number;
   tx_index: number;
@@ -42,17 +42,19 @@ interface Row {
   terms: (string | null)[] | null;
 }
 
-/** What the database said that the state was not told. */
+/** The database's answer, as far as it is not in the state. */
 export interface RuneAnswer {
-  /** Of the runes that the state was told. */
+  /** Keys of the runes that were added to the state. */
   readonly keys: readonly number[];
-  /** Outputs by the 36 bytes of the outpoint, as latin-1: more than were asked for, where later blocks spent them. */
+  /**
+   * Outputs by the 36 bytes of the outpoint, as latin-1. It may have more than were asked for, if later blocks spent
+   * them.
+   */
   readonly held: ReadonlyMap<string, HeldRunes>;
 }
 
 /**
- * Asks the database in one statement, and tells the state of runes and taken names. The runes that outputs hold are
- * told too.
+ * Queries the database in one statement, and adds runes and taken names to the state, with the runes in the outputs.
  */
 export async function askRunes(
   client: pg.ClientBase | pg.Pool,
@@ -111,13 +113,13 @@ export async function askRunes(
   return tell(rows, state);
 }
 
-/** The indexes of unspent outputs do not have them. */
+/** Adds outputs that are spent later, which the indexes of unspent outputs lack. */
 const spentLater = `UNION ALL SELECT height, tx_index, vout, rune_key, amount, txid FROM chain.rune_balances
        WHERE spent_height BETWEEN $3 AND $8 AND height < $3`;
 
 /**
- * Not `rune_key = …`: an index by height alone has the order too then, and where most rows are those of one rune the
- * planner takes it, and reads all of them for each rune that has none.
+ * A range in place of `rune_key = …`. With equality an index by height alone has the order too. If most rows are of one
+ * rune, the planner takes it, and for each rune without rows it reads all of them.
  */
 const ofRuneBelow = 'rune_key BETWEEN r.key AND r.key AND height < $3';
 

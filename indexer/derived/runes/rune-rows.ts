@@ -32,7 +32,7 @@ export interface RuneEncoders {
 const noTransactions: RecentTransactions = { has: () => false };
 const timeAt = 68;
 
-/** What the ledger did with a block. */
+/** Result of the ledger for a block. */
 interface AppliedRunes {
   readonly bytes: Uint8Array;
   readonly changes: RuneChanges;
@@ -43,9 +43,9 @@ export class RuneRows implements DerivedRows {
   readonly #out: RuneEncoders;
   readonly #context: DerivedContext;
   readonly #memory: RuneMemory | null;
-  /** Null: there was no question, because the batch has no block of these tables. */
+  /** Null: the batch has no block of these tables, so it had no question. */
   #batch: RuneBatch | null = null;
-  /** After the last block that was added. */
+  /** Position after the last block that was added. */
   #position: RunePosition | null = null;
   readonly #applied: AppliedRunes[] = [];
   /** Null: the block that was added last is not anchored. */
@@ -68,7 +68,7 @@ export class RuneRows implements DerivedRows {
     this.#position = this.#batch.start;
   }
 
-  /** What it knows, for the batch after it. */
+  /** Its results, for the batch after it. */
   #asEarlier(): EarlierBatch | null {
     if (this.#batch === null || this.#position === null) return null;
     return { position: this.#position, state: this.#batch.state };
@@ -117,7 +117,7 @@ export class RuneRows implements DerivedRows {
     return applied;
   }
 
-  /** Outputs that a later block of the batch spent are written with their end. */
+  /** Encodes the outputs. Outputs that a later block of the batch spent are written with their end. */
   end(): void {
     const made = this.#batch?.state.made;
     if (made === undefined) return;
@@ -152,7 +152,7 @@ export class RuneRows implements DerivedRows {
     const { newest } = memory;
     const state = this.#batch?.state;
     if (state === undefined) return;
-    // additions first: the batch spends outputs of the one before it alone
+    // additions first: the batch spends outputs of the previous one only
     learnMade(state.made, memory);
     forgetSpent(state.held, memory);
     for (const rune of state.known()) newest.learn(rune);
@@ -183,7 +183,7 @@ function encodeOutputs(
   for (let row = firstOutput; row < endOutput; row++) encodeBalances(out, block, made, row);
 }
 
-/** What is unspent of a batch is committed. */
+/** Adds the unspent outputs of a committed batch to memory. */
 function learnMade(made: RuneOutputs, { tracked, newest }: RuneMemory): void {
   for (let row = 0; row < made.size; row++) {
     if (made.isSpent(row)) continue;
@@ -192,7 +192,7 @@ function learnMade(made: RuneOutputs, { tracked, newest }: RuneMemory): void {
   }
 }
 
-/** What a batch spent of earlier ones is committed. */
+/** Removes the outputs of earlier batches that a committed batch spent from memory. */
 function forgetSpent(held: RuneOutputs, { tracked }: RuneMemory): void {
   for (let row = 0; row < held.size; row++) {
     if (!held.isSpent(row)) continue;

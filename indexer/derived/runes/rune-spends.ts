@@ -10,10 +10,10 @@ export class RuneSpends {
   readonly #vout: number[] = [];
   readonly #spentHeight: number[] = [];
   readonly #spentTx: number[] = [];
-  /** Rows: one for each rune in an output. */
+  /** Number of rows: one for each rune in an output. */
   readonly #rows: number;
 
-  /** @param held outputs of earlier batches, those that were spent among them */
+  /** @param held outputs of earlier batches, including the spent ones */
   constructor(held: RuneOutputs) {
     let rows = 0;
     for (let row = 0; row < held.size; row++) {
@@ -36,7 +36,7 @@ export class RuneSpends {
     });
   }
 
-  /** Marks them as spent, in one statement. The state was read from these rows. */
+  /** Marks the rows as spent, in one statement. The state was read from these rows. */
   async write(tx: pg.ClientBase): Promise<void> {
     if (this.#rows === 0) return;
     // in key order, so that each page of the index is read once

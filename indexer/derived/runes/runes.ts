@@ -81,7 +81,7 @@ export const runes: DerivedTable = {
       AND r.height <= $1`,
 };
 
-/** Outpoints of changed rows, 36 bytes each: arrives as one value. */
+/** Outpoints of changed rows, 36 bytes each, read as one value. */
 async function outpointsOf(tx: pg.ClientBase, change: string, height: number): Promise<Buffer> {
   const { rows } = await tx.query<{ txids: Buffer; vouts: Buffer }>(
     `WITH changed AS (${change})
@@ -105,7 +105,7 @@ async function outpointsOf(tx: pg.ClientBase, change: string, height: number): P
 const hashLength = 32;
 const outpointLength = 36;
 
-/** 1:0 of mainnet, which no block etched. */
+/** Writes 1:0 of mainnet, which has no etching. */
 async function writeHardcoded(tx: pg.ClientBase, { name }: NetworkParameters): Promise<void> {
   const { rows } = await tx.query<{ key: number }>('SELECT key FROM chain.runes WHERE height <= 1');
   const out = encoderOf(entries);

@@ -11,10 +11,10 @@ export interface RevealPlace {
 const hashLength = 32;
 const idLength = 36;
 
-/** The ids of the inscriptions that a block moves, by key: new ones, and those that its inputs hold. */
+/** The ids of the inscriptions that a block moves, by key: new ones, and those in its inputs. */
 export class InscriptionIds {
   readonly #block: Pick<MovedBlock, 'columns' | 'ledger' | 'held'>;
-  /** Rows of the held ones by key. Made for the first one that is asked for: most blocks sell nothing. */
+  /** Rows of held inscriptions by key. Made on the first request: most blocks sell nothing. */
   #heldRows: Map<number, number> | null = null;
 
   constructor(block: Pick<MovedBlock, 'columns' | 'ledger' | 'held'>) {

@@ -14,10 +14,10 @@ import { InscriptionIds } from './inscription-ids.ts';
 
 const table = 'chain.sales';
 const hashLength = 32;
-// the texts of another version of the rules are others
+// another version of the rules has other texts
 assert(saleEvents.version === salesRules, 'the version of the events of sales is that of the rules');
 
-/** What inscriptions were sold for (docs/adr/0046-sales.md). */
+/** Sales of inscriptions (docs/adr/0046-sales.md). */
 export const sales: DerivedTable = {
   name: 'sales',
   facts: ['spent-scripts', 'signatures'],
@@ -34,7 +34,8 @@ export const sales: DerivedTable = {
     sales_key: { table, columns: 'key, height, tx_index' },
     // what a transaction sold
     sales_txid: { table, columns: 'chain.hash32(txid)' },
-    // what a script sold and bought. With heights a page costs what it shows: 14 bytes more each than hashes alone
+    // sales and purchases of a script. The height makes the cost of a page depend on its length only, for 14 bytes more
+    // per row
     sales_maker: { table, columns: 'chain.hash32(maker), height' },
     sales_taker: { table, columns: 'chain.hash32(taker), height', where: 'taker IS NOT NULL' },
   },
@@ -62,14 +63,14 @@ export const sales: DerivedTable = {
 
 class SaleRows implements DerivedRows {
   readonly #out: CopyEncoder;
-  /** Of the block that was added last; null: not all of its sales are known. */
+  /** Sales of the block that was added last; null: not all are known. */
   #last: readonly SaleLine[] | null = null;
 
   constructor(out: CopyEncoder) {
     this.#out = out;
   }
 
-  /** A block without its spent outputs has no rows: who was paid for what is not known. */
+  /** Adds the sales of a block. A block without spent outputs has no rows, because its payments are unknown. */
   add(added: DerivedBlock): void {
     const { block, ledger } = added;
     const lines = this.#addSales(added);

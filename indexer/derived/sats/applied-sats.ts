@@ -12,14 +12,14 @@ export interface InscribedSat {
   readonly sat: Sat;
 }
 
-/** What the ledger did with a block. */
+/** Result of the ledger for a block. */
 export interface AppliedSats {
   readonly block: SatBlock;
   readonly changes: SatChanges;
   readonly inscribed: readonly InscribedSat[];
 }
 
-/** The ranges that a block left to nobody. */
+/** The ranges that a block lost. */
 export function lostRangesOf({ pairs, firstLost, lostCount }: SatChanges): Ranges {
   return { pairs, first: firstLost, count: lostCount };
 }
@@ -29,9 +29,7 @@ export function satBlockOf({ ref, columns, facts }: ParsedBlock): SatBlock {
   return { height: ref.height, columns, flow: facts.flow, isUnchecked: false };
 }
 
-/**
- * The sats of the new inscriptions: where each was first, the ranges of that output have it. Unbound ones have none.
- */
+/** The sats of the new inscriptions, from the ranges of their first output. Unbound inscriptions have no sat. */
 export function inscribedSats(
   { inscriptions, locations: rows }: LedgerBlock,
   { flow: { txFirstOutput } }: SatBlock,

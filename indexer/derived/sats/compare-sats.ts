@@ -17,10 +17,10 @@ interface OutputRow {
 }
 
 /**
- * The rows of a block, for `verify`. Where it is still known what the block spent, all of them are derived again.
- * Otherwise each output that is left has as many sats as it is worth, and `partitionQuery` adds up the rest.
+ * Compares the rows of a block, for `verify`. If its spent sats are still known, all rows are derived again. Otherwise
+ * each remaining output must have as many sats as its value, and `partitionQuery` adds up the rest.
  *
- * @param applied null: it is not known what the block spent
+ * @param applied null: the spent sats are unknown
  */
 export async function compareSats(
   tx: pg.ClientBase,
@@ -40,7 +40,7 @@ export async function compareSats(
   return sets;
 }
 
-/** The outputs of a block that no later one has spent. */
+/** The outputs of a block that no later block has spent. */
 async function readLeft(tx: pg.ClientBase, height: number): Promise<OutputRow[]> {
   const { rows } = await tx.query<{ outpoint: Buffer; ranges: Buffer }>(
     'SELECT txid || int4send(vout) AS outpoint, ranges FROM chain.sat_ranges WHERE height = $1',
@@ -55,7 +55,7 @@ async function readLeft(tx: pg.ClientBase, height: number): Promise<OutputRow[]>
 
 const shownOutpoint = (name: string): string => Buffer.from(name, 'latin1').toString('hex');
 
-/** Every output of a block, by name: its row. */
+/** Name and row of every output of a block. */
 function* outputsOf({ flow: { txFirstOutput, txid } }: SatBlock): Generator<[name: string, row: number]> {
   for (let tx = 0; tx + 1 < txFirstOutput.length; tx++) {
     const first = txFirstOutput[tx]!;
@@ -64,7 +64,7 @@ function* outputsOf({ flow: { txFirstOutput, txid } }: SatBlock): Generator<[nam
   }
 }
 
-/** Rows that are there must be those of the block; one that is not may have been spent since. */
+/** Compares ranges of outputs. Stored rows must be those of the block; a missing one may have been spent since. */
 function compareRanges(
   block: SatBlock,
   { pairs, firstRange, rangeCount, spentHere }: SatChanges,
@@ -155,15 +155,15 @@ async function compareLost(tx: pg.ClientBase, changes: SatChanges): Promise<RowS
   };
 }
 
-/** How many sats the packed ranges of a column have (src/kernel/sats/packed-ranges.ts). */
+/** SQL: the number of sats in the packed ranges of a column (src/kernel/sats/packed-ranges.ts). */
 const sizeOfRanges = `(
   SELECT sum((get_byte(ranges, at + 6) >> 3) + (get_byte(ranges, at + 7) << 5)
     + (get_byte(ranges, at + 8) + (get_byte(ranges, at + 9) << 8) + (get_byte(ranges, at + 10) << 16))::bigint * 8192)
   FROM generate_series(0, length(ranges) - ${packedRangeLength}, ${packedRangeLength}) AS at)`;
 
 /**
- * Rows that no block made; and whether every sat that was mined is in an output, lost or in an output that lost its
- * place. Only at the tip: spent outputs have no rows. Nor have all unspent ones while a first load goes on.
+ * Finds rows that no block made, and checks that every mined sat is in an output, lost or in a replaced output. Only at
+ * the tip, because spent outputs have no rows. Not during a first load, in which not all unspent outputs have rows.
  */
 export const partitionQuery = `
   SELECT 'chain.sats' AS table, 'key ' || s.key AS row, $1::integer AS height FROM chain.sats s

@@ -11,7 +11,7 @@ import { encodeHeld, packedOutputs, satTargets } from './sat-encoding.ts';
 import { SatMemory } from './sat-memory.ts';
 import { lowOf, readSatTotals } from './sat-question.ts';
 
-/** Reads what the writer remembers: of a load that was interrupted, also the outputs that have no rows yet. */
+/** Reads the writer's memory. After an interrupted load it also reads the outputs without rows. */
 export async function openSatMemory(
   client: pg.ClientBase,
   { cacheEntries, fingerprintKey }: Pick<DerivedChain, 'cacheEntries' | 'fingerprintKey'>,
@@ -33,7 +33,7 @@ interface RecentRow {
   readonly spent: Buffer;
 }
 
-/** What a batch left and spent, as far as its outputs have no rows yet. */
+/** Adds the outputs that a batch left and removes those that it spent, for outputs without rows. */
 function recall(memory: SatMemory, { made, spent }: RecentRow, key: FingerprintKey): void {
   const words = new Int32Array(outpointWords);
   const spends = viewOf(spent);
@@ -56,7 +56,7 @@ async function heightToCome(client: pg.ClientBase): Promise<number> {
   return rows[0]?.height ?? 0;
 }
 
-/** A load has ended: the outputs that have no rows get them. */
+/** Writes the rows of outputs that have none, after the end of a load. */
 export async function writeRecent(tx: pg.ClientBase, memory: DerivedMemory | null): Promise<void> {
   assert(memory instanceof SatMemory, 'the memory of sats');
   const out = encoderOf(satTargets.ranges);

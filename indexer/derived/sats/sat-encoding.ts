@@ -21,7 +21,7 @@ export const satTargets = {
 } as const satisfies Record<string, Pick<DerivedTarget, 'table' | 'columns'>>;
 
 const hashLength = 32;
-/** Of a spent output before its ranges: outpoint, height, number of ranges. */
+/** Length of a spent output before its ranges: outpoint, height, number of ranges. */
 const headLength = outpointLength + 8;
 
 let packed = new Uint8Array(packedRangeLength * 64);
@@ -70,7 +70,7 @@ function reserve(length: number): Uint8Array {
   return new Uint8Array(values.buffer, 0, length);
 }
 
-/** Outpoints one after another. The bytes are valid until the next call. */
+/** Packs outpoints one after another. The bytes are valid until the next call. */
 export function packOutpoints(outputs: SatOutputs, rows: readonly number[]): Uint8Array {
   const bytes = reserve(rows.length * outpointLength);
   let at = 0;
@@ -81,7 +81,7 @@ export function packOutpoints(outputs: SatOutputs, rows: readonly number[]): Uin
   return bytes;
 }
 
-/** Outputs and their ranges, as one value. The bytes are valid until the next call. */
+/** Packs outputs and their ranges as one value. The bytes are valid until the next call. */
 export function packOutputs(outputs: SatOutputs, rows: readonly number[]): Uint8Array {
   let length = 0;
   for (const row of rows) length += headLength + outputs.countOf(row) * packedRangeLength;
@@ -98,7 +98,7 @@ export function packOutputs(outputs: SatOutputs, rows: readonly number[]): Uint8
   return bytes;
 }
 
-/** One of them: its outpoint is at `at`, its packed ranges at `rangesAt`. */
+/** One packed output: its outpoint is at `at`, its packed ranges at `rangesAt`. */
 export interface PackedOutput {
   readonly at: number;
   readonly height: number;
@@ -106,7 +106,7 @@ export interface PackedOutput {
   readonly rangesAt: number;
 }
 
-/** Reads them again. */
+/** Reads packed outputs. */
 export function* packedOutputs(view: DataView): Generator<PackedOutput> {
   for (let at = 0; at < view.byteLength; ) {
     const height = view.getInt32(at + outpointLength, true);
@@ -116,7 +116,7 @@ export function* packedOutputs(view: DataView): Generator<PackedOutput> {
   }
 }
 
-/** Encodes the rows of all of them. */
+/** Encodes the rows of packed outputs. */
 export function encodePacked(out: CopyEncoder, bytes: Uint8Array): void {
   const view = viewOf(bytes);
   for (const { at, height, count, rangesAt } of packedOutputs(view)) {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { SecondaryIndex } from '../derived-table.ts';
 
-/** From an input to what it spends. */
+/** Columns from an input to its spent output. */
 const outpoint = { table: 'chain.sat_ranges', columns: 'chain.hash64(txid, vout)' } as const;
 
 /** The secondary indexes of the tables of sats. */
@@ -14,7 +14,7 @@ export const satIndexes: Readonly<Record<string, SecondaryIndex>> = {
   rare_sats_height: { table: 'chain.rare_sats', columns: 'height', isForUndo: true },
 };
 
-/** Makes the index that questions need, if it is not there: a first load has it from its first question on. */
+/** Builds the index that questions need, if it is missing. A first load has it from its first question on. */
 export async function ensureOutpointIndex(client: pg.ClientBase): Promise<void> {
   await client.query(
     `CREATE INDEX IF NOT EXISTS sat_ranges_outpoint ON ${outpoint.table} (${outpoint.columns})`,

@@ -3,24 +3,24 @@ import type { SatState, SatTotals } from '#indexer/ledger/sats/sat-state.ts';
 import type { DerivedMemory } from '../derived-table.ts';
 
 /**
- * Up to 72 bytes an output, and 8 a number of their ranges, two a range. The table has room for twice of what is left in
- * it at most: 58 MB and 64 MB. It is 61 MB where it is just full.
+ * Maximum outputs in memory: up to 72 bytes each, and 8 for each number of their ranges, two a range. The table has
+ * room for at most twice of what is left in it: 58 MB and 64 MB. A table that has just become full has 61 MB.
  */
 const outputsMax = 400_000;
 const numbersMax = 4_000_000;
 
 /**
- * What the writer remembers of sats: the ranges of the unspent outputs that were made last, because most outputs are
- * spent soon, and the totals. Of blocks from `writtenBelow` on it has them all: they have no rows yet.
+ * The writer's memory of sats: the totals, and the ranges of the newest unspent outputs, because most outputs are spent
+ * soon. It has all outputs of blocks from `writtenBelow` on, which have no rows yet.
  */
 export class SatMemory implements DerivedMemory {
-  /** Null: blocks were taken back, and they are read again. */
+  /** Null: they must be read again, because blocks were taken back. */
   totals: SatTotals | null = null;
-  /** Unspent outputs of lower blocks have their rows. */
+  /** Unspent outputs of blocks below this height have their rows. */
   writtenBelow: number;
-  /** The index from outpoints is there. */
+  /** The index from outpoints exists. */
   hasIndex = false;
-  /** In the order of their blocks. */
+  /** Outputs in the order of their blocks. */
   outputs = new SatOutputs();
   readonly #outputsMax: number;
   #newest = -1;
@@ -30,7 +30,7 @@ export class SatMemory implements DerivedMemory {
     this.#outputsMax = most;
   }
 
-  /** Rows of its outputs of blocks from one height to below another. */
+  /** Rows of its outputs of the blocks from one height to below another. */
   *between(from: number, below: number): Generator<number> {
     if (this.#newest < from || below <= from) return;
     const { outputs } = this;
@@ -41,8 +41,8 @@ export class SatMemory implements DerivedMemory {
   }
 
   /**
-   * Below which height outputs should get rows, so that there is room for others: half of what is there; 0 while there
-   * is room for all.
+   * Height below which outputs should get rows, to make room for others: half of the outputs. 0 while there is room for
+   * all.
    */
   makeRoom(more: number, numbers: number): number {
     const { outputs } = this;
@@ -56,7 +56,7 @@ export class SatMemory implements DerivedMemory {
     return this.#newest + 1;
   }
 
-  /** A batch is committed: what it left of its own blocks, and what it spent of earlier ones. */
+  /** Updates memory after the commit of a batch, with the outputs that it left and those that it spent. */
   learn(state: SatState, left: readonly number[], height: number): void {
     const { outputs } = state;
     for (let row = 0; row < outputs.size; row++)
@@ -68,16 +68,16 @@ export class SatMemory implements DerivedMemory {
     this.#newest = height;
   }
 
-  /** Remembers an unspent output of a block; those of lower blocks were remembered before. */
+  /** Adds an unspent output of a block. Outputs of lower blocks were added before. */
   make(fingerprint: number, words: Int32Array, height: number, ranges: Ranges): void {
-    // what was spent since leaves gaps
+    // outputs spent since leave gaps
     this.outputs.reserve(1, ranges.count * 2);
     const row = this.outputs.add(fingerprint, words, height);
     this.outputs.give(row, height, ranges);
     this.#newest = height;
   }
 
-  /** An output is spent, which it may have forgotten. */
+  /** Removes a spent output, if it is remembered. */
   spend(fingerprint: number, words: Int32Array): void {
     this.#remove(this.outputs.find(fingerprint, words));
   }
@@ -86,7 +86,7 @@ export class SatMemory implements DerivedMemory {
     if (row >= 0) this.outputs.remove(row);
   }
 
-  /** Below a height all unspent outputs have rows now. */
+  /** Records that all unspent outputs below a height have rows. */
   written(below: number): void {
     const isMoved = below > this.writtenBelow && below <= this.#newest;
     this.writtenBelow = below;
@@ -95,12 +95,12 @@ export class SatMemory implements DerivedMemory {
     this.outputs.shrink();
   }
 
-  /** The rows have all that it has. */
+  /** Records that all of its outputs have rows. */
   allWritten(): void {
     this.writtenBelow = Math.max(this.writtenBelow, this.#newest + 1);
   }
 
-  /** Forgets the oldest outputs, as far as they have rows. */
+  /** Forgets the oldest outputs that have rows. */
   #forgetHalf(): void {
     const { outputs } = this;
     for (let row = 0; row < outputs.size; row++) {

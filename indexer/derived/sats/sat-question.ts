@@ -20,7 +20,7 @@ import { packedOutputs, writeOutpoint } from './sat-encoding.ts';
 const hashLength = 32;
 const headLength = 12;
 
-/** Outpoints of rows, as the columns of a statement: 32 bytes of txid each in one value, and vouts. */
+/** Outpoints of rows as the columns of a statement: txids as one value of 32 bytes each, and vouts. */
 export function outpointColumns(
   outputs: SatOutputs,
   rows: readonly number[],
@@ -28,7 +28,7 @@ export function outpointColumns(
   const txids = Buffer.alloc(rows.length * hashLength + outpointLength - hashLength);
   const view = viewOf(txids);
   const vouts: number[] = [];
-  // each is written over the end of the one before it
+  // each one overwrites the end of the one before it
   for (const [at, row] of rows.entries()) {
     writeOutpoint(view, at * hashLength, outputs, row);
     vouts.push(view.getInt32((at + 1) * hashLength, true));
@@ -40,8 +40,8 @@ export function outpointColumns(
 }
 
 /**
- * Tells the state the ranges of outputs, as far as blocks below a height made them and no block has spent them. Arrives
- * as one value.
+ * Gives the state the ranges of outputs that blocks below a height made and no block has spent. They arrive as one
+ * value.
  */
 export async function askRanges(
   client: pg.ClientBase,
@@ -77,7 +77,7 @@ export async function askRanges(
 }
 
 /**
- * Tells the state what the block at a height spent, which asks for all of it. False: that is not kept any more.
+ * Gives the state the outputs that the block at a height spent. Returns false if they are no longer kept.
  *
  * @param key of the fingerprints of outpoints
  */
@@ -103,7 +103,7 @@ export async function recallSpent(
   return true;
 }
 
-/** Reads the words of the outpoint at `at`, and returns its fingerprint. */
+/** Reads the words of the outpoint at `at`. Returns its fingerprint. */
 export function lowOf(view: DataView, at: number, key: FingerprintKey, words: Int32Array): number {
   readWords(view, at, words, outpointWords);
   fingerprintOutpoint(view, at, key);

@@ -34,34 +34,34 @@ export interface SatEncoders {
   readonly recent: CopyEncoder;
 }
 
-/** The outputs of a batch, and those of them that its blocks made and left. */
+/** The outputs of a batch, and the rows of those that its blocks made and left. */
 interface EndedBatch {
   readonly state: SatState;
   readonly left: readonly number[];
 }
 
 /**
- * The rows of sats of a batch. In a first load, outputs of the newest blocks have no rows: most are spent before memory
- * needs their room. Until then what a batch made and spent of them is one row (`recent_sats`), for a writer that begins
- * again.
+ * The rows of sats of a batch. In a first load, outputs of the newest blocks have no rows, because most are spent
+ * before memory needs their room. Until then, one row (`recent_sats`) has the outputs that a batch made and spent, for
+ * a restarted writer.
  */
 export class SatRows implements DerivedRows {
   readonly #out: SatEncoders;
   readonly #context: DerivedContext;
   readonly #memory: SatMemory | null;
-  /** Null: there was no question, or `verify` asks about a block whose spends are not kept any more. */
+  /** Null: there was no question, or `verify` asks about a block whose spends are no longer kept. */
   #state: SatState | null = null;
-  /** The batch that was being committed when this one asked; null: there was none. */
+  /** The batch that was being committed when this one asked; null: there was no such batch. */
   #earlier: SatRows | null = null;
-  /** Memory has learnt this batch. */
+  /** Memory includes this batch. */
   #isLearnt = false;
-  /** Unspent outputs of lower blocks have their rows: before this batch, and after it. */
+  /** Height below which unspent outputs have rows, before this batch. `#writtenBelow` is the height after it. */
   #writtenBefore = 0;
   #writtenAfter = 0;
-  /** By height. */
+  /** Blocks that were read, by height. */
   readonly #read = new Map<number, { readonly block: SatBlock; readonly rows: BlockRows }>();
   readonly #applied: AppliedSats[] = [];
-  /** What its blocks made and left: rows of the state, once the batch has ended. */
+  /** Outputs that its blocks made and left: rows of the state, once the batch has ended. */
   #left: readonly number[] = [];
 
   constructor(out: SatEncoders, context: DerivedContext) {
@@ -101,11 +101,11 @@ export class SatRows implements DerivedRows {
 
   #writtenBelow(before: SatRows | null): number {
     if (before !== null) return before.#writtenAfter;
-    // who remembers nothing asks for all
+    // without a memory, all outputs are queried
     return this.#memory?.writtenBelow ?? maxHeight;
   }
 
-  /** Before the first question, and before the first row is deleted. */
+  /** Builds the index before the first question and before the first row is deleted. */
   async #ensureIndex(client: pg.ClientBase, asked: readonly number[], state: SatState): Promise<void> {
     const memory = this.#memory;
     if (memory === null || memory.hasIndex) return;
@@ -166,7 +166,7 @@ export class SatRows implements DerivedRows {
     this.#out.spent.range(bytes, 0, bytes.length);
   }
 
-  /** Outputs that a later block of the batch spent are never written. */
+  /** Encodes the rows. Outputs that a later block of the batch spent are never written. */
   end(): void {
     const state = this.#state;
     const last = this.#applied.at(-1)?.changes.height;
@@ -178,7 +178,10 @@ export class SatRows implements DerivedRows {
     this.#earlier = null;
   }
 
-  /** Blocks that can be taken back have their rows, so that undo knows rows alone. */
+  /**
+   * Height below which outputs have rows after this batch. Blocks that can be taken back have theirs, so that undo
+   * needs rows only.
+   */
   #writeBelow({ outputs }: SatState, last: Height): number {
     const memory = this.#memory;
     if (memory === null || this.#keeps(last)) return last + 1;
@@ -186,11 +189,11 @@ export class SatRows implements DerivedRows {
     return Math.max(this.#writtenBefore, Math.min(last + 1, memory.makeRoom(this.#left.length, numbers)));
   }
 
-  /** Unspent outputs get rows whose blocks have some after this batch, and had none before it. */
+  /** Encodes unspent outputs of the blocks that have rows after this batch, but not before it. */
   #encodeUnwritten(state: SatState): void {
     const { ranges } = this.#out;
     const { outputs } = state;
-    // memory may have learnt the batch meanwhile that was being committed, or not
+    // memory may include the batch that was being committed by now, or not
     const earlier = this.#earlier?.untold ?? null;
     const memory = this.#memory?.outputs;
     const batches = earlier === null ? [state] : [earlier.state, state];
@@ -214,7 +217,7 @@ export class SatRows implements DerivedRows {
     }
   }
 
-  /** What memory has not learnt of it yet; null: it has, or there is nothing. */
+  /** The part of the batch that memory does not include yet; null: it includes all, or the batch is empty. */
   get untold(): EndedBatch | null {
     const state = this.#state;
     return this.#isLearnt || state === null ? null : { state, left: this.#left };
@@ -236,7 +239,7 @@ export class SatRows implements DerivedRows {
     recent.range(outpoints, 0, outpoints.length);
   }
 
-  /** Rows of what its blocks spent of earlier ones, as far as they are wanted. */
+  /** Wanted rows of the earlier outputs that its blocks spent. */
   #spentOfOthers(isWanted: (row: number) => boolean): number[] {
     return this.#applied.flatMap(({ changes }) => changes.spent.filter(isWanted));
   }
@@ -255,7 +258,7 @@ export class SatRows implements DerivedRows {
       this.#writtenAfter > this.#writtenBefore
         ? tx.query('DELETE FROM chain.recent_sats WHERE height < $1', [this.#writtenAfter])
         : Promise.resolve();
-    // others were not written
+    // other outputs were never written
     const spent = this.#spentOfOthers((row) => state.outputs.heightOf(row) < this.#writtenBefore);
     await Promise.all([deleteSpent(tx, state.outputs, spent), forgotten, written]);
   }
@@ -281,7 +284,7 @@ function totalsOf({ lostSats, replacedSats }: SatTotals): SatTotals {
   return { lostSats, replacedSats };
 }
 
-/** How many outpoints blocks spend, make, and take the place of at most. */
+/** Maximum number of outpoints that blocks spend, make and replace. */
 function outpointsOf(blocks: readonly ParsedBlock[]): number {
   return blocks.reduce(
     (sum, { columns, facts: { flow } }) =>
@@ -291,8 +294,8 @@ function outpointsOf(blocks: readonly ParsedBlock[]): number {
 }
 
 /**
- * Deletes the rows of outputs of earlier batches that a batch spends, in one statement: a twin of a coinbase has its
- * outpoint, and another height.
+ * Deletes the rows of outputs of earlier batches that a batch spends, in one statement. The height is compared too: a
+ * twin of a coinbase has the same outpoint.
  */
 async function deleteSpent(tx: pg.ClientBase, outputs: SatOutputs, rows: readonly number[]): Promise<void> {
   if (rows.length === 0) return;

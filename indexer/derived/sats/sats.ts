@@ -21,7 +21,7 @@ const nothing = new Uint8Array(0);
 export const sats: DerivedTable = {
   name: 'sats',
   facts: ['coin-flow'],
-  // spent outputs lose their rows, and what a block spent is forgotten: `compare` knows what can be compared
+  // spent outputs lose their rows, and the spends of a block are forgotten: `compare` knows what can be compared
   targets: Object.values(satTargets).map(
     (target): DerivedTarget => ({ ...target, keyColumns: 0, rowsBy: 'compare' }),
   ),
@@ -74,9 +74,9 @@ export const sats: DerivedTable = {
 };
 
 /**
- * Before the first block is taken back: a part of them would leave a tip that fits no chain. Where the past must tell
- * what the lowest of them spent, it is asked for that block, and for the first one after genesis, which walks lead to: so a
- * node that has left it, or was pruned, is known at once.
+ * Throws if the blocks above a height cannot all be taken back, before the first one is: half an undo would leave a tip
+ * that fits no chain. If the past must give the spends of the lowest of them, it is read for that block, and for block
+ * 1, to which walks lead. So a node that lost the block or was pruned is noticed at once.
  */
 async function refuseUndo(client: pg.ClientBase, height: Height | -1, past: PastChain | null): Promise<void> {
   const { rows } = await client.query<UnkeptRow>(
@@ -109,12 +109,12 @@ const refOf = (height: Height, hash: Uint8Array): BlockRef => ({
   hash: asBlockHash(Uint8Array.from(hash)),
 });
 
-/** Blocks without a row of `chain.spent_sats`, and what else decides whether it can be made again. */
+/** Blocks without a row of `chain.spent_sats`, and facts that decide whether the row can be rebuilt. */
 interface UnkeptRow {
   readonly highest: Height | null;
   readonly lowest: Height | null;
   readonly hash: Buffer | null;
-  /** Of block 1. */
+  /** Hash of block 1. */
   readonly first: Buffer | null;
   readonly unwritten: number;
   readonly twin: Height | null;
@@ -123,7 +123,7 @@ interface UnkeptRow {
 function forgotten(height: Height, why: string): AppError {
   return new AppError(
     'sats_forgotten',
-    `Block ${height} cannot be taken back: which sats it spent is no longer kept (SATS_KEEP_BLOCKS), and ${why}.`,
+    `Block ${height} cannot be taken back: the sats that it spent are no longer kept (SATS_KEEP_BLOCKS), and ${why}.`,
     { height },
   );
 }

@@ -19,9 +19,8 @@ import { packOutputs } from './sat-encoding.ts';
 const hashLength = 32;
 
 /**
- * Finds out anew what the block at the tip spent, and keeps it as a row of `chain.spent_sats`. The sats are those that the
- * block left, in the order of its transactions; whether neighbouring ones were cut before, the past tells. Throws as
- * `PastChain` does.
+ * Rebuilds the row of `chain.spent_sats` of the block at the tip. Its sats are those that the block left, in the order
+ * of its transactions. The past shows whether neighbouring ranges were cut before. Throws as `PastChain` does.
  */
 export async function traceSpent(
   client: pg.ClientBase,
@@ -56,7 +55,7 @@ async function leftBy(client: pg.ClientBase, height: Height): Promise<LeftByBloc
   };
 }
 
-/** As an `applySats` would have left them. */
+/** Packs spent outputs as `applySats` would have left them. */
 function packSpent(spent: readonly RestoredOutput[]): Uint8Array {
   const outputs = new SatOutputs(Math.max(spent.length, 1));
   const words = new Int32Array(outpointWords);
@@ -65,7 +64,7 @@ function packSpent(spent: readonly RestoredOutput[]): Uint8Array {
     outpoint.set(parseTxid(txid) ?? []);
     outpoint.writeInt32LE(vout, hashLength);
     readWords(viewOf(outpoint), 0, words, outpointWords);
-    // they are not looked up, so any number serves
+    // these rows are never looked up, so any number will do
     const row = outputs.add(place, words, height);
     const pairs = Float64Array.from(ranges.flatMap(({ start, end }) => [start, end]));
     outputs.give(row, height, { pairs, first: 0, count: ranges.length });

@@ -4,8 +4,8 @@ import type { InputIndex } from '../pending/input-index.ts';
 import type { KeptTransaction } from '../pending/kept-transactions.ts';
 
 /**
- * How long to wait for the cause of a removal. A node announces a removal before the transaction that caused it, and
- * that one's bytes may have to be requested. This only delays the reason: rows are deleted at once.
+ * How long to wait for the cause of a removal. A node announces a removal before the transaction that caused it, whose
+ * bytes may have to be requested. This only delays the reason: rows are deleted at once.
  */
 const graceMs = 3000;
 
@@ -16,31 +16,31 @@ interface Leaving {
   readonly isDisconnected: boolean;
 }
 
-/** Why kept transactions left: replaced or evicted. */
+/** Reasons why kept transactions left: replaced or evicted. */
 export class Departures {
   readonly #leaving = new Map<HashKey, Leaving>();
-  /** The transaction that took inputs of another, and when. */
+  /** The transaction that took inputs of another, and the time. */
   readonly #replacedBy = new Map<HashKey, { readonly by: HashKey; readonly at: number }>();
-  /** Transactions that left; for a while their inputs tell what replaced them. */
+  /** Transactions that left. For a while their inputs identify the transaction that replaced them. */
   readonly #inputsUntil = new Map<HashKey, number>();
   #reported: Omit<Departure, 'position'>[] = [];
 
-  /** It was mined. */
+  /** Records that a transaction was mined. */
   confirmed(txid: HashKey): void {
     this.#leaving.delete(txid);
   }
 
-  /** The node removed it. */
+  /** Records that the node removed a transaction. */
   removed(transaction: KeptTransaction): void {
     this.#leaving.set(transaction.txid, { transaction, since: Date.now(), isDisconnected: false });
   }
 
-  /** Its block was taken back, and it is not in the mempool yet. */
+  /** Records that a transaction's block was taken back, and that it is not in the mempool yet. */
   await(transaction: KeptTransaction): void {
     this.#leaving.set(transaction.txid, { transaction, since: Date.now(), isDisconnected: true });
   }
 
-  /** It is in the mempool again. */
+  /** Records that a transaction is in the mempool again. */
   forget(txid: HashKey): void {
     this.#leaving.delete(txid);
     this.#inputsUntil.delete(txid);
@@ -76,14 +76,14 @@ export class Departures {
     }
   }
 
-  /** Departures to write since the last call. */
+  /** Takes the departures since the last call, to be written. */
   takeReported(nextPosition: () => number): Departure[] {
     const reported = this.#reported;
     this.#reported = [];
     return reported.map((departure) => ({ ...departure, position: nextPosition() }));
   }
 
-  /** The transaction that took an input of it, or of a transaction that it spends. */
+  /** The transaction that took an input of this one, or of a transaction that it spends. */
   #replacerOf({ txid, outpoints }: KeptTransaction): HashKey | null {
     const direct = this.#replacedBy.get(txid);
     if (direct !== undefined) return direct.by;

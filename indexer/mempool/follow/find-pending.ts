@@ -44,14 +44,14 @@ export interface AnalysisContext {
   readonly inputs: InputIndex;
   readonly kept: KeptTransactions;
   readonly fingerprintKey: FingerprintKey;
-  /** Null: runes are not known, and nothing is told of them. */
+  /** Null: runes are unknown, and pending ones are not shown. */
   readonly runes: RunesToCome | null;
-  /** False: the index does not tell sales, so nothing is told of pending ones. */
+  /** False: the index has no sales, so pending ones are not shown. */
   readonly knowsSales: boolean;
   nextPosition(): number;
 }
 
-/** Where runes are known. */
+/** Runes that the next block can mint and etch, if the index has runes. */
 export type RunesToCome = Omit<RuneContext, 'state' | 'fingerprintKey'>;
 
 export interface Analysed {
@@ -61,19 +61,21 @@ export interface Analysed {
   readonly dropped: readonly HashKey[];
   /** Other transactions of the mempool that spend outputs of these, and were processed before them. */
   readonly again: readonly HashKey[];
-  /** Replaced transactions, and what replaced them. */
+  /** Replaced transactions, each with the one that replaced it. */
   readonly conflicts: ReadonlyMap<HashKey, HashKey>;
 }
 
 /**
- * Processes transactions: enters their inputs, finds what they reveal and move, and keeps those that matter. At most
- * four queries to the database and three to the node, however many transactions there are; one more to the node for
- * each that etches a name, and three for each further transaction of a chain whose inputs the node must tell.
+ * Processes transactions: enters their inputs, finds their reveals and moves, and keeps those that matter. It sends at
+ * most four queries to the database and three requests to the node for any number of transactions. There is one more
+ * request for each transaction that etches a name, and three for each further transaction of a chain whose inputs only
+ * the node knows.
  *
  * @param transactions ascending indices in the batch, parents before children
  *
- * @param block the block that they are mined in, whose inputs the node no longer knows as unspent; null: they are in
- * the   mempool
+ * @param block the block that they are mined in, so that the node no longer has their inputs as unspent; null: they are
+ * in the
+ *   mempool
  */
 export async function analyse(
   context: AnalysisContext,
@@ -88,8 +90,8 @@ export async function analyse(
 }
 
 /**
- * Processes in waves: a transaction that spends what another turns out to hold, once the node has told of its inputs,
- * is looked at once more.
+ * Processes transactions in waves. If the node shows that another transaction holds inscriptions, those that spend it
+ * are processed again in the next wave.
  */
 class Analysis {
   readonly #context: AnalysisContext;
@@ -100,9 +102,9 @@ class Analysis {
   readonly #dropped = new Set<HashKey>();
   readonly #again = new Set<HashKey>();
   readonly #conflicts = new Map<HashKey, HashKey>();
-  /** Transactions that were looked at: their index, and what they replace. */
+  /** Processed transactions: their index, and the transactions that they replace. */
   readonly #seen = new Map<HashKey, { readonly tx: number; readonly replaces: readonly HashKey[] }>();
-  /** Those of the next wave. */
+  /** Indices of the next wave. */
   readonly #next = new Set<number>();
 
   constructor(context: AnalysisContext, batch: TransactionBatch, block: BlockRef | null, index: Index) {
@@ -121,7 +123,7 @@ class Analysis {
     };
   }
 
-  /** Returns the transactions of the next wave, ascending. Each spends one of this wave, so there is a last one. */
+  /** Returns the transactions of the next wave, ascending. Each spends one of this wave, so there is a last wave. */
   async process(wave: readonly number[]): Promise<readonly number[]> {
     const batch = this.#batch;
     const { knowsSales, node } = this.#context;
@@ -178,7 +180,7 @@ class Analysis {
   }
 }
 
-/** What the index tells of the inputs of some transactions. */
+/** The index's answers about the inputs of some transactions. */
 interface Index {
   /** The outputs with inscriptions, by their 36 bytes. */
   readonly outputs: ReadonlyMap<string, HeldOutput>;
@@ -196,7 +198,7 @@ async function indexed(
   };
 }
 
-/** Null: the transaction does not matter. */
+/** Rows of a transaction; null: it does not matter. */
 function look(
   context: AnalysisContext,
   batch: TransactionBatch,
@@ -218,7 +220,7 @@ function look(
 interface TransactionNames {
   readonly tx: number;
   readonly txid: HashKey;
-  /** Of its inputs. */
+  /** Fingerprints of its inputs. */
   readonly fingerprints: readonly ShortFingerprint[];
 }
 
@@ -255,11 +257,11 @@ async function indexedOutputs(
   return heldOutputs(pool, fingerprints);
 }
 
-/** What the index tells of runes, and the messages of the transactions. */
+/** The index's answers about runes, and the messages of the transactions. */
 interface KnownRunes {
   readonly context: RuneContext;
   readonly artifacts: ReadonlyMap<number, Artifact>;
-  /** By the 36 bytes of the outpoint, as latin-1. */
+  /** Holdings by the 36 bytes of the outpoint, as latin-1. */
   readonly held: ReadonlyMap<string, RunicHolding>;
 }
 
@@ -277,7 +279,7 @@ async function runesToKnow(
     if (artifact !== null) artifacts.set(tx, artifact);
     const spent = outpointsOf(batch, tx);
     outpoints.push(...spent);
-    // an earlier batch made these outputs: no indexed output names their runes
+    // an earlier batch made these outputs: the index does not have their runes
     for (const [input, fingerprint] of inputFingerprints(batch, tx).entries())
       for (const { key } of kept.heldRunes(fingerprint, spent[input]!)?.balances ?? [])
         if (key >= 0) keys.add(key);
@@ -292,7 +294,7 @@ async function runesToKnow(
   return { context: { ...runes, fingerprintKey, state }, artifacts, held };
 }
 
-/** Null: the transaction has nothing to do with runes. */
+/** Runes that a transaction involves; null: none. */
 function runicOf(
   { kept }: AnalysisContext,
   tx: number,

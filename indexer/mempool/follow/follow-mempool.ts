@@ -17,17 +17,22 @@ import { MempoolSession, usualBounds } from './mempool-session.ts';
 import type { MempoolBounds } from './pending-set.ts';
 
 export interface FollowMempoolOptions {
-  /** A node without the ZMQ topic `sequence` is polled; one without `rawtx` is asked for every transaction. */
+  /**
+   * A node without the ZMQ topic `sequence` is polled. One without `rawtx` receives a request for every transaction.
+   */
   readonly node: {
     readonly rpc: MempoolRpc;
     readonly facts: Pick<NodeFacts, 'zmq' | 'reveals'>;
     readonly messages: NodeMessages;
-    /** Absent: what the inputs of a mined transaction spend is not known before its block is indexed. */
+    /**
+     * Reads the outputs that a block spends; absent: inputs of a mined transaction are unknown until its block is
+     * indexed.
+     */
     readonly spentOutputs?: (
       hash: BlockHash,
       options: { readonly signal: AbortSignal },
     ) => Promise<{ readonly bytes: Uint8Array }>;
-    /** We log in with a cookie file that the node writes at each start. Absent: we do not. */
+    /** The login is a cookie file that the node writes at each start. Absent: it is a password. */
     readonly hasCookieFile?: boolean;
   };
   readonly pool: pg.Pool;
@@ -35,25 +40,22 @@ export interface FollowMempoolOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly bounds?: Partial<MempoolBounds>;
-  /** Pause between two attempts where a person must fix the node; absent: a minute. For tests. */
+  /** Pause between two attempts if a person must fix the node; absent: a minute. For tests. */
   readonly mendedEveryMs?: number;
 }
 
 /** Shortest time between two writes: four a second, however many messages arrive. */
 const roundMs = 250;
-/**
- * A subscription is active some milliseconds after the connection; an earlier snapshot could miss messages in
- * between.
- */
+/** How long a subscription may take to become active after the connection: an earlier snapshot could miss messages. */
 const resubscribedMs = 500;
-/** The first and the longest pause after failures. */
+/** The first pause after failures. `retryMaxMs` is the longest. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
 /**
- * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the
- * node or of Postgres are logged, shown in chain.mempool_state and retried from a new snapshot, as the table of error
- * codes says (docs/errors.md). Throws what is not retried.
+ * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the node
+ * or of Postgres are logged, shown in chain.mempool_state and retried from a new snapshot, as the table of error codes
+ * says (docs/errors.md). Throws failures that are not retried.
  */
 export async function followMempool(options: FollowMempoolOptions): Promise<void> {
   const { signal, log, pool, node, mendedEveryMs } = options;

@@ -20,7 +20,7 @@ import { type LookMoment, TransactionLook } from './transaction-look.ts';
 
 /**
  * 64 MB of contents: a search with `pending=1` reads them in a tenth of a second, and a first snapshot holds them in
- * memory until it is written. 100,000 transactions are 100 MB more.
+ * memory until it is written. 100,000 transactions take 100 MB more.
  */
 export const usualBounds: MempoolBounds = {
   keptMax: 100_000,
@@ -29,8 +29,8 @@ export const usualBounds: MempoolBounds = {
 };
 
 /**
- * A day without the node: the number of blocks searched for transactions that were mined meanwhile. Those mined
- * earlier count as evicted.
+ * Blocks searched for transactions that were mined while the node was not followed: a day. Those mined earlier count as
+ * evicted.
  */
 const missedBlocksMax = 144;
 /** Messages processed in one go, some milliseconds: 200,000 may wait. */
@@ -40,11 +40,11 @@ export interface SessionOptions {
   readonly node: NodeMempool;
   readonly pool: pg.Pool;
   readonly network: NetworkName;
-  /** What a block spends, in the encoding of `SourceBlock.spentOutputs`. Null: not known. */
+  /** Reads the outputs that a block spends, in the encoding of `SourceBlock.spentOutputs`. Null: not available. */
   readonly spentIn: ((hash: BlockHash) => Promise<{ readonly bytes: Uint8Array }>) | null;
   /** Null: the node is polled. */
   readonly queue: MessageQueue | null;
-  /** What is known of the node. */
+  /** The node's policy for reveals, as far as it is known. */
   readonly reveals: RevealPolicy;
   readonly bounds: MempoolBounds;
   readonly log: Logger;
@@ -60,9 +60,9 @@ export class MempoolSession {
   #look: TransactionLook | null = null;
   #nodeTip: HashKey | null = null;
   readonly #etchingKeys = new EtchingKeys();
-  /** What the index tells. Of the session: where it changes, everything is read again. Null: not known yet. */
+  /** Tables that the index has. If they change, the session ends and everything is read again. Null: not known yet. */
   #knows: Pick<IndexedTip, 'knowsRunes' | 'knowsSales'> | null = null;
-  /** The tip at which mints and etchings were judged last. */
+  /** The tip at which mints and etchings were last decided. */
   #judgedAt: HashKey | null = null;
 
   constructor(options: SessionOptions) {
@@ -117,7 +117,7 @@ export class MempoolSession {
     this.#nodeTip = tip;
     await this.#takeSnapshot(snapshot, blocks);
     // blocks mined while the mempool was not followed are indexed soon; until then their transactions would be in
-    // neither
+    // neither place
     if (isFirst && blocks.length < keptBlocks) {
       const moment = this.#momentOf(indexed);
       for (const block of blocks.toReversed()) await this.#lookAtBlock(block, moment);
@@ -169,15 +169,15 @@ export class MempoolSession {
   }
 
   /**
-   * What a transaction would be mined into now. Throws `derived_tables_changed` where runes or sales became known or
-   * unknown.
+   * The next block, in which a transaction could be mined now. Throws `derived_tables_changed` if runes or sales became
+   * known or unknown.
    */
   #momentOf({ tip, knowsRunes, knowsSales }: IndexedTip): LookMoment {
     this.#knows ??= { knowsRunes, knowsSales };
     if (this.#knows.knowsRunes !== knowsRunes || this.#knows.knowsSales !== knowsSales)
       throw new AppError(
         'derived_tables_changed',
-        'What is known of runes or sales has changed: the mempool is read again.',
+        'The tables of runes or sales have changed: the mempool is read again.',
       );
     return { runes: knowsRunes ? this.#runesAfter(tip) : null, knowsSales };
   }
@@ -188,7 +188,9 @@ export class MempoolSession {
     return { network, height: asHeight((tip?.height ?? -1) + 1), keyOf, etchingOf };
   }
 
-  /** A new block may open or close a mint, and decide about a name: what depends on that is processed again. */
+  /**
+   * Processes transactions again that depend on the tip: a new block may open or close a mint, or decide about a name.
+   */
   async #judge(tip: HashKey, { runes }: LookMoment): Promise<void> {
     if (runes === null || this.#judgedAt === tip) return;
     const isFirst = this.#judgedAt === null;
@@ -215,7 +217,7 @@ export class MempoolSession {
     await this.#writes.write(pending.kept, departures, status);
   }
 
-  /** The blocks from a tip back to a known one, newest first, `countMax` at most. */
+  /** The blocks from a tip back to a known one, newest first; at most `countMax`. */
   async #blocksBehind(tip: HashKey, known: HashKey | null, countMax: number): Promise<NodeBlock[]> {
     const blocks: NodeBlock[] = [];
     for (let hash: HashKey | null = tip; hash !== null && hash !== known && blocks.length < countMax; ) {
@@ -228,7 +230,7 @@ export class MempoolSession {
   }
 
   async #tell(message: ChangeMessage): Promise<void> {
-    // messages before a snapshot are included in it
+    // a snapshot includes the messages before it
     if (!this.#pending.membership.isJoined) return;
     switch (message.kind) {
       case 'mempool-added':

@@ -27,14 +27,14 @@ export interface MempoolBounds {
   readonly stateEveryMs: number;
 }
 
-/** Rows of mined transactions are kept for this many blocks, so that a usual reorganisation still finds them. */
+/** Number of blocks for which rows of mined transactions are kept, so that a usual reorganisation still finds them. */
 export const keptBlocks = 6;
 /** Dropped transactions that are processed again per round, so that rounds stay short. */
 const takenInAgain = 5000;
 
 /**
- * The transactions of the mempool: ids and inputs of all of them, and more of those that matter. Everything is in one
- * place, because each change affects all of it. In memory only; changes for the tables go to `writes`.
+ * The transactions of the mempool: ids and inputs of all of them, and more of those that matter. They are in one place
+ * because each change affects all of them. In memory only; changes for the tables go to `writes`.
  */
 export class PendingSet {
   readonly membership = new Membership();
@@ -46,7 +46,10 @@ export class PendingSet {
   readonly #writes: PendingWrites;
   /** Transactions that matter but exceeded the limits. */
   readonly #leftOut = new Set<HashKey>();
-  /** Processed while the index and the node had different tips: outputs that they spend may have been unknown. */
+  /**
+   * Transactions processed while the index and the node had different tips: some of their outputs may have been
+   * unknown.
+   */
   readonly #unsettled = new Set<HashKey>();
   /** Start of the session. */
   readonly since = new Date();
@@ -57,7 +60,7 @@ export class PendingSet {
     this.kept = new KeptTransactions(bounds.keptMax, bounds.keptBytesMax);
   }
 
-  /** Numbers that only grow, also over restarts. */
+  /** Next position. Positions only grow, also over restarts. */
   readonly nextPosition = (): number => this.#lastPosition++;
 
   take(change: MembershipChange): void {
@@ -84,12 +87,12 @@ export class PendingSet {
       this.inputs.delete(txid);
       return;
     }
-    // its inputs stay as long as it may come back: they tell what replaces it
+    // its inputs stay as long as it may come back: they identify the transaction that replaces it
     this.#setBlock(transaction, block);
     this.departures.confirmed(txid);
   }
 
-  /** Transactions mined in a block are unconfirmed again. */
+  /** Makes transactions mined in a block unconfirmed again. */
   release(hash: HashKey): void {
     for (const transaction of this.kept.all()) {
       if (transaction.block === null || hashKey(transaction.block.hash) !== hash) continue;
@@ -111,7 +114,9 @@ export class PendingSet {
     for (const [old, by] of conflicts) this.departures.replaced(old, by);
   }
 
-  /** Processed too early: again once the index and the node have the same tip. */
+  /**
+   * Marks transactions as processed too early: they are processed again once the index and the node have the same tip.
+   */
   unsettle(txids: Iterable<HashKey>): void {
     for (const txid of txids) this.#unsettled.add(txid);
   }
@@ -122,7 +127,7 @@ export class PendingSet {
   }
 
   /**
-   * After a new block: transactions that etch a name, and those whose mint it opened or closed, are processed again.
+   * Processes transactions again after a new block: those that etch a name, and those whose mint it opened or closed.
    * One query.
    */
   async judgeRunes(pool: pg.Pool, height: Height): Promise<void> {

@@ -29,18 +29,18 @@ export interface LookOptions {
   readonly fingerprintKey: Uint8Array;
 }
 
-/** What transactions would be mined into. */
+/** The next block, in which transactions could be mined. */
 export interface LookMoment {
-  /** Null: runes are not known. */
+  /** Null: runes are unknown. */
   readonly runes: RunesToCome | null;
   readonly knowsSales: boolean;
 }
 
-/** A block with all that it has. */
+/** A block, its bytes and its spent outputs. */
 export interface LookedBlock {
   readonly ref: BlockRef;
   readonly bytes: Uint8Array;
-  /** In the encoding of `SourceBlock.spentOutputs`; null: not known. */
+  /** Spent outputs in the encoding of `SourceBlock.spentOutputs`; null: unknown. */
   readonly spent: Uint8Array | null;
 }
 
@@ -49,7 +49,7 @@ interface Taken {
   readonly bytes: Uint8Array;
 }
 
-/** Reads the bytes of transactions, and enters what matters of them. */
+/** Reads the bytes of transactions, and keeps those that matter. */
 export class TransactionLook {
   readonly #options: LookOptions;
   readonly #pending: PendingSet;
@@ -59,14 +59,16 @@ export class TransactionLook {
     this.#options = options;
   }
 
-  /** The transactions of a block, except its coinbase. */
+  /** Processes the transactions of a block, except its coinbase. */
   async atBlock({ ref, bytes, spent }: LookedBlock, moment: LookMoment): Promise<void> {
     const { fingerprintKey } = this.#options;
     const batch = TransactionBatch.ofBlock(bytes, spent, fingerprintKey, searchableBytesMaxDefault);
     if (batch !== null) await this.#at(batch, ref, moment);
   }
 
-  /** The waiting transactions, as many as fit a round; returns their ids. In a hurry, bytes are requested at once. */
+  /**
+   * Processes as many waiting transactions as fit a round; returns their ids. In a hurry, bytes are requested at once.
+   */
   async atWaiting(isHurried: boolean, moment: LookMoment): Promise<readonly HashKey[]> {
     const { queue, node } = this.#options;
     const taken = await this.#pending.waiting.take(queue, node, { countMax: transactionsAtOnce, isHurried });

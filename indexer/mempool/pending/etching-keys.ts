@@ -2,14 +2,14 @@ import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * Numbers below 0 that stand for the runes of pending etchings, which have no key yet. They last as long as a session:
- * some 200 bytes for each etching that it saw, of which a busy day has some thousands.
+ * Keys of the runes of pending etchings: numbers below 0, because they have no key yet. They last as long as a session:
+ * some 200 bytes for each etching of the session, of which a busy day has some thousands.
  */
 export class EtchingKeys {
   readonly #keys = new Map<HashKey, number>();
   readonly #etchings: Txid[] = [];
 
-  /** Always the same for one transaction. */
+  /** The key of an etching, the same for the whole session. */
   readonly keyOf = (etching: Txid): number => {
     const name = hashKey(etching);
     const known = this.#keys.get(name);
@@ -19,6 +19,6 @@ export class EtchingKeys {
     return key;
   };
 
-  /** Null: the key of an indexed rune. */
+  /** The etching of a key; null: the key of an indexed rune. */
   readonly etchingOf = (key: number): Txid | null => (key < 0 ? (this.#etchings[-key - 1] ?? null) : null);
 }

@@ -2,14 +2,14 @@ import type { HashKey } from '#indexer/mempool/stream/membership.ts';
 import type { ShortFingerprint } from './outpoint-fingerprints.ts';
 
 /**
- * A growing map is copied in one go: 700,000 inputs take a tenth of a second in one map, a millisecond per map in
- * this many.
+ * Number of maps. A growing map is copied in one go: for 700,000 inputs that takes a tenth of a second in one map, but
+ * a millisecond per map in this many.
  */
 const partCount = 64;
 
 /**
- * Which transaction of the mempool spends an output: 8 bytes per input, however large the transaction. Tells what
- * replaced a transaction, because both have an input in common.
+ * The transaction of the mempool that spends each output: 8 bytes per input, however large the transaction. It
+ * identifies replacements, because both transactions have an input in common.
  *
  * 100 bytes per transaction and 60 per input: 50 MB for 200,000 transactions with 2.5 inputs each.
  */
@@ -39,7 +39,7 @@ export class InputIndex {
     return [...conflicts];
   }
 
-  /** Removes a transaction; inputs that another one took over stay with that one. */
+  /** Removes a transaction. Inputs that another one took over stay with that one. */
   delete(txid: HashKey): void {
     for (const input of this.#inputsOf.get(txid) ?? []) {
       const spenders = this.#partOf(input);

@@ -14,7 +14,7 @@ export interface KeptTransaction {
   readonly outpoints: Uint8Array;
   /** Outputs that hold inscriptions, with their fingerprints. */
   readonly made: readonly { readonly output: HeldOutput; readonly fingerprint: ShortFingerprint }[];
-  /** What it does to runes; null: nothing, or they are not known. */
+  /** Runes of the transaction; null: it has none, or runes are unknown. */
   readonly runes: Pick<PendingRunes, 'etching' | 'mint' | 'made'> | null;
   /** Size of its rows. */
   readonly sizeBytes: number;
@@ -27,9 +27,7 @@ export interface KeptTransaction {
 /** Fixed part of the size of a kept transaction, in bytes: its rows without contents, and its memory. */
 const overheadBytes = 512;
 
-/**
- * Share of the limits that is still used after an eviction: sorting again for each transaction would be quadratic.
- */
+/** Share of the limits that is still used after an eviction: sorting again for each transaction would be quadratic. */
 const roomShare = 0.9;
 
 /** The kept transactions, with limits on their number and bytes. */
@@ -72,7 +70,7 @@ export class KeptTransactions {
     return outputAt(this.#madeBy.get(fingerprint), outpoint);
   }
 
-  /** The same for runes. */
+  /** The runes in the output with this outpoint, if a kept transaction made it. */
   heldRunes(fingerprint: ShortFingerprint, outpoint: Uint8Array): RunicHolding | null {
     return outputAt(this.#runicBy.get(fingerprint), outpoint);
   }
@@ -95,8 +93,8 @@ export class KeptTransactions {
   }
 
   /**
-   * Frees space where a limit is exceeded, and returns what was dropped: unknown fee rates first, then the lowest
-   * ones, as the node itself does; the newest first among equals.
+   * Frees space if a limit is exceeded, and returns the dropped transactions. Unknown fee rates are dropped first, then
+   * the lowest ones, as the node itself does; the newest first among equals.
    */
   makeRoom(): KeptTransaction[] {
     if (this.size <= this.#countMax && this.#bytes <= this.#bytesMax) return [];
@@ -140,7 +138,7 @@ function leave<Output>(
   else by.set(fingerprint, left);
 }
 
-/** Sats per vbyte; -1 where unknown. */
+/** Sats per vbyte; -1: unknown. */
 function feeRate({ entry, vsize }: KeptTransaction): number {
   return entry === null ? -1 : entry.fee / vsize;
 }

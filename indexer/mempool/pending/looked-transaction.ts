@@ -9,34 +9,34 @@ import type { RunicHolding } from './pending-runes.ts';
 import { type InputSignatures, saleSignatures } from './pending-sales.ts';
 import { type HeldOutput, inputValuesNeeded } from './pending-transaction.ts';
 
-/** A transaction that has to do with runes: its message, and what its inputs hold. */
+/** A transaction that involves runes: its message, and the runes in its inputs. */
 export interface Runic {
   readonly artifact: Artifact | null;
   readonly held: readonly (RunicHolding | null)[];
 }
 
-/** A transaction, and what is known of its inputs. */
+/** A transaction, with the known facts of its inputs. */
 export interface Looked {
   readonly tx: number;
   readonly txid: HashKey;
   readonly held: readonly (HeldOutput | null)[];
-  /** What each input spends; null: not known. */
+  /** The output that each input spends; null: unknown. */
   readonly spent: (SpentCoin | null)[];
-  /** Null: it does not sell what its inputs hold, or sales are not known. */
+  /** Signatures of a transaction that may sell inscriptions of its inputs; null: it cannot, or sales are unknown. */
   readonly signatures: InputSignatures | null;
   readonly runic: Runic | null;
 }
 
 /**
- * Inputs requested from the node per transaction: places after hundreds of unknown inputs stay unknown, so that one
- * transaction with thousands of inputs does not delay the others.
+ * Maximum inputs requested from the node per transaction. Places after hundreds of unknown inputs stay unknown, so that
+ * one transaction with thousands of inputs does not delay the others.
  */
 const askedInputsMax = 250;
 
 /**
- * What is known of the inputs without the node.
+ * Finds the facts of the inputs that need no request to the node.
  *
- * @param sales null: sales are not known
+ * @param sales null: sales are unknown
  */
 export function lookAt(
   batch: TransactionBatch,
@@ -51,16 +51,16 @@ export function lookAt(
   };
 }
 
-/** Of an output whose script was not cut. */
+/** The coin of an output whose script was not cut; otherwise null. */
 function wholeCoin(output: HeldOutput | null): SpentCoin | null {
   return output === null || output.script.length >= storedScriptBytesMax ? null : output;
 }
 
-/** Sats that an input spends; null: not known. */
+/** Sats that an input spends; null: unknown. */
 export const valueOf = ({ held, spent }: Looked, input: number): Sats | null =>
   spent[input]?.value ?? held[input]?.value ?? null;
 
-/** The inputs about which the node is asked, in order; none where there are too many. */
+/** The inputs to request from the node, in order; empty if there are too many. */
 export function inputsToAsk(batch: TransactionBatch, looked: Looked): number[] {
   const { tx, held, spent, signatures } = looked;
   const needed = inputValuesNeeded(batch, tx, held);
@@ -71,7 +71,7 @@ export function inputsToAsk(batch: TransactionBatch, looked: Looked): number[] {
   return asked.length > askedInputsMax ? [] : asked;
 }
 
-/** Enters what the node knows of the inputs that are asked about. */
+/** Requests inputs from the node and enters its answers. */
 export async function askForInputs(
   node: NodeMempool,
   batch: TransactionBatch,

@@ -2,7 +2,7 @@ import { offsetInOutput } from '#indexer/ledger/inscriptions/place-rules.ts';
 import type { TransactionOutput } from '../stream/transaction-batch.ts';
 
 /**
- * Where an inscription will be, as far as the transaction itself decides; stored numbers
+ * Future place of an inscription, as far as the transaction itself decides it; stored numbers
  * (chain.mempool_transfers.place).
  */
 export const pendingPlaces = { output: 0, fee: 1, unbound: 2, unknown: 3 } as const;
@@ -10,9 +10,9 @@ export type PendingPlace = (typeof pendingPlaces)[keyof typeof pendingPlaces];
 
 export interface PlacedInscription {
   readonly place: PendingPlace;
-  /** The output; null where the place is not one. */
+  /** The output; null: the place is not an output. */
   readonly output: TransactionOutput | null;
-  /** Offset in the output, in sats; null where there is none. */
+  /** Offset in the output, in sats; null: not in an output. */
   readonly satOffset: number | null;
 }
 
@@ -28,7 +28,7 @@ export function placeAt(offset: number | null, outputs: readonly TransactionOutp
   return { place: pendingPlaces.fee, output: null, satOffset: null };
 }
 
-/** For each input the sum of the values before it; null from the first unknown value on. */
+/** The sum of the values before each input; null from the first unknown value on. */
 export function inputOffsets(values: readonly (number | null)[]): (number | null)[] {
   let sum: number | null = 0;
   return values.map((value) => {

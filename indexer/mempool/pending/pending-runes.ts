@@ -26,35 +26,35 @@ import type { SpentOutput, TransactionBatch } from '../stream/transaction-batch.
 import { type ShortFingerprint, shortFingerprint } from './outpoint-fingerprints.ts';
 
 /*
- * What a pending transaction would do to runes in the next block, by the ledger of blocks: it is applied alone, as the
- * only transaction of a block, to what is indexed and to the outputs of its pending parents. A mint may come too late
- * then, and a name may be taken first: nothing of it is certain.
+ * Effects of a pending transaction on runes, if it is mined in the next block. The ledger of blocks applies it as the
+ * only transaction of a block, to the indexed state and the outputs of its pending parents. The result is not certain:
+ * a mint may come too late, and another transaction may take a name first.
  */
 
-/** A rune that is etched by a pending transaction has no key: this stands for it, below 0. */
+/** Key of a rune; below 0 for a rune that a pending transaction etches. */
 type RuneKey = number;
 
-/** An output that holds runes, and who owns it. */
+/** An output that holds runes, with its owner. */
 export interface RunicHolding {
   /** 36 bytes: txid, index little endian. */
   readonly outpoint: Uint8Array;
-  /** As in chain.rune_balances. */
+  /** Script as in chain.rune_balances. */
   readonly script: Uint8Array;
   readonly balances: readonly Balance[];
-  /** Where it is indexed: height and index of its transaction; null: it is pending. */
+  /** Height and transaction index of an indexed output; null: it is pending. */
   readonly place: { readonly height: number; readonly tx: number } | null;
 }
 
-/** The same, of a pending transaction. */
+/** The same for an output of a pending transaction. */
 export interface MadeHolding extends RunicHolding {
   readonly fingerprint: ShortFingerprint;
 }
 
-/** Why an etching makes a rune or none. `unknown`: the node does not tell what its inputs spend. */
+/** State of an etching: why it makes a rune or not. `unknown`: the node does not give the outputs that it spends. */
 export type EtchingState = 'open' | 'taken' | 'locked' | 'reserved' | 'uncommitted' | 'immature' | 'unknown';
 
 export interface PendingEtching {
-  /** Null: it is given by the block and the place there. */
+  /** Null: the block and the place in it decide the name. */
   readonly rune: Rune | null;
   readonly spacers: number;
   readonly divisibility: number;
@@ -62,26 +62,26 @@ export interface PendingEtching {
   readonly symbol: number | null;
   readonly premine: U128;
   readonly state: EtchingState;
-  /** The lowest block in which its commitment counts; null: it has none in a block, or needs none. */
+  /** The lowest block in which its commitment counts; null: its commitment is not in a block, or it needs none. */
   readonly matureHeight: number | null;
 }
 
-/** An amount that comes or goes. */
+/** An amount of runes that is received or sent. */
 export interface RuneMove {
   readonly step: 'minted' | 'given' | 'burned' | 'taken';
   readonly key: RuneKey;
-  /** The etching, where it is pending; null: the rune is indexed. */
+  /** The etching, if it is pending; null: the rune is indexed. */
   readonly etchedBy: Txid | null;
   readonly amount: U128;
-  /** Of the output that gets the units. */
+  /** Index of the output that gets the units. */
   readonly vout: number;
-  /** Of that output. Null: there is none. */
+  /** Script of that output. Null: there is no output. */
   readonly script: Uint8Array | null;
-  /** The output that the units are taken from. Null: there is none. */
+  /** The output that the units are taken from. Null: there is no such output. */
   readonly from: RunicHolding | null;
 }
 
-/** What a pending transaction does to runes. */
+/** Effects of a pending transaction on runes. */
 export interface PendingRunes {
   readonly moves: readonly RuneMove[];
   readonly etching: PendingEtching | null;
@@ -91,25 +91,25 @@ export interface PendingRunes {
   readonly made: readonly MadeHolding[];
 }
 
-/** The runes that are indexed, as far as some transactions have to do with them. */
+/** The indexed runes that some transactions involve. */
 export interface RuneContext {
   readonly network: NetworkParameters;
   readonly fingerprintKey: FingerprintKey;
-  /** Of the next block. */
+  /** Height of the next block. */
   readonly height: Height;
   /** Runes and taken names. */
   readonly state: RuneState;
-  /** A number below 0 that stands for the rune of an etching, and the etching that it stands for. */
+  /** Returns the key of an etching's rune, below 0. `etchingOf` returns the etching of such a key. */
   readonly keyOf: (etching: Txid) => RuneKey;
   readonly etchingOf: (key: RuneKey) => Txid | null;
 }
 
-/** More inputs of an etching are not looked at: the node is asked about each. */
+/** Maximum inputs of an etching that are examined: each costs a request to the node. */
 export const committingInputsMax = 50;
 const opReturn = 0x6a;
 const op13 = 0x5d;
 const hashLength = 32;
-/** No rune has an id in a block of this height or above: those of pending etchings do not clash with any. */
+/** Above the height of any rune's id: ids of pending etchings cannot clash with others. */
 const noHeight = 2 ** 31;
 
 /** The runestone or cenotaph of a transaction; null: it has none. */
@@ -125,17 +125,17 @@ export function artifactOf({ bytes, columns }: TransactionBatch, tx: number): Ar
   return null;
 }
 
-/** Whether the node must be asked what the inputs of a transaction spend: it etches a name that it may have. */
+/** Whether the inputs of a transaction must be requested from the node: it etches a name that may be free. */
 export function needsSpentOutputs(artifact: Artifact, context: RuneContext): boolean {
   const name = etchedName(artifact);
   return name !== null && refusedName(name, context) === null;
 }
 
 /**
- * Applies a transaction to what its inputs hold. Pure.
+ * Applies a transaction to the runes in its inputs. Pure.
  *
  * @param held by input; null: no runes
- * @param spent by input, where the node was asked; null: it was not
+ * @param spent by input, if the node was asked; null: it was not asked
  */
 export function runesOf(
   batch: TransactionBatch,
@@ -215,16 +215,16 @@ export function isMintOpen(known: KnownRune | undefined, height: Height): boolea
   return mintable(terms, smallU128(block), height, known.mints) !== null;
 }
 
-/** Of outputs that are pending: the ledger takes it for the place where they were made. */
+/** Place of pending outputs: the ledger reads it as the place where they were made. */
 const nowhere = { height: 0, tx: 0 };
 
-/** Of the inputs of a transaction. */
+/** Fingerprints of the inputs of a transaction. */
 interface InputFingerprints {
   readonly inputFingerprintLow: Uint32Array;
   readonly inputFingerprintHigh: Uint32Array;
 }
 
-/** What a transaction needs to know, and nothing that others of the mempool did. */
+/** The state that a transaction needs, without effects of other transactions of the mempool. */
 function stateFor(
   artifact: Artifact | null,
   held: readonly (RunicHolding | null)[],
@@ -245,7 +245,7 @@ function stateFor(
     state.held.add(viewOf(outpoint), 0, { ...(place ?? nowhere), low, high });
     for (const { key, amount } of balances) {
       state.held.give(key, amount);
-      // a rune that is indexed no more, as its etching was taken back meanwhile, has no id either
+      // a rune that is no longer indexed, because its etching was taken back meanwhile, has no id either
       if (key < 0 || !learn(indexed.find(key)))
         state.learnRune({
           key,
@@ -262,7 +262,7 @@ function stateFor(
   return state;
 }
 
-/** Why a name cannot be etched, whoever commits to it; null: it can. */
+/** Why a name cannot be etched, even with a commitment; null: it can. */
 function refusedName(name: Rune, { state, network, height }: RuneContext): EtchingState | null {
   if (isReservedRune(name)) return 'reserved';
   if (state.isTaken(name)) return 'taken';
@@ -289,7 +289,7 @@ function etchingOf(
   return { ...shown, state, matureHeight };
 }
 
-/** What is asked for; a cenotaph gives its rune a name alone. */
+/** The etching as requested; a cenotaph gives its rune only a name. */
 function shownEtching(
   artifact: Artifact,
 ): Pick<PendingEtching, 'spacers' | 'divisibility' | 'symbol' | 'premine'> {
@@ -299,7 +299,7 @@ function shownEtching(
   return { spacers: spacers ?? 0, divisibility: divisibility ?? 0, symbol, premine: premine ?? zeroU128 };
 }
 
-/** Whether an input commits to a name, however young its commitment is. */
+/** Whether an input commits to a name, of whatever age. */
 function isCommitted(
   batch: TransactionBatch,
   tx: number,
@@ -338,7 +338,7 @@ function maturityOf(
 
 const noScript = { script: new Uint8Array(0) };
 
-/** In the form of a block with this transaction alone. */
+/** Spent scripts in the form of a block with this transaction alone. */
 function spentScriptsOf(spent: readonly (SpentOutput | null)[]): SpentScripts {
   const scripts = spent.map((output) => (output ?? noScript).script);
   const scriptStart = new Uint32Array(scripts.length);

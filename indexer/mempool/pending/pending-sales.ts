@@ -9,14 +9,14 @@ import { pendingPlaces } from './pending-place.ts';
 import { type HeldOutput, type PackedId, type PendingTransfer, storedScript } from './pending-transaction.ts';
 
 /*
- * What a pending transaction sells, by the rules of blocks (indexer/ledger/sales). They look at a transaction alone, so
- * it is the same sale once it is mined.
+ * Sales of pending transactions, by the rules of blocks (indexer/ledger/sales). The rules look at a transaction alone,
+ * so it is the same sale once it is mined.
  */
 
 /** Everything that looks like a signature, of each input. */
 export type InputSignatures = readonly (readonly SignedAs[])[];
 
-/** What a pending transaction sells an inscription for: a row of chain.mempool_sales. */
+/** Sale of an inscription by a pending transaction: a row of chain.mempool_sales. */
 export interface PendingSale extends Omit<Sold, 'maker' | 'taker'> {
   readonly inscription: PackedId;
   readonly class: MoveClass;
@@ -29,16 +29,16 @@ export interface PendingSale extends Omit<Sold, 'maker' | 'taker'> {
 }
 
 /**
- * The rules need what every input spends, and the node is asked about each that is not known. A purchase of 80 items at
- * once has some 170 inputs; what has more than this is no pending sale.
+ * Maximum inputs of a pending sale: the rules need the output that every input spends, and each unknown one costs a
+ * request to the node. A purchase of 80 items at once has some 170 inputs.
  */
 export const soldInputsMax = 250;
 
 /**
- * The signatures of a transaction that may sell what its inputs hold. Null: it does not, as almost all: nothing more of
- * it need be known.
+ * The signatures of a transaction that may sell inscriptions of its inputs. Null for almost all transactions: they
+ * cannot, and no more facts are needed.
  *
- * @param reader of the batch; it goes forward only
+ * @param reader of the batch; it moves forward only
  */
 export function saleSignatures(
   batch: TransactionBatch,
@@ -50,7 +50,7 @@ export function saleSignatures(
   if (moving.length === 0 || held.length > soldInputsMax) return null;
   const first = batch.columns.txFirstInput[tx]!;
   const signatures = held.map((_, input) => reader.of(first + input));
-  // held scripts are cut, so those of outputs are compared by as much
+  // held scripts are cut, so scripts of outputs are cut to the same length before they are compared
   const outputs = batch
     .outputs(tx)
     .map((output) => coinOf({ ...output, script: storedScript(output.script) }));
@@ -61,10 +61,10 @@ export function saleSignatures(
 }
 
 /**
- * What a transaction sells. None where what an input spends, or where an inscription goes, is not known: nothing is
- * guessed. Pure.
+ * The sales of a transaction. Empty if the output that an input spends or the place of an inscription is unknown:
+ * nothing is guessed. Pure.
  *
- * @param spent of each input
+ * @param spent outputs by input
  *
  * @param transfers by input and place
  */

@@ -13,7 +13,7 @@ export type PackedId = string;
 /** An inscription in an output, with its offset there. */
 export interface Holding {
   readonly inscription: PackedId;
-  /** For the order of an output's inscriptions alone: an undo may change it. Null: it is pending. */
+  /** Key for the order of an output's inscriptions only: an undo may change it. Null: the inscription is pending. */
   readonly key: InscriptionKey | null;
   readonly satOffset: number;
 }
@@ -54,7 +54,7 @@ export interface PendingInscription {
   readonly metaprotocol: Buffer | null;
   readonly delegate: Buffer | null;
   readonly claimedParents: Buffer | null;
-  /** Of its properties, what searches read: as in chain.properties, and the ids of the gallery. Null: nothing. */
+  /** Texts of its properties that searches read, as in chain.properties, and the ids of the gallery. Null: no texts. */
   readonly title: Buffer | null;
   readonly traits: Buffer | null;
   readonly gallery: Buffer | null;
@@ -84,10 +84,7 @@ export function packedId(txid: Txid, index: number): PackedId {
   return id.toString('latin1');
 }
 
-/**
- * Index of the last input that holds or reveals an inscription. The values of all inputs up to and including it are
- * needed; 0: none are needed.
- */
+/** Number of inputs whose values are needed: all up to the last one that holds or reveals an inscription; 0: none. */
 export function inputValuesNeeded(
   batch: TransactionBatch,
   tx: number,
@@ -105,7 +102,7 @@ export function inputValuesNeeded(
 }
 
 /**
- * What a pending transaction reveals and moves, by the rules of blocks, as far as the transaction alone decides it.
+ * Reveals and moves of a pending transaction by the rules of blocks, as far as the transaction alone decides them.
  * Pure.
  */
 export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly InputFacts[]): PendingMoves {
@@ -145,11 +142,11 @@ export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly In
   };
 }
 
-/** As a block orders the inscriptions of an output. Pending ones will have higher keys than indexed ones. */
+/** Orders the inscriptions of an output as a block does. Pending ones will have higher keys than indexed ones. */
 const byKey = (a: Holding, b: Holding): number =>
   (a.key ?? Number.MAX_SAFE_INTEGER) - (b.key ?? Number.MAX_SAFE_INTEGER);
 
-/** As in chain.locations: a script with an address is stored whole, any other is cut to its beginning. */
+/** A script as stored in chain.locations: whole if it has an address, otherwise cut to its beginning. */
 export const storedScript = (script: Uint8Array): Buffer =>
   Buffer.from(script.subarray(0, storedScriptBytesMax));
 

@@ -12,11 +12,11 @@ export interface IndexedTip {
   readonly tip: { readonly height: Height; readonly hash: HashKey } | null;
   /** All runes at the tip are known. */
   readonly knowsRunes: boolean;
-  /** All sales up to the tip are known: a sale that is mined leaves what is pending, and is found there. */
+  /** All sales up to the tip are known. A mined sale moves from the pending rows to the index. */
   readonly knowsSales: boolean;
 }
 
-/** The indexed tip. Throws `network_mismatch`, and `mempool_waits_for_index` where there is no index. */
+/** The indexed tip. Throws `network_mismatch`, and `mempool_waits_for_index` if there is no index. */
 export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promise<IndexedTip> {
   const { rows } = await pool.query<{
     network: string;

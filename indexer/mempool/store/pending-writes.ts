@@ -15,7 +15,7 @@ import {
   writeState,
 } from './pending.store.ts';
 
-/** What the next write to the tables must do. */
+/** Changes for the next write to the tables. */
 export class PendingWrites {
   readonly #pool: pg.Pool;
   readonly #stateEveryMs: number;
@@ -29,12 +29,12 @@ export class PendingWrites {
     this.#stateEveryMs = stateEveryMs;
   }
 
-  /** Something was written: the first time this is the whole first snapshot. */
+  /** Whether a write has happened; the first one is the whole first snapshot. */
   get hasWritten(): boolean {
     return this.#writtenAt !== null;
   }
 
-  /** Rows of a transaction that replace its current ones. */
+  /** Replaces the rows of a transaction. */
   put(row: PendingRows): void {
     this.#deleted.add(row.transaction.txid);
     this.#rows.set(row.transaction.txid, row);
@@ -45,14 +45,14 @@ export class PendingWrites {
     this.#deleted.add(txid);
   }
 
-  /** Sets its changed block. */
+  /** Records the changed block of a transaction. */
   move(transaction: KeptTransaction): void {
     this.#moved.add(transaction);
   }
 
   /**
-   * Writes all changes in one transaction; the first write also deletes everything from another process. Without
-   * changes it writes only a sign of life, every so often. Throws `mempool_tables_lost`.
+   * Writes all changes in one transaction. The first write also deletes all rows of another process. Without changes it
+   * writes only a sign of life now and then. Throws `mempool_tables_lost`.
    */
   async write(
     kept: KeptTransactions,

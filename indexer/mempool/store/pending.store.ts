@@ -17,9 +17,9 @@ import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts
 export interface PendingRows {
   readonly transaction: KeptTransaction;
   readonly moves: PendingMoves;
-  /** What it does to runes; null: nothing, or they are not known. */
+  /** Its effects on runes; null: it has none, or runes are unknown. */
   readonly runes: PendingRunes | null;
-  /** What it sells; none where sales are not known. */
+  /** Its sales; empty if sales are unknown. */
   readonly sales: readonly PendingSale[];
   /** Milliseconds since 1970. */
   readonly seenAt: number;
@@ -36,7 +36,7 @@ export interface Departure {
 /** The row of chain.mempool_state. */
 export interface MempoolStatus {
   readonly source: 'zmq' | 'polling';
-  /** What is known of the node at the start; a reveal among the rows turns `untested` into `accepted`. */
+  /** The known policy of the node at the start. A reveal among the rows turns `untested` into `accepted`. */
   readonly reveals: RevealPolicy;
   readonly transactions: number;
   readonly kept: number;
@@ -292,7 +292,7 @@ function placeColumns(placed: readonly PlacedInscription[]): unknown[] {
   ];
 }
 
-/** Sets the block that transactions are now in; null: none. */
+/** Sets the block that transactions are now in; null: not in a block. */
 export async function setBlocks(tx: pg.ClientBase, transactions: readonly KeptTransaction[]): Promise<void> {
   if (transactions.length === 0) return;
   await tx.query(
@@ -329,15 +329,18 @@ export async function insertDepartures(tx: pg.ClientBase, departures: readonly D
   );
 }
 
-/** A row of a block that is not indexed yet proves nothing: the transaction may never have been in the mempool. */
+/**
+ * Condition of a reveal that was in the mempool. A row of a block that is not indexed yet proves nothing: its
+ * transaction may never have been there.
+ */
 const holdsReveal = `EXISTS (
   SELECT FROM chain.mempool_inscriptions JOIN chain.mempool_transactions USING (position) WHERE block_height IS NULL)`;
 
 /**
- * Writes the state and, where rows changed, a revision that never existed before; notifies the listeners of
- * `satscribe_mempool`. Call it before rows are written: its lock keeps out a process that is losing its place but
- * still writes. Returns false where the rows no longer belong to `status.since` (a crash of the server emptied the
- * tables, or another process filled them): then they must be written again (never so with `isFirst`).
+ * Writes the state and, if rows changed, a revision that never existed before; notifies the listeners of
+ * `satscribe_mempool`. Call it before rows are written: its lock keeps out a process that is losing its place but still
+ * writes. Returns false if the rows no longer belong to `status.since`, because a crash of the server emptied the
+ * tables or another process filled them. Then they must be written again (never so with `isFirst`).
  */
 export async function writeState(
   tx: pg.ClientBase,
@@ -375,8 +378,8 @@ export async function writeState(
 }
 
 /**
- * Stores why the mempool is not followed now. The tables are not shown meanwhile. Does nothing where another process
- * has taken over: `since` names the rows that this process wrote.
+ * Stores the reason why the mempool is not followed. Readers do not show the tables meanwhile. Does nothing if another
+ * process has taken over: `since` identifies the rows of this process.
  */
 export async function writeProblem(
   pool: pg.Pool,

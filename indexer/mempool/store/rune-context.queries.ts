@@ -8,10 +8,10 @@ import { maxHeight } from '#kernel/primitives/height.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 
-/** Ids that a column can hold; no rune has a larger one. */
+/** The largest id that a column can hold; no rune has a larger one. */
 const integerMax = 2 ** 31 - 1;
 
-/** What some pending transactions name. */
+/** Outpoints, runes and names that some pending transactions use. */
 export interface NamedRunes {
   /** 36 bytes each. */
   readonly outpoints: readonly Uint8Array[];
@@ -23,12 +23,12 @@ export interface NamedRunes {
 
 export interface IndexedRunes {
   readonly state: RuneState;
-  /** By the 36 bytes of the outpoint, as latin-1. */
+  /** Holdings by the 36 bytes of the outpoint, as latin-1. */
   readonly held: ReadonlyMap<string, RunicHolding>;
 }
 
 /**
- * The indexed runes, taken names and unspent outputs that some pending transactions name. One query, and one more where
+ * The indexed runes, taken names and unspent outputs that some pending transactions name. One query, and one more if
  * outputs hold runes.
  */
 export async function indexedRunes(

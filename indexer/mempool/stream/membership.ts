@@ -13,7 +13,7 @@ export type MembershipMessage =
   | { readonly kind: 'block-connected'; readonly hash: HashKey; readonly txids: Iterable<HashKey> }
   | { readonly kind: 'block-disconnected'; readonly hash: HashKey };
 
-/** All of the mempool at one moment, as `getrawmempool false true` gives it. */
+/** The whole mempool at one moment, as `getrawmempool false true` gives it. */
 export interface MempoolSnapshot {
   readonly txids: ReadonlySet<HashKey>;
   /** The mempool sequence number of the next change. */
@@ -23,15 +23,15 @@ export interface MempoolSnapshot {
 /** Snapshot ids compared in one go, some milliseconds: a full mempool has 200,000. */
 const joinedAtOnce = 4000;
 
-/** What happened to a transaction. `vanished`: a snapshot lacks it, and no message told why. */
+/** A change of a transaction. `vanished`: a snapshot lacks it, and no message gave the reason. */
 export type MembershipChange =
   | { readonly kind: 'entered'; readonly txid: HashKey }
   | { readonly kind: 'mined'; readonly txid: HashKey; readonly block: HashKey }
   | { readonly kind: 'removed' | 'vanished'; readonly txid: HashKey };
 
 /**
- * Which transactions are in a node's mempool: a snapshot joined with the stream of changes. Pure, and exact if
- * messages are passed in order (docs/mempool.md, "Joining the stream", has the argument).
+ * The transactions in a node's mempool: a snapshot joined with the stream of changes. Pure, and exact if messages are
+ * passed in order (docs/mempool.md, "Joining the stream", has the argument).
  *
  * A snapshot has the number N of the next change, so it includes every change below N, and everything before such a
  * change in the stream. Blocks have no number. A block after the last change below N was connected either before the
@@ -40,11 +40,13 @@ export type MembershipChange =
  */
 export class Membership {
   readonly #members: Set<HashKey>;
-  /** Null: no snapshot yet, or an outdated one; the stream is meaningless until the next one. */
+  /** Null: no snapshot yet, or an outdated one. Messages have no meaning until the next one. */
   #boundary: bigint | null = null;
-  /** Transactions that blocks removed while a change below the boundary may still come; null: none can come. */
+  /**
+   * Transactions that blocks removed while a change below the boundary may still come; null: no such change can come.
+   */
   #takenOut: HashKey[] | null = null;
-  /** Numbers from the boundary up to the last received change, minus those accounted for. */
+  /** Number of changes from the boundary up to the last received one that are not accounted for. */
   #unaccounted = 0;
   #last = 0n;
 
@@ -62,9 +64,9 @@ export class Membership {
   }
 
   /**
-   * The number of missing changes, beyond those of blocks: each change takes a number, also those made by blocks. If
-   * it stays above 0, messages were lost silently. It may be above 0 in the middle of a reorganisation, and below 0
-   * until a message follows a block's changes.
+   * The number of missing changes beyond those of blocks: each change takes a number, also those made by blocks. If it
+   * stays above 0, messages were lost silently. It may be above 0 in the middle of a reorganisation, and below 0 until
+   * a message follows a block's changes.
    */
   get missing(): number {
     return this.#unaccounted;
@@ -78,7 +80,7 @@ export class Membership {
     return this.#members;
   }
 
-  /** Messages were lost: later ones are meaningless until a snapshot that is requested after this. */
+  /** Records that messages were lost: later ones have no meaning until a snapshot that is requested after this. */
   lose(): void {
     this.#boundary = null;
     this.#takenOut = null;

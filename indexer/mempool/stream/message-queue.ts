@@ -9,9 +9,8 @@ import { txidOfBytes } from './transaction-batch.ts';
  */
 const changesMax = 200_000;
 /**
- * Maximum bytes of transactions that wait for their change or for processing: sixteen full blocks, because `rawtx`
- * also sends all transactions of every block. Beyond it the oldest are dropped, and requested from the node if
- * needed.
+ * Maximum bytes of transactions that wait for their change or for processing: sixteen full blocks, because `rawtx` also
+ * sends all transactions of every block. Beyond it the oldest are dropped, and requested from the node if needed.
  */
 const transactionBytesMax = 64_000_000;
 

@@ -47,7 +47,7 @@ interface OutputAnswer {
   readonly scriptPubKey?: { readonly hex?: unknown };
 }
 
-/** The node's error for an unknown thing (RPC_INVALID_ADDRESS_OR_KEY). */
+/** The node's error code for an unknown thing (RPC_INVALID_ADDRESS_OR_KEY). */
 const notFound = -5;
 /** Calls per request: 100 usual transactions are 50 kB, 100 of the largest relayed ones 80 MB of hex. */
 const batchCalls = 100;
@@ -69,7 +69,7 @@ export class NodeMempool {
     this.#signal = signal;
   }
 
-  /** All of it at one moment. */
+  /** The whole mempool at one moment. */
   async snapshot(): Promise<MempoolSnapshot> {
     const raw = await this.#rpc.rawMempool?.(this.#signal);
     if (raw !== undefined) {
@@ -95,11 +95,11 @@ export class NodeMempool {
     return keyOfDisplay(await this.#call<string>('getbestblockhash'));
   }
 
-  /** Null: the node does not know it. */
+  /** A block; null: the node does not know it. */
   async block(hash: HashKey): Promise<NodeBlock | null> {
     interface Answer {
       height: Height;
-      /** -1: on another branch. */
+      /** -1: the block is on another branch. */
       confirmations: number;
       previousblockhash?: BlockHashHex;
       tx: string[];
@@ -117,13 +117,13 @@ export class NodeMempool {
     };
   }
 
-  /** Null: the node does not have it, or no longer has it. */
+  /** Bytes of a block; null: the node does not have it, or no longer has it. */
   async blockBytes(hash: HashKey): Promise<Uint8Array | null> {
     const hex = await this.#found<string>('getblock', [displayOfKey(hash), 0]);
     return hex === null ? null : bytesOf(hex);
   }
 
-  /** The bytes of transactions of the mempool; those that left it meanwhile are missing. */
+  /** The bytes of transactions of the mempool. Those that have left it are missing. */
   async transactions(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
     if (this.#rpc.hexBatch !== undefined) return this.#transactionsApart(txids);
     const hexes = await this.#many<string>(
@@ -172,8 +172,8 @@ export class NodeMempool {
   }
 
   /**
-   * Outputs (36 bytes of outpoint each): those of blocks, spent by the mempool or not, otherwise of the mempool; null
-   * where the node knows none.
+   * Outputs by outpoint (36 bytes each): those of blocks, even if the mempool spends them, otherwise those of the
+   * mempool; null: the node does not know the output.
    */
   async spentOutputs(outpoints: readonly Uint8Array[]): Promise<(SpentOutput | null)[]> {
     const named = outpoints.map(nameOf);
@@ -187,7 +187,7 @@ export class NodeMempool {
       const output = transactions[index]?.vout?.[named[at]?.[1] ?? -1];
       if (output !== undefined) found[at] = { ...coinOf(output), confirmations: 0 };
     }
-    // mined between the two questions
+    // mined between the two requests
     const mined = unknownOf(found);
     const again = await this.#outputsOfBlocks(mined.map((at) => named[at]!));
     for (const [index, at] of mined.entries()) found[at] = again[index] ?? null;
@@ -219,7 +219,7 @@ export class NodeMempool {
     }
   }
 
-  /** One method for many parameters, in their order; null where the node does not know the thing. */
+  /** Calls one method with many parameters. Results are in their order; null: the node does not know the thing. */
   async #many<Result>(
     method: string,
     parameters: readonly (readonly unknown[])[],
@@ -279,7 +279,7 @@ const invalid = (): AppError =>
   new AppError('node_answer_invalid', 'The node answered about its mempool in an unknown form.');
 
 function keyOfDisplay(text: unknown): HashKey {
-  // a block hash is read from text as a txid is
+  // a block hash is parsed like a txid
   const hash = typeof text === 'string' ? parseTxid(text) : null;
   if (hash === null) throw invalid();
   return hashKey(hash);
@@ -292,11 +292,11 @@ function bytesOf(hex: unknown): Buffer {
   return bytes;
 }
 
-/** The indices of outputs that are not known. */
+/** The indices of unknown outputs. */
 const unknownOf = (outputs: readonly (SpentOutput | null)[]): number[] =>
   outputs.flatMap((output, at) => (output === null ? [at] : []));
 
-/** An output as calls name it. */
+/** An output as parameters of a call. */
 type NamedOutput = readonly [txid: string, vout: number];
 
 function nameOf(outpoint: Uint8Array): NamedOutput {
@@ -311,7 +311,7 @@ const coinOf = ({ value, scriptPubKey }: OutputAnswer): SpentCoin => ({
 
 const displayOfKey = (key: HashKey): string => hashOfKey(key).reverse().toString('hex');
 
-/** Amounts are decimals of whole coins with eight places: exact in a double once rounded to sats. */
+/** Sats of an amount. Amounts are decimals of whole coins with eight places: exact in a double once rounded to sats. */
 function satsOf(coins: unknown): Sats {
   const sats = Math.round(Number(coins) * 1e8);
   if (!isSats(sats)) throw invalid();

@@ -1,18 +1,18 @@
-/** Polling: the shortest time between snapshots, which is also at least ten times as long as one takes. */
+/** Shortest time between snapshots when polling. It is also at least ten times the duration of one. */
 const pollMs = 2000;
 const pollShare = 10;
 /** A number that is missing this long is lost: a reorganisation sends its changes within one call. */
 const missingMs = 5000;
-/** A snapshot at fixed intervals, whatever the stream shows: it finds losses that no number revealed. */
+/** Interval of snapshots, whatever the stream shows: they find losses that no number revealed. */
 const snapshotEveryMs = 10 * 60_000;
 
-/** The followed mempool: whether a snapshot joins the stream, and how many changes were lost since. */
+/** The followed mempool: whether a snapshot joins the stream, and the number of changes lost since. */
 interface Followed {
   readonly isJoined: boolean;
   readonly missing: number;
 }
 
-/** When the next snapshot is due. */
+/** Clock for the next snapshot. */
 export class SnapshotClock {
   firstAt = Date.now();
   #nextAt = 0;
@@ -30,7 +30,7 @@ export class SnapshotClock {
     return !session.isJoined || now >= this.#nextAt;
   }
 
-  /** A snapshot is due at once. */
+  /** Makes a snapshot due at once. */
   hurry(): void {
     this.#nextAt = 0;
   }

@@ -9,8 +9,8 @@ import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { type Sats, trustedSats } from '#kernel/primitives/sats.ts';
 
 /**
- * Loose transactions, read by the parser of blocks: they are put after a header of zeros and an empty coinbase, so
- * that a pending inscription is read by the same code as a mined one.
+ * Loose transactions, read by the parser of blocks. They are put after a header of zeros and an empty coinbase, so that
+ * the same code reads pending and mined inscriptions.
  */
 
 // a coinbase that spends the null outpoint with an empty script, and has no value
@@ -19,7 +19,7 @@ const coinbase = Buffer.from(
   'hex',
 );
 const countLength = 5;
-/** Outpoints, inputs and outputs are bounded only by the bytes. */
+/** Index of the first transaction, after the coinbase. */
 const firstTransaction = 1;
 
 /** An output of a transaction. */
@@ -29,19 +29,19 @@ export interface TransactionOutput {
   readonly script: Uint8Array;
 }
 
-/** What an input spends. */
+/** The output that an input spends. */
 export interface SpentCoin {
   readonly value: Sats;
   readonly script: Uint8Array;
 }
 
-/** What the node tells of an output that a transaction spends. */
+/** A spent output as the node gives it. */
 export interface SpentOutput extends SpentCoin {
   /** 0: its transaction is pending. */
   readonly confirmations: number;
 }
 
-/** Of the current block. */
+/** Layout of the current block. */
 const blockLayout = new BlockLayout();
 
 /** The transactions of a block, or of a batch in the form of one; the coinbase has index 0. */
@@ -63,9 +63,9 @@ export class TransactionBatch {
   }
 
   /**
-   * Null where the bytes are not a block, or `spent` is not what it spends.
+   * The transactions of a block; null: the bytes are not a block, or `spent` does not match it.
    *
-   * @param spent in the encoding of `SourceBlock.spentOutputs`; null: not known
+   * @param spent in the encoding of `SourceBlock.spentOutputs`; null: unknown
    */
   static ofBlock(
     block: Uint8Array,
@@ -86,8 +86,8 @@ export class TransactionBatch {
   }
 
   /**
-   * The transactions at the indices 1, 2, … in the given order. Null where one of them is not a transaction, or where
-   * they exceed `batchBytesMax` bytes.
+   * Transactions at the indices 1, 2, … in the given order. Null: one of them is not a transaction, or they exceed
+   * `batchBytesMax` bytes.
    */
   static of(
     transactions: readonly Uint8Array[],
@@ -122,7 +122,7 @@ export class TransactionBatch {
     return trustedTxid(Uint8Array.from(transactionId(this.bytes, start, txOutputs[tx]!, end)));
   }
 
-  /** Row of the transaction among the reveals; -1 where it has no envelope. */
+  /** Row of the transaction among the reveals; -1: it has no envelope. */
   reveal(tx: number): number {
     return this.#rowOfReveal.get(tx) ?? -1;
   }
@@ -131,7 +131,7 @@ export class TransactionBatch {
     return this.columns.txFirstInput[tx + 1]! - this.columns.txFirstInput[tx]!;
   }
 
-  /** What an input spends. Null: not known. */
+  /** The output that an input spends. Null: unknown. */
   spentCoin(tx: number, input: number): SpentCoin | null {
     const spent = this.#spent;
     if (spent === null) return null;
@@ -175,10 +175,10 @@ function countBytes(count: number): Buffer {
   return bytes;
 }
 
-/** Of the current transaction. */
+/** Layout of the current transaction. */
 const oneLayout = new BlockLayout(oneTransaction);
 
-/** The txid (internal order) of the single transaction in the bytes; null where they are not exactly one. */
+/** The txid (internal order) of the single transaction in the bytes; null: they are not exactly one transaction. */
 export function txidOfBytes(bytes: Uint8Array): Txid | null {
   if (oneLayout.readTransaction(bytes, 0) !== bytes.length || oneLayout.emptyWitnessAt >= 0) return null;
   return trustedTxid(Uint8Array.from(strippedHash(bytes, 0, oneLayout.outputsEnd[0]!, bytes.length)));

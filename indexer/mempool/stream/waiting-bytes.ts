@@ -2,16 +2,16 @@ import type { HashKey } from './membership.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { NodeMempool } from './node-mempool.ts';
 
-/** Requested at once: the contents of two requests to the node. */
+/** Transactions requested at once: two requests to the node. */
 const askedAtOnce = 200;
-/** Bytes per round, so that a round of large transactions is as short and as small in memory as others. */
+/** Bytes per round, so that a round of large transactions is as short, and as small in memory, as others. */
 const roundBytesMax = 16_000_000;
 /** How often a transaction is requested that the node does not have: it is leaving, or the node lost it. */
 const triesMax = 10;
 
-/** Transactions of the mempool whose bytes are needed, and how they are obtained. */
+/** Transactions of the mempool whose bytes are needed, and the way to get them. */
 export class WaitingBytes {
-  /** How often it was waited for or requested. */
+  /** How often each transaction was waited for or requested. */
   readonly #tries = new Map<HashKey, number>();
   #stoppedEarly = false;
 
@@ -33,8 +33,8 @@ export class WaitingBytes {
   }
 
   /**
-   * Takes transactions in the order in which they were added: from the bytes that the node sent; otherwise they are
-   * requested, new ones a round later (their bytes may be on their way), or at once in a hurry.
+   * Takes transactions in the order in which they were added, with the bytes that the node sent. Missing bytes are
+   * requested: a round later for new transactions (their bytes may be on their way), or at once in a hurry.
    */
   async take(
     queue: MessageQueue | null,
