@@ -4,8 +4,8 @@ import type { Height } from '#kernel/primitives/height.ts';
 
 /**
  * For ascending days (UTC, since 1970), the height at which each begins: the first block whose time is of that day or
- * later, or a height above all where there is none. Block times ascend except for some hours, so a few blocks around
- * midnight may belong to the day before or after. Found by bisection in some 20 short statements for all days
+ * later, or a height above all if there is no such block. Block times ascend except for some hours, so a few blocks
+ * around midnight may belong to the day before or after. Found by bisection in some 20 short statements for all days
  * together. Null without blocks.
  */
 export async function heightsOfDays(client: ClientBase, days: readonly number[]): Promise<number[] | null> {
@@ -26,7 +26,7 @@ export async function heightsOfDays(client: ClientBase, days: readonly number[])
   }
 }
 
-/** Where a day may still begin: from `low` to below `high`, or at `found`. */
+/** Range in which a day may begin: from `low` to below `high`, or at `found`. */
 interface DayPlace {
   readonly seconds: number;
   low: number;
@@ -34,7 +34,11 @@ interface DayPlace {
   found: number;
 }
 
-/** `block`: the first block from the middle on. */
+/**
+ * Halves the range of a day.
+ *
+ * @param block the first block from the middle on
+ */
 function halve(place: DayPlace, middle: number, block: { height: Height; time: number } | undefined): void {
   if (block !== undefined && block.time < place.seconds) {
     place.low = block.height + 1;

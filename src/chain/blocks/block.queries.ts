@@ -11,17 +11,17 @@ import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { asSats, type Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** A block, and which facts about it are known. docs/schema.md says what follows from each. */
+/** A block, and its known facts. docs/schema.md describes the consequences of each. */
 export interface BlockFacts {
   readonly height: Height;
   /** Internal order. */
   readonly hash: BlockHash;
-  /** Unix seconds, as the header says. */
+  /** Unix seconds, from the header. */
   readonly time: number;
   readonly sizeBytes: number;
   readonly txCount: number;
   readonly inscriptionCount: number;
-  /** First height of the run of consecutive blocks it belongs to. */
+  /** First height of the run of consecutive blocks that it belongs to. */
   readonly islandHeight: Height;
   /** All earlier blocks that can matter to inscriptions are known. */
   readonly anchored: boolean;
@@ -33,20 +33,20 @@ export interface BlockFacts {
   readonly numbered: boolean;
 }
 
-/** A row of a list of inscriptions: what a card shows. */
+/** A row of a list of inscriptions: the fields of a card. */
 export interface InscriptionSummary {
   readonly id: InscriptionId;
   readonly key: InscriptionKey;
   readonly height: Height;
   readonly number: number | null;
   readonly contentId: number | null;
-  /** The type of what it shows, its own or its delegate's, as text. Null: none, or not UTF-8. */
+  /** Content type, its own or its delegate's, as text. Null: no type, or not UTF-8. */
   readonly contentType: string | null;
-  /** Whether a document that it shows runs scripts. Null: not a document, or not known from its beginning. */
+  /** Whether its document runs scripts. Null: not a document, or its beginning does not show it. */
   readonly runs: boolean | null;
   /** The size of its own body. */
   readonly sizeBytes: number | null;
-  /** The beginning of what it shows, for text types. Null for others. */
+  /** The beginning of its text. Null for other types. */
   readonly text: string | null;
 }
 
@@ -107,7 +107,7 @@ export interface BlockWithKeys extends BlockFacts {
   readonly firstKey: number;
 }
 
-/** The block at a height or with a hash. Null where it is not indexed. */
+/** The block at a height or with a hash. Null: not indexed. */
 export async function blockAt(
   db: pg.Pool | pg.ClientBase,
   question: BlockQuestion,
@@ -122,7 +122,7 @@ export async function blockAt(
   return row === undefined ? null : { ...blockFacts(row), firstKey: row.first_key };
 }
 
-/** The indexed blocks next to a height, however far away. Null: there is none on that side. */
+/** The indexed blocks next to a height, however far away. Null: no block on that side. */
 export async function neighbourHeights(
   db: pg.Pool | pg.ClientBase,
   height: Height,
@@ -137,9 +137,9 @@ export async function neighbourHeights(
 
 /** Bytes of a text that a card can show. */
 const snippetBytes = 400;
-/** Bytes of a document in which scripts are searched: where they begin later, it is unknown whether it has any. */
+/** Bytes of a document in which scripts are searched. If they begin later, it is unknown whether it has any. */
 const documentBytes = 16_384;
-/** Documents, and what browsers run of them: scripts, handlers of events, addresses with code. */
+/** SQL: documents, and the code in them that browsers run: scripts, handlers of events, addresses with code. */
 const isDocument = `encode(shown.content_type, 'escape') ~* '^\\s*(text/html|application/xhtml\\+xml|image/svg\\+xml)\\s*(;|$)'`;
 const hasScripts = `encode(substring(s.body FROM 1 FOR ${documentBytes}), 'escape') ~* '<script|[[:space:]/"'']on[a-z]+[[:space:]]*=|javascript:'`;
 
@@ -158,7 +158,7 @@ interface SummaryRow {
   delegate: Buffer | null;
 }
 
-/** SQL: what is shown of a content `s` whose type is that of `shown`. */
+/** SQL: the shown part of a content `s` whose type is that of `shown`. */
 const shownColumns = `shown.content_type,
        CASE WHEN s.text <> 0 AND s.variant & 7 = 0 THEN substring(s.body FROM 1 FOR ${snippetBytes}) END AS head,
        CASE WHEN s.variant & 7 = 0 AND ${isDocument} THEN
@@ -201,12 +201,15 @@ export async function inscriptionSummaries(
 
 type ShownRow = Pick<SummaryRow, 'content_type' | 'head' | 'runs'>;
 
-/** The contents of delegates, by the hex of their 36 bytes. Read only where there are any: most inscriptions have none. */
+/**
+ * The contents of delegates, by the hex of their 36 bytes. Read only if there are delegates: most inscriptions have
+ * none.
+ */
 async function shownByDelegates(
   db: pg.Pool | pg.ClientBase,
   delegates: readonly Buffer[],
 ): Promise<Map<string, ShownRow>> {
-  // the column is an integer; delegates can claim larger indexes, which name nothing
+  // the column is an integer; delegates can claim larger indexes, which name no inscription
   const ids = delegates.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
   if (ids.length === 0) return new Map();
   const { rows } = await db.query<ShownRow & InscriptionId>(
@@ -220,8 +223,8 @@ async function shownByDelegates(
 }
 
 /**
- * Types and contents of the newest inscriptions with a content of their own, newest first: the pool for a selection
- * of them.
+ * Types and contents of the newest inscriptions with a content of their own, newest first: the pool for a selection of
+ * them.
  */
 export async function newestInscriptions(
   db: pg.Pool | pg.ClientBase,
@@ -250,7 +253,7 @@ export interface ChainCounts {
   readonly blocks: number;
   /** Runs of consecutive blocks: more than one means a chain with gaps. */
   readonly islands: number;
-  /** Null where the totals are unknown (a chain with gaps). */
+  /** Null: the totals are unknown (a chain with gaps). */
   readonly blessed: number | null;
   readonly cursed: number | null;
   readonly lostSats: Sats | null;
@@ -297,8 +300,8 @@ export interface CertainTotals {
 const countedMax = 1_000_000;
 
 /**
- * For a chain with gaps, whose totals are unknown: the inscriptions that are certainly blessed, or cursed, among the
- * first million, and the lost sats up to the last block where they are known. Ask once for a tip.
+ * Certain totals of a chain with gaps, whose totals are unknown: the inscriptions that are certainly blessed, or
+ * cursed, among the first million, and the lost sats up to the last block with known ones. Call it once for a tip.
  */
 export async function certainTotals(client: pg.ClientBase): Promise<CertainTotals> {
   const { rows } = await client.query<{ blessed: number; cursed: number; lost_sats: Sats }>(

@@ -3,7 +3,7 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** The blocks that an answer covers: if none of them has something, another one still may. */
+/** The blocks that an answer covers. If none of them has an item, another block still may. */
 export interface Coverage {
   /** Lowest and highest indexed height. Null: the index is empty. */
   readonly fromHeight: Height | null;
@@ -19,7 +19,9 @@ export interface Coverage {
   readonly complete: boolean;
 }
 
-/** Read from the tip downwards; `toHeight` is that of `tip`. Costs a step per island, not a row per block. */
+/**
+ * Reads the coverage from the tip downwards; `toHeight` is that of `tip`. Costs a step per island, not a row per block.
+ */
 export async function readCoverage(
   db: pg.ClientBase,
   { firstInscriptionHeight }: NetworkParameters,
@@ -67,9 +69,9 @@ export async function knowsInscriptions(client: pg.ClientBase): Promise<boolean>
 }
 
 /**
- * The height where the last run of blocks with known spent outputs begins, of blocks above a height up to another: after a
- * gap, or after a block without its spent outputs, which may be the last one. Null: the run that reaches the lower
- * height continues.
+ * The height where the last run of blocks with known spent outputs begins, of blocks above a height up to another. A
+ * run begins after a gap, or after a block without its spent outputs, which may be the last one. Null: the run that
+ * reaches the lower height continues.
  */
 export async function lastRunWithSpent(
   client: pg.ClientBase,

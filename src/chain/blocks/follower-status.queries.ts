@@ -19,7 +19,7 @@ interface StatusRow {
   now: Date;
 }
 
-/** What the indexing process reported last, with what only the database knows. */
+/** The last report of the indexing process, with facts that only the database knows. */
 export interface FollowerReport {
   /** Null: no report since the database was created, or since it crashed. */
   readonly status: FollowerStatus | null;
@@ -29,7 +29,7 @@ export interface FollowerReport {
   readonly hasWriter: boolean;
   /** Unix time of the indexed tip, from its header. Null: the index is empty. */
   readonly tipTime: number | null;
-  /** By the database's clock. */
+  /** Current time by the database's clock. */
   readonly now: Date;
 }
 

@@ -15,7 +15,7 @@ export interface HeaderFacts {
   readonly txCount: number;
   readonly firstKey: number;
   readonly nextKey: number;
-  /** Null where the next block is not indexed. */
+  /** Null: the next block is not indexed. */
   readonly nextHash: BlockHash | null;
   /** No block below it is missing. */
   readonly isWhole: boolean;
@@ -34,7 +34,7 @@ interface HeaderRow {
   island_height: Height;
 }
 
-/** The block at a height or with a hash. Null where it is not indexed. */
+/** The block at a height or with a hash. Null: not indexed. */
 export async function headerFacts(client: ClientBase, question: BlockQuestion): Promise<HeaderFacts | null> {
   const { rows } = await client.query<HeaderRow>(
     `SELECT b.height, b.hash, b.header, b.time, b.size_bytes, b.tx_count, b.first_key, b.next_key,
@@ -68,7 +68,7 @@ export async function timesBefore(client: ClientBase, height: Height): Promise<n
   return rows.map(({ time }) => time);
 }
 
-/** A block, and when it says that it was made: seconds. */
+/** A block and the time in its header: seconds. */
 export interface BlockMoment {
   readonly hash: BlockHash;
   readonly time: number;
@@ -86,7 +86,7 @@ export async function blockMoments(
   return new Map(rows.map(({ height, hash, time }) => [height, { hash, time }]));
 }
 
-/** Compact targets in a range of heights, and how often each occurs. */
+/** Compact targets in a range of heights, and the number of blocks with each. */
 export async function targetsBetween(
   client: ClientBase,
   from: Height,
@@ -120,7 +120,7 @@ export async function featuredInBlocks(
   return featured;
 }
 
-/** Heights and hashes of all blocks, ascending. Null where there are more than `max`, or more bytes than `max`. */
+/** Heights and hashes of all blocks, ascending. Null: there are more than `max`, or more bytes than `max`. */
 export async function blocksOf(
   client: ClientBase,
   max: { readonly blocks: number; readonly bytes: number },

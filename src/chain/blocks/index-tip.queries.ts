@@ -8,7 +8,7 @@ export const indexTipHeight = '(SELECT tip_height FROM chain.state)';
 /** SQL: the hash of the last block of the index, in internal order; null while it is empty. */
 export const indexTipHash = '(SELECT tip_hash FROM chain.state)';
 
-/** SQL: the time in the header of the block at a height, which is SQL too; null where the index has no such block. */
+/** SQL: the time in the header of the block at a height, which is SQL too; null: the index has no such block. */
 export const timeOfBlock = (height: string): string =>
   `(SELECT to_timestamp(time) FROM chain.blocks WHERE height = ${height})`;
 
@@ -19,7 +19,7 @@ export async function indexedTip(client: Pool | ClientBase): Promise<Height | nu
 }
 
 /**
- * Microseconds from the set-up of the index until it had first caught up with its source, pauses included. 0 until then,
+ * Microseconds from the set-up of the index until it first caught up with its source, pauses included. 0 until then,
  * and for an index that is older than this record.
  */
 export async function initialSyncMicroseconds(client: ClientBase): Promise<number> {
@@ -30,7 +30,7 @@ export async function initialSyncMicroseconds(client: ClientBase): Promise<numbe
   return rows[0]?.micros ?? 0;
 }
 
-/** Whether the index has this block. Null, as of an empty index, is no block. */
+/** Whether the index has this block. Null, for an empty index, is not a block. */
 export async function isBlockIndexed(
   client: ClientBase,
   height: Height | null,

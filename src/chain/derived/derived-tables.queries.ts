@@ -7,13 +7,13 @@ import type { Height } from '#kernel/primitives/height.ts';
 /** The progress of a derived table (docs/adr/0017-derived-tables.md). */
 export interface DerivedTableReport {
   readonly name: string;
-  /** It covers every indexed block from here on. */
+  /** The first height from which it covers every indexed block. */
   readonly fromHeight: Height;
   /** It is complete, and gets each new block as soon as it is indexed. */
   readonly isComplete: boolean;
-  /** Its rows are made anew by other rules: those of blocks above the tip may be older ones. */
+  /** Its rows are being rebuilt by other rules: those of blocks above the tip may be older ones. */
   readonly isRemade: boolean;
-  /** The last block that it covers, or that was made anew; null: none. */
+  /** The last block that it covers, or that was rebuilt; null: no block. */
   readonly tip: BlockRef | null;
   /** Why it cannot continue; null: it can. */
   readonly problem: { readonly code: string; readonly message: string; readonly since: Date } | null;
@@ -67,7 +67,7 @@ export async function isComplete(client: ClientBase, name: string): Promise<bool
   return rowCount === 1;
 }
 
-/** Whether there is a block at a height, and a derived table covers it, by the rules that it has now. */
+/** Whether there is a block at a height and a derived table covers it, by its current rules. */
 export async function hasBlock(client: ClientBase, name: string, height: Height): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM chain.derived_tables d JOIN chain.blocks b ON b.height = $2
@@ -77,7 +77,7 @@ export async function hasBlock(client: ClientBase, name: string, height: Height)
   return rowCount === 1;
 }
 
-/** Whether the settings leave a derived table out. An index without blocks leaves nothing out yet. */
+/** Whether the settings leave a derived table out. An index without blocks leaves no table out yet. */
 export async function isLeftOut(client: ClientBase | Pool, name: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT WHERE EXISTS (SELECT FROM chain.state WHERE tip_height IS NOT NULL)
@@ -88,10 +88,10 @@ export async function isLeftOut(client: ClientBase | Pool, name: string): Promis
 }
 
 interface Behind {
-  /** The last height that the table has; null: none. */
+  /** The last height that the table has; null: no height. */
   readonly reached: Height | null;
   readonly tip: Height | null;
-  /** False: the settings leave it out, so nothing fills it. */
+  /** False: the settings leave it out, so it is not filled. */
   readonly isWanted: boolean;
   readonly message: string;
 }
@@ -114,14 +114,14 @@ async function readBehind(client: ClientBase | Pool, name: string): Promise<Behi
   return { reached, tip, isWanted, message };
 }
 
-/** Why a derived table lacks indexed blocks, in words, with the height that it has reached. Null: it lacks none. */
+/** Why a derived table lacks indexed blocks, in words, with the height that it has reached. Null: it has all. */
 export async function whyBehind(client: ClientBase | Pool, name: string): Promise<string | null> {
   return (await readBehind(client, name))?.message ?? null;
 }
 
 /**
- * Why events of a derived table cannot be told by a version of its rules, in words: its rows are made anew, or another
- * process has not begun to. Null: they can.
+ * Why events of a derived table are not available by a version of its rules, in words: its rows are being rebuilt, or
+ * another process has not begun the rebuild. Null: they are available.
  */
 export async function whyOtherRules(
   client: ClientBase | Pool,
@@ -138,13 +138,13 @@ export async function whyOtherRules(
   const { rules, reached, tip } = row;
   if (rules !== version) return `The table ${name} follows version ${rules} of its rules, not ${version}.`;
   return reached === null
-    ? `The table ${name} is made anew by version ${rules} of its rules: no block of ${tip} yet.`
-    : `The table ${name} is made anew by version ${rules} of its rules: it has reached height ${reached} of ${tip}.`;
+    ? `The table ${name} is being rebuilt by version ${rules} of its rules: no block of ${tip} yet.`
+    : `The table ${name} is being rebuilt by version ${rules} of its rules: it has reached height ${reached} of ${tip}.`;
 }
 
 /**
- * For answers from one derived table alone. Throws `derived_table_behind` with the reached height while it is being
- * filled; returns if it is complete, or the settings leave it out.
+ * Guard of answers from one derived table alone. Throws `derived_table_behind` with the reached height while the table
+ * is being filled; returns if it is complete, or the settings leave it out.
  */
 export async function requireNotBehind(client: ClientBase, name: string): Promise<void> {
   const behind = await readBehind(client, name);
@@ -155,9 +155,9 @@ export async function requireNotBehind(client: ClientBase, name: string): Promis
 
 /** The moment that rows of derived tables belong to. */
 export interface DerivedMoment {
-  /** Another number once a derived table is remade. */
+  /** Changes when a derived table is rebuilt. */
   readonly epoch: number;
-  /** Hash of the block at the asked height; null: there is none. */
+  /** Hash of the block at the requested height; null: no block. */
   readonly hash: Buffer | null;
 }
 

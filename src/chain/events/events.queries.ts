@@ -17,11 +17,11 @@ const inflateBytes = promisify(inflate);
 /** Rows per page: each takes some hundred bytes even if its block has no events. */
 const rowsPerPage = 500;
 /**
- * Events per page (at least one row): 200 kB of text, which the event loop makes, parses and shows in some milliseconds
+ * Events per page (at least one row): 200 kB of text. The event loop makes, parses and shows it in some milliseconds
  * each.
  */
 const eventsPerPage = 1000;
-/** The assumed number of events of a block that were not counted: a page has fifty such blocks. */
+/** The assumed number of events of an uncounted block: a page has fifty such blocks. */
 const uncountedEvents = 100;
 /** The writer keeps no text above 32 MiB. */
 const textBytesMax = 33 * 1024 * 1024;
@@ -33,11 +33,11 @@ export interface OutboxEntry {
   readonly hash: BlockHash;
   /** Sequence of the row that this one undoes; null: the block was applied. */
   readonly cancels: number | null;
-  /** Number of the kind whose events were all made anew: the row is no block. Null: it is one. */
+  /** Number of the kind whose events were all rebuilt: the row is not a block. Null: it is a block. */
   readonly reclassified: number | null;
-  /** For an applied block; null: not known, or it was taken back before the kind was added. */
+  /** Number of events of an applied block; null: unknown, or the block was taken back before the kind was added. */
   readonly eventCount: number | null;
-  /** The canonical text of an applied block; null if it was dropped and the block was taken back since. */
+  /** The canonical text of an applied block; null: it was dropped, and the block was taken back since. */
   readonly text: Buffer | null;
 }
 
@@ -53,9 +53,9 @@ interface EntryRow {
 }
 
 /**
- * A page of outbox rows from a sequence on, ascending, all of one moment; empty at the end. Dropped texts are made
- * again from the tables. Returned sequences survive a crash of the server: they are never given to other blocks.
- * Memory: the texts of a page, or of one larger block.
+ * A page of outbox rows from a sequence on, ascending, all of one moment; empty at the end. Dropped texts are rebuilt
+ * from the tables. Returned sequences survive a crash of the server: they are never given to other blocks. Memory: the
+ * texts of a page, or of one larger block.
  */
 export async function readOutboxPage(
   pool: Pool,
@@ -120,7 +120,7 @@ async function readRows(
   return rows;
 }
 
-/** Dropped texts, by height: of blocks of the chain, one at each height. */
+/** Rebuilds dropped texts, by height, of blocks of the chain. */
 async function makeTexts(
   client: ClientBase,
   kind: StoredEventKind,
@@ -133,7 +133,7 @@ async function makeTexts(
   for (let at = 0; at < heights.length; ) {
     const from = heights[at]!;
     let to = from;
-    // consecutive blocks, as on a page of old rows, take three queries together
+    // consecutive blocks, as on a page of old rows, need three queries together
     while (heights[++at] === to + 1) to++;
     for (const made of await kind.readTexts(client, network, { from, to, keep: true })) {
       texts.set(made.ref.height, made);
@@ -142,7 +142,7 @@ async function makeTexts(
   return texts;
 }
 
-/** Throws `events_not_ready` while texts of a kind cannot be made again, and the error of a kind that is left out. */
+/** Throws `events_not_ready` while texts of a kind cannot be rebuilt, and the error of a kind that is left out. */
 export async function requireEventTexts(
   pool: Pool,
   kind: StoredEventKind,
@@ -156,7 +156,7 @@ export async function requireEventTexts(
   });
 }
 
-/** The last sequence of the outbox that survives a crash of the server; 0 if it is empty. */
+/** The last sequence of the outbox that survives a crash of the server; 0: the outbox is empty. */
 export async function lastSequence(pool: Pool, signal: AbortSignal | null): Promise<number> {
   return withCutConnection(pool, signal, async (client) => {
     const { rows } = await client.query<{ last: number }>(
@@ -168,8 +168,8 @@ export async function lastSequence(pool: Pool, signal: AbortSignal | null): Prom
 }
 
 /**
- * The row of the outbox that applied the lowest block from a height on, as it is in the chain now. Null: no block is
- * that high.
+ * The outbox row that applied the lowest block from a height on, as it is in the chain now. Null: no block is that
+ * high.
  */
 export async function sequenceFromHeight(client: ClientBase | Pool, height: Height): Promise<number | null> {
   const { rows } = await client.query<{ sequence: number | null }>(
@@ -213,7 +213,7 @@ export async function eventHashes(
   return rows.map(hashesOf);
 }
 
-/** The hashes of the highest block that has any of a kind; null: none has. */
+/** The hashes of the highest block that has any of a kind; null: no block has. */
 export async function latestEventHashes(
   client: ClientBase,
   { number, version }: EventKindIdentity,
@@ -232,8 +232,8 @@ function hashesOf(row: HashesRow): EventHashes {
 }
 
 /**
- * The canonical text of the block at a height, of one kind. Throws `not_found` if there is no block, or what it did is
- * not known. Run it in a snapshot.
+ * The canonical text of the block at a height, of one kind. Throws `not_found` if there is no block, or its events are
+ * unknown. Run it in a snapshot.
  */
 export async function eventText(
   client: ClientBase,

@@ -59,7 +59,7 @@ export const storedInscriptionKind: StoredEventKind = {
   parseLine: parseInscriptionLine,
 };
 
-/** Three queries for any blocks. Needs the index `locations_spent`. */
+/** Rebuilds texts, in three queries for any number of blocks. Needs the index `locations_spent`. */
 async function readInscriptionTexts(
   client: ClientBase,
   network: NetworkName,
@@ -69,7 +69,7 @@ async function readInscriptionTexts(
   const blocks = await readBlocks(client, from, to);
   const events = await readEvents(client, from, to);
   const parents = await readParents(client, blocks);
-  // a caller of texts gets them, and their rows take more memory
+  // callers of texts receive all of them, and the rows take more memory
   const out = new EventTextWriter(Number.POSITIVE_INFINITY);
   let at = 0;
   return blocks.map((block) => {
@@ -89,7 +89,7 @@ async function readInscriptionTexts(
 }
 
 /**
- * Whether everything that a row `b` of chain.blocks did is known. An island stays anchored until a block with unknown
+ * SQL: whether all effects of a row `b` of chain.blocks are known. An island stays anchored until a block with unknown
  * spent outputs reveals or moves inscriptions.
  */
 const isBlockKnown = `b.anchored AND (b.has_spent OR b.tx_count <= 1 OR (b.next_key = b.first_key
@@ -103,7 +103,7 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Without the index that finds the events, every page would read the whole table. */
+/** Reason while the index is missing: without it, every page would read the whole table. */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   const { rowCount } = await client.query(
     "SELECT WHERE to_regclass('chain.locations_spent') IS NULL AND EXISTS (SELECT FROM chain.outbox)",
@@ -121,7 +121,7 @@ async function readBlocks(client: ClientBase, from: Height, to: Height): Promise
   return rows;
 }
 
-/** Each new inscription is an event, and each ended location: its destination is the key's next row. */
+/** Reads events: each new inscription, and each ended location, whose destination is the key's next row. */
 async function readEvents(client: ClientBase, from: Height, to: Height): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT i.height, l.step, i.key, i.txid AS id_txid, i.index AS id_index, true AS is_new, i.number, i.charms,
@@ -208,8 +208,8 @@ function writePlace(out: EventTextWriter, row: PlaceRow, reveal: Txid): void {
 }
 
 /**
- * On a chain that is not anchored, only sequence numbers of the block itself can be proven; older ones are not looked
- * up.
+ * Sequence number of an inscription. On an unanchored chain, only numbers of the block itself can be proven; older ones
+ * are not looked up.
  */
 function sequenceOf(block: BlockRow, key: InscriptionKey): number | null {
   if (block.is_known) return key;

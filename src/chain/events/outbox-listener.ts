@@ -1,11 +1,14 @@
 import type { Pool, PoolClient } from 'pg';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 
-/** A notification comes within milliseconds of a commit; this covers the time without a listening connection. */
+/**
+ * Time between polls. A notification comes within milliseconds of a commit; polls cover the time without a listening
+ * connection.
+ */
 const pollMs = 2000;
 
 /**
- * Tells all readers in this process that the outbox has grown, over one connection that is open while there are
+ * Notifies all readers in this process that the outbox has grown, over one connection that is open while there are
  * readers. If it is lost the readers poll, and the next poll opens another one.
  */
 export class OutboxListener {
@@ -13,7 +16,7 @@ export class OutboxListener {
   #client: PoolClient | null = null;
   #opening: Promise<void> | null = null;
   #readers = 0;
-  /** Counts notifications: a reader that compares it misses none that arrived while it was busy. */
+  /** Number of notifications: a reader that compares it misses none that arrived while it was busy. */
   #heard = 0;
   readonly #waiting = new Set<() => void>();
 
@@ -21,7 +24,7 @@ export class OutboxListener {
     this.#pool = pool;
   }
 
-  /** Starts reading. `done` must be called once. */
+  /** Starts reading. Call `done` once. */
   join(): OutboxReader {
     this.#readers++;
     let isDone = false;
@@ -65,7 +68,7 @@ export class OutboxListener {
     });
   }
 
-  /** Listens, or waits for the duration of a poll. */
+  /** Listens, or waits for the duration of a poll if it cannot. */
   async #open(): Promise<void> {
     let client: PoolClient | null = null;
     try {
@@ -106,9 +109,9 @@ export class OutboxListener {
 }
 
 export interface OutboxReader {
-  /** Take it before reading the outbox. */
+  /** Mark of the current state, to be taken before reading the outbox. */
   mark(): number;
-  /** Settles once something was written after `mark`, at the latest after `timeoutMs`, or when aborted. */
+  /** Settles once the outbox has grown after `mark`, at the latest after `timeoutMs`, or when aborted. */
   news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
   done(): void;
 }

@@ -38,7 +38,7 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Without the indexes that find the events, every page would read whole tables. */
+/** Reason while the indexes are missing: without them, every page would read whole tables. */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   const { rows } = await client.query<{ is_built: boolean; has_blocks: boolean }>(
     `SELECT to_regclass('chain.rune_burns_height') IS NOT NULL AS is_built,
@@ -53,7 +53,7 @@ async function whyNotReadable(client: ClientBase | Pool): Promise<string | null>
 
 interface EventRow {
   height: Height;
-  /** In the order of a transaction's events: 0 minted, 1 etched, 2 transferred, 3 burned. */
+  /** Order of a transaction's events: 0 minted, 1 etched, 2 transferred, 3 burned. */
   step: number;
   vout: number;
   txid: Txid;
@@ -85,7 +85,7 @@ async function readTexts(
   return writeTexts(blocks, events, { identity, network, keep, writeLine });
 }
 
-/** A mint without a txid of its own has left balances or burned something. */
+/** Reads events. A mint without a txid of its own has left balances or burned units. */
 async function readEvents(client: ClientBase, from: Height, to: Height): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT e.height, e.step, e.vout, e.txid, r.height AS id_height, r.tx_index AS id_tx, e.amount::text,

@@ -26,8 +26,8 @@ export const storedSaleKind: StoredEventKind = {
 };
 
 /**
- * Whether all sales of a row `b` of chain.blocks are known: no inscription in the outputs that it spends is unknown,
- * and neither are these outputs.
+ * SQL: whether all sales of a row `b` of chain.blocks are known: its spent outputs are known, and so are all
+ * inscriptions in them.
  */
 const isBlockKnown = 'b.anchored AND (b.has_spent OR b.tx_count <= 1)';
 
@@ -40,7 +40,7 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** The primary keys find all rows, so texts can be made during a first load too. */
+/** Never a reason: primary keys find all rows, so texts can be rebuilt during a first load too. */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   return (await whyBehind(client, table)) ?? whyOtherRules(client, table, identity.version);
 }

@@ -7,12 +7,12 @@ import type { ParsedEvent } from '#kernel/events/parse-event-text.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName, NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** The canonical text of a block, made again from the tables. */
+/** The canonical text of a block, rebuilt from the tables. */
 export interface BlockEventText extends EventText {
   readonly ref: BlockRef;
-  /** The number of events of the kind. Null: what the block did is not known, and its text has no events. */
+  /** The number of events of the kind. Null: unknown, and the text has no events. */
   readonly count: number | null;
-  /** Everything that the block did is known: it belongs to the chain of hashes, if it is high enough. */
+  /** All effects of the block are known: it belongs to the chain of hashes, if it is high enough. */
   readonly isKnown: boolean;
 }
 
@@ -24,17 +24,17 @@ export interface TextRange {
   readonly keep: boolean;
 }
 
-/** A kind of events, as far as its stored data is read. */
+/** A kind of events, with the functions that read its stored data. */
 export interface StoredEventKind extends EventKindIdentity {
   /** The first height of its chain of hashes. Lower blocks have no events of it. */
   readonly firstHeight: (network: NetworkParameters) => Height;
   /**
-   * Whether there is a block at a height and everything that it did of this kind is known. False above the height
-   * that a catch-up pass of the kind's tables has reached.
+   * Whether there is a block at a height and all its events of this kind are known. False above the height that a
+   * catch-up pass of the kind's tables has reached.
    */
   readonly isKnownAt: (client: ClientBase, height: Height) => Promise<boolean>;
   /**
-   * The texts of blocks, ascending: byte for byte what the writer hashed. Runs in a transaction, whose planner
+   * The texts of blocks, ascending: byte for byte as the writer hashed them. Runs in a transaction, whose planner
    * settings it may change. Its memory is that of the events.
    */
   readonly readTexts: (
@@ -42,10 +42,10 @@ export interface StoredEventKind extends EventKindIdentity {
     network: NetworkName,
     range: TextRange,
   ) => Promise<BlockEventText[]>;
-  /** The error of a kind that the settings leave out. Null, or absent: they do not, or `whyNotReadable` says so. */
+  /** The error if the settings leave the kind out. Null, or absent: they do not, or `whyNotReadable` has the reason. */
   readonly leftOut?: (client: ClientBase | Pool) => Promise<AppError | null>;
-  /** Why texts cannot be made again now, and what to wait for, in words; null: they can. */
+  /** Why texts cannot be rebuilt now, and what to wait for, in words; null: they can. */
   readonly whyNotReadable: (client: ClientBase | Pool) => Promise<string | null>;
-  /** Reads a line of a text, after its first one. Throws a RangeError if it is not of this version. */
+  /** Parses a line of a text, after its first one. Throws a RangeError if it is not of this version. */
   readonly parseLine: (line: string) => ParsedEvent;
 }

@@ -11,11 +11,11 @@ export interface TextBlock {
   readonly is_known: boolean;
 }
 
-/** Of a kind. */
+/** The form of the texts of a kind. */
 export interface TextForm<Row> {
   readonly identity: EventKindIdentity;
   readonly network: NetworkName;
-  /** The texts are kept, not their hashes alone. */
+  /** The texts are kept, not only their hashes. */
   readonly keep: boolean;
   readonly writeLine: (out: EventTextWriter, row: Row) => void;
 }
@@ -26,7 +26,7 @@ export function writeTexts<Row extends { readonly height: Height }>(
   events: readonly Row[],
   { identity, network, keep, writeLine }: TextForm<Row>,
 ): BlockEventText[] {
-  // a caller of texts gets them, and their rows take more memory
+  // callers of texts receive all of them, and the rows take more memory
   const out = new EventTextWriter(Number.POSITIVE_INFINITY);
   let at = 0;
   return blocks.map(({ height, hash, is_known: isKnown }) => {

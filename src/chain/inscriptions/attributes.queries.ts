@@ -1,14 +1,14 @@
 import type { ClientBase } from 'pg';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Longer attributes are not read for a page: those of honest inscriptions have some hundreds of bytes. */
+/** Longer attributes are not read for a page: honest ones have some hundreds of bytes. */
 const attributesBytesMax = 16_384;
 
 /** Properties of an inscription about itself. */
 export interface OwnAttributes {
   /** JSON of its title and traits. Null: none, or too long. */
   readonly json: string | null;
-  /** Items of its gallery. */
+  /** Number of items of its gallery. */
   readonly galleryItems: number;
 }
 

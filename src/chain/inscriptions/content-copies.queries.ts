@@ -2,10 +2,10 @@ import type { ClientBase } from 'pg';
 import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { ListedInscription, ListPage } from './inscription-list.queries.ts';
 
-/** Inscriptions with one content are counted up to here, a walk along an index: a thousand take half a millisecond. */
+/** Highest exact number of inscriptions with one content: a walk along an index, half a millisecond for a thousand. */
 export const copiesCountedMax = 1_000;
 
-/** Inscriptions with one content. */
+/** Number of inscriptions with one content. */
 export interface ContentCopies {
   readonly sha256: Uint8Array;
   /** At most one more than `copiesCountedMax`. */
@@ -15,7 +15,7 @@ export interface ContentCopies {
 /** The index that finds the inscriptions of a content: without it each count would read all inscriptions. */
 const contentIndex = 'inscriptions_content';
 
-/** How many inscriptions have each of these contents. Empty while the index that finds them is being built. */
+/** The number of inscriptions with each of these contents. Empty while the index that finds them is being built. */
 export async function contentCopies(
   client: ClientBase,
   contentIds: readonly number[],
@@ -31,8 +31,8 @@ export async function contentCopies(
 }
 
 /**
- * A page without the inscriptions whose content is on it already: at most `max`, each the first of its content in the
- * order of the list. It ends before the next new content; what is left out before that is not shown on a later page.
+ * A page without repeated contents: at most `max` inscriptions, each the first of its content in the order of the list.
+ * It ends before the next new content. Repeats that were left out before that are not shown on a later page.
  */
 export function withoutCopies({ inscriptions, endKey }: ListPage, max: number): ListPage {
   const seen = new Set<number>();

@@ -5,17 +5,17 @@ import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/i
 
 /** A stored body, without its bytes. */
 export interface StoredBody {
-  /** Null: it is the body of a pending inscription, which no block has yet. */
+  /** Null: the body is that of a pending inscription, which is in no block yet. */
   readonly contentId: number | null;
   readonly sizeBytes: number;
   readonly sha256: Uint8Array;
 }
 
-/** What is stored of an inscription's content, without the body. */
+/** The stored content of an inscription, without the body. */
 export interface StoredContent {
-  /** The raw content type of the envelope. Null: none. */
+  /** The raw content type of the envelope. Null: absent. */
   readonly contentType: Uint8Array | null;
-  /** The raw content encoding of the envelope. Null: none. */
+  /** The raw content encoding of the envelope. Null: absent. */
   readonly contentEncoding: Uint8Array | null;
   /** Null: the envelope has no body. */
   readonly body: StoredBody | null;
@@ -36,9 +36,9 @@ interface ContentRow {
 }
 
 /**
- * The content that an inscription shows: its own, or its delegate's where it names one. A delegate's own delegate is
- * not followed. An unknown delegate leaves nothing, even where the inscription has a body (ord
- * src/subcommand/server/r.rs `content`). Pending inscriptions have theirs too, which ord does not show.
+ * The content that an inscription shows: its delegate's if it names one, otherwise its own. A delegate's own delegate
+ * is not followed. With an unknown delegate there is no content, even if the inscription has a body (ord
+ * src/subcommand/server/r.rs `content`). Pending inscriptions are included, which ord does not show.
  */
 export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentLookup> {
   const own = (await contentRow(db, id)) ?? (await pendingRow(db, id));
@@ -50,7 +50,7 @@ export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId
   return { kind: 'found', content: storedContent(shown) };
 }
 
-/** The content of an inscription itself, ignoring its delegate. Null where it is not indexed. */
+/** The content of an inscription itself, ignoring its delegate. Null: not indexed. */
 export async function ownContent(
   db: pg.Pool | pg.ClientBase,
   id: InscriptionId,
@@ -59,7 +59,7 @@ export async function ownContent(
   return row === null ? null : storedContent(row);
 }
 
-// the column is an integer; delegates can claim larger indexes, which name nothing
+// the column is an integer; delegates can claim larger indexes, which name no inscription
 const maxIndex = 2 ** 31 - 1;
 
 async function contentRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentRow | null> {
@@ -75,7 +75,7 @@ async function contentRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promi
   return rows[0] ?? null;
 }
 
-/** Content of an inscription that is in no block, as the mempool's tables keep it. */
+/** Content of an inscription in no block, from the mempool's tables. */
 async function pendingRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentRow | null> {
   if (id.index > maxIndex) return null;
   const { rows } = await db.query<ContentRow>(
@@ -102,9 +102,9 @@ export interface BodyPart {
 }
 
 /**
- * A part of a stored body. Bodies are stored uncompressed and out of line, in chunks of 2 kB: only those of the part
- * are read. Null where a reorganisation removed the body since it was looked up. Ids are used again after that, so the
- * id may name another body by then.
+ * A part of a stored body. Bodies are stored uncompressed and out of line, in chunks of 2 kB: only the chunks of the
+ * part are read. Null: a reorganisation removed the body since it was looked up. Ids are then used again, so the id may
+ * name another body.
  */
 export async function readBodyPart(
   client: pg.ClientBase,

@@ -12,18 +12,18 @@ import { withSatCharms } from '#kernel/sats/notation.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** Keys are dense: a page of this width is one short index range, whatever the size of the table. */
+/** Width of a page. Keys are dense, so a page is one short index range, whatever the size of the table. */
 const keysPerPage = 1000;
 /**
- * Bytes of a page in memory. Only the block bounds metadata and claimed parents, so a page with large ones ends
- * early. It always takes at least one row.
+ * Bytes of a page in memory. Metadata and claimed parents are as large as a block allows, so a page with large ones
+ * ends early. It always has at least one row.
  */
 const pageBytesMax = 8_000_000;
 
 /**
  * All inscriptions of the blocks in `range` as NDJSON in the order of application, in pieces of whole lines. Unknown
- * fields are null (docs/adr/0004-null-never-a-guess.md). Reads page by page, and only when the next piece is asked
- * for. `client` must be in a snapshot; its planner settings are changed.
+ * fields are null (docs/adr/0004-null-never-a-guess.md). Reads page by page, each when the next piece is requested.
+ * `client` must be in a snapshot; its planner settings are changed.
  */
 export async function* exportInscriptions(client: ClientBase, range: HeightRange): AsyncGenerator<string> {
   await client.query(indexesOnly);
@@ -69,7 +69,7 @@ interface ExportRow {
   spent_height: Height | null;
 }
 
-/** The rows of the keys [first, end), or the first of them where all together would be too large. */
+/** The rows of the keys [first, end), or the first of them if all together would be too large. */
 async function readPage(client: ClientBase, first: number, end: number): Promise<ExportRow[]> {
   const { rows } = await client.query<ExportRow>(
     `SELECT * FROM (
@@ -144,12 +144,12 @@ function exportLine(row: ExportRow, parents: readonly string[]): string {
     metaprotocol: utf8OrNull(row.metaprotocol),
     fee: row.fee,
   });
-  // the stored text is JSON already: inserted as it is, so numbers keep all digits
+  // the stored text is already JSON: inserted as it is, so numbers keep all digits
   const metadata = row.metadata === null ? 'null' : row.metadata.toString('utf8');
   return `${line.slice(0, line.lastIndexOf(',"fee":'))},"metadata":${metadata},"fee":${row.fee}}`;
 }
 
-/** Where an inscription is now. A spent row without a successor means that it went somewhere unknown. */
+/** Whether the current place of an inscription is known. A spent row without a successor means an unknown place. */
 const isKnown = (row: ExportRow): boolean => row.place !== null && row.spent_height === null;
 
 function satpointOf(row: ExportRow): string | null {
@@ -161,7 +161,7 @@ function satpointOf(row: ExportRow): string | null {
 const nullTxid = '0'.repeat(64);
 const lostVout = 0xffff_ffff;
 
-/** ord's charms: those of the reveal and of its sat, plus burned and lost from its location. */
+/** ord's charms: those of the reveal and of the sat, with burned and lost from the location. */
 function charmsNow(row: ExportRow): string[] | null {
   const revealed = withSatCharms(row.charms, row.sat);
   if (revealed === null || !isKnown(row)) return null;

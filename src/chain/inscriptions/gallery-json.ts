@@ -9,15 +9,15 @@ const comma = 0x2c;
 const close = 0x7d;
 const letterI = 0x69;
 const zero = 0x30;
-/** `{"id":"`, hash, `i`, ten digits, `","attributes":`, `}` and a comma. */
+/** Most bytes of an item: `{"id":"`, hash, `i`, ten digits, `","attributes":`, `}` and a comma. */
 const itemBytesMax = 7 + 64 + 1 + 10 + 15 + 1 + 1;
 
-/** The two hex digits of a byte, as they are written one after the other. */
+/** Hex digits of a byte. */
 const hexDigits = Buffer.from('0123456789abcdef');
 
 /**
- * Items of a gallery as JSON, separated by commas: written byte by byte, because a gallery has a hundred thousand, and
- * a text of each costs ten times as much.
+ * Items of a gallery as JSON, separated by commas. Written byte by byte: a gallery may have a hundred thousand items,
+ * and a text for each costs ten times as much.
  *
  * @param ids 36 bytes each
  *
@@ -51,7 +51,7 @@ export function itemsJson(
   return out.subarray(0, at);
 }
 
-/** Writes the index, four bytes little endian, in digits. Returns where they end. */
+/** Writes the index, four bytes little endian, as digits. Returns the end of the digits. */
 function writeIndex(ids: Uint8Array, from: number, out: Buffer, at: number): number {
   const index = ids[from]! + ids[from + 1]! * 2 ** 8 + ids[from + 2]! * 2 ** 16 + ids[from + 3]! * 2 ** 24;
   if (index < 10) {

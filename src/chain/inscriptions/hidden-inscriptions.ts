@@ -4,10 +4,10 @@ import { utf8OrNull } from '#kernel/text/utf8.ts';
 
 /** Keys checked in one statement. */
 const keysAtOnce = 1_000;
-/** The beginning of most bodies proves that ord does not hide them. */
+/** Bytes of the beginning of a body: for most bodies they prove that ord does not hide it. */
 const headBytes = 256;
 
-/** Types that ord shows on its lists: those of its table (media.rs), except code, text and unknown types. */
+/** Types that ord shows on its lists: those of its table (media.rs), without code, text and unknown types. */
 const shownTypes = [
   'application/pdf',
   'audio/flac',
@@ -57,7 +57,7 @@ export function isHiddenBody(body: Uint8Array): boolean {
 /** Whether a body that begins with these bytes can be a reference. */
 function mayBeReference(head: Uint8Array): boolean {
   try {
-    // the last character may be cut; invalid UTF-8 before it makes the whole invalid
+    // the last character may be cut; invalid UTF-8 before it makes the whole body invalid
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(head, { stream: true });
     return referenceBegins.test(text);
   } catch {

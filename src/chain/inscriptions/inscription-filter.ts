@@ -10,7 +10,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Conditions on the inscriptions of a list. An absent condition always holds. */
+/** Conditions on the inscriptions of a list. An absent condition is always true. */
 export interface InscriptionFilter {
   /** An exact content type, or `image/*`. */
   readonly contentType?: string | undefined;
@@ -26,7 +26,7 @@ export interface InscriptionFilter {
   readonly parent?: InscriptionId | undefined;
   readonly delegate?: InscriptionId | undefined;
   readonly kind?: InscriptionKind | undefined;
-  /** Leaves out JSON texts with a protocol (`"p"`), as token operations are written: BRC-20 and others like it. */
+  /** Leaves out JSON texts with a protocol (`"p"`), such as BRC-20 and other token operations. */
   readonly withoutTokens?: boolean | undefined;
 }
 
@@ -40,22 +40,22 @@ export interface Condition {
   readonly check: string;
   readonly value: unknown;
   readonly index: CandidateIndex | null;
-  /** Values of the index's first column, where the condition allows several. Absent: `value` alone. */
+  /** Values of the index's first column, if the condition allows several. Absent: `value` alone. */
   readonly alternatives?: readonly unknown[];
 }
 
 /**
- * An index on (a, key): the entries of one `a` are read in key order. Range and order use both columns as a row, so
- * the planner can use no other index, whatever it estimates.
+ * An index on (a, key): the entries of one `a` are read in key order. Range and order use both columns as a row, so the
+ * planner can use no other index, whatever it estimates.
  */
 export interface CandidateIndex {
   /**
-   * The writer's name for it (indexer/apply/secondary-indexes.ts). It is built late: in a first sync, and after
+   * The writer's name of the index (indexer/apply/secondary-indexes.ts). It is built late: in a first sync, and after
    * upgrades.
    */
   readonly name: string;
   readonly table: string;
-  /** The first column as the index has it, and the value it is compared with: SQL with `$1`. */
+  /** The first column of the index, and the value that it is compared with: SQL with `$1`. */
   readonly column: string;
   readonly equals: string;
   readonly key: string;
@@ -128,9 +128,7 @@ const ownedBy = `(SELECT CASE WHEN l.spent_height IS NULL THEN l.script END FROM
 const detail = (column: string): string =>
   `EXISTS (SELECT FROM chain.inscription_details d WHERE d.key = i.key AND d.${column} = $1::bytea)`;
 
-/**
- * The conditions of a filter without its heights. `parentKey` is the key of its parent, null where it is not indexed.
- */
+/** The conditions of a filter without its heights. `parentKey` is the key of its parent; null: not indexed. */
 export function conditionsOf(filter: InscriptionFilter, parentKey: InscriptionKey | null): Condition[] {
   const { owner, delegate, metaprotocol, contentType, cursed } = filter;
   const conditions: Condition[] = [];
@@ -167,7 +165,7 @@ function typeCondition(contentType: string): Condition {
   return { check: 'i.content_type = $1::bytea', value: Buffer.from(contentType), index };
 }
 
-/** Exact types of the kinds whose class has others too. */
+/** Exact types of the kinds whose class has other types too. */
 const typesOfKinds = {
   html: ['text/html;charset=utf-8', 'text/html', 'text/html; charset=utf-8', 'application/xhtml+xml'],
   json: ['application/json', 'application/json;charset=utf-8', 'application/json; charset=utf-8'],
@@ -192,7 +190,7 @@ export function kindCondition(kind: InscriptionKind): Condition {
   return { check: `${isText} AND i.content_type <> ALL($1::bytea[])`, value: html, index: null };
 }
 
-/** Bytes of a text in which its protocol is searched: token operations have it first, in some twenty. */
+/** Bytes of a text in which its protocol is searched: token operations have it within the first twenty or so. */
 const protocolBytes = 300;
 
 const withoutTokens: Condition = {

@@ -17,7 +17,7 @@ import {
 export interface ListedInscription extends InscriptionId {
   readonly key: InscriptionKey;
   readonly height: Height;
-  /** Its own content. Null: it has no body. */
+  /** Content of its own. Null: it has no body. */
   readonly contentId: number | null;
 }
 
@@ -33,16 +33,16 @@ export interface ListQuestion {
   readonly limit: number;
   /** The page begins after this key. Null: at the start of `order`. */
   readonly after: number | null;
-  /** The largest of the candidates that are checked, first; there is no next page. */
+  /** Order by size: the largest of the checked candidates first. There is no next page. */
   readonly bySize?: boolean;
 }
 
 /**
- * Candidates checked for one page: some 100 ms of look-ups where none of them matches. Where two filters match many
- * inscriptions each but none together, the page ends there with fewer rows than it could hold.
+ * Candidates checked for one page: some 100 ms of look-ups if none of them matches. If two filters match many
+ * inscriptions each but few together, the page ends there with fewer rows than fit.
  */
 export const candidatesMax = 5_000;
-/** Counting of candidates stops here. It finds the filter with the fewest candidates, which is then read. */
+/** Highest count of candidates. Counts find the filter with the fewest candidates, which is then read. */
 const countedMax = 1_000;
 
 /** Forces a walk along the chosen index with look-ups by key, whatever the planner estimates. */
@@ -55,10 +55,10 @@ interface KeyRange {
 }
 
 /**
- * A page of the inscriptions that match a filter, in key order. The work is bounded for every filter: one index
- * yields at most `candidatesMax` candidates in that order, and each is checked by key. Run it in a snapshot: it
- * changes planner settings of its transaction. Throws `index_missing` where the writer has still to build the indexes
- * of all conditions, and the heights asked for hold more than `candidatesMax` inscriptions.
+ * A page of the inscriptions that match a filter, in key order. The work is bounded for every filter: one index yields
+ * at most `candidatesMax` candidates in that order, and each is checked by key. Run it in a snapshot: it changes
+ * planner settings of its transaction. Throws `index_missing` if the writer has not built the indexes of any condition
+ * yet and the requested heights have more than `candidatesMax` inscriptions.
  */
 export async function listInscriptions(client: ClientBase, question: ListQuestion): Promise<ListPage> {
   const { filter, order, limit } = question;
@@ -88,7 +88,7 @@ export async function listInscriptions(client: ClientBase, question: ListQuestio
   return { inscriptions: rows, endKey: await lastCandidate(client, candidates, values.slice(0, ownValues)) };
 }
 
-/** SQL of the order of a page's rows, which are the candidates `candidate` and their inscriptions `i`. */
+/** SQL of the order of a page's rows: the candidates `candidate` and their inscriptions `i`. */
 function sortOf({ order, bySize = false }: ListQuestion, driver: IndexedCondition | null): string {
   const byKey = `candidate.key ${order}`;
   if (bySize)
@@ -103,7 +103,7 @@ function place(values: unknown[], value: unknown): string {
   return `$${values.push(value)}`;
 }
 
-/** The last candidate that was checked, where there are more. Null: all were checked. */
+/** The last checked candidate, if there are more. Null: all were checked. */
 async function lastCandidate(
   client: ClientBase,
   candidates: string,
@@ -117,8 +117,8 @@ async function lastCandidate(
 }
 
 /**
- * SQL that yields candidates as `key`, in order. `values` begin with the range of keys. Where an index yields them,
- * `mark` is its first column.
+ * SQL that yields candidates as `key`, in order. `values` begin with the range of keys. If an index yields them, `mark`
+ * is its first column.
  */
 function candidateQuery(
   condition: IndexedCondition | null,
@@ -173,12 +173,14 @@ async function builtConditions(
   if (built.length > 0 || high - low < candidatesMax) return built;
   throw new AppError(
     'index_missing',
-    `an index of this filter is still being built: try again later, or set from and to so that at most ${candidatesMax} inscriptions lie between them`,
+    `an index of this filter is still being built: try again later, or set from and to so that at most ${candidatesMax} inscriptions are between them`,
     { indexes: indexed.map(({ index }) => index.name) },
   );
 }
 
-/** The condition with the fewest candidates in the range. Null where none has an index: candidates are all keys. */
+/**
+ * The condition with the fewest candidates in the range. Null: no condition has an index, so candidates are all keys.
+ */
 async function rarest(
   client: ClientBase,
   conditions: readonly Condition[],
@@ -200,7 +202,7 @@ async function rarest(
   return fewest?.condition ?? null;
 }
 
-/** The keys of the blocks asked for, after the start of the page. Null: there are none. */
+/** The keys of the requested blocks, after the start of the page. Null: there are no such keys. */
 async function keyRange(
   client: ClientBase,
   { filter, order, after }: ListQuestion,

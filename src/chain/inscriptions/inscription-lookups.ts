@@ -20,21 +20,21 @@ export type NamedInscription =
 /** An inscription as of a tip. */
 export interface FoundInscription {
   readonly tip: Tip | null;
-  /** Null: it is not indexed. */
+  /** Null: not indexed. */
   readonly detail: InscriptionDetail | null;
-  /** JSON of its properties; where that is long, only their head. Null: it has none. */
+  /** JSON of its properties; if it is long, only their head. Null: it has no properties. */
   readonly properties: string | PropertiesHead | null;
 }
 
-/** One batch is read while the one before it becomes answers: more of them only share the cores. */
+/** Batches at once: one is read while the previous one becomes answers. More would only share the cores. */
 const batches = 2;
 /**
- * Inscriptions of a batch: a read of some ten milliseconds, and some 20 kB of each at most, nearly all of it
+ * Inscriptions of a batch: a read of some ten milliseconds, and at most some 20 kB of each, nearly all of it
  * properties.
  */
 const batchSize = 64;
 
-/** Look-ups of single inscriptions. Those that many clients ask for at the same time share a snapshot (ADR 89). */
+/** Look-ups of single inscriptions. Look-ups by many clients at the same time share a snapshot (ADR 89). */
 export class InscriptionLookups {
   readonly #reads: BatchedReads<NamedInscription, FoundInscription>;
 
@@ -67,7 +67,7 @@ async function readTogether(
   });
 }
 
-/** Keys in the order of the questions. Null for what is not indexed. */
+/** Keys in the order of the questions. Null: not indexed. */
 async function keysOf(
   client: pg.ClientBase,
   asked: readonly NamedInscription[],

@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** What is needed of an inscription to find its neighbours. */
+/** Facts of an inscription that find its neighbours. */
 interface Standing {
   readonly key: InscriptionKey;
   readonly has_spent: boolean;

@@ -17,7 +17,7 @@ import { currentLocations, type Location, shownCharms, storedCharms } from './lo
 export type InscriptionQuestion =
   | { readonly kind: 'id'; readonly id: InscriptionId }
   | { readonly kind: 'number'; readonly number: number }
-  /** The first one on a sat. */
+  /** The first inscription on a sat. */
   | { readonly kind: 'sat'; readonly sat: Sat };
 
 export interface InscriptionDetail {
@@ -42,29 +42,29 @@ export interface InscriptionDetail {
   /** Length of the stored body. Null: no body. */
   readonly contentLength: number | null;
   readonly contentHash: Uint8Array | null;
-  /** The delegate's type (null: it has none). The own type where no known delegate is named. */
+  /** The delegate's type (null: it has no type), or its own type if it names no known delegate. */
   readonly effectiveContentType: string | null;
   readonly delegate: InscriptionId | null;
   readonly metaprotocol: string | null;
   readonly curse: number | null;
-  /** Bits as ord shows them now: those of the reveal and of its sat, plus burned and lost from its location. */
+  /** Charms as ord shows them now: bits of the reveal and of the sat, with burned and lost from the location. */
   readonly charms: number | null;
-  /** The same without a loss after the reveal: as ord stores them, and shows them to inscriptions. */
+  /** Charms without a loss after the reveal: as ord stores them, and shows them to inscriptions. */
   readonly storedCharms: number | null;
   readonly fee: Sats | null;
-  /** The rune that its transaction etched, for the first inscription of a transaction. Null: none, or not known. */
+  /** The rune that its transaction etched, for the first inscription of a transaction. Null: no rune, or unknown. */
   readonly rune: SpacedRune | null;
   readonly location: Location | null;
-  /** The sat that it is on. Null: it is on none, or this server has no index of sats. */
+  /** Its sat. Null: it has no sat, or this server has no index of sats. */
   readonly sat: Sat | null;
-  /** Valid parents, in order. Null where validity is unknown. */
+  /** Valid parents, in order. Null: validity is unknown. */
   readonly parents: readonly InscriptionId[] | null;
-  /** The first children, and how many are known; null while they are being counted. */
+  /** The first children. `childCount` is the number of known ones; null while they are being counted. */
   readonly children: readonly InscriptionId[];
   readonly childCount: number | null;
-  /** Missing blocks can hold no further children. */
+  /** No missing block can have further children. */
   readonly hasAllChildren: boolean;
-  /** By sequence number. Null at an end, and where the order is unknown. */
+  /** Neighbours by sequence number. Null at an end, and if the order is unknown. */
   readonly previous: InscriptionId | null;
   readonly next: InscriptionId | null;
 }
@@ -117,7 +117,7 @@ function askedBy(question: InscriptionQuestion): { where: string; values: unknow
   }
 }
 
-/** The key of an inscription. Null where it is not indexed. */
+/** The key of an inscription. Null: not indexed. */
 export async function inscriptionKey(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -131,13 +131,13 @@ export async function inscriptionKey(
   return rows[0]?.key ?? null;
 }
 
-/** An inscription by everything that names it. */
+/** All names of an inscription. */
 export interface InscriptionName extends InscriptionId {
   readonly key: InscriptionKey;
   readonly number: number | null;
 }
 
-/** The names of an inscription. Null where it is not indexed. */
+/** The names of an inscription. Null: not indexed. */
 export async function inscriptionName(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -150,7 +150,7 @@ export async function inscriptionName(
   return rows[0] ?? null;
 }
 
-/** Keys of inscriptions in the order of their ids. Null for those that are not indexed. */
+/** Keys of inscriptions in the order of their ids. Null: not indexed. */
 export async function inscriptionKeys(
   db: pg.Pool | ClientBase,
   ids: readonly InscriptionId[],
@@ -165,7 +165,7 @@ export async function inscriptionKeys(
   return rows.map(({ key }) => key);
 }
 
-/** Keys of inscriptions in the order of their numbers. Null for those that are not indexed. */
+/** Keys of inscriptions in the order of their numbers. Null: not indexed. */
 export async function inscriptionKeysOfNumbers(
   client: ClientBase,
   numbers: readonly number[],
@@ -193,7 +193,7 @@ export async function inscriptionIds(
   return rows;
 }
 
-/** Everything known of one inscription. Null where it is not indexed. Six small reads: run it in a snapshot. */
+/** All known facts of one inscription. Null: not indexed. Six small reads: run it in a snapshot. */
 export async function inscriptionDetail(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -202,7 +202,7 @@ export async function inscriptionDetail(
   return key === null ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
 }
 
-/** Everything known of inscriptions, by key. Five reads for any number: run it in a snapshot. */
+/** All known facts of inscriptions, by key. Five reads for any number: run it in a snapshot. */
 export async function inscriptionDetails(
   client: ClientBase,
   keys: readonly InscriptionKey[],
@@ -268,7 +268,10 @@ function detailOf(
   };
 }
 
-/** The validity of claimed parents depends on the whole history; that none is claimed does not (docs/schema.md). */
+/**
+ * Whether the valid parents are known. Claims can be judged only with the whole history; an inscription without claims
+ * has no parents (docs/schema.md).
+ */
 function knowsParents(row: MainRow): boolean {
   return !row.claims_parents || (row.anchored && row.has_spent);
 }
@@ -307,7 +310,7 @@ async function delegateTypes(
   rows: readonly MainRow[],
 ): Promise<Map<string, string | null>> {
   const named = rows.flatMap(({ delegate }) => delegate ?? []);
-  // the column is an integer; delegates can claim larger indexes, which name nothing
+  // the column is an integer; delegates can claim larger indexes, which name no inscription
   const ids = named.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
   if (ids.length === 0) return new Map();
   const { rows: found } = await client.query<{ txid: Txid; index: number; content_type: Buffer | null }>(
@@ -324,7 +327,7 @@ async function delegateTypes(
   );
 }
 
-/** Canonical JSON text of the metadata of an inscription, of any length. Null: it has none. */
+/** Canonical JSON text of the metadata of an inscription, of any length. Null: it has no metadata. */
 export async function metadataJson(client: ClientBase, key: InscriptionKey): Promise<string | null> {
   const { rows } = await client.query<{ json: Buffer }>(
     `SELECT m.json FROM chain.inscriptions i
@@ -334,7 +337,7 @@ export async function metadataJson(client: ClientBase, key: InscriptionKey): Pro
   return rows[0]?.json.toString('utf8') ?? null;
 }
 
-/** The raw metadata of an inscription (`bytes` null: none). Null where it is not indexed. */
+/** The raw metadata of an inscription (`bytes` null: it has none). Null: not indexed. */
 export async function rawMetadata(
   client: ClientBase,
   { txid, index }: InscriptionId,

@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** Where an inscription is: an output, lost (the null outpoint) or unbound (nowhere). */
+/** Place of an inscription: an output, lost (the null outpoint) or unbound (in no output). */
 export interface Location {
   readonly place: 'output' | 'lost' | 'unbound';
   /** `<txid>:<vout>` as ord writes it. */
@@ -13,14 +13,14 @@ export interface Location {
   /** `<txid>:<vout>:<offset>` as ord writes it. */
   readonly satpoint: string;
   /**
-   * Value and script of the output; null outside an output. Of a script without an address only the beginning is
-   * kept.
+   * Value and script of the output; null outside an output. A script without an address is kept only in part: its
+   * beginning.
    */
   readonly value: Sats | null;
   readonly script: Uint8Array | null;
 }
 
-/** The two single places of lost and of unbound inscriptions. */
+/** The outpoint of lost inscriptions. `unboundOutpoint` is that of unbound ones. */
 export const lostOutpoint = `${'0'.repeat(64)}:4294967295`;
 export const unboundOutpoint = `${'0'.repeat(64)}:0`;
 
@@ -35,7 +35,7 @@ interface LocationRow {
   spent_height: Height | null;
 }
 
-/** Where inscriptions are now, by key. Absent where it is unknown. */
+/** Current places of inscriptions, by key. Absent: unknown. */
 export async function currentLocations(
   client: ClientBase,
   keys: readonly InscriptionKey[],
@@ -51,7 +51,7 @@ export async function currentLocations(
      ) AS last`,
     values: [keys],
   });
-  // spent by a block whose other facts are missing: where it went is unknown
+  // spent by a block whose other facts are missing: the new place is unknown
   return new Map(rows.filter((row) => row.spent_height === null).map((row) => [row.key, locationOf(row)]));
 }
 
@@ -70,12 +70,12 @@ function locationOf({ place, txid, vout, sat_offset: offset, value, script }: Lo
 
 const opReturn = 0x6a;
 
-/** Charms as ord stores them: those of the reveal, plus burned once an output with OP_RETURN holds it. */
+/** Charms as ord stores them: those of the reveal, with burned once an OP_RETURN output holds it. */
 export function storedCharms(revealed: number, location: Location): number {
   return location.script?.[0] === opReturn ? revealed | charms.burned : revealed;
 }
 
-/** Charms as ord's `/inscription` shows them: also lost, where the location says so. */
+/** Charms as ord's `/inscription` shows them: also with lost, if the location is. */
 export function shownCharms(revealed: number, location: Location): number {
   const stored = storedCharms(revealed, location);
   return location.place === 'lost' ? stored | charms.lost : stored;

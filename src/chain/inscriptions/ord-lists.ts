@@ -8,7 +8,7 @@ import { shownAmong } from './hidden-inscriptions.ts';
 import type { KeyPage } from './relative.queries.ts';
 import { pageSize } from './relative.queries.ts';
 
-/** A block as the lists know it: while all of this is unchanged, so is every row up to it. */
+/** A block in the lists. While all of these fields are unchanged, so is every row up to it. */
 interface KnownBlock {
   readonly height: Height;
   /** The first key after it. */
@@ -25,26 +25,26 @@ interface Known {
   readonly newestChild: Map<InscriptionKey, InscriptionKey | -1>;
   /** The shown collections, in order. */
   readonly ordered: readonly InscriptionKey[];
-  /** Ascending. */
+  /** Keys, ascending. */
   readonly galleries: readonly InscriptionKey[];
 }
 
 const nothingKnown = (): Known => ({ blocks: [], newestChild: new Map(), ordered: [], galleries: [] });
 
-/** A reorganisation of up to this depth undoes its changes; a deeper one rebuilds the lists. */
+/** Depth of reorganisations whose changes the lists undo; a deeper one rebuilds them. */
 const blocksKnown = 150;
 
 /**
  * ord's lists of inscriptions that are not hidden: collections (inscriptions with children, newest child first) and
- * galleries. Read once from the index, then updated with it, also over reorganisations. 16 bytes of memory per
- * gallery, 100 per collection.
+ * galleries. Read once from the index, then updated with it, also over reorganisations. 16 bytes of memory per gallery,
+ * 100 per collection.
  */
 export class OrdLists {
   #tip: Tip | null = null;
   #known = nothingKnown();
   #refreshing: Promise<void> | null = null;
 
-  /** Whether they are those of a tip; null: the index is empty. */
+  /** Whether the lists are those of a tip; null: the index is empty. */
   areOf(tip: Tip | null): boolean {
     return tip === null ? this.#tip === null : isSame(tip, this.#tip);
   }
@@ -55,8 +55,8 @@ export class OrdLists {
   }
 
   /**
-   * Updates them to the tip of the database. Concurrent callers wait for the running update without a connection: a
-   * first update takes seconds, and waiting snapshots would hold all connections. If the signal is aborted, its
+   * Updates the lists to the tip of the database. Concurrent callers wait for the running update without a connection:
+   * a first update takes seconds, and waiting snapshots would hold all connections. If the signal is aborted, its
    * connection is cut.
    */
   async bringUpToDate(pool: Pool, signal: AbortSignal | null): Promise<void> {
@@ -99,7 +99,7 @@ export class OrdLists {
   }
 }
 
-/** The lists as of the last of some blocks. Costs what came after it. */
+/** The lists as of the last of some blocks. Costs the work of the later blocks. */
 async function goneBack(client: ClientBase, known: Known, blocks: readonly KnownBlock[]): Promise<Known> {
   const nextKey = nextKeyOf(blocks);
   const newestChild = new Map(known.newestChild);
@@ -115,7 +115,10 @@ async function goneBack(client: ClientBase, known: Known, blocks: readonly Known
   return { blocks, newestChild, ordered: inOrder(newestChild), galleries };
 }
 
-/** The lists at the tip, made from the given ones, which become unusable. Costs what came after their last block. */
+/**
+ * The lists at the tip, made from the given ones, which become unusable. Costs the work of the blocks after their last
+ * one.
+ */
 async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known> {
   const nextKey = nextKeyOf(known.blocks);
   const changed = await collectionsSince(client, nextKey);
@@ -140,7 +143,7 @@ async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known
 
 const nextKeyOf = (blocks: readonly KnownBlock[]): number => blocks.at(-1)?.nextKey ?? 0;
 
-/** By newest child, newest first; those with the same child by their own age. Without hidden ones. */
+/** Keys by newest child, newest first; collections with the same child by their own age. Without hidden ones. */
 function inOrder(newestChild: ReadonlyMap<InscriptionKey, InscriptionKey | -1>): InscriptionKey[] {
   const shown = [...newestChild].filter(([, child]) => child !== -1);
   return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
@@ -176,7 +179,7 @@ async function collectionsSince(client: ClientBase, firstKey: number): Promise<C
   return rows;
 }
 
-/** Which of some inscriptions have children below a key, with the newest of these. */
+/** The given inscriptions that have children below a key, each with its newest one. */
 async function collectionsBefore(
   client: ClientBase,
   parents: readonly InscriptionKey[],
@@ -197,7 +200,7 @@ async function collectionsBefore(
 /** Galleries from a key on that ord shows, ascending. */
 async function galleriesSince(client: ClientBase, firstKey: number): Promise<InscriptionKey[]> {
   const { rows } = await client.query<{ key: InscriptionKey }>(
-    // the second: those that an earlier version indexed, until their rows are made
+    // the second query: galleries that an earlier version indexed, until they have rows
     `SELECT key FROM chain.properties WHERE items > 0 AND key >= $1
      UNION ALL
      SELECT key FROM chain.inscription_details

@@ -9,7 +9,7 @@ export const galleryIndex = 'gallery_pages_ids';
 /** Longer attributes are not read for a name: titles of honest ones have some tens of characters. */
 const attributesBytesMax = 16_384;
 
-/** Pages of galleries that are read for one inscription: a gallery that names it on every page counts once. */
+/** Pages of galleries that are read for one inscription. A gallery that names it on every page counts once. */
 const galleryPagesMax = 1_000;
 
 /** An inscription with children, a gallery, or both. */
@@ -18,7 +18,7 @@ export interface ParentOrGallery {
   readonly id: InscriptionId;
   readonly number: number | null;
   readonly children: number;
-  /** Items of the gallery; the same one may be named twice. */
+  /** Number of items of the gallery; the same one may be named twice. */
   readonly galleryItems: number;
   /** JSON of its own title and traits; null: none, or too long. */
   readonly attributes: Buffer | null;
@@ -76,7 +76,10 @@ export async function firstParents(
   return rows.map(keyed);
 }
 
-/** Galleries that name an inscription, as they were revealed. Use it with `indexesOnly`, and where `galleryIndex` is. */
+/**
+ * Galleries that name an inscription, in the order of their reveals. Use it with `indexesOnly`, and if `galleryIndex`
+ * exists.
+ */
 export async function galleriesWith(
   client: ClientBase,
   id: InscriptionId,
@@ -107,16 +110,16 @@ export const itemsOfGallery = `SELECT i.key FROM chain.gallery_pages g
   WHERE g.key = $1`;
 
 /**
- * SQL: whether parent $1 has a child, named by expressions of its txid and index. For some rows of many: each is looked up
- * by an index. OFFSET 0: as a join the planner would read all children first, half a second for 100,000.
+ * SQL: whether parent $1 has a child, given by expressions of its txid and index. For a few rows among many: each is
+ * looked up by an index. OFFSET 0: as a join the planner would read all children first, half a second for 100,000.
  */
 export const isChild = (txid: string, index: string): string =>
   `EXISTS (SELECT FROM chain.inscriptions c JOIN chain.parents ON child_key = c.key
       WHERE parent_key = $1 AND c.txid = ${txid} AND c.index = ${index} OFFSET 0)`;
 
-/** SQL: the same of an item of gallery $1. */
+/** SQL: the same for an item of gallery $1. */
 export function isGalleryItem(txid: string, index: string): string {
-  // the index of ids finds few pages; the key first would be a walk along the gallery
+  // the index of ids finds few pages; starting with the key would be a walk along the gallery
   const id = `${txid} || substring(int4send(${index}) FROM 4 FOR 1) || substring(int4send(${index}) FROM 3 FOR 1)
           || substring(int4send(${index}) FROM 2 FOR 1) || substring(int4send(${index}) FROM 1 FOR 1)`;
   return `EXISTS (SELECT FROM (

@@ -12,29 +12,29 @@ import { itemsJson } from './gallery-json.ts';
 
 /*
  * The properties of inscriptions (tag 17), as ord shows them: {"gallery": […], "attributes": {…}}. They are in rows of
- * chain.properties, chain.gallery_pages and chain.gallery_attributes (docs/adr/0032). Those of blocks that were
- * indexed by an earlier version are one text in chain.inscription_details until a catch-up pass has made rows of them.
+ * chain.properties, chain.gallery_pages and chain.gallery_attributes (docs/adr/0032). Properties of blocks that an
+ * earlier version indexed are one text in chain.inscription_details, until a catch-up pass has made rows of them.
  */
 
-/** An inscription by its key, and by its id: keys are given anew after an undo. */
+/** An inscription by its key and its id: after an undo, other inscriptions get the same keys. */
 export interface Identity extends InscriptionId {
   readonly key: InscriptionKey;
 }
 
-/** Where the properties of an inscription are, and how large they are. */
+/** Place and size of the properties of an inscription. */
 export interface PropertiesHead extends Identity {
   /** Bytes of their JSON. */
   readonly jsonBytes: number;
-  /** They are rows; otherwise one text. */
+  /** They are rows; otherwise they are one text. */
   readonly isInRows: boolean;
 }
 
-/** Heads of the properties of inscriptions, by key. Absent: it has none. */
+/** Heads of the properties of inscriptions, by key. Absent: it has no properties. */
 export async function propertiesHeads(
   client: pg.ClientBase,
   keys: readonly InscriptionKey[],
 ): Promise<Map<InscriptionKey, PropertiesHead>> {
-  // lengths are in the heads of values: no text is read
+  // lengths are stored before values: no text is read
   const { rows } = await client.query<PropertiesHead>({
     name: 'properties_heads_by_key',
     text: `SELECT i.key, i.txid, i.index, coalesce(p.json_bytes, octet_length(d.properties_json)) AS "jsonBytes",
@@ -55,7 +55,7 @@ export interface GalleryPage {
   readonly more: boolean;
 }
 
-/** A page of the gallery of an inscription, which may have none. `page` counts from 0. */
+/** A page of the gallery of an inscription, which may have no items. `page` counts from 0. */
 export async function galleryPage(
   client: pg.ClientBase,
   key: InscriptionKey,
@@ -84,9 +84,7 @@ function idAt(ids: Buffer, item: number): string {
   return formatInscriptionId(txid, index);
 }
 
-/**
- * The JSON of an item of a gallery, like `propertiesJson`. Null: there is none at this position, which counts from 0.
- */
+/** The JSON of an item of a gallery, like `propertiesJson`. Null: no item at this position, which counts from 0. */
 export async function galleryItem(
   client: pg.ClientBase,
   gallery: Identity,
@@ -138,16 +136,16 @@ const attributesAtOnce = 256 * 1024;
 /** JSON of up to this many bytes is read at once. */
 const jsonBytesAtOnce = 256 * 1024;
 
-/** What an answer in pieces holds: the one that is sent, and the next. */
+/** Bytes that an answer in pieces holds: the piece that is sent, and the next one. */
 export const piecesHeldBytes = 2 * jsonBytesAtOnce;
 
-/** Does a piece of work on a connection. */
+/** Runs a piece of work on a connection. */
 export type OnConnection = <T>(work: (client: pg.ClientBase) => Promise<T>) => Promise<T>;
 
 /**
- * The JSON of the properties of an inscription: one text, or, where it is long, pieces of up to 256 KiB. Each is read
- * when the one before it was taken, on a connection of its own, so that a slow reader holds none. If the inscription
- * is undone meanwhile, they end with `not_found`.
+ * The JSON of the properties of an inscription: one text, or, if it is long, pieces of up to 256 KiB. Each piece is
+ * read when the previous one was taken, on a connection of its own, so that a slow reader holds none. If the
+ * inscription is undone meanwhile, the pieces end with `not_found`.
  *
  * @param later gives the connections of pieces
  */
@@ -160,7 +158,7 @@ export async function propertiesJson(
   return head.jsonBytes <= jsonBytesAtOnce ? wholeJson(client, head) : jsonPieces(head, later);
 }
 
-/** Of several inscriptions, by key: as one text each, however long. */
+/** JSON of the properties of several inscriptions, by key: one text each, however long. */
 export async function propertiesTexts(
   client: pg.ClientBase,
   heads: readonly PropertiesHead[],
@@ -170,7 +168,7 @@ export async function propertiesTexts(
   return texts;
 }
 
-/** The same of those of at most 16 KiB; the others are absent. */
+/** The same for texts of at most 16 KiB; others are absent. */
 export async function shortPropertiesTexts(
   client: pg.ClientBase,
   heads: readonly PropertiesHead[],
@@ -188,7 +186,7 @@ export async function shortPropertiesTexts(
   ]);
 }
 
-/** JSON of up to this many bytes is read with that of others: a few megabytes of two hundred. */
+/** Bytes up to which JSON is read together with that of others: a few megabytes for two hundred. */
 const shortJsonBytes = 16 * 1024;
 
 const isShort = ({ jsonBytes }: PropertiesHead): boolean => jsonBytes <= shortJsonBytes;
@@ -241,7 +239,7 @@ async function wholeJson(client: pg.ClientBase, head: PropertiesHead): Promise<s
   return Buffer.concat(pieces).toString();
 }
 
-/** Its beginning: at least `chars` characters, where it has as many. */
+/** The beginning of the JSON: at least `chars` characters, if it has as many. */
 export async function startOfJson(
   client: pg.ClientBase,
   head: PropertiesHead,
@@ -274,7 +272,7 @@ async function* jsonPieces(head: PropertiesHead, on: OnConnection): AsyncGenerat
   yield '}';
 }
 
-/** Items with these ids, the first of which is at a position; some have titles or traits. */
+/** JSON of consecutive items from a position on; some have titles or traits. */
 async function* attributedPieces(
   head: Identity,
   first: number,
@@ -298,7 +296,7 @@ async function* attributedPieces(
   }
 }
 
-/** The rows of the key are still those of the inscription. */
+/** SQL: whether the rows of the key are still those of the inscription. */
 const isSame = 'EXISTS (SELECT FROM chain.inscriptions i WHERE i.key = $1 AND i.txid = $2 AND i.index = $3)';
 const identity = ({ key, txid, index }: Identity): unknown[] => [key, txid, index];
 
@@ -327,14 +325,14 @@ async function readIds(client: pg.ClientBase, head: Identity, page: number): Pro
 const noBytes = Buffer.alloc(0);
 
 interface KnownAttributes {
-  /** By position, of all items before `end` that have any. */
+  /** Texts of all items before `end` that have any, by position. */
   readonly texts: ReadonlyMap<number, Buffer>;
   readonly end: number;
   /** The item at `end` has attributes that are longer than a piece. Null: they are not. */
   readonly long: number | null;
 }
 
-/** Titles and traits of items from one position to below another, as many as one piece has. */
+/** Titles and traits of items from one position to below another, as many as fit one piece. */
 async function readAttributes(
   client: pg.ClientBase,
   head: Identity,
@@ -359,7 +357,7 @@ async function readAttributes(
   return { texts, end: to, long: null };
 }
 
-/** A long text in slices. They are stored uncompressed: only the chunks of a slice are read. */
+/** A long text in slices. Texts are stored uncompressed: only the chunks of a slice are read. */
 async function* attributePieces(
   head: Identity,
   table: 'chain.properties' | 'chain.gallery_attributes',

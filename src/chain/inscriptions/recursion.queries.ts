@@ -19,8 +19,8 @@ const referencesMax = 100;
 const pattern = /\/content\/([0-9a-f]{64}i\d{1,10})/giu;
 
 /**
- * The inscriptions that contents load by `/content/<id>` in their first bytes (references usually stand at the
- * beginning), by content id. Encoded bodies are skipped.
+ * The inscriptions that contents load by `/content/<id>` in their first bytes (references are mostly at the beginning),
+ * by content id. Encoded bodies are skipped.
  */
 export async function referencesOf(
   db: pg.Pool | pg.ClientBase,

@@ -91,11 +91,11 @@ export interface InscriptionEntry {
   readonly number: number | null;
   readonly height: Height;
   readonly fee: Sats | null;
-  /** As stored: not lost by a later move. */
+  /** Charms as stored: without a loss by a later move. */
   readonly charms: number | null;
   readonly timestamp: number;
   readonly location: Location | null;
-  /** Null: it is on none, or this server has no index of sats. */
+  /** Null: it has no sat, or this server has no index of sats. */
   readonly sat: Sat | null;
 }
 

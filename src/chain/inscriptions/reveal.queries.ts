@@ -12,7 +12,7 @@ export const hasRevealed = (txid: string): string =>
   `EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = ${txid})`;
 
 /**
- * SQL: the height of the block with a transaction that revealed inscriptions; null: the index has none of it.
+ * SQL: the height of the block with a transaction that revealed inscriptions; null: the index has no inscription of it.
  *
  * @param txid an expression of the statement: 32 bytes in internal order
  */
@@ -20,15 +20,15 @@ export const heightOfReveal = (txid: string): string =>
   `(SELECT i.height FROM chain.inscriptions AS i WHERE i.txid = ${txid} LIMIT 1)`;
 
 /**
- * SQL: joins the inscriptions `i` of a reveal, and their locations `l`, that another transaction has moved. Both are
- * expressions of the statement: 32 bytes, in internal order. A join, because EXISTS reads all locations where Postgres
- * has no statistics yet: 52 s in place of 0.1 s for 1,600 burns beside 1,000,000 locations.
+ * SQL: joins the inscriptions `i` of a reveal, and their locations `l`, that another transaction has moved. Both
+ * parameters are expressions of the statement: 32 bytes, in internal order. A join, because EXISTS reads all locations
+ * if Postgres has no statistics yet: 52 s in place of 0.1 s for 1,600 burns beside 1,000,000 locations.
  */
 export const joinMoved = (txid: string, reveal: string): string =>
   `JOIN chain.inscriptions AS i ON i.txid = ${reveal}
    JOIN chain.locations AS l ON l.key = i.key AND l.txid = ${txid}`;
 
-/** The block of a transaction that revealed inscriptions; null: the index has none of it. */
+/** The block of a transaction that revealed inscriptions; null: the index has no inscription of it. */
 export async function blockOfReveal(
   client: ClientBase,
   txid: Txid,
@@ -55,18 +55,21 @@ export async function indexedReveals(
   return rows[0] ?? { count: 0, height: null, tip: null };
 }
 
-/** Places of inscriptions that other transactions than their reveals are to burn. */
+/** Places of inscriptions that should be burned by other transactions than their reveals. */
 export interface BurnedReveals {
-  /** The number of those in an OP_RETURN output of their burns, and the height of the last one; null: there is none. */
+  /**
+   * The number of inscriptions in an OP_RETURN output of their burns, and the height of the last one; null: there is
+   * none.
+   */
   readonly count: number;
   readonly height: Height | null;
-  /** The number of those that another transaction than their burn has moved. */
+  /** The number of inscriptions that another transaction than their burn has moved. */
   readonly taken: number;
   /** The index's tip. */
   readonly tip: Height | null;
 }
 
-/** Counts the inscriptions of these reveals by what has moved them: one of these burns, or something else. */
+/** Counts the inscriptions of these reveals by the transaction that has moved them: one of these burns, or another. */
 export async function burnedReveals(
   client: ClientBase,
   reveals: readonly Txid[],

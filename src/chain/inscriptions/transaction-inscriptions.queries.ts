@@ -7,7 +7,7 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** An inscription that a transaction revealed, and where that left it. */
+/** An inscription that a transaction revealed, and its place after that. */
 export interface RevealedInscription {
   readonly key: InscriptionKey;
   /** `fee`: its sat went into the fee, and so into the coinbase of the block, or was lost. */
@@ -26,7 +26,7 @@ export interface NextMove {
 /** An inscription that a transaction moved. */
 export interface MovedInscription extends Omit<RevealedInscription, 'place'> {
   readonly place: 'output' | 'fee' | 'unknown';
-  /** The output that was spent. Null: another transaction of the block revealed it into its fee. */
+  /** The spent output. Null: another transaction of the block revealed it into its fee. */
   readonly from: Outpoint | null;
   readonly value: Sats | null;
   readonly script: Uint8Array | null;
@@ -80,7 +80,9 @@ export async function revealedBy(
 export interface BlockTransaction {
   readonly txid: Txid;
   readonly height: Height;
-  /** Outputs that it spends. Empty where its bytes are unknown: then what it lost in its fee is not found. */
+  /**
+   * Outputs that it spends. Empty if its bytes are unknown: inscriptions that it lost in its fee are then not found.
+   */
   readonly inputs: readonly Outpoint[];
 }
 
@@ -95,8 +97,8 @@ interface MovedRow extends NextRow {
 }
 
 /**
- * The inscriptions that a transaction moved, by key. Null while the index that finds them is being built. Reads what
- * the whole block moved: some thousand rows, in a few milliseconds.
+ * The inscriptions that a transaction moved, by key. Null while the index that finds them is being built. Reads all
+ * moves of the block: some thousand rows, in a few milliseconds.
  */
 export async function movedBy(
   client: ClientBase,
@@ -153,7 +155,7 @@ export async function movedBy(
   });
 }
 
-/** An inscription, as links name it. */
+/** Id and number of an inscription, for links. */
 export interface NamedInscription extends InscriptionId {
   readonly number: number | null;
 }

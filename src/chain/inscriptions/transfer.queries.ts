@@ -7,9 +7,7 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** A place of an inscription in time. */
 export interface Transfer {
-  /**
-   * What happened to it. `burned`, `lost` and `unbound` also where the reveal itself did that (`from` is null then).
-   */
+  /** Kind of the event. `burned`, `lost` and `unbound` also if the reveal itself did that (`from` is null then). */
   readonly kind: 'reveal' | 'transfer' | 'burned' | 'lost' | 'unbound';
   readonly height: Height;
   /** Place within the block: index of the transaction; the coinbase counts as the last. */
@@ -17,10 +15,7 @@ export interface Transfer {
   readonly blockHash: BlockHash;
   /** Unix seconds of the block's header. */
   readonly timestamp: number;
-  /**
-   * The transaction that made the output; for a reveal, the reveal. Null where a later transaction lost it in its
-   * fees.
-   */
+  /** The transaction that made the output; for a reveal, the reveal. Null: a later transaction lost it in its fees. */
   readonly txid: Txid | null;
   /** `<txid>:<vout>:<offset>`. Null: it was revealed here, or its previous place is unknown. */
   readonly from: string | null;
@@ -67,8 +62,8 @@ const opReturn = 0x6a;
 const nullTxid = '0'.repeat(64);
 
 /**
- * A page of the history of an inscription. Null where it is not indexed. Two reads along the primary key: the page
- * and one row more.
+ * A page of the history of an inscription. Null: not indexed. Two reads along the primary key: the page and one row
+ * more.
  */
 export async function transfersOf(
   client: ClientBase,
@@ -81,7 +76,7 @@ export async function transfersOf(
   );
   const [inscription] = found;
   if (inscription === undefined) return null;
-  // the row before a transfer says where it came from: one more row is read for the earliest of the page
+  // a transfer comes from the row before it: one more row is read for the earliest of the page
   const isAscending = order === 'asc';
   const comparison = isAscending ? '>=' : '<';
   const start =

@@ -29,8 +29,8 @@ export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
 }
 
 /**
- * SQL: whether a script, which an expression gives, has unspent outputs in the address index. False where there is
- * none, and until its index is built: without it the whole table would be read.
+ * SQL: whether a script, given by an expression, has unspent outputs in the address index. False if there is no index,
+ * and until it is built: without it the whole table would be read.
  */
 export const hasUnspentOutputs = (script: string): string =>
   `(CASE WHEN EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('chain.outputs_script') AND indisvalid)
@@ -39,14 +39,14 @@ export const hasUnspentOutputs = (script: string): string =>
                      AND o.spent_height IS NULL)
      ELSE false END)`;
 
-/** Forces the walk along the one index, even where the planner misjudges an address with very many outputs. */
+/** Forces the walk along the one index, even if the planner misjudges an address with very many outputs. */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
 
 /**
- * The unspent outputs of a script, `limit` at most, by height and then by outpoint. Needs the address index. Costs
- * what it returns, plus the outputs of the block that `after` is in. Run it in a snapshot: it changes planner
- * settings of its transaction. Throws `index_missing` during a first sync.
+ * The unspent outputs of a script, at most `limit`, by height and then by outpoint. Needs the address index. Costs the
+ * returned rows, and the outputs of the block that `after` is in. Run it in a snapshot: it changes planner settings of
+ * its transaction. Throws `index_missing` during a first sync.
  */
 export async function addressOutputs(
   client: ClientBase,
@@ -67,7 +67,7 @@ export async function addressOutputs(
   return rows;
 }
 
-/** The unspent outputs of the script $1, $2 at most, by their index: part of a statement. */
+/** SQL: the unspent outputs of the script $1, at most $2, by their index. Part of a statement. */
 const unspent = `(
        SELECT txid, vout, value, height FROM chain.outputs
        WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
@@ -77,9 +77,9 @@ const unspent = `(
      ) AS unspent`;
 
 /**
- * The largest unspent outputs of a script, `limit` at most, by value; and whether it has more. Needs the address index, and
- * a snapshot of its own like `addressOutputs`. Throws `index_missing` like it, and `address_too_large` beyond `most`
- * outputs. Postgres reads all of them, and sends the largest.
+ * The largest unspent outputs of a script, at most `limit`, by value, and whether there are more. Needs the address
+ * index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like it, and `address_too_large`
+ * beyond `most` outputs. Postgres reads all of them, and sends the largest.
  */
 export async function largestAddressOutputs(
   client: ClientBase,
@@ -128,7 +128,7 @@ const orders = {
   bytes: 'txid, vout & 255, vout >> 8 & 255, vout >> 16 & 255, vout >> 24',
 } as const;
 
-/** A whole list: beyond `most` it is refused. */
+/** A whole list, which is refused beyond `most` rows. */
 interface WholeList {
   readonly order: OutputOrder;
   readonly most: number;
@@ -167,7 +167,7 @@ interface HeldRow extends AddressOutput {
   readonly total: number;
 }
 
-/** What a script holds, as far as its place is known: $2 inscriptions at most, by key. */
+/** SQL: the inscriptions with a known place in outputs of a script, at most $2, by key. */
 const held = `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index, l.key
   FROM (
     SELECT key, txid, vout, value, height FROM chain.locations
@@ -177,7 +177,7 @@ const held = `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height
     ORDER BY chain.hash32(script), key LIMIT $2
   ) AS l JOIN chain.inscriptions i ON i.key = l.key`;
 
-/** The number of inscriptions that a script holds; counts at most `most` + 1. Null until the index of owners is built. */
+/** The number of inscriptions of a script; counts at most `most` + 1. Null until the index of owners is built. */
 export async function heldCount(
   client: ClientBase,
   script: Uint8Array,
@@ -193,8 +193,8 @@ export async function heldCount(
 }
 
 /**
- * The inscriptions in unspent outputs of a script, as far as their places are known, in parts; those of an output in the
- * order of application. Works without the address index. Throws as `allAddressOutputs`.
+ * The inscriptions in unspent outputs of a script, as far as their places are known, in parts; those of an output in
+ * the order of application. Works without the address index. Throws as `allAddressOutputs`.
  */
 export async function* heldInscriptions(
   client: ClientBase,
@@ -220,7 +220,7 @@ export async function* heldInscriptions(
 
 /**
  * The unspent outputs of a script that hold inscriptions, read in turns. Works without the address index. Throws as
- * `allAddressOutputs`, also where they hold more than `inscriptionsMost`.
+ * `allAddressOutputs`, also if they hold more than `inscriptionsMost`.
  */
 export async function inscribedOutputs(
   client: ClientBase,
@@ -265,7 +265,7 @@ export function outpointBytes({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout
 
 /**
  * Heights of the blocks that spent outputs of a transaction, by index; null: unspent. Needs the address index. Reads
- * what the whole block made: some thousand rows. Null while the index by height is being built.
+ * all outputs of the block: some thousand rows. Null while the index by height is being built.
  */
 export async function spendHeights(
   client: ClientBase,

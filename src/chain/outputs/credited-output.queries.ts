@@ -23,10 +23,10 @@ export interface ReceivedRune {
   readonly amount: bigint;
 }
 
-/** Contents that an output got in its block, whether it is spent since or not. */
+/** Contents that an output received in its block, even if it has been spent since. */
 export interface ReceivedContents {
   readonly runes: readonly ReceivedRune[];
-  /** An inscription is there, that is: it came with the output, and no one moved it since. */
+  /** An inscription is there: it came with the output, and no transaction has moved it since. */
   readonly isInscribed: boolean;
 }
 
@@ -46,8 +46,8 @@ interface Row {
 const byScript = 'rune_balances_script';
 
 /**
- * Contents of outputs as their blocks made them, in the order of the question. Null: the index does not have the block,
- * or not its runes. Read by script and height, so that spent outputs are found as well.
+ * Contents of outputs as their blocks made them, in the order of the question. Null: the index lacks the block, or its
+ * runes. Read by script and height, so that spent outputs are found as well.
  */
 export async function receivedContents(
   client: ClientBase,
@@ -76,7 +76,7 @@ const runeOf = ({ etching, rune, spacers, divisibility, amount }: Row['runes'][n
   amount: BigInt(amount),
 });
 
-/** Each script is looked up once for inscriptions: anybody may send thousands of outputs to one. */
+/** SQL of the contents. Each script is looked up once for inscriptions: anyone may send thousands of outputs to one. */
 const receivedSql = `WITH asked AS MATERIALIZED (
     SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::integer[], $5::bytea[])
              WITH ORDINALITY AS o (txid, vout, script, height, hash, place)

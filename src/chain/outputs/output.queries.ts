@@ -19,9 +19,9 @@ export interface Outpoint {
 /** An unspent output of the indexed chain. */
 export interface KnownOutput {
   readonly height: Height;
-  /** Null where only balances of runes tell of the output. */
+  /** Null: only balances of runes show that the output exists. */
   readonly value: Sats | null;
-  /** Null where only the beginning of the script is kept. */
+  /** Null: only the beginning of the script is kept. */
   readonly script: Uint8Array | null;
   /** In the order of application. */
   readonly inscriptions: readonly InscriptionId[];
@@ -32,26 +32,26 @@ export interface KnownOutput {
 /** Kept bytes of a script (indexer/apply/block-rows.ts): a script of exactly this length may be longer. */
 const keptScriptBytes = 128;
 
-/** The 32 secret bytes that key the fingerprints of outpoints. Null while nothing is indexed. */
+/** The 32 secret bytes that key the fingerprints of outpoints. Null while the index is empty. */
 export async function fingerprintKey(client: ClientBase): Promise<Uint8Array | null> {
   const { rows } = await client.query<{ key: Buffer }>('SELECT fingerprint_key AS key FROM chain.state');
   return rows[0]?.key ?? null;
 }
 
-/** What the index knows of some outputs. */
+/** The index's knowledge of some outputs. */
 export interface KnownOutputs {
-  /** The unspent ones, by position in the question. */
+  /** The unspent outputs, by position in the question. */
   readonly byPlace: ReadonlyMap<number, KnownOutput>;
   /** Every spendable output is kept: an unknown one is spent, unspendable, or not on this chain. */
   readonly hasAll: boolean;
-  /** The same of outputs with a value: the index of sats has them, without their scripts. */
+  /** The same for outputs with a value: the index of sats has them, without their scripts. */
   readonly hasAllWithValue: boolean;
 }
 
 /**
- * Which of these outputs are unspent: those that hold inscriptions, and all of them where every output is kept
- * (`--index-addresses`). `fingerprints` are those of the outpoints, as Postgres writes a bigint. Two or three reads
- * for any number: run it in a snapshot. Throws `address_too_large` as `heldOutputs`.
+ * The unspent ones of these outputs: those with inscriptions, and all others if every output is kept
+ * (`--index-addresses`). `fingerprints` are those of the outpoints, as Postgres writes a bigint. Two or three reads for
+ * any number: run it in a snapshot. Throws `address_too_large` as `heldOutputs`.
  */
 export async function knownOutputs(
   client: ClientBase,
@@ -83,8 +83,8 @@ interface HeldRow {
 export const heldMax = 200_000;
 
 /**
- * Those of these outputs that are unspent and hold inscriptions, by position in the question; read in turns. Throws
- * `address_too_large` where they hold more than `most` inscriptions.
+ * The given outputs that are unspent and hold inscriptions, by position in the question; read in turns. Throws
+ * `address_too_large` if they hold more than `most` inscriptions.
  */
 export async function heldOutputs(
   client: ClientBase,
@@ -161,7 +161,7 @@ async function outputsWithSats(
 }
 
 /**
- * The lost, or unbound, inscriptions in the order of application, read in turns. Throws `address_too_large` where there
+ * The lost, or unbound, inscriptions in the order of application, read in turns. Throws `address_too_large` if there
  * are more than `most`, once it has read as many of an index.
  */
 export async function inscriptionsOutside(
@@ -189,20 +189,20 @@ export async function inscriptionsOutside(
   return found;
 }
 
-/** Where a transaction is in the indexed chain. */
+/** Place of a transaction in the indexed chain. */
 export interface TransactionPlace {
   readonly height: Height;
   /** Internal order. */
   readonly blockHash: BlockHash;
-  /** Position in the block. Null where only the block is known. */
+  /** Position in the block. Null: only the block is known. */
   readonly index: number | null;
 }
 
-/** A transaction, and outputs of it that may tell where it is. */
+/** A transaction, and outputs of it that may show its place. */
 export interface AskedTransaction {
   readonly txid: Txid;
   readonly vouts: readonly number[];
-  /** Of these outputs; none where the index has no key for them. */
+  /** Fingerprints of these outputs; empty if the index has no key for them. */
   readonly fingerprints: readonly string[];
 }
 
@@ -215,11 +215,11 @@ const placesByRunes = `
          ) AS runic`;
 
 /**
- * Where transactions are, as far as inscriptions and the index of sats tell: they revealed some, or one of the given
- * outputs holds some now, or sats. By position in the question; absent where they do not tell. An index probe or two
- * for each output.
+ * Places of transactions, as far as inscriptions and the index of sats show them: a transaction revealed inscriptions,
+ * or one of the given outputs holds some now, or sats. By position in the question; absent: not shown. An index probe
+ * or two for each output.
  *
- * @param withRunes balances of runes in these outputs tell too, with another probe for each
+ * @param withRunes balances of runes in these outputs count too, with another probe for each
  */
 export async function transactionPlaces(
   client: ClientBase,

@@ -12,21 +12,21 @@ export interface ReceivedOutput extends Outpoint {
   readonly block: { readonly height: Height; readonly hash: Uint8Array } | null;
 }
 
-/** An output that is to bring an inscription. */
+/** An output that should receive an inscription. */
 export interface ExpectedOutput extends ReceivedOutput {
   readonly script: Uint8Array;
   readonly inscription: InscriptionId;
 }
 
-/** The facts that the index has about an output that is to bring an inscription. */
+/** The index's facts about an output that should receive an inscription. */
 export interface ReceivedInscription {
-  /** It has the very block that the output is in. */
+  /** The index has the block that the output is in. */
   readonly isIndexed: boolean;
   /** The expected inscription came with it, wherever it is now. */
   readonly isExpected: boolean;
   /** The expected inscription is still there. */
   readonly isThere: boolean;
-  /** The expected one among them, where it is there. */
+  /** All inscriptions in it, including the expected one if it is there. */
   readonly inscriptions: readonly HeldInscription[];
   /** Null: runes are unknown here. */
   readonly runes: readonly RuneAmount[] | null;
@@ -75,11 +75,11 @@ export async function receivedInscriptions(
   }));
 }
 
-/** The facts that the index has about an output of a script. */
+/** The index's facts about an output of a script. */
 export interface HeldOutput {
-  /** It has the very block that the output is in. */
+  /** The index has the block that the output is in. */
   readonly isIndexed: boolean;
-  /** None where it is spent. */
+  /** Empty if it is spent. */
   readonly inscriptions: readonly HeldInscription[];
   /** One of the named inscriptions is there. */
   readonly isNamed: boolean;
@@ -133,10 +133,10 @@ const runesOf = ({ knows_runes: isKnown, runes }: KnownRunesRow): RuneAmount[] |
       }))
     : null;
 
-/** Column about a row `o`: an outpoint and its block. */
+/** SQL: column about a row `o`, an outpoint and its block. */
 const indexedSql = `EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed`;
 
-/** Columns about a row `o`: an outpoint. */
+/** SQL: columns about a row `o`, an outpoint. */
 const runesSql = `EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = 'runes' AND d.is_followed)
       AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('height', r.height, 'tx', r.tx_index, 'amount', b.amount::text)
@@ -145,7 +145,7 @@ const runesSql = `EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = '
       WHERE chain.hash64(b.txid, b.vout) = chain.hash64(o.txid, o.vout) AND b.spent_height IS NULL
         AND b.txid = o.txid AND b.vout = o.vout) AS runes`;
 
-/** Columns of `InscriptionRow`s, from rows of inscriptions `i` and their places `l`. */
+/** SQL: columns of `InscriptionRow`s, from rows of inscriptions `i` and their places `l`. */
 const inscriptionSql = `jsonb_build_object('txid', encode(i.txid, 'hex'), 'index', i.index, 'offset', l.sat_offset)`;
 
 const receivedSql = `SELECT ${indexedSql}, ${runesSql},
@@ -164,7 +164,7 @@ const receivedSql = `SELECT ${indexedSql}, ${runesSql},
      ORDER BY l.height DESC, l.step DESC LIMIT 1) AS place ON true
  ORDER BY o.ordinal`;
 
-/** Reads what a script holds once: anybody may send thousands of outputs to it. */
+/** SQL: reads the holdings of a script once, because anyone may send thousands of outputs to it. */
 const heldSql = `WITH held AS MATERIALIZED (
     SELECT coalesce(l.txid, i.txid) AS txid, l.vout::bigint AS vout, jsonb_agg(${inscriptionSql}) AS inscriptions,
            bool_or(EXISTS (SELECT FROM unnest($6::bytea[], $7::bigint[]) AS n (txid, index)
@@ -186,8 +186,8 @@ export interface HeldRow extends KnownRunesRow {
 }
 
 /**
- * SQL: a table \`held\` with the inscriptions of unspent outputs, by txid and vout. Each script is looked up once, as
- * anybody may send thousands of outputs to one.
+ * SQL: a table \`held\` with the inscriptions of unspent outputs, by txid and vout. Each script is looked up once,
+ * because anyone may send thousands of outputs to one.
  *
  * @param asked a table with the columns txid, vout and script
  */
@@ -203,7 +203,7 @@ export const heldTable = (asked: string): string => `held AS MATERIALIZED (
 /** SQL: the columns of a \`HeldRow\`, about an outpoint \`o\` and its row \`h\` of the table \`held\`, if it has one. */
 export const heldColumns = `${runesSql}, h.inscriptions`;
 
-/** Contents of an output by a row of the index, which must have its block. */
+/** Contents of an output from a row of the index, which must have its block. */
 export const heldBy = (row: HeldRow): Holdings & Pick<HeldOutput, 'inscriptions'> => ({
   inscriptions: inscriptionsOf(row.inscriptions),
   runes: runesOf(row),

@@ -5,14 +5,14 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Outpoint, TransactionPlace } from './output.queries.ts';
 
-/** An unspent output that holds runes, without its value, which balances do not have. */
+/** An unspent output that holds runes, without its value, which balances lack. */
 export interface RunicOutput {
-  /** Null where only the beginning of the script is kept. */
+  /** Null: only the beginning of the script is kept. */
   readonly script: Uint8Array | null;
   readonly transaction: TransactionPlace;
 }
 
-/** Whether balances are found by their outputs: during a first load the index is missing, and all would be read. */
+/** Whether balances are found by their outputs. During a first load the index is missing, and all would be read. */
 export async function canProbeRunes(client: ClientBase): Promise<boolean> {
   const index = 'rune_balances_outpoint';
   return (await builtIndexes(client, [index])).has(index);

@@ -1,7 +1,7 @@
 /**
- * SQL: the units of a rune that the index has in an output, by columns or parameters; null: it has none there, not
- * yet its block, or is made from the beginning: then it has no index of outputs, and a look at each would read all
- * balances. The rune is named by its etching and its name, as ids change with a reorganisation.
+ * SQL: the units of a rune that the index has in an output, by columns or parameters. Null: it has none there, or lacks
+ * the block, or is being rebuilt from the beginning; then it has no index of outputs, and each look would read all
+ * balances. The rune is named by its etching and its name, because ids change with a reorganisation.
  */
 export const unitsHeld = (
   output: { readonly txid: string; readonly vout: string },

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 
-/** More are not counted: ten thousand rows take some milliseconds, and a page says "more than" as well. */
+/** Highest exact count of pending rows: ten thousand take some milliseconds, and a page shows "more than" as well. */
 export const pendingCountedMax = 10_000;
 
 /**

@@ -10,12 +10,12 @@ import { type U128, u128OfText } from '#kernel/runes/u128.ts';
 export const pendingSteps = ['minted', 'given', 'burned', 'taken'] as const;
 export type PendingStep = (typeof pendingSteps)[number];
 
-/** An amount that comes or goes in a pending transaction. */
+/** An amount that is received or sent in a pending transaction. */
 export interface PendingMove {
   readonly step: PendingStep;
-  /** Null: the rune is etched by a pending transaction. */
+  /** Null: a pending transaction etches the rune. */
   readonly rune: NamedRune | null;
-  /** That transaction. */
+  /** That pending transaction. */
   readonly etchedBy: Txid | null;
   readonly amount: U128;
   /** The output that gets the units, or that they are taken from. */
@@ -25,7 +25,7 @@ export interface PendingMove {
 }
 
 export interface PendingEtchingRow {
-  /** Null: the name is given by the block and the place there. */
+  /** Null: the block and the place in it decide the name. */
   readonly rune: Rune | null;
   readonly spacers: number;
   readonly divisibility: number;
@@ -34,12 +34,12 @@ export interface PendingEtchingRow {
   readonly premine: U128;
   readonly state: string;
   readonly matureHeight: number | null;
-  /** Other pending transactions that etch the same name: the first ones, and how many there are. */
+  /** Other pending transactions that etch the same name: the first ones. `rivalCount` is their number. */
   readonly rivals: readonly Txid[];
   readonly rivalCount: number;
 }
 
-/** A pending transaction that has to do with runes. */
+/** A pending transaction that involves runes. */
 export interface PendingRuneTransaction {
   readonly position: number;
   readonly txid: Txid;
@@ -52,7 +52,7 @@ export interface PendingRuneTransaction {
 }
 
 export interface PendingRunesFilter {
-  /** Script of an owner whose units come or go. */
+  /** Script of an owner who receives or sends units. */
   readonly script: Uint8Array | null;
   /** The key of a rune. */
   readonly key: number | null;
@@ -200,14 +200,14 @@ const namedRune = (row: MoveRow, key: number): NamedRune => ({
   symbol: row.symbol,
 });
 
-/** What pending transactions would change of the balances of a script. */
+/** Change of a script's balances by pending transactions. */
 export interface PendingBalance {
   readonly rune: NamedRune;
   readonly received: U128;
   readonly sent: U128;
 }
 
-/** By id of the rune. Runes that are etched by pending transactions are not among them: they have no id yet. */
+/** Changes by id of the rune. Runes that pending transactions etch are left out: they have no id yet. */
 export async function pendingBalances(client: ClientBase, script: Uint8Array): Promise<PendingBalance[]> {
   const { rows } = await client.query<Omit<MoveRow, 'key'> & { key: number; received: string; sent: string }>(
     `SELECT r.key, r.height, r.tx_index, r.rune::text, r.spacers, r.divisibility, r.symbol,
@@ -262,7 +262,7 @@ export async function pendingClaims(client: ClientBase, rune: Rune): Promise<Pen
   }));
 }
 
-/** How many pending transactions would mint a rune, each if it were the next. */
+/** The number of pending transactions that would mint a rune, each if it were the next. */
 export async function pendingMints(client: ClientBase, key: number): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM chain.mempool_runes m JOIN chain.pending_rune_transactions t USING (position)

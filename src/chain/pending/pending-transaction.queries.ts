@@ -7,7 +7,7 @@ import { utf8OrNull } from '#kernel/text/utf8.ts';
 import type { DepartureRow, PendingInscriptionRow } from './pending.queries.ts';
 import { pendingCountedMax } from './pending-count.queries.ts';
 
-/** A transaction of the mempool that is kept, because it reveals, moves or sells something. */
+/** A transaction of the mempool that is kept because it reveals, moves or sells inscriptions, or involves runes. */
 export interface PendingTransaction {
   readonly position: number;
   readonly txid: Txid;
@@ -18,7 +18,7 @@ export interface PendingTransaction {
   readonly replaces: Buffer;
 }
 
-/** Null: it is in no mempool that is followed, in a block, or of no interest to the index. */
+/** A pending transaction. Null: it is in no followed mempool, in a block, or not kept by the index. */
 export async function pendingTransaction(client: ClientBase, txid: Txid): Promise<PendingTransaction | null> {
   const { rows } = await client.query<PendingTransaction>(
     `SELECT position, txid, first_seen AS "firstSeen", fee, vsize, replaces
@@ -37,7 +37,7 @@ export interface PendingSummary {
   /** The beginning of a text. */
   readonly text: string | null;
   readonly delegate: Uint8Array | null;
-  /** The output that would hold it; null: none, or unknown. */
+  /** The output that would hold it; null: no output, or unknown. */
   readonly vout: number | null;
   readonly firstSeen: Date;
   readonly fee: Sats | null;
@@ -109,13 +109,13 @@ export async function newestPendingInscriptions(
   return rows.map(summaryOf);
 }
 
-/** Rows that are looked at for a page of one kind: some 100 ms, as for lists of indexed ones. */
+/** Rows checked for a page of one kind: some 100 ms, as for lists of indexed ones. */
 const lookedMax = 5_000;
 
 /** Pending inscriptions of one kind, newest first, from before a position on. */
 export interface PendingOfKind {
   readonly pending: readonly PendingSummary[];
-  /** The position at which looking ended, where further ones may be of the kind. Null: all were looked at. */
+  /** The position at which the check ended, if further ones may be of the kind. Null: all were checked. */
   readonly lookedTo: number | null;
 }
 
@@ -143,7 +143,9 @@ export async function newestPendingOfKind(
   return { pending, lookedTo: last[0]?.position ?? null };
 }
 
-/** Pending inscriptions, and how many of them pay a fee rate, both up to one more than `pendingCountedMax`. */
+/**
+ * The number of pending inscriptions, and of those that pay a fee rate, both up to one more than `pendingCountedMax`.
+ */
 export async function countPaying(
   client: ClientBase,
   feeRate: number,
@@ -173,13 +175,13 @@ export async function pendingInscriptionsTo(
   return rows.map(summaryOf);
 }
 
-/** A pending inscription with all that is kept of it. Its title, traits and metadata are texts of strangers. */
+/** A pending inscription with all of its kept fields. Its title, traits and metadata are texts of strangers. */
 export interface PendingDetail extends PendingInscriptionRow {
   readonly metadataJson: string | null;
   readonly title: string | null;
 }
 
-/** Null: it is not pending. */
+/** A pending inscription. Null: it is not pending. */
 export async function pendingInscription(
   client: ClientBase,
   { txid, index }: InscriptionId,
@@ -199,7 +201,7 @@ export async function pendingInscription(
   return { ...shown, metadataJson: utf8OrNull(metadata), title: utf8OrNull(title) };
 }
 
-/** Why a transaction that mattered has left the mempool without a block; null: it has not, or that is long ago. */
+/** Why a transaction that mattered has left the mempool without a block; null: it has not, or that was long ago. */
 export async function departureOf(client: ClientBase, txid: Txid): Promise<DepartureRow | null> {
   const { rows } = await client.query<DepartureRow>(
     `SELECT position, txid, reason, replaced_by, left_at FROM chain.mempool_departures

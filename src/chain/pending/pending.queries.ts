@@ -20,7 +20,7 @@ export interface MempoolState {
   readonly reveals: RevealPolicy;
 }
 
-/** Null: no mempool was followed since the server started or crashed. */
+/** The state; null: no mempool was followed since the server started or crashed. */
 export async function mempoolState(client: pg.ClientBase): Promise<MempoolState | null> {
   const { rows } = await client.query<{
     is_followed: boolean;
@@ -43,7 +43,7 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
   if (row === undefined) return null;
   return {
     isFollowed: row.is_followed,
-    // a killed process cannot say so
+    // a killed process cannot report it
     state: row.state === 'following' && !row.is_followed ? 'silent' : row.state,
     source: row.source,
     revision: row.revision,
@@ -57,7 +57,7 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
   };
 }
 
-/** Whether the node relays no reveals, as Knots does not. */
+/** Whether the node relays no reveals. Knots does not. */
 export async function areRevealsRefused(client: pg.Pool | pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query("SELECT FROM chain.mempool_state WHERE reveals = 'refused'");
   return rowCount !== 0;
@@ -69,7 +69,7 @@ export interface PendingCursor {
   readonly index: number;
 }
 
-/** A pending location. Null where it is not an output. */
+/** A pending location. Null: not an output. */
 export interface PendingOutput {
   /** chain.mempool_transfers.place */
   readonly place: number;
@@ -151,7 +151,7 @@ export interface TransferFilter {
   readonly inscription: InscriptionId | null;
 }
 
-/** After this transfer. */
+/** A place in a list of pending transfers: the page begins after this row. */
 export interface TransferCursor {
   readonly position: number;
   readonly inscription: InscriptionId;

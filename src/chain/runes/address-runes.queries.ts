@@ -19,11 +19,11 @@ export interface NamedRune extends SpacedRune {
   readonly symbol: number | null;
 }
 
-/** What a script holds of a rune. */
+/** A script's balance of a rune. */
 export interface ScriptBalance {
   readonly rune: NamedRune;
   readonly amount: U128;
-  /** Outputs with the rune that were unspent. */
+  /** Number of outputs with the rune that were unspent. */
   readonly outputs: number;
 }
 
@@ -51,8 +51,8 @@ const namedRune = (row: RuneColumns): NamedRune => ({
 const balancesMax = 100_000;
 
 /**
- * What a script held of each rune after the block at `height`, by id, from a key on. Throws `index_missing` during a
- * first sync, and `address_too_large` where more balances than a bound must be added up.
+ * A script's balances of each rune after the block at `height`, by id, from a key on. Throws `index_missing` during a
+ * first sync, and `address_too_large` if more balances than a bound must be added up.
  *
  * @param above keys of the runes are higher
  */
@@ -87,11 +87,11 @@ export async function balancesOfScript(
 export interface HistoryPlace {
   readonly height: number;
   readonly txIndex: number;
-  /** Of the rune. */
+  /** Key of the rune. */
   readonly key: number;
 }
 
-/** What a transaction gave to and took from a script of a rune. */
+/** Units of a rune that a transaction gave to a script and took from it. */
 export interface ScriptChange extends HistoryPlace {
   readonly height: Height;
   readonly rune: NamedRune;
@@ -119,9 +119,8 @@ const ends = {
 } as const satisfies Record<PageOf<HistoryPlace>['order'], HistoryPlace>;
 
 /**
- * The transactions by which a script got or lost units of runes, one entry for each rune, in the order of the chain.
- * Two indexes by script and height give what it received and what it spent from the place on. Throws `index_missing`
- * during a first sync.
+ * The transactions by which a script received or sent units of runes, one entry for each rune, in chain order. Two
+ * indexes by script and height give both sides from the place on. Throws `index_missing` during a first sync.
  */
 export async function historyOfScript(
   client: ClientBase,
@@ -160,8 +159,8 @@ export async function historyOfScript(
 }
 
 /**
- * What a script received or sent in each transaction from a place on. An entry of the page is among the first of its
- * own side, so neither side needs more than the page.
+ * SQL: units that a script received or sent in each transaction from a place on. An entry of the page is among the
+ * first of its own side, so neither side needs more rows than the page.
  */
 function sumsOf(height: string, tx: string, sign: '<' | '>', order: 'asc' | 'desc'): string {
   return `SELECT ${height} AS height, ${tx} AS tx_index, rune_key, sum(amount) AS amount FROM chain.rune_balances

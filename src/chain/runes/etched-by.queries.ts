@@ -18,7 +18,7 @@ export async function etchedBy(client: ClientBase, rune: Rune): Promise<EtchedBy
   return firstOf(client, 'rune = $1', String(rune));
 }
 
-/** The rune that a transaction etched; null: the index has none of it. */
+/** The rune that a transaction etched; null: the index has no rune of it. */
 export async function etchedIn(client: ClientBase, txid: Txid): Promise<EtchedBy | null> {
   return firstOf(client, 'txid = $1', Buffer.from(txid));
 }

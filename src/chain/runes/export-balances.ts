@@ -3,9 +3,9 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** Runes that are read at once: the balances of so many are sorted by the server, mostly in memory. */
+/** Runes read at once: the server sorts their balances, mostly in memory. */
 const runesPerPage = 500;
-/** Balances in memory. */
+/** Balances in memory at once. */
 const rowsPerPage = 5000;
 
 interface RuneRow {
@@ -25,8 +25,9 @@ interface BalanceRow {
 }
 
 /**
- * What `ord balances` prints, byte for byte: the unspent balances of each rune by output, as one JSON object in pieces.
- * Runes ascend by the numbers of their names, outputs by txid as bytes and index. `client` must be in a snapshot.
+ * The output of `ord balances`, byte for byte: the unspent balances of each rune by output, as one JSON object in
+ * pieces. Runes ascend by the numbers of their names, outputs by txid as bytes and index. `client` must be in a
+ * snapshot.
  */
 export async function* exportBalances(client: ClientBase): AsyncGenerator<string> {
   let isFirst = true;
@@ -72,7 +73,7 @@ async function* balancePages(client: ClientBase): AsyncGenerator<BalanceRow[]> {
     if (last === undefined) return;
     after = last.rune;
     await client.query(
-      // keys are numbers of ours
+      // keys are our own numbers
       `DECLARE balances NO SCROLL CURSOR FOR
        SELECT r.key, r.rune::text, r.spacers, r.divisibility, r.symbol, b.txid, b.vout, b.amount::text
        FROM chain.rune_balances b JOIN chain.runes r ON r.key = b.rune_key

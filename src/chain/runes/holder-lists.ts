@@ -11,11 +11,11 @@ import {
   type RuneHolder,
 } from './rune-holders.queries.ts';
 
-/** Holders that one walk keeps: fifty pages. A walk takes as long for a thousand, but for a tenth. */
+/** Holders kept from one walk: fifty pages. A walk takes nearly as long for a thousand. */
 const partHoldersMax = 5000;
-/** In memory. A holder is some 350 bytes with its script: 22 MB in all. */
+/** Holders in memory: some 350 bytes each with the script, 22 MB in all. */
 const holdersMax = 64_000;
-/** Some 200 bytes each. */
+/** Sums in memory, some 200 bytes each. */
 const sumsMax = 1000;
 
 /** Holders of a rune, and the sums over all of them. */
@@ -29,9 +29,9 @@ export interface HoldersPart {
 }
 
 /**
- * The holders of runes, the largest first. A page of them takes walks over all holders, so what a walk has found is
- * kept for the pages after it. It is named by the block after which it is true, so it is never wrong: a new block, or
- * another one in its place, has lists of its own.
+ * The holders of runes, the largest first. A page of them needs walks over all holders, so the results of a walk are
+ * kept for the pages after it. The key of a result is the block after which it is true, so it is never wrong: a new
+ * block, or another one in its place, has lists of its own.
  */
 export class HolderLists {
   readonly #parts = new LRUCache<string, readonly RuneHolder[]>({
@@ -49,7 +49,7 @@ export class HolderLists {
   /**
    * A page, in a snapshot. Throws `index_missing` during a first sync.
    *
-   * @param mayWalk false: only what is kept; null where that does not suffice
+   * @param mayWalk false: only kept results; null if they do not suffice
    */
   async read(
     client: ClientBase,

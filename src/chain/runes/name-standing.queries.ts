@@ -11,18 +11,18 @@ import { type RuneDetail, runeDetail } from './rune.queries.ts';
 export interface NameRivals {
   /** The rune that has it; null: no block has etched it. */
   readonly rune: Pick<EtchedBy, 'height'> | null;
-  /** The first block that may etch it; null: it is reserved, and no block may. */
+  /** The first block that may etch it; null: the name is reserved. */
   readonly unlock: number | null;
   /** Pending transactions that etch it, the first hundred; null: no mempool is followed. */
   readonly claims: readonly PendingClaim[] | null;
 }
 
-/** The same, with all that is known of the rune. */
+/** The same, with all known facts of the rune. */
 export interface NameStanding extends NameRivals {
   readonly rune: RuneDetail | null;
 }
 
-/** The same, with the revision of the mempool that it was read at; null: none is followed. */
+/** The same, with the revision of the mempool at which it was read; null: no mempool is followed. */
 interface ReadNameStanding extends NameStanding {
   readonly revision: number | null;
 }
@@ -62,7 +62,7 @@ export async function nameStanding(
   };
 }
 
-/** The revision of the mempool; null: none is followed. */
+/** The revision of the mempool; null: no mempool is followed. */
 export async function followedRevision(client: ClientBase): Promise<number | null> {
   const state = await mempoolState(client);
   return state?.isFollowed === true ? state.revision : null;

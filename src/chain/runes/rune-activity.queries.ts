@@ -5,16 +5,16 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { type U128, u128OfText, zeroU128 } from '#kernel/runes/u128.ts';
 import { eachMint, ofRune, txidOfMint } from './rune.queries.ts';
 
-/** What happened to a rune, in the order of a transaction's events. */
+/** Kinds of a rune's events, in the order of a transaction's events. */
 export const activityKinds = ['minted', 'etched', 'transferred', 'burned'] as const;
 export type ActivityKind = (typeof activityKinds)[number];
 
-/** A place in the events of a rune: a kind is named by its position in `activityKinds`. */
+/** A place in the events of a rune. Kinds are positions in `activityKinds`. */
 export interface ActivityPlace {
   readonly height: number;
   readonly txIndex: number;
   readonly step: number;
-  /** Of a transfer; 0 elsewhere. */
+  /** Output of a transfer; otherwise 0. */
   readonly vout: number;
 }
 
@@ -25,9 +25,9 @@ export interface RuneActivity extends ActivityPlace {
   /** Unix seconds of the block's header. */
   readonly timestamp: number;
   readonly txid: Txid;
-  /** What was minted, is the premine, was given to the output, or was burned. */
+  /** Units that were minted, are the premine, were given to the output, or were burned. */
   readonly amount: U128;
-  /** Of the output that got units, as `RuneHolder` has it; null elsewhere. */
+  /** Script of the output that got units, as in `RuneHolder`; otherwise null. */
   readonly script: Uint8Array | null;
 }
 
@@ -51,15 +51,15 @@ export interface PageOf<Place> {
   readonly after: Place | null;
 }
 
-/** Before and after every place. */
+/** Places before and after all others. */
 const ends = {
   asc: { height: -1, txIndex: -1, step: -1, vout: -1 },
   desc: { height: 2 ** 31 - 1, txIndex: 2 ** 31 - 1, step: 4, vout: 0 },
 } as const satisfies Record<PageOf<ActivityPlace>['order'], ActivityPlace>;
 
 /**
- * Mints in the blocks between the first row of a page and another one, by their totals: a row after enough of them is
- * not taken apart. Null: there is no block between.
+ * SQL: mints in the blocks between the first row of a page and another one, by their totals. Rows after enough of them
+ * are not taken apart. Null: no block between.
  */
 const mintsBetween = {
   asc: 'lag(mints) OVER nearest - first_value(mints) OVER nearest',
@@ -67,8 +67,8 @@ const mintsBetween = {
 } as const satisfies Record<PageOf<ActivityPlace>['order'], string>;
 
 /**
- * Events of a rune in the order of the chain. Each of the four tables is read from the place on by an index that begins
- * with the rune, so the cost is that of the page. Throws `index_missing` during a first sync.
+ * Events of a rune in chain order. Each of the four tables is read from the place on by an index that begins with the
+ * rune, so the cost is that of the page. Throws `index_missing` during a first sync.
  */
 export async function runeActivity(
   client: ClientBase,
@@ -82,8 +82,8 @@ export async function runeActivity(
   );
   const from = after ?? ends[order];
   const sign = order === 'asc' ? '>' : '<';
-  // the indexes have the height; the rest of the place is compared row by row. Each row of mints has one from the place
-  // on, but perhaps that of its own block: so one row more is read
+  // the indexes have the height; the rest of the place is compared row by row. Each row of mints has a mint from the
+  // place on, except perhaps that of the place's own block: so one row more is read
   const isNext = (step: string, vout: string): string =>
     `(height, tx_index) ${sign}= ($2::integer, $3::integer)
        AND (height, tx_index, ${step}, ${vout}) ${sign} ($2::integer, $3::integer, $4::integer, $5::bigint)`;

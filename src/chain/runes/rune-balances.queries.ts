@@ -10,7 +10,7 @@ import { type U128, u128OfText } from '#kernel/runes/u128.ts';
 import { spacedRuneOf } from './rune.queries.ts';
 import { runeStanding } from './rune-standing.queries.ts';
 
-/** What is held of a rune. */
+/** A balance of a rune. */
 export interface RuneBalance extends SpacedRune {
   readonly amount: U128;
   readonly divisibility: number;
@@ -24,7 +24,7 @@ interface BalanceRow {
   divisibility: number;
   symbol: number | null;
   amount: string;
-  /** Balances that were read for all rows. */
+  /** Number of balances that were read for all rows. */
   total: number;
 }
 
@@ -35,20 +35,20 @@ const noBalances: readonly RuneBalance[] = [];
 
 /** The runes of outputs. */
 export interface HeldRunes {
-  /** By the number of their names, as in ord. None for an output that is spent, or unknown. Null: not known. */
+  /** Balances by the number of the rune's name, as in ord. Empty for a spent or unknown output. Null: unknown. */
   of(outpoint: Outpoint): readonly RuneBalance[] | null;
 }
 
-/** Where runes are not known. */
+/** Result if runes are unknown. */
 const unknownRunes: HeldRunes = { of: () => null };
 
 const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
 
 /**
- * What outputs hold, where runes are known. Three reads for any number, in turns: run it in a snapshot. Throws
+ * Balances of outputs, if runes are known. Three reads for any number, in turns: run it in a snapshot. Throws
  * `address_too_large` above a bound.
  *
- * @param most balances; less than `balancesMax` where the answer has others already
+ * @param most balances; less than `balancesMax` if the answer has others already
  */
 export async function runesOfOutputs(
   client: ClientBase,
@@ -86,7 +86,7 @@ export async function runesOfOutputs(
 }
 
 /**
- * What a script holds of each rune, by the number of its name; null where runes are not known. Read in turns. Throws
+ * A script's balances of each rune, by the number of its name; null: runes are unknown. Read in turns. Throws
  * `index_missing` during a first sync, and `address_too_large` above a bound.
  */
 export async function runesOfScript(

@@ -6,10 +6,10 @@ import { newestBurn, newestMints, ofRune } from './rune.queries.ts';
 
 /** A script that holds a rune. */
 export interface RuneHolder {
-  /** Whole up to 128 bytes; a longer one is its first 97 bytes and its sha256. */
+  /** Script, whole up to 128 bytes; a longer one is its first 97 bytes and its sha256. */
   readonly script: Uint8Array;
   readonly amount: U128;
-  /** Unspent outputs with the rune. */
+  /** Number of unspent outputs with the rune. */
   readonly outputs: number;
 }
 
@@ -19,10 +19,10 @@ export interface HolderSums {
   readonly held: U128;
 }
 
-/** After which block a rune is held. */
+/** The block after which a rune is held. */
 export interface HoldersMoment {
   readonly height: Height;
-  /** The height is that of the tip: nothing is spent above it. */
+  /** The height is that of the tip: no later block has spent outputs. */
   readonly isTip: boolean;
 }
 
@@ -33,9 +33,9 @@ interface HolderRow {
 }
 
 /**
- * Prepares a transaction for the walks over the holders of a rune: at the tip over an index in the order of holders,
- * without the table. Throws `index_missing` during a first sync; Postgres ends a walk that takes too long (57014), and
- * the statements of the snapshot after it.
+ * Prepares a transaction for the walks over the holders of a rune: at the tip they use an index in the order of
+ * holders, without the table. Throws `index_missing` during a first sync. Postgres ends a walk that takes too long
+ * (57014), and the later statements of the snapshot.
  */
 export async function beginHolderWalks(client: ClientBase): Promise<void> {
   const names = ['rune_balances_holder', 'rune_balances_spends', 'rune_mints_rune'];
@@ -63,7 +63,7 @@ export async function holdersFrom(
   { height, isTip }: HoldersMoment,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<RuneHolder[]> {
-  // amounts become texts outside: inside, those of all holders would
+  // amounts become texts in the outer query: in the inner one, those of all holders would
   const { rows } = await client.query<HolderRow>(
     `SELECT script, amount::text, outputs FROM (
        SELECT script, chain.total(amount) AS amount, count(*) AS outputs FROM (${heldAt(isTip)}) AS there
@@ -74,21 +74,24 @@ export async function holdersFrom(
   return rows.map(({ script, amount, outputs }) => ({ script, amount: u128OfText(amount), outputs }));
 }
 
-/** 200,000 holders take 100 ms at the tip. Longer walks would keep the holders of other runes from being answered. */
+/**
+ * Longest walk. 200,000 holders take 100 ms at the tip. Longer walks would keep the holders of other runes from being
+ * answered.
+ */
 const walkMs = 10_000;
 
-/** The index has the holders in their order: a table of hashes of all of them would not fit the memory of a statement. */
+/** Setting for the order of the index: a hash table of all holders would not fit the memory of a statement. */
 const inOrder = 'SET LOCAL enable_hashagg = off';
 
 const unspent = `SELECT script, amount FROM chain.rune_balances
   WHERE rune_key = $1 AND spent_height IS NULL AND height <= $2`;
-/** What was there then. */
+/** SQL: balances that were unspent at the time. */
 const spentSince = `SELECT script, amount FROM chain.rune_balances
   WHERE rune_key = $1 AND spent_height > $2 AND height <= $2`;
 
 const heldAt = (isTip: boolean): string => (isTip ? unspent : `${unspent} UNION ALL ${spentSince}`);
 
-/** How often a rune was minted, and how much of it was burned, up to a height. */
+/** Mints and burned units of a rune, up to a height. */
 export async function runeTotals(
   client: ClientBase,
   key: number,

@@ -10,10 +10,10 @@ import { keysIn, newestMints, ofRune } from './rune.queries.ts';
 export const runeSorts = ['newest', 'oldest', 'name', 'mints'] as const;
 export type RuneSort = (typeof runeSorts)[number];
 
-/** Keys of all runes of a moment, in the orders that no index has. */
+/** Keys of all runes of a moment, in the orders that have no index. */
 export interface RuneOrders {
   /**
-   * Keys in an order. Names: short ones first, and in the order of the alphabet among those of equal length.
+   * Keys in an order. Names: short ones first, then alphabetically.
    *
    * @param isOpen only runes that the next block can mint
    */
@@ -21,8 +21,8 @@ export interface RuneOrders {
 }
 
 /**
- * Orders are read again for a new tip, but not more often: 200,000 runes take a connection a second, or several on a busy machine, and while blocks
- * are caught up each of them is a new tip.
+ * Shortest time between reads of the orders for new tips. 200,000 runes take a connection a second, or several on a
+ * busy machine, and while blocks are caught up each of them is a new tip.
  */
 const remadeEveryMs = 10_000;
 
@@ -66,12 +66,12 @@ interface OrdersRow {
   open: Buffer | null;
 }
 
-/** Keys come as bytes, four each: 200,000 rows would take the event loop a third of a second. */
+/** Reads the orders. Keys come as bytes, four each: 200,000 rows would take the event loop a third of a second. */
 async function readOrders(client: ClientBase, tip: Tip | null): Promise<RuneOrders> {
   await requireIndexes(client, ['rune_mints_rune'], 'mints of runes');
   const { rows } = await client.query<OrdersRow>(
-    // materialized: sorted by an index of names, the mints of each rune would be read from all over their table (1.9 s
-    // for 200,000 runes, and 5.5 s so). greatest and least leave nulls out: the rules of mintable
+    // materialized: sorted by an index of names, the mints of each rune would be read from all over their table (5.5 s
+    // for 200,000 runes, in place of 1.9 s). greatest and least leave nulls out, as the rules of mintable do
     // (src/kernel/runes/terms.ts)
     `WITH each AS MATERIALIZED (
        SELECT r.key, r.rune, coalesce(m.mints, 0) AS mints,

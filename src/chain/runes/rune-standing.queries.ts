@@ -4,14 +4,14 @@ import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** What the index knows of runes at its tip. */
+/** The index's knowledge of runes at its tip. */
 export interface RuneStanding {
   /**
    * `known`: all of them. `filling`: the table lacks indexed blocks. `gap`: blocks since the first rune height are
    * missing. `absent`: runes are not indexed.
    */
   readonly state: 'known' | 'filling' | 'gap' | 'absent';
-  /** How many runes there are; 0 where they are not known. */
+  /** Number of runes; 0 if they are unknown. */
   readonly count: number;
 }
 
@@ -23,7 +23,7 @@ interface Row {
 }
 
 export async function runeStanding(db: ClientBase | pg.Pool): Promise<RuneStanding> {
-  // keys are dense; before the first rune height there is at most the one that nobody etched
+  // keys are dense; before the first rune height there is at most the one without an etching
   const { rows } = await db.query<Row>(
     `SELECT d.is_followed, d.is_wanted, coalesce(last.anchored, true) AS anchored,
        coalesce(last.next_key, (SELECT max(key) + 1 FROM chain.runes), 0) AS count
@@ -37,13 +37,13 @@ export async function runeStanding(db: ClientBase | pg.Pool): Promise<RuneStandi
   return row.anchored ? { state: 'known', count: row.count } : { state: 'gap', count: 0 };
 }
 
-/** Where the settings leave runes out, with ord's words. */
+/** Error if the settings leave runes out, in ord's words. */
 export const runesNotIndexed = (): AppError =>
   new AppError('runes_not_indexed', 'this server has no rune index');
 
 /**
- * For answers about runes alone. Throws `runes_not_indexed`, `derived_table_behind` while they are being filled, and
- * `not_found` where they are never known.
+ * Guard of answers about runes alone. Throws `runes_not_indexed`, `derived_table_behind` while they are being filled,
+ * and `not_found` if they can never be known.
  */
 export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   const standing = await runeStanding(client);
@@ -57,7 +57,7 @@ export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   return standing;
 }
 
-/** Whether it is known which runes a block etched: none before the first rune height. */
+/** Whether the runes that a block etched are known: none before the first rune height. */
 export async function knowsRunesAt(client: ClientBase, height: Height): Promise<boolean> {
   const { rows } = await client.query<{ is_known: boolean }>(
     `SELECT coalesce((SELECT anchored FROM chain.rune_blocks WHERE height = $1), from_height > $1) AS is_known

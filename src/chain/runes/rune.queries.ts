@@ -15,7 +15,7 @@ export interface RuneDetail extends SpacedRune {
   /** The id: the block, and the index of the transaction in it. */
   readonly height: Height;
   readonly txIndex: number;
-  /** Zeros for the rune that nobody etched. */
+  /** Zeros for the rune without an etching. */
   readonly etching: Txid;
   readonly divisibility: number;
   /** A code point. */
@@ -58,17 +58,17 @@ interface DetailRow {
 }
 
 /**
- * A condition for the rows of one rune, which are then read in the order of rune, height and transaction. With
- * `rune_key = …` an index by height alone has that order too, and where most rows are those of one rune the planner
- * takes it: it then reads all of them for each rune that has none.
+ * SQL: a condition for the rows of one rune, which are then read in the order of rune, height and transaction. With
+ * `rune_key = …` an index by height alone has that order too. If most rows are of one rune, the planner takes it, and
+ * for each rune without rows it reads all of them.
  */
 export const ofRune = (key: string): string => `rune_key BETWEEN ${key} AND ${key}`;
 export const newestBurn = 'ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1';
 export const newestMints = 'ORDER BY rune_key DESC, height DESC LIMIT 1';
 
-/** The transactions of rows of `chain.rune_mints`. */
+/** SQL: the transactions of rows of `chain.rune_mints`. */
 export const eachMint = 'unnest(tx_indexes) WITH ORDINALITY AS mint(tx_index, place)';
-/** Null: the transaction has another row with it. */
+/** SQL: txid of a mint. Null: another row of the transaction has it. */
 export const txidOfMint = 'substring(txids FROM (place::integer - 1) * 32 + 1 FOR 32)';
 
 const details = `
@@ -83,13 +83,13 @@ const details = `
     SELECT total FROM chain.rune_burns WHERE ${ofRune('r.key')} ${newestBurn}
   ) AS b ON true`;
 
-/** During a first load, each rune would read all mints. */
+/** Indexes without which each rune would read all mints during a first load. */
 const mintIndexes = ['rune_mints_rune'];
 
-/** Keys, heights and indexes are integers: larger ones name nothing. */
+/** Largest key, height or index: the columns are integers. */
 const integerMax = 2 ** 31 - 1;
 
-/** A rune by its name, id or number. Null where there is none. Throws `index_missing` during a first sync. */
+/** A rune by its name, id or number. Null: there is no such rune. Throws `index_missing` during a first sync. */
 export async function runeDetail(client: ClientBase, question: RuneQuestion): Promise<RuneDetail | null> {
   const asked = askedBy(question);
   if (asked === null) return null;
@@ -142,7 +142,7 @@ export async function runeKeysByPrefix(client: ClientBase, prefix: string): Prom
   return keysIn(rows[0]?.keys ?? null);
 }
 
-/** Keys of the runes that a block etched, in order: some thousands at most. */
+/** Keys of the runes that a block etched, in order: at most some thousands. */
 export async function runeKeysOfBlock(client: ClientBase, height: Height): Promise<number[]> {
   const { rows } = await client.query<{ keys: Buffer | null }>(
     "SELECT string_agg(int4send(key), ''::bytea ORDER BY tx_index) AS keys FROM chain.runes WHERE height = $1",
@@ -160,9 +160,9 @@ export async function runesEtchedAt(client: ClientBase, height: Height): Promise
   return rows.map(spacedRuneOf);
 }
 
-/** The rune that a transaction etched. Null: none, or not known. */
+/** The rune that a transaction etched. Null: no rune, or unknown. */
 export async function runeEtchedBy(client: ClientBase, txid: Txid): Promise<SpacedRune | null> {
-  // without it, all runes would be read: during a first sync it is not there yet
+  // during a first sync the index is missing, and all runes would be read
   if (!(await builtIndexes(client, ['runes_etching'])).has('runes_etching')) return null;
   const { rows } = await client.query<NameRow>(
     'SELECT rune::text, spacers FROM chain.runes WHERE txid = $1',
@@ -202,7 +202,7 @@ export async function namedRune(
   };
 }
 
-/** Keys that a statement gives as bytes, four each. */
+/** Keys that a statement returns as bytes, four each. */
 export function keysIn(bytes: Buffer | null): number[] {
   if (bytes === null) return [];
   return Array.from({ length: bytes.length / 4 }, (_, place) => bytes.readInt32BE(place * 4));

@@ -13,7 +13,7 @@ export interface RuneChange extends SpacedRune {
   /** A code point. */
   readonly symbol: number | null;
   readonly amount: U128;
-  /** The output that was spent, or that got units; null elsewhere. */
+  /** The output that was spent, or that got units; otherwise null. */
   readonly output: { readonly txid: Txid; readonly vout: number } | null;
   /** The block that spent a received amount, and the transaction there; null: unspent, or another kind. */
   readonly spent: { readonly height: Height; readonly txid: Txid | null } | null;

@@ -1,20 +1,20 @@
 import type { Pool } from 'pg';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** How far the sales of all blocks are remade by newer rules. */
+/** Progress of the rebuild of all blocks' sales by newer rules. */
 export interface RemadeSales {
   readonly rules: number;
   readonly isRemade: boolean;
-  /** Blocks that have new rows, and all that take part, with their bytes. */
+  /** Number of blocks with new rows, and of all blocks of the rebuild, with their bytes. */
   readonly blocks: number;
   readonly bytes: number;
   readonly blocksTotal: number;
   readonly bytesTotal: number;
-  /** In the blocks that have new rows. */
+  /** Number of inscriptions in the blocks with new rows. */
   readonly inscriptions: number;
 }
 
-/** Null: the database has no table of sales. Scans the rows of all blocks. */
+/** Reads the progress, by a scan of the rows of all blocks. Null: the database has no table of sales. */
 export async function readRemadeSales(pool: Pool): Promise<RemadeSales | null> {
   const { rows } = await pool.query<RemadeSales>(
     `SELECT d.rules, d.is_remade AS "isRemade", b.*

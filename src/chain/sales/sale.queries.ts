@@ -11,13 +11,13 @@ import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts
 export interface StoredSale extends SaleEvidence {
   readonly txid: Txid;
   readonly height: Height;
-  /** Of the block, in Unix seconds. */
+  /** Unix seconds of the block. */
   readonly time: number;
   readonly input: number;
   /** Txid of the reveal, and the index of the inscription there. */
   readonly revealTxid: Txid;
   readonly index: number;
-  /** Scripts. */
+  /** Script of the seller; `taker` is that of the buyer. */
   readonly maker: Uint8Array;
   readonly taker: Uint8Array | null;
   readonly isWash: boolean;
@@ -32,7 +32,7 @@ export const salesOfTransactionIndex = 'sales_txid';
 /** Whether the settings leave sales out. */
 export const areSalesLeftOut = (client: ClientBase | Pool): Promise<boolean> => isLeftOut(client, 'sales');
 
-/** Where `areSalesLeftOut`, whatever asks for sales alone. */
+/** Error of requests about sales alone while `areSalesLeftOut`. */
 export const salesNotIndexed = (): AppError =>
   new AppError(
     'sales_not_indexed',
@@ -40,14 +40,15 @@ export const salesNotIndexed = (): AppError =>
   );
 
 /**
- * For answers about sales alone. Throws `sales_not_indexed`, and `derived_table_behind` while they are being filled.
+ * Guard of answers about sales alone. Throws `sales_not_indexed`, and `derived_table_behind` while they are being
+ * filled.
  */
 export async function requireSales(client: ClientBase): Promise<void> {
   if (await areSalesLeftOut(client)) throw salesNotIndexed();
   await requireNotBehind(client, 'sales');
 }
 
-/** Of a row `s` of chain.sales or chain.pending_sales: the evidence, and the people. */
+/** SQL: evidence and parties of a row `s` of chain.sales or chain.pending_sales. */
 export const evidenceColumns = `s.class, s.form, s.confidence, s.price::float8 AS price,
   s.gross_payout::float8 AS "grossPayout", s.bundle, s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput",
   s.sighash, s.wash AS "isWash", s.maker, s.taker`;
@@ -56,7 +57,7 @@ const columns = `s.txid, s.height, b.time::float8 AS time, s.input, i.txid AS "r
   ${evidenceColumns}`;
 
 /**
- * What a transaction sold, by input and place there.
+ * The sales of a transaction, by input and place there.
  *
  * @param limit null: all, one for each inscription, of which an output may have thousands
  */

@@ -18,11 +18,11 @@ export interface OutputStanding {
   readonly hasBlock: boolean;
   /** The sats of the output; null: it is spent, or in no block, or unknown. */
   readonly ranges: readonly SatRange[] | null;
-  /** It is spent, and by none of the newest `deepBlocks` blocks. False: by one of them, or that is not known. */
+  /** It is spent, and by none of the newest `deepBlocks` blocks. False: by one of them, or unknown. */
   readonly isSpentDeep: boolean;
 }
 
-/** Blocks after which nothing is expected to be taken back. SATS_KEEP_BLOCKS is never less, so it is known what they spent. */
+/** Depth below which no undo is expected. SATS_KEEP_BLOCKS is never less, so the spends of these blocks are known. */
 export const deepBlocks = 6;
 
 /** An output that a block had, and transactions that may have spent it. */
@@ -93,7 +93,7 @@ export async function outputStandings(
   }));
 }
 
-/** An output as rows of `chain.spent_sats` have it: its txid, and its number with the lowest byte first. */
+/** An output as in rows of `chain.spent_sats`: its txid, and its number with the lowest byte first. */
 function spentKey({ txid, vout }: Outpoint): Buffer {
   const key = Buffer.alloc(36, txid);
   key.writeUInt32LE(vout, 32);

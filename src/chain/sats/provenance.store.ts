@@ -14,7 +14,7 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 /** Ranges of all outputs that satributes name, in memory: 32 MB. */
 const rangesMax = 500_000;
-/** What cannot be traced is tried again: a node may get the blocks that it lacked, or an operator another node. */
+/** Time until a failed trace is tried again: a node may get missing blocks, or an operator may name another node. */
 const againMinutes = 10;
 
 /** Columns of outputs, for `unnest`. */
@@ -24,7 +24,7 @@ const columnsOf = (outputs: readonly MadeOutput[]): unknown[] => [
   outputs.map(({ height }) => height),
 ];
 
-/** Another text whenever rows have come or gone. */
+/** A stamp that changes whenever rows are added or deleted. */
 export async function provenanceStamp(db: pg.Pool): Promise<string> {
   const { rows } = await db.query<{ stamp: string }>(
     `SELECT concat_ws(' ', count(*), count(ranges), sum(length(ranges)), max(traced_at)) AS stamp
@@ -33,7 +33,7 @@ export async function provenanceStamp(db: pg.Pool): Promise<string> {
   return rows[0]?.stamp ?? '';
 }
 
-/** What was found of some outputs; those that were not traced yet are not there. */
+/** The stored results of some outputs; untraced ones are absent. */
 export async function readProvenance(db: pg.Pool, outputs: readonly MadeOutput[]): Promise<FoundProvenance> {
   const { rows } = await db.query<{
     txid: Txid;
@@ -59,7 +59,7 @@ export async function readProvenance(db: pg.Pool, outputs: readonly MadeOutput[]
 
 const tooMany = `with the outputs before it, it has more than ${rangesMax} ranges of sats`;
 
-/** The outputs that are to be traced now: settled in the index, and not traced yet, or in vain a while ago. */
+/** The outputs to be traced now: settled in the index, and not traced yet, or unsuccessfully some time ago. */
 export async function outputsToTrace(
   client: pg.ClientBase,
   outputs: readonly MadeOutput[],
@@ -78,8 +78,9 @@ export async function outputsToTrace(
 }
 
 /**
- * Notes what was found of an output, unless the index has another block at its height, or no longer enough blocks on
- * top: an undo deletes the rows of the blocks that it takes back, and waits for this statement. False: nothing was noted.
+ * Stores the result of an output, unless the index has another block at its height, or no longer enough blocks on top.
+ * An undo deletes the rows of the blocks that it takes back, and waits for this statement. Returns false if nothing was
+ * stored.
  */
 export async function putProvenance(
   client: pg.ClientBase,

@@ -5,12 +5,12 @@ import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import { satRangesOf } from './sat-ranges.queries.ts';
 
-/** `unproven`: this server has no index of sats. Null: it makes it still. */
+/** `unproven`: this server has no index of sats. Null: its index is still being built. */
 export type ReceivedSats = readonly SatRange[] | 'unproven' | null;
 
 /**
- * Sats of outputs of indexed blocks, in the order of the question. Without ranges: it is spent, and its sats are where
- * that led them. Throws `request_invalid` where they have too many ranges.
+ * Sats of outputs of indexed blocks, in the order of the question. Without ranges: the output is spent, and its sats
+ * have moved. Throws `request_invalid` if they have too many ranges.
  */
 export async function receivedSats(
   client: ClientBase,

@@ -9,7 +9,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { packedRangeLength, unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 
-/** Whether this server has the index of sats. It has every indexed block then. */
+/** Whether this server has the index of sats, which then has every indexed block. */
 export async function hasSatIndex(client: ClientBase): Promise<boolean> {
   return isComplete(client, 'sats');
 }
@@ -25,7 +25,7 @@ function requireFew(bytes: number, most = rangesMax): void {
 /** The ranges of some outputs. */
 export interface SatRangesOfOutputs {
   /**
-   * Those of an unspent output of the chain: none where it has no value. Null: this server has no index of sats, or not
+   * Ranges of an unspent output of the chain; empty if it has no value. Null: this server has no index of sats, or not
    * all of it yet.
    */
   of(outpoint: Outpoint): readonly SatRange[] | null;
@@ -34,10 +34,10 @@ export interface SatRangesOfOutputs {
 const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
 
 /**
- * Two or three reads for any number of outputs: run it in a snapshot. Throws `request_invalid` where they have too
- * many.
+ * Reads ranges, in two or three reads for any number of outputs: run it in a snapshot. Throws `request_invalid` if they
+ * have too many.
  *
- * @param most ranges; less than `rangesMax` where the answer has others already
+ * @param most ranges; less than `rangesMax` if the answer has others already
  */
 export async function satRangesOf(
   client: ClientBase,
@@ -71,8 +71,8 @@ export async function satRangesOf(
 }
 
 /**
- * The ranges of an output of a block. Null: this server has no index of sats, or it has not this block, or the output
- * is spent by its tip. The ranges follow from the block alone, whatever the tip is. Run it in a snapshot.
+ * The ranges of an output of a block. Null: this server has no index of sats, or lacks this block, or the output is
+ * spent at its tip. The ranges follow from the block alone, whatever the tip is. Run it in a snapshot.
  */
 export async function satRangesInBlock(
   client: ClientBase,
@@ -93,10 +93,7 @@ export async function satRangesInBlock(
   return satsIn(ranges) === value ? ranges : null;
 }
 
-/**
- * The sats that no output has, in the order in which they were lost, read in turns. Null: this server has no index of
- * sats.
- */
+/** The lost sats, in the order in which they were lost, read in turns. Null: this server has no index of sats. */
 export async function lostSats(client: ClientBase): Promise<readonly SatRange[] | null> {
   if (!(await hasSatIndex(client))) return null;
   const { rows } = await client.query<{ bytes: number }>(

@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 
-/** Inscriptions on a sat, in the order of application. `first` counts from the other end where `fromEnd` is set. */
+/** Inscriptions on a sat, in the order of application. `first` counts from the other end if `fromEnd` is set. */
 export async function inscriptionsOnSat(
   client: ClientBase,
   sat: number,
@@ -18,12 +18,12 @@ export async function inscriptionsOnSat(
   return rows.map(({ key }) => key);
 }
 
-/** Where a sat lies that is not common. */
+/** Place of a sat that is not common. */
 export interface RareSatPlace {
   readonly sat: Sat;
   /** Null: it is lost. */
   readonly output: { readonly txid: Txid; readonly vout: number } | null;
-  /** As ord writes it. */
+  /** The satpoint as ord writes it. */
   readonly satpoint: string;
 }
 
@@ -40,7 +40,7 @@ function placeOfRow({ sat, sat_offset: offset, vout, txid }: PlaceRow): RareSatP
   return { sat, output, satpoint: `${outpoint}:${offset}` };
 }
 
-/** Null: it is common, or no block has mined it. */
+/** The place of a sat. Null: it is common, or no block has mined it. */
 export async function rareSatPlace(client: ClientBase, sat: Sat): Promise<RareSatPlace | null> {
   const { rows } = await client.query<PlaceRow>(
     'SELECT sat, sat_offset, vout, txid FROM chain.rare_sats WHERE sat = $1 ORDER BY height DESC LIMIT 1',
@@ -50,7 +50,7 @@ export async function rareSatPlace(client: ClientBase, sat: Sat): Promise<RareSa
   return row === undefined ? null : placeOfRow(row);
 }
 
-/** The next sats that are not common, ascending, where blocks up to a height have left them. */
+/** The next sats that are not common, ascending, at their places after blocks up to a height. */
 export async function rareSatsAfter(
   client: ClientBase,
   { after, upTo, limit }: { after: number; upTo: Height; limit: number },

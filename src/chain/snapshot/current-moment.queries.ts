@@ -3,10 +3,10 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** The moment that an answer is of: its entity tag names both. */
+/** The moment of an answer: its entity tag names both. */
 export interface Moment {
   readonly tip: Tip | null;
-  /** Revision of the mempool; null: not asked for, or no mempool is followed. */
+  /** Revision of the mempool; null: not requested, or no mempool is followed. */
   readonly revision: number | null;
 }
 

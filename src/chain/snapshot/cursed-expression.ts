@@ -9,12 +9,12 @@ const jubileeCases = Object.values(networks)
   .map(({ name, jubileeHeight }) => `WHEN '${name}' THEN ${jubileeHeight}`)
   .join(' ');
 
-/** SQL: the jubilee height of the database's network. It depends on no row: Postgres reads it once per statement. */
+/** SQL: the jubilee height of the database's network. It depends on no row, so Postgres reads it once per statement. */
 export const jubileeHeight = `(SELECT CASE network ${jubileeCases} END FROM chain.state WHERE one)`;
 
 /**
- * SQL: whether ord counts a row of chain.inscriptions as cursed, with a negative number. Null: unknown. A known
- * number decides. Without one, nothing is cursed from the jubilee on, and before it the curse decides.
+ * SQL: whether ord counts a row of chain.inscriptions as cursed, with a negative number. Null: unknown. A known number
+ * decides. Without a number, no inscription is cursed from the jubilee on, and before it the curse decides.
  *
  * @param row the name of the row in the statement
  */

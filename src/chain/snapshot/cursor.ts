@@ -5,12 +5,12 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 
 /**
- * Where a page of a list ended, for the client to carry to the next page. Opaque, and valid while its block is in the
+ * The end of a page of a list, for the client to carry to the next page. Opaque, and valid while its block is in the
  * chain. The block's hash covers all rows up to it, so everything around the place is unchanged. Keys are unchanged
  * too, unless blocks were filled in below; the block's first key shows that.
  */
 export interface Cursor {
-  /** The number of the page that it leads to. */
+  /** The number of the next page. */
   readonly page: number;
   /** The last row of the page before, in the form of the list. */
   readonly position: Uint8Array;
@@ -20,7 +20,7 @@ const version = 1;
 const questionBytes = 4;
 const hashBytes = 8;
 const headBytes = 1 + questionBytes + 4 + 4 + hashBytes + 4;
-/** More pages than any list has; the next number can still be written. */
+/** Highest number of a page: more than any list has, and the next number can still be written. */
 const pageMax = 2 ** 31 - 1;
 /** The longest position of any list: an outpoint and its height. */
 const cursorCharsMax = 128;
@@ -42,7 +42,7 @@ export async function writeCursor(
   { page, position }: Cursor,
 ): Promise<string> {
   const block = await readBlock(client, height);
-  if (block === null) throw new RangeError(`block ${height} has rows and is not there`);
+  if (block === null) throw new RangeError(`block ${height} has rows and does not exist`);
   const head = Buffer.alloc(headBytes);
   head.writeUInt8(version, 0);
   head.set(questionMark(question), 1);
@@ -54,9 +54,8 @@ export async function writeCursor(
 }
 
 /**
- * Reads the text of a cursor. Cursors can be forged: the position may hold any bytes, but has the right length.
- * Throws `request_invalid` where it is not a cursor of this list, and `cursor_stale` where its block has left the
- * chain.
+ * Reads the text of a cursor. Cursors can be forged: the position may have any bytes, but has the right length. Throws
+ * `request_invalid` if it is not a cursor of this list, and `cursor_stale` if its block has left the chain.
  *
  * @param positionBytes length of the positions of this list
  */

@@ -1,7 +1,6 @@
 /**
- * Expressions of indexes (indexer/apply/secondary-indexes.ts) that reads
- * (src/chain/inscriptions/inscription-filter.ts) must repeat exactly: the planner uses an index only for the same
- * expression.
+ * Expressions of indexes (indexer/apply/secondary-indexes.ts) that reads (src/chain/inscriptions/inscription-filter.ts)
+ * must repeat exactly: the planner uses an index only for the same expression.
  */
 
 /**
@@ -15,7 +14,7 @@ export const isRareType = `content_type <> ALL (ARRAY[${commonTypes.map((type) =
 
 export const isCommonType = (type: string): boolean => commonTypes.includes(type);
 
-/** The content type up to its slash, `image/`. Empty where it has none. */
+/** SQL: the content type up to its slash, `image/`. Empty without a type. */
 export const typeClass = `substring(content_type FROM 1 FOR position('/'::bytea IN content_type))`;
 
 const commonClass = 'text/';

@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 
 export interface IndexState {
   readonly tip: Tip | null;
-  /** Every derived table has every block, so answers change with the tip alone. */
+  /** Every derived table has every block, so answers change only with the tip. */
   readonly isComplete: boolean;
 }
 

@@ -20,8 +20,8 @@ const withOpening = (opening: string): string =>
 const preparedBy = new WeakMap<pg.PoolClient, Map<string, string>>();
 
 /**
- * Opens a snapshot in one round trip. What reads its first row is prepared once on each connection: each answer begins
- * with it, and to plan it again took half of its time. Several statements in one query cannot be named by `pg`.
+ * Opens a snapshot in one round trip. The statement that reads its first row is prepared once on each connection: each
+ * answer begins with it, and planning it took half of its time. `pg` cannot name several statements in one query.
  */
 function openSnapshot(client: pg.PoolClient, opening: string | undefined): string {
   const text = opening === undefined ? readTip : withOpening(opening);
@@ -37,10 +37,9 @@ function openSnapshot(client: pg.PoolClient, opening: string | undefined): strin
 /**
  * Runs `fn` in one moment of the database and passes the tip of that moment, so that rows, totals and height of an
  * answer belong together. The connection is released when `fn` is done. If the signal is aborted before it has begun,
- * nothing is read; if it is aborted meanwhile and `fn` goes on, the connection is cut and the server ends its
- * statement.
+ * nothing is read. If it is aborted while `fn` runs, the connection is cut and the server ends its statement.
  *
- * @param signal of who asks; null: nobody who could leave
+ * @param signal of the client; null: the work has no client who could leave
  * @param opening a statement whose first row becomes `snapshot.opening`, without a round trip of its own
  */
 export async function withSnapshot<T>(
@@ -51,7 +50,7 @@ export async function withSnapshot<T>(
 ): Promise<T> {
   return withCutConnection(pool, signal, async (client, discard) => {
     const row = await firstRow(client, opening).catch((error: unknown) => {
-      // whether the statement is prepared is not known now
+      // whether the statement is prepared is unknown now
       discard();
       throw error;
     });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe('indexing a chain', () => {
-  test('ends at its tip, with all indexes, and a second time does nothing', async () => {
+  test('ends at its tip, with all indexes, and a second run does nothing', async () => {
     const golden = new GoldenChain('mixed-1');
     const dir = folderOf(golden);
     const summary = await indexFolder(database.pool, dir);
@@ -39,7 +39,7 @@ describe('indexing a chain', () => {
     expect(await dumpChain(database.pool)).toEqual(dump);
   });
 
-  // of the other chains test/integration/golden.test.ts says so
+  // test/integration/golden.test.ts shows it for the other chains
   test('gives the same rows of a chain in batches of any size, and with restarts between', async () => {
     const dir = folderOf(new GoldenChain('mixed-2'));
     await indexFolder(database.pool, dir);
@@ -75,7 +75,7 @@ describe('indexing a chain', () => {
     ]);
   });
 
-  test('tells how far it has come, from nothing to everything', async () => {
+  test('reports its progress from the first block to the last', async () => {
     const golden = new GoldenChain('sats-1');
     const seen: { blocks: number; blocksTotal: number; inscriptions: number }[] = [];
     await indexFolder(database.pool, folderOf(golden), {
@@ -88,7 +88,7 @@ describe('indexing a chain', () => {
     expect(seen.at(-1)?.inscriptions).toBe(golden.chain.counts.inscriptions);
   });
 
-  test('stops early for a signal, with whole blocks, and goes on from there', async () => {
+  test('stops early for a signal, with whole blocks, and resumes later', async () => {
     const golden = new GoldenChain('mixed-1');
     const dir = folderOf(golden);
     const controller = new AbortController();
@@ -123,16 +123,16 @@ describe('indexing a chain', () => {
     await indexFolder(batched.pool, dir, { until: asHeight(159) });
     const statements = countStatements(batched.pool);
     await indexFolder(batched.pool, dir, { bounds: { blocksMax: 5 } });
-    // 15 blocks in three batches: eleven statements and six of runes each at most, four questions each at most, and
-    // around them 20 and three for each kind of event, whose hash chain goes on or begins anew
+    // 15 blocks in three batches: at most eleven statements, six of runes and four questions each, and around them 20
+    // and three for each kind of event, whose hash chain continues or begins again
     expect(statements()).toBeLessThanOrEqual(3 * (11 + 6 + 4) + 20 + 3 * 3);
   });
 });
 
-/** How many connections build indexes, with their settings and locks, depends on the machine. */
+/** Statements of index builds: the number of connections, with their settings and locks, depends on the machine. */
 const ofIndexBuild = /^\s*(?:SET|RESET|ANALYZE|CREATE|BEGIN|COMMIT|SELECT (?:set_config|pg_))/u;
 
-/** Reports of the follower come by the clock. */
+/** Statements of the follower's reports, which come by the clock. */
 const ofReport = /^\s*INSERT INTO chain\.follower_status\b/u;
 
 /**
@@ -152,7 +152,7 @@ function countStatements(pool: pg.Pool): () => number {
   });
   return () => statements;
 }
-test('texts above the cap are kept, and not made searchable', async () => {
+test('texts above the limit are kept, and not made searchable', async () => {
   const dir = folderOf(new GoldenChain('mixed-1'));
   await indexFolder(database.pool, dir, { textMaxBytes: 40 });
   const { rows } = await database.pool.query<{ texts: number; longest: number; longer: number }>(

@@ -158,7 +158,7 @@ describe('sales of all collections', () => {
     for (const url of [`${path}?since=${since}`, `${path}/stream`, '/events?kind=sales', exported]) {
       const refused = await fetch(`${address}${url}`);
       expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
-      expect(await refused.text()).toContain('is made anew by version');
+      expect(await refused.text()).toContain('is being rebuilt by version');
     }
     const source = openNodeSource(await connectNode(node.bitcoind.settings));
     await catchUp({

@@ -49,7 +49,7 @@ async function index(pool = database.pool, until = tip): Promise<void> {
   });
 }
 
-/** The fingerprints that a writer would load, each as often as it is there. */
+/** The fingerprints that a writer would load, once for each location. */
 async function fingerprints(): Promise<string[]> {
   const { rows } = await database.pool.query<{ fingerprint: string }>(
     `SELECT outpoint_fingerprint::text AS fingerprint FROM chain.locations
@@ -70,7 +70,7 @@ function drain(tracked: TrackedOutputs, expected: readonly string[]): number {
 }
 
 describe('taking blocks back', () => {
-  test('tells what a writer in the middle of its work has to forget and to take up again', async () => {
+  test('returns the changes that the memory of a running writer needs', async () => {
     for (const height of [170, 120, 104, 60]) {
       const { tracked } = await loadWriterMemory(client);
       const undone: UndoneBlock[] = [];
@@ -92,7 +92,7 @@ describe('taking blocks back', () => {
     }
   });
 
-  test('leaves a row for each in the outbox, from the tip downwards, and the hashes of what is left', async () => {
+  test('adds an outbox row for each block, from the tip downwards, and keeps the hashes of the remaining blocks', async () => {
     const before = await readOutbox(database.pool);
     const hashes = await readHashes(database.pool);
     await undoAbove(client, asHeight(150), []);
@@ -118,7 +118,7 @@ describe('taking blocks back', () => {
     expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, at) => at + 1));
     const cancelled = all.flatMap(({ cancels }) => (cancels === null ? [] : [cancels]));
     expect(new Set(cancelled).size).toBe(cancelled.length);
-    // of a block that was applied twice the later row is the one
+    // of a block that was applied twice, the later row counts
     expect(cancelled.slice(-(tip - 170)).every((sequence) => sequence > before.length + added.length)).toBe(
       true,
     );
@@ -169,7 +169,7 @@ describe('taking blocks back', () => {
     expect(rows).toEqual([{ tip_height: tip - 3 }]);
   });
 
-  test('gives blocks of a version without an outbox their rows first', async () => {
+  test('gives each block of a version without an outbox its row first', async () => {
     const before = await readOutbox(database.pool);
     await database.pool.query('TRUNCATE chain.outbox');
     await undoAbove(client, asHeight(tip - 2), []);
@@ -181,7 +181,7 @@ describe('taking blocks back', () => {
     ]);
   });
 
-  test('does nothing where the tip is not above, and refuses a tip that somebody else moved', async () => {
+  test('does nothing if the tip is not above, and refuses a tip that another process moved', async () => {
     const before = await readOutbox(database.pool);
     expect((await undoAbove(client, asHeight(tip), []))?.height).toBe(tip);
     await database.pool.query('UPDATE chain.state SET tip_height = tip_height + 1');
@@ -189,7 +189,7 @@ describe('taking blocks back', () => {
     expect(await readOutbox(database.pool)).toEqual(before);
   });
 
-  test('goes back to nothing and forth again', async () => {
+  test('goes back to an empty index and forward again', async () => {
     const expected = await dumpChain(database.pool);
     expect(await undoAbove(client, -1, [])).toBeNull();
     const { 'chain.state': state, ...rows } = await dumpChain(database.pool);

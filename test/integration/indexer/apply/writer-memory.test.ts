@@ -28,7 +28,7 @@ let database: TestDatabase;
 let session: ChainSession;
 let source: BlockSource;
 let parsePool: ParsePool;
-/** Every content that ever had a row: what a registry may be asked. */
+/** Every content that ever had a row: the questions for a registry. */
 const contents = new Map<string, { sha256: Buffer; variant: number }>();
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ async function applyTo(writer: BlockWriter, height: number, batchBlocks: number)
   await writer.finish();
 }
 
-/** The fingerprints that it holds, each as often as it does: found by taking away what the tables name. */
+/** Asserts that memory has the fingerprints of the tables, each as often as there, by removing them one by one. */
 async function expectEqual(held: WriterMemory, cacheEntries: number): Promise<void> {
   const fresh = await loadWriterMemory(session.reader, cacheEntries);
   expect(held.tracked.size).toBe(fresh.tracked.size);
@@ -73,7 +73,7 @@ async function expectEqual(held: WriterMemory, cacheEntries: number): Promise<vo
     const halves = [fingerprint.readUInt32BE(4), fingerprint.readUInt32BE(0)] as const;
     expect(held.tracked.has(...halves)).toBe(fresh.tracked.has(...halves));
   }
-  // as often as the tables say, and no others beside them: as many were counted
+  // as often as in the tables, without others: the counts are equal
   const unspent = rows.filter(({ unspent: isThere }) => isThere);
   expect(held.tracked.size).toBe(unspent.length);
   for (const { fingerprint } of unspent) {
@@ -92,17 +92,17 @@ async function expectEqual(held: WriterMemory, cacheEntries: number): Promise<vo
     ids.set(name, id);
     contents.set(name, { sha256, variant });
   }
-  const unknown = createHash('sha256').update('nobody').digest();
+  const unknown = createHash('sha256').update('unknown').digest();
   for (const [name, { sha256, variant }] of [...contents, ['', { sha256: unknown, variant: 0 }] as const]) {
     const id = ids.get(name);
     const found = held.contents.probe(sha256, 0, variant);
-    // an id is right, "no" is right, and where it does not know it asks
+    // an id is right, "no" is right, and for an unknown hash it asks
     if (found !== -2) expect(found).toBe(id ?? -1);
     if (fresh.contents.probe(sha256, 0, variant) === id && found === -1) expect(id).toBeUndefined();
   }
 }
 
-test('memory after any blocks were applied and taken back is what would be read afresh', async () => {
+test('memory after random blocks and undos equals memory read from the tables', async () => {
   const tip = golden.chain.headers.length - 1;
   const walks = fc.record({
     heights: fc.array(fc.integer({ min: 90, max: tip }), { minLength: 2, maxLength: 4 }),

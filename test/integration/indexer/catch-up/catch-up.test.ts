@@ -48,7 +48,7 @@ describe('a derived table that is added to an index', () => {
     await chains.expectClean(database);
   });
 
-  test('has the properties that were a text before, each in one place at any moment', async () => {
+  test('moves properties from text to rows, each in one place at any moment', async () => {
     const database = await chains.indexedBefore();
     await chains.index(database);
     const places = async (): Promise<{ texts: number; rows: number; both: number }> => {
@@ -62,7 +62,7 @@ describe('a derived table that is added to an index', () => {
     const { texts } = await places();
     expect(texts).toBeGreaterThan(0);
     expect(await places()).toEqual({ texts, rows: 0, both: 0 });
-    // half of them, as where the process ends then
+    // half of them, as if the process ended then
     const stop = new AbortController();
     const { pool } = database;
     const { rows: middle } = await pool.query<{ height: number }>(
@@ -85,7 +85,7 @@ describe('a derived table that is added to an index', () => {
     await chains.expectClean(database);
   }, 180_000);
 
-  test('goes back with the chain, and goes on with it', async () => {
+  test('goes back with the chain, then resumes', async () => {
     const database = await chains.indexedBefore();
     await chains.index(database);
     await chains.makeTables(database, best);
@@ -103,7 +103,7 @@ describe('a derived table that is added to an index', () => {
     await chains.expectClean(database);
   }, 180_000);
 
-  test('delays no undo of blocks that it does not have by a build of its indexes', async () => {
+  test('builds no index during an undo of blocks that it lacks', async () => {
     const database = await chains.indexedBefore();
     await chains.index(database);
     const client = await database.pool.connect();
@@ -118,11 +118,11 @@ describe('a derived table that is added to an index', () => {
     await chains.expectClean(database);
   });
 
-  test('is exact where the chain is reorganised below and above it meanwhile', {
+  test('is exact if the chain is reorganised below and above it meanwhile', {
     tags: ['proof'],
   }, async () => {
     const node = new SimulatedNode(chains.golden);
-    // the shorter branch is followed where the node calls the other one invalid
+    // the shorter branch is followed if the node calls the other one invalid
     const turnTo = (tip: string): void => {
       if (tip === best) node.invalid.delete(best);
       else node.invalid.add(best);
@@ -148,7 +148,7 @@ describe('a derived table that is added to an index', () => {
         return Buffer.from(rows[0]!.hash).reverse().toString('hex') === hash;
       });
     };
-    // below the tip of the tables, above it, and again below; each is waited for within the pass
+    // below the tip of the tables, above it, and below again; each is waited for within the pass
     const turns = new Map([
       [20, best],
       [stale.forkHeight + 3, stale.tip],
@@ -174,7 +174,7 @@ describe('a derived table that is added to an index', () => {
     const tip = isOnStale ? stale.tip : best;
     await tipIs(tip);
     await chains.expectClean(database, { at: tip });
-    // the writer keeps them from here on
+    // from here on the writer adds their rows
     const last = isOnStale ? best : stale.tip;
     turnTo(last);
     await tipIs(last);
@@ -184,7 +184,7 @@ describe('a derived table that is added to an index', () => {
     expect(await chains.verified(database, last)).toEqual([]);
   });
 
-  test('is left where it is when it is not wanted any more, and goes on from there', {
+  test('stops when it is no longer wanted, and resumes later', {
     tags: ['proof'],
   }, async () => {
     const database = await chains.freshDatabase();
@@ -223,7 +223,7 @@ describe('a derived table that is added to an index', () => {
       'SELECT height, events FROM chain.outbox_texts WHERE kind = $1 AND events IS NOT NULL ORDER BY height',
       [kind.number],
     );
-    // the writer stores those of its blocks, a pass stores none
+    // the writer stores texts of its blocks, a pass stores none
     expect(rows[0]?.height).toBe(141);
     expect(rows.map(({ height, events }) => [height, inflateSync(events).toString('latin1')])).toEqual(
       texts.filter(({ height }) => height > 140).map(({ height, text }) => [height, text]),
@@ -231,7 +231,7 @@ describe('a derived table that is added to an index', () => {
     expect(texts.some(({ count }) => (count ?? 0) > 2)).toBe(true);
   });
 
-  test('that lacks a row, or has one too many, is found by verify', { tags: ['proof'] }, async () => {
+  test('with a missing or an extra row is found by verify', { tags: ['proof'] }, async () => {
     const database = await chains.freshDatabase();
     await chains.index(database);
     const { pool } = database;
@@ -257,8 +257,8 @@ describe('a derived table that is added to an index', () => {
   });
 });
 
-describe('what keeps a derived table from being made', () => {
-  test('is said where a node has pruned a block, and asked for again', async () => {
+describe('a failure of the catch-up pass', () => {
+  test('is shown if a node has pruned a block, which is requested again', async () => {
     const database = await chains.indexedBefore();
     await chains.index(database);
     const node = new SimulatedNode(chains.golden);
@@ -280,7 +280,7 @@ describe('what keeps a derived table from being made', () => {
     await chains.expectClean(database);
   });
 
-  test('of a folder that lacks a block ends the pass, with the reason in the table', async () => {
+  test('ends the pass if a folder lacks a block, with the reason in the table', async () => {
     const database = await chains.indexedBefore();
     await chains.index(database);
     const other = await mkdtemp(join(tmpdir(), 'satscribe-catch-up-lacks-'));
@@ -300,7 +300,7 @@ describe('what keeps a derived table from being made', () => {
     await chains.expectClean(database);
   });
 
-  test('two processes at once do not: one of them waits', async () => {
+  test('of the lock makes one of two processes wait', async () => {
     const database = await chains.indexedBefore();
     await chains.index(database);
     await Promise.all([chains.makeTables(database, best), chains.makeTables(database, best)]);

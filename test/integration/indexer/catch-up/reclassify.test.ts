@@ -43,7 +43,7 @@ async function pricesOf({ pool }: TestDatabase): Promise<number[]> {
   return rows.map(({ price }) => price);
 }
 
-/** Rows of the outbox that tell that the events of a kind were made anew. */
+/** Rows of the outbox that say that the events of a kind were rebuilt. */
 async function toldOf({ pool }: TestDatabase): Promise<number[]> {
   const { rows } = await pool.query<{ kind: number }>(
     'SELECT reclassified AS kind FROM chain.outbox WHERE reclassified IS NOT NULL ORDER BY sequence',
@@ -51,7 +51,7 @@ async function toldOf({ pool }: TestDatabase): Promise<number[]> {
   return rows.map(({ kind }) => kind);
 }
 
-/** A collection of everything that a chain inscribed, and how its activity is asked for. */
+/** A collection of all inscriptions of a chain, and a function that reads its activity. */
 async function everything({ pool }: TestDatabase): Promise<(mayWalk?: boolean) => Promise<number[] | null>> {
   const { rows } = await pool.query<{ txid: Buffer; index: number }>(
     'SELECT txid, index FROM chain.inscriptions',
@@ -90,14 +90,14 @@ async function everything({ pool }: TestDatabase): Promise<(mayWalk?: boolean) =
 }
 
 describe('an index with sales of older rules', () => {
-  test('gets those of a fresh index, and answers all the time', async () => {
+  test('gets the sales of a fresh index, and answers all the time', async () => {
     const database = await chain.indexed({ until: bestHeight - 3 });
     const { pool } = database;
     await ageSales(database);
     const activity = await everything(database);
     const old = await pricesOf(database);
     expect(await activity()).toEqual(old);
-    // the writer of a new version begins it, and adds new blocks by the new rules
+    // the writer of a new version begins the rebuild, and adds new blocks by the new rules
     await chain.index(database);
     expect(await stateOf(database)).toMatchObject({
       is_followed: true,
@@ -107,7 +107,7 @@ describe('an index with sales of older rules', () => {
     });
     expect((await pricesOf(database)).slice(0, old.length)).toEqual(old);
     expect((await pricesOf(database)).length).toBeGreaterThan(old.length);
-    expect(await storedSaleKind.whyNotReadable(pool)).toContain('is made anew by version 3');
+    expect(await storedSaleKind.whyNotReadable(pool)).toContain('is being rebuilt by version 3');
     let asked = 0;
     await chain.pass(database, 'best', {
       onProgress: () => {
@@ -125,14 +125,14 @@ describe('an index with sales of older rules', () => {
     expect(await chain.verified(database)).toEqual([]);
   });
 
-  test('has in lists of sales what its rows are after each batch, without a walk', async () => {
+  test('has lists of sales that equal its rows after each batch, without a walk', async () => {
     const database = await chain.indexed();
     await ageSales(database);
     const activity = await everything(database);
     await chain.index(database);
     expect(await activity()).toEqual(await pricesOf(database));
     const seen = new Set<string>();
-    // a batch has five blocks: no read here has more than the twelve that any request may read
+    // a batch has five blocks: each read here has at most the twelve that any request may read
     for (let height = 4; height < bestHeight; height += 7) {
       await chain.passTo(database, height);
       const prices = await pricesOf(database);
@@ -147,7 +147,7 @@ describe('an index with sales of older rules', () => {
     await chain.expectClean(database);
   });
 
-  test('takes a walk for lists of sales that many blocks were made anew for', async () => {
+  test('needs a walk for lists of sales after a rebuild of many blocks', async () => {
     const database = await chain.indexed();
     await ageSales(database);
     const activity = await everything(database);
@@ -160,7 +160,7 @@ describe('an index with sales of older rules', () => {
     expect(await activity(false)).toEqual(prices);
   });
 
-  test('holds what verify asks of it at any moment', { tags: ['proof'] }, async () => {
+  test('passes verify at any moment', { tags: ['proof'] }, async () => {
     const database = await chain.indexed();
     await ageSales(database);
     await chain.index(database);
@@ -172,7 +172,7 @@ describe('an index with sales of older rules', () => {
     expect(await chain.verified(database)).not.toEqual([]);
   });
 
-  test('goes back with the chain above what was made anew, below it, and to another branch', {
+  test('goes back with the chain above the rebuilt blocks, below them, and to another branch', {
     tags: ['proof'],
   }, async () => {
     for (const [reached, back] of [
@@ -196,7 +196,7 @@ describe('an index with sales of older rules', () => {
     }
   });
 
-  test('is left where it is while sales are not wanted, and goes on from there', async () => {
+  test('stops while sales are not wanted, and resumes later', async () => {
     const database = await chain.indexed();
     await ageSales(database);
     await chain.index(database);
@@ -213,7 +213,7 @@ describe('an index with sales of older rules', () => {
     await chain.expectClean(database);
   });
 
-  test('keeps them where the source lacks the spent outputs, and says so', async () => {
+  test('keeps old sales if the source lacks the spent outputs, with the reason in the table', async () => {
     const database = await chain.indexed();
     await ageSales(database);
     await chain.index(database);
@@ -242,8 +242,8 @@ describe('an index with sales of older rules', () => {
   });
 });
 
-describe('the row that tells of it', () => {
-  test('is no block for the index of the search server, which goes past it', async () => {
+describe('the outbox row of a rebuild', () => {
+  test('is not a block for the index of the search server, which skips it', async () => {
     const database = await chain.indexed({ until: forkHeight });
     const held = await database.pool.connect();
     try {
@@ -260,7 +260,7 @@ describe('the row that tells of it', () => {
       expect(planStep(step.marker, (await readPosition(held, step.marker))!, 1_000)).toEqual({
         kind: 'nothing',
       });
-      // blocks after it are taken in, and undone
+      // later blocks are indexed and undone
       await chain.index(database, { until: forkHeight + 1 });
       const later = planStep(step.marker, (await readPosition(held, step.marker))!, 1_000);
       expect(later).toMatchObject({ kind: 'advance', marker: { tip: { height: forkHeight + 1 } } });
@@ -274,7 +274,7 @@ describe('the row that tells of it', () => {
 });
 
 describe('sales of the same rules', () => {
-  test('are made anew by hand, once, and what is under way goes on', async () => {
+  test('are rebuilt by hand, once, and a rebuild under way is resumed', async () => {
     const database = await chain.indexed();
     await database.pool.query('UPDATE chain.sales SET price = price + 1');
     expect(await chain.remake(database)).toBe('begun');
@@ -290,7 +290,7 @@ describe('sales of the same rules', () => {
     client.release();
   });
 
-  test('are filled into an index that had none, which nobody has to be told', async () => {
+  test('are filled into an index without sales, without a message to consumers', async () => {
     const database = await chain.indexed({ until: forkHeight, indexSales: false });
     expect(await pricesOf(database)).toEqual([]);
     await chain.index(database);

@@ -78,7 +78,7 @@ const naive = (chain: readonly PaymentBlock[]): string[] =>
   naiveOutputs(chain.map(({ height, block }) => ({ height, bytes: block.bytes })));
 
 describe('the table of outputs', () => {
-  test('is that of a naive model over random chains that reorganise, in batches of any size', async () => {
+  test('equals a naive model over random chains that reorganise, in batches of any size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 2 ** 30 }),
@@ -105,7 +105,7 @@ describe('the table of outputs', () => {
     );
   });
 
-  test.each(['mixed-2', 'reorg-1'])('is that of another library: %s', async (name) => {
+  test.each(['mixed-2', 'reorg-1'])('equals that of another library: %s', async (name) => {
     const golden = new GoldenChain(name);
     const dir = join(root, name);
     golden.writeFolder(dir);
@@ -129,7 +129,7 @@ describe('the table of outputs', () => {
       code: 'address_index_fixed',
       details: { wanted: true },
     });
-    // none of its rows were written, and the run continues as before
+    // nothing was written, and the run continues as before
     await index(dir, { indexAddresses: false });
     const other = await createTestDatabase();
     const first = database;
@@ -161,7 +161,7 @@ describe('the table of outputs', () => {
     expect(await storedOutputs(database.pool)).toEqual(naive(chain.slice(0, 3)));
   });
 
-  describe('of a folder that spends', () => {
+  describe('a folder that spends', () => {
     const nowhere = { txid: Buffer.alloc(32, 0xee), vout: 3, value: 1000 };
     /** A block after a chain that spends outputs, each in its own transaction. */
     const spending = (chain: readonly PaymentBlock[], coins: PaymentBlock['coins']): PaymentBlock => {
@@ -184,7 +184,7 @@ describe('the table of outputs', () => {
         code: 'block_corrupt',
         details: { height: wrong.height },
       });
-      // what comes before it stays, and of it there is nothing
+      // the blocks before it stay, and nothing of it is stored
       expect(await storedOutputs(database.pool)).toEqual(naive(chain));
       const { rows } = await database.pool.query<{ tip_height: number }>(
         'SELECT tip_height FROM chain.state',
@@ -192,7 +192,7 @@ describe('the table of outputs', () => {
       expect(rows).toEqual([{ tip_height: wrong.height - 1 }]);
     };
 
-    test('what never was, is block_corrupt', async () => {
+    test('an output that never existed is block_corrupt', async () => {
       const chain = grow([genesis], 8, 41);
       await refused(chain, spending(chain, [nowhere]));
     });
@@ -226,7 +226,7 @@ describe('the table of outputs', () => {
     });
   });
 
-  test('marks what a block spends in one statement, whatever it spends', async () => {
+  test('marks the spent outputs of a block in one statement, for any number', async () => {
     let updates = 0;
     database.pool.on('connect', (client) => {
       const query = client.query.bind(client) as (...values: unknown[]) => unknown;

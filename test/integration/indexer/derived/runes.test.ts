@@ -71,7 +71,7 @@ async function expectEvents(pool: pg.Pool): Promise<string> {
   return texts.map(({ text }) => text).join('');
 }
 
-/** One of them for each chain, and in a long run all. */
+/** One size for each chain, and all in a long run. */
 const sizes = [7, 1, 1000];
 
 describe.each(goldenChainNames)('%s', (name) => {
@@ -111,7 +111,7 @@ async function exported(pool: pg.Pool): Promise<string> {
   return text;
 }
 
-/** A random chain in a source, and the store that it gives. */
+/** A random chain in a source, and its store. */
 class RandomRunes {
   readonly source = new RuneSource();
   readonly store = new RuneStore(networks.regtest);
@@ -135,7 +135,7 @@ class RandomRunes {
 }
 
 describe('random chains', () => {
-  test('are indexed as the ledger says, through restarts and reorganisations, and verify agrees', async () => {
+  test('are indexed as by the ledger, through restarts and reorganisations, and pass verify', async () => {
     const seen = { runes: 0, mints: 0, burned: 0 };
     const steps = fc.array(
       fc.record({
@@ -184,7 +184,7 @@ describe('random chains', () => {
     await expectVerified(pool, random.source);
   });
 
-  test('have no runes after a gap, and none where the spent outputs of a block are not known', async () => {
+  test('have no runes after a gap or after a block with unknown spent outputs', async () => {
     const random = new RandomRunes('gaps');
     random.grow(40);
     const { pool: upTo } = await freshDatabase();
@@ -217,7 +217,7 @@ describe('random chains', () => {
 });
 
 describe('the tables', () => {
-  test('have the rune of mainnet that nobody etched from their creation on, and no other network has it', async () => {
+  test('have the rune of mainnet without an etching from their creation on, which other networks lack', async () => {
     const { pool } = await freshDatabase('mainnet');
     const settings = { indexAddresses: false, indexRunes: true, indexSats: false, indexSales: true };
     for (let start = 0; start < 2; start++) await (await openChainSession(pool, 'mainnet', settings)).close();
@@ -227,7 +227,7 @@ describe('the tables', () => {
     expect((await readRuneTables(other.pool)).runes).toEqual([]);
   });
 
-  test('are empty where runes are not wanted, and get every rune when they are', async () => {
+  test('are empty while runes are not wanted, and get every rune later', async () => {
     const random = new RandomRunes('wanted later');
     random.grow(20);
     const { pool } = await freshDatabase();
@@ -237,7 +237,7 @@ describe('the tables', () => {
     expect(rowCount).toBe(0);
   });
 
-  test('ask nothing for blocks that name no rune', async () => {
+  test('send no query for blocks that name no rune', async () => {
     const golden = new GoldenChain('transfers-1');
     const dir = folderOf(golden);
     const { pool } = await freshDatabase();

@@ -73,7 +73,7 @@ async function verified(): Promise<unknown> {
   return differences;
 }
 
-/** Sales, and hashes of their events, of a database. */
+/** Sales of a database, and hashes of their events. */
 async function soldIn(pool: TestDatabase['pool']): Promise<unknown> {
   const { rows } = await pool.query<{ sale: string }>(
     'SELECT s::text AS sale FROM chain.sales s ORDER BY height, tx_index, input, place',
@@ -81,7 +81,7 @@ async function soldIn(pool: TestDatabase['pool']): Promise<unknown> {
   return { sales: rows.map(({ sale }) => sale), hashes: [...(await readHashes(pool, storedSaleKind))] };
 }
 
-/** Asks `sales explain` about a transaction, with the node's blocks. */
+/** Output of `sales explain` for a transaction, with the node's blocks. */
 async function explainedBy(...words: readonly string[]): Promise<string> {
   const { rpcUrl, cookieFile } = node.bitcoind;
   const source = ['--node', rpcUrl, '--cookie-file', cookieFile];
@@ -92,7 +92,7 @@ async function explainedBy(...words: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** An index that has never seen another branch has the same. */
+/** Asserts that an index that has never seen another branch has the same rows. */
 async function expectClean(): Promise<void> {
   const clean = await createTestDatabase();
   const connected = await connectNode(node.bitcoind.settings);
@@ -106,7 +106,7 @@ async function expectClean(): Promise<void> {
 }
 
 describe('sales of a real chain', () => {
-  test('are those that were signed and paid', async () => {
+  test('are the signed and paid ones', async () => {
     const [forPair, forOrd, forOffer, sent] = [
       await trades.item(alice),
       await trades.item(alice),
@@ -165,12 +165,12 @@ describe('sales of a real chain', () => {
     expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 3, isWash: false });
     const [refused] = JSON.parse(await explainedBy(moved.txid, '--json')) as unknown[];
     expect(refused).toMatchObject({ inscriptionId: sent.id(), class: 'transfer', refusedBy: 'change' });
-    // no inscription leads to its block, and the node has no index of transactions
+    // no inscription has this block as its own, and the node has no index of transactions
     expect(await explainedBy(fees.money.txid)).toContain('moves no inscription: it has nothing to sell');
     expect(await explainedBy('ab'.repeat(32))).toContain('No indexed block has it.');
   });
 
-  test('sold again in one block are two, and a reorganisation gives the item to another buyer', {
+  test('are two if the item is sold twice in one block; a reorganisation gives it to another buyer', {
     tags: ['proof'],
   }, async () => {
     const sold = await trades.item(alice);
@@ -193,7 +193,7 @@ describe('sales of a real chain', () => {
     await expectClean();
   });
 
-  test('are gone where a reorganisation makes the sale a transfer, which cancels the listing', {
+  test('disappear if a reorganisation makes the sale a transfer, which cancels the listing', {
     tags: ['proof'],
   }, async () => {
     const sold = await trades.item(alice);
@@ -229,7 +229,7 @@ describe('sales of a real chain', () => {
     await expectClean();
   });
 
-  test('that wait in the mempool, each for the one before, are all there once a block has them', async () => {
+  test('in the mempool, each on top of the one before, are all found in the next block', async () => {
     const sold = await trades.item(alice);
     const toBob = await trades.purchase(sold.coin(0), bob, 50_000);
     const toCarol = await trades.purchase(toBob.coin(1), carol, 60_000);
@@ -265,7 +265,7 @@ describe('sales of a real chain', () => {
     await expectClean();
   });
 
-  test('verify tells a row that is missing, and one that differs', { tags: ['proof'] }, async () => {
+  test('with a missing or a wrong row are found by verify', { tags: ['proof'] }, async () => {
     const sold = await trades.item(alice);
     const bought = await trades.purchase(sold.coin(0), bob, 50_000);
     await node.chain.mine([bought]);
@@ -278,7 +278,7 @@ describe('sales of a real chain', () => {
     expect(await verified()).toEqual([]);
   });
 
-  test('have texts and hashes that the tables give again, and that another way to the same chain gives', async () => {
+  test('have texts and hashes that the tables and another path to the same chain give again', async () => {
     const sold = await trades.item(alice);
     const bought = await trades.purchase(sold.coin(0), bob, 50_000);
     const block = await node.chain.mine([bought]);

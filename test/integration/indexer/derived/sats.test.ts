@@ -52,7 +52,7 @@ interface OrdSat {
   readonly sat: number | null;
 }
 
-/** One of them for each chain, and in a long run all. */
+/** One size for each chain, and all in a long run. */
 const sizes = [1000, 7, 1];
 
 describe.each(goldenChainNames)('%s', (name) => {
@@ -94,7 +94,7 @@ async function inscribedSats(pool: pg.Pool): Promise<Record<string, number>> {
   );
 }
 
-/** A random chain in a source, and the store that it gives. */
+/** A random chain in a source, and its store. */
 class RandomSats {
   readonly source = new RuneSource();
   readonly store = new SatStore();
@@ -122,13 +122,16 @@ class RandomSats {
     }
   }
 
-  /** The chain as it is now, for a node that keeps it when it leaves it. */
+  /** The chain as it is now, for a node that keeps it after a reorganisation. */
   past(): PastOfBlocks {
     return new PastOfBlocks(this.#branch);
   }
 }
 
-/** In so many blocks, whose coins are often cut where they were cut before, no coinbase has a twin (BIP 30). */
+/**
+ * Random sats without a coinbase twin (BIP 30) in this number of blocks, whose coins are often cut where they were cut
+ * before.
+ */
 function withoutTwins(text: string, blocks: number): RandomSats {
   for (let serial = 0; ; serial++) {
     const random = new RandomSats(`${text} ${serial}`, billion);
@@ -138,7 +141,7 @@ function withoutTwins(text: string, blocks: number): RandomSats {
 }
 
 describe('random chains', () => {
-  test('are indexed as the ledger says, through restarts and reorganisations, and verify agrees', async () => {
+  test('are indexed as by the ledger, through restarts and reorganisations, and pass verify', async () => {
     const steps = fc.array(
       fc.record({
         back: fc.constantFrom(0, 0, 1, 3, 6, 12),
@@ -164,7 +167,7 @@ describe('random chains', () => {
     );
   });
 
-  test('of a first load get the rows of the ledger, however little room memory has and wherever it is interrupted', {
+  test('of a first load get the rows of the ledger, however small memory is and wherever it is interrupted', {
     tags: ['proof'],
   }, async () => {
     const loads = fc.record({
@@ -206,7 +209,7 @@ describe('random chains', () => {
     );
   });
 
-  test('tell nothing of an output before a first load has the rows of all', async () => {
+  test('of an output are hidden until a first load has the rows of all outputs', async () => {
     const random = new RandomSats('half a load');
     random.grow(60);
     const { pool } = await freshDatabase();
@@ -245,7 +248,7 @@ describe('random chains', () => {
     });
   });
 
-  test('have the rows of a clean index after reorganisations as deep as is kept', {
+  test('have the rows of a clean index after reorganisations down to the kept depth', {
     tags: ['proof'],
   }, async () => {
     const random = new RandomSats('reorganised');
@@ -267,7 +270,7 @@ describe('random chains', () => {
     expect(await differences(pool, random.source)).toEqual([]);
   });
 
-  test('stay as they were where a reorganisation is deeper', async () => {
+  test('stay as they were if a reorganisation is deeper', async () => {
     const random = new RandomSats('too deep');
     random.grow(30);
     const { pool } = await freshDatabase();
@@ -283,10 +286,10 @@ describe('random chains', () => {
   });
 });
 
-describe('reorganisations that are deeper than what is kept', () => {
+describe('reorganisations below the kept depth', () => {
   const keep = { satsKeepBlocks: 6 };
 
-  test('trace anew what their blocks spent', { tags: ['proof'] }, async () => {
+  test('trace again what their blocks spent', { tags: ['proof'] }, async () => {
     let steps = 0;
     for (const depth of [7, 16, 39]) {
       const random = withoutTwins(`deep ${depth}`, 40);
@@ -303,7 +306,7 @@ describe('reorganisations that are deeper than what is kept', () => {
     expect(steps).toBeGreaterThan(20);
   });
 
-  test('make the rows that the blocks had made', async () => {
+  test('rebuild the rows that the blocks had made', async () => {
     const random = withoutTwins('rows', 30);
     const { pool } = await freshDatabase();
     await index(pool, random.source, 7);
@@ -354,7 +357,7 @@ describe('reorganisations that are deeper than what is kept', () => {
     expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
   });
 
-  test('are refused before they begin where nobody knows, and where a coinbase took another’s place', async () => {
+  test('are refused before they begin if the past is unknown, or if a coinbase replaced another one', async () => {
     const random = withoutTwins('pruned', 30);
     const { pool } = await freshDatabase();
     await index(pool, random.source, 7, keep);
@@ -362,7 +365,7 @@ describe('reorganisations that are deeper than what is kept', () => {
     const past = random.past();
     random.goBack(20);
     random.grow(21);
-    // a node that has left them, and one that has them and was pruned below
+    // one node that has left them, and one that has them but is pruned below
     for (const [prunedBelow, block] of [
       [15, 10],
       [5, 1],
@@ -384,7 +387,7 @@ describe('reorganisations that are deeper than what is kept', () => {
     ).rejects.toMatchObject({ code: 'sats_forgotten', message: expect.stringContaining('BIP 30') as string });
   });
 
-  test('end between blocks where the way back is cut off, and go on later', async () => {
+  test('end between blocks if the past becomes unreachable, and resume later', async () => {
     const random = withoutTwins('cut off', 30);
     const { pool } = await freshDatabase();
     await index(pool, random.source, 7, keep);
@@ -406,7 +409,7 @@ describe('reorganisations that are deeper than what is kept', () => {
 });
 
 describe('the tables', () => {
-  test('are there from the first block on or never', async () => {
+  test('exist from the first block on or never', async () => {
     const random = new RandomSats('from the first block');
     random.grow(5);
     const { pool } = await freshDatabase();
@@ -451,7 +454,7 @@ describe('the tables', () => {
     expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
   });
 
-  test('are compared by verify, also where it is not known any more what a block spent', async () => {
+  test('pass verify, also when the spends of a block are no longer known', async () => {
     const random = new RandomSats('compared');
     random.grow(20);
     const { pool } = await freshDatabase();
@@ -480,7 +483,7 @@ describe('the tables', () => {
 
 const tables = ['sat_ranges', 'sats', 'rare_sats', 'lost_sats', 'spent_sats'];
 
-/** Copies the tables, and returns what brings them back. */
+/** Copies the tables, and returns a function that restores them. */
 async function keep(client: pg.ClientBase): Promise<() => Promise<void>> {
   for (const table of tables) await client.query(`CREATE TEMP TABLE kept_${table} AS TABLE chain.${table}`);
   return async () => {

@@ -19,7 +19,7 @@ import { runCli } from '#test/support/run-cli.ts';
 const { freshDatabase } = indexTests();
 const { signal } = new AbortController();
 const satsKeepBlocks = 6;
-/** A P2WPKH address of regtest that nobody has the key of. */
+/** A P2WPKH address of regtest without a known key. */
 const address = 'bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202';
 
 describe.skipIf(bitcoindForTests() === null)(
@@ -80,7 +80,7 @@ describe.skipIf(bitcoindForTests() === null)(
       await index(pool);
       const again = await readSatTables(pool);
       expect(again.ranges).toMatchObject(before.ranges);
-      // `rollback` asks the node too, and changes nothing where none answers
+      // `rollback` asks the node too, and changes nothing if the node does not answer
       const deep = ['rollback', '--to', String(fork), '--yes', '--log-level', 'warn'];
       const refused = await runCli([...deep, '--node', 'http://127.0.0.1:1'], { DATABASE_URL: url });
       expect(refused.stderr).toContain('sats_forgotten');

@@ -156,7 +156,7 @@ describe('a reorganisation across the first height that can hold inscriptions', 
     await walk([trunk, chainOf(5, 'branch', trunk, forkAt), chainOf(7, 'other', trunk, forkAt)]);
   });
 
-  test('waits where the node went back below it, and takes everything back once its chain has the work', async () => {
+  test('waits if the node went back below it, and takes everything back once its chain has the work', async () => {
     const database = await freshDatabase();
     const node = nodeOf(trunk);
     const statuses: FollowerStatus[] = [];

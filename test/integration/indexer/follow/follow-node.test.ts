@@ -76,7 +76,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     return made;
   };
 
-  /** What an index that begins now has. */
+  /** Rows of an index that begins now. */
   async function cleanDump(): Promise<Record<string, string[]>> {
     const clean = await freshDatabase();
     const other = await start(bitcoind, clean);
@@ -109,7 +109,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     await bitcoind.remove();
   });
   afterEach(async () => {
-    // the bulk load and whatever came after it leave what a clean index has
+    // the bulk load and all later steps give the rows of a clean index
     await running.atTip();
     expect(await dumpChain(database.pool)).toEqual(await cleanDump());
   });
@@ -123,7 +123,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     expect(running.undone).toEqual([]);
   });
 
-  test.each([1, 12, 40])('goes over to another branch, %i blocks deep', async (depth) => {
+  test.each([1, 12, 40])('changes to another branch, %i blocks deep', async (depth) => {
     await mineReveals(depth);
     await running.atTip();
     running.undone.length = 0;
@@ -131,11 +131,11 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     await mineReveals(1);
     await chain.mineEmpty(depth);
     await running.atTip();
-    // at once, or in the two steps in which it saw the node take them back and go on
+    // at once, or in two steps: the node took them back, then advanced
     expect(running.undone.reduce((sum, blocks) => sum + blocks, 0)).toBeGreaterThanOrEqual(depth);
   });
 
-  test('goes back where the node calls its tip invalid and has nothing in its place', async () => {
+  test('goes back if the node calls its tip invalid and has no other block there', async () => {
     await mineReveals(1);
     await running.atTip();
     const best = await bitcoind.rpc.call<string>('getbestblockhash');
@@ -145,7 +145,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     await running.atTip();
   });
 
-  test('waits for a node that is stopped, and goes on when it is there again', async () => {
+  test('waits for a stopped node, and continues once it is back', async () => {
     await bitcoind.stop();
     await waitUntil(() => running.statuses.at(-1)?.state === 'waiting');
     expect(running.statuses.at(-1)?.problem?.code).toMatch(/^node_(?:unreachable|warming_up)$/u);
@@ -156,7 +156,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     expect(running.statuses.at(-1)?.problem).toBeNull();
   });
 
-  test('goes on after all connections to the database were ended', async () => {
+  test('continues after all connections to the database were ended', async () => {
     await mineReveals(1);
     await database.pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -168,7 +168,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
 });
 
 describe.skipIf(!hasBitcoind)('a follower of a node that is fed with golden blocks', () => {
-  test('has what the folder gives, after the node went through its stale branches', async () => {
+  test('has the rows of the folder, after the node went through its stale branches', async () => {
     const golden = new GoldenChain('reorg-1');
     const bitcoind = await startBitcoind();
     const database = await createTestDatabase();

@@ -50,7 +50,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const cleanDumps = new Map<string, Record<string, string[]>>();
 
-/** What a clean index of the chain that ends in `tip` has, up to a height. */
+/** Rows of a clean index of the chain that ends in `tip`, up to a height. */
 async function cleanDump(tip: string, until?: number): Promise<Record<string, string[]>> {
   const name = `${tip} ${until}`;
   const known = cleanDumps.get(name);
@@ -71,7 +71,7 @@ async function cleanDump(tip: string, until?: number): Promise<Record<string, st
 }
 
 describe('a follower of a node', () => {
-  test('syncs, goes on with every block, and goes over to every better chain', async () => {
+  test('syncs, continues with every block, and changes to every better chain', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, 105);
     const running = start(node, database.pool);
@@ -96,12 +96,12 @@ describe('a follower of a node', () => {
     client.release();
   });
 
-  test('builds no index before there is something to index, so that the first load is quick', async () => {
+  test('builds no index before there are blocks, so that the first load is quick', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, -1);
     const running = start(node, database.pool);
     await until(() => running.statuses.at(-1)?.state === 'following');
-    // some looks at a node that has nothing yet
+    // several polls of a node without blocks
     const looks = node.tipsGiven;
     await until(() => node.tipsGiven >= looks + 5);
     const client = await database.pool.connect();
@@ -114,7 +114,7 @@ describe('a follower of a node', () => {
     expect(await running.stop()).toMatchObject({ hash: best });
   });
 
-  test('asks for a handful of headers for a block, and reads no block twice', async () => {
+  test('requests a handful of headers for a block, and reads no block twice', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, 110);
     const running = start(node, database.pool, { bounds: { pollMs: 60_000 } });
@@ -128,7 +128,7 @@ describe('a follower of a node', () => {
     expect(node.reads).toBe(112);
   });
 
-  test('lets searches go first in a load, and no block at the tip wait for them', async () => {
+  test('lets searches go first in a load, but not before a block at the tip', async () => {
     const demand = new SearchDemand();
     const turn = vi.spyOn(demand, 'turn');
     const node = new SimulatedNode(golden);
@@ -140,12 +140,12 @@ describe('a follower of a node', () => {
     node.setTip(best);
     await running.until(best);
     await running.stop();
-    // each was parsed in one
+    // each was parsed alone
     expect(turns).toBeGreaterThan(105);
     expect(turn.mock.calls.length).toBe(turns);
   });
 
-  test('ends at the height that it was given, also where the node gets there only later', async () => {
+  test('ends at the given height, also if the node reaches it later', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, 50);
     const running = start(node, database.pool, { until: asHeight(60) });
@@ -156,7 +156,7 @@ describe('a follower of a node', () => {
 });
 
 describe('the cost of a block at the tip', () => {
-  test('is a few statements, the same whatever is indexed already', async () => {
+  test('is a few statements, whatever is already indexed', async () => {
     const transfers = new GoldenChain('transfers-1');
     const node = new SimulatedNode(transfers);
     const tips = transfers.chain.headers;
@@ -184,25 +184,25 @@ describe('the cost of a block at the tip', () => {
       const before = statements;
       node.setTip(transfers.chain.tip, height);
       await until(() => committed >= height + 1);
-      // the plan that finds nothing more is behind it
+      // wait until the plan that finds no more blocks is over
       await node.whenAwaited();
       counts.push(statements - before);
     }
     await running.stop();
-    // two plans of two questions, one write of thirteen statements and a commit at most, three questions, the status
+    // two plans of two questions, one write of at most thirteen statements and a commit, three questions, the status
     expect(Math.max(...counts)).toBeLessThanOrEqual(24);
   });
 });
 
-describe('the room on the disk', () => {
-  test('is compared with what the blocks to come will take', async () => {
+describe('the free space on the disk', () => {
+  test('is compared with the need of the coming blocks', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, 120);
     const short: number[] = [];
     const options = { diskFolder: dir, onDiskShort: ({ neededBytes: bytes }: DiskNeed) => short.push(bytes) };
     await start(node, database.pool, { until: asHeight(110), ...options }).end;
     expect(short).toEqual([]);
-    // blocks of 2 GB each, as far as the tables say
+    // blocks of 2 GB each, by the tables
     await database.pool.query('UPDATE chain.blocks SET size_bytes = 2000000000');
     const need = await diskNeed(database.pool, {
       folder: dir,
@@ -242,7 +242,7 @@ describe('a chain with less work', () => {
     expect(await dumpChain(database.pool)).toEqual(await cleanDump(best, 121));
   });
 
-  test('is followed at once where the node calls our tip invalid', async () => {
+  test('is followed at once if the node calls our tip invalid', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, 120);
     const running = start(node, database.pool);
@@ -260,7 +260,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   await waitUntil(condition, { everyMs: 5 });
 }
 
-describe('what may pass', () => {
+describe('a temporary failure', () => {
   test.each(['node_unreachable', 'node_warming_up', 'node_answer_invalid'] as const)(
     'is waited for: %s',
     async (code) => {
@@ -277,7 +277,7 @@ describe('what may pass', () => {
         );
         return rows;
       };
-      // it is told before it is written
+      // it is reported before it is written
       await expect.poll(stored).toEqual([{ state: 'waiting', problem_code: code }]);
       node.failure = null;
       node.setTip(best, 61);
@@ -308,14 +308,14 @@ describe('what may pass', () => {
     ['53200', 'postgres_exhausted', 'out of memory'],
     ['40P01', 'postgres_conflict', 'deadlock detected'],
   ] as const)(
-    'is a server that lacks something or is in the way, %s: it goes on by itself',
+    'is a server that lacks resources or is in the way, %s: the follower continues by itself',
     async (state, code, message) => {
       const { pool } = database;
       const node = new SimulatedNode(golden);
       node.setTip(best, 60);
       const running = start(node, pool);
       await running.until(displayHash(node.best.at(-1)!.hash));
-      // what the server says
+      // the server's error
       await pool.query(`CREATE FUNCTION public.refused() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${state}'; END $$`);
       await pool.query(
@@ -368,7 +368,7 @@ describe('what may pass', () => {
     expect(await dumpChain(pool)).toEqual(await cleanDump(best, 70));
   });
 
-  test('is a block that is gone because the node went another way while it was read', async () => {
+  test('is a block that left the chain while it was read', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(long);
     let isGone = false;
@@ -387,7 +387,7 @@ describe('what may pass', () => {
   });
 });
 
-describe('what does not pass', () => {
+describe('a permanent failure', () => {
   test.each(['node_refused', 'node_pruned'] as const)('ends the follower: %s', async (code) => {
     const node = new SimulatedNode(golden);
     node.failure = new AppError(code, 'it fails');
@@ -411,7 +411,7 @@ describe('what does not pass', () => {
   });
 
   test.each(['node_pruned', 'block_corrupt', 'node_refused'] as const)(
-    'at a node that is asked on is waited for until somebody has mended it: %s',
+    'of a polled node is waited for until a person has fixed it: %s',
     async (code) => {
       const node = new SimulatedNode(golden);
       node.hasCookieFile = true;
@@ -432,7 +432,7 @@ describe('what does not pass', () => {
     },
   );
 
-  test('is another network, even where its chain has more work', async () => {
+  test('is another network, even if its chain has more work', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, 20);
     const running = start(node, database.pool);
@@ -458,7 +458,7 @@ describe('a second follower', () => {
     let waits = 0;
     const running = start(node, database.pool, { standby: true, onStandby: () => waits++ });
     await until(() => waits === 1);
-    // nothing is to happen: there is nothing to wait for
+    // nothing may happen: there is no condition to wait for
     await sleep(50);
     expect((await database.pool.query('SELECT FROM chain.follower_status')).rowCount).toBe(0);
     expect(await lastTip(database.pool)).toBeNull();
@@ -469,7 +469,7 @@ describe('a second follower', () => {
 });
 
 describe('a walk from tip to tip', () => {
-  test('leaves what a clean index has, wherever it goes', async () => {
+  test('leaves the rows of a clean index, wherever it goes', async () => {
     const heights = fc.integer({ min: 60, max: golden.chain.headers.length - 1 });
     const steps = fc.array(fc.record({ tip: fc.constantFrom(best, short, long), height: heights }), {
       minLength: 2,

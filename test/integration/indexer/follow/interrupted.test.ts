@@ -45,7 +45,7 @@ async function index(database: TestDatabase, options: Partial<FollowOptions> = {
 
 describe('a run that is interrupted', () => {
   test.each([20, 90, 140])(
-    'by the end of its connections at block %i has whole blocks, and the next run goes on',
+    'by the end of its connections at block %i has whole blocks, and the next run resumes',
     async (at) => {
       const database = await freshDatabase();
       const ended: Promise<unknown>[] = [];
@@ -82,8 +82,8 @@ describe('a run that is interrupted', () => {
   });
 });
 
-describe('what memory forgot', () => {
-  test('is asked of the database: tiny caches give the same rows', async () => {
+describe('data that memory forgot', () => {
+  test('is read from the database: tiny caches give the same rows', async () => {
     for (const until of [200, 150]) {
       const database = await freshDatabase();
       // all of it at once, and with a start in the middle, where memory is read from the tables
@@ -95,7 +95,7 @@ describe('what memory forgot', () => {
 });
 
 describe('secondary indexes', () => {
-  test('are built once, and only those that are missing', async () => {
+  test('are built once, and only if missing', async () => {
     const database = await freshDatabase();
     const client = await database.pool.connect();
     const all = await missingIndexes(client);
@@ -164,11 +164,7 @@ describe('secondary indexes', () => {
   test.each([
     ['that a first load does not need itself are built at its end', {}, true],
     // small batches: the rows of the last two are in memory regardless of its bound, and never queried
-    [
-      'that it needs are there as soon as it asks for what memory has not',
-      { cacheEntries: 2, blocksMax: 2 },
-      false,
-    ],
+    ['that it needs exist as soon as memory lacks an answer', { cacheEntries: 2, blocksMax: 2 }, false],
   ])('%s', async (_, caches, isLate) => {
     const database = await freshDatabase();
     const client = await database.pool.connect();
@@ -188,7 +184,7 @@ describe('secondary indexes', () => {
     const late = await missingIndexes(client);
     client.release();
     expect(early).toContain('inscriptions_id');
-    // blocks spend what earlier ones made
+    // blocks spend outputs of earlier ones
     expect(early.includes('locations_outpoint')).toBe(isLate);
     expect(late).toEqual([]);
   });

@@ -11,7 +11,7 @@ import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 
-/** Longer than the test: nothing but a message can have woken the follower. */
+/** Longer than the test: only a message can have woken the follower. */
 const pollMs = 600_000;
 /** The label after the hash in a message of the topic `sequence`: a block was connected (Bitcoin Core doc/zmq.md). */
 const labelAt = 32;
@@ -50,7 +50,7 @@ class LossyRelay {
   }
 }
 
-describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost', () => {
+describe.skipIf(bitcoindForTests() === null)('a lost notice of a block', () => {
   let bitcoind: Bitcoind;
   let chain: RegtestChain;
   let database: TestDatabase;
@@ -75,7 +75,7 @@ describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost',
   };
   const reaches = (hash: string): Promise<void> => expect.poll(tip, { timeout: 10_000 }).toBe(hash);
 
-  test('is noticed by the hole in the numbers of the next message, and the node is asked at once', async () => {
+  test('is noticed by the gap in the numbers of the next message, and the node is asked at once', async () => {
     const node = await connectNode({ ...bitcoind.settings, zmq: relay.endpoint });
     const live = openNodeSource(node);
     let rests = 0;
@@ -92,7 +92,7 @@ describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost',
     try {
       await reaches(await bitcoind.rpc.call<string>('getbestblockhash'));
       await expect.poll(() => rests, { timeout: 10_000 }).toBe(1);
-      // a notice that comes is enough
+      // a notice that arrives is enough
       const heard = await chain.mine();
       await reaches(heard.hash);
       // its queries after a block are answered before the next block arrives
@@ -100,10 +100,10 @@ describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost',
       relay.dropsBlocks = true;
       const unheard = await chain.mine();
       await expect.poll(() => relay.dropped).toBe(1);
-      // nothing may happen: there is nothing to wait for
+      // nothing may happen: there is no condition to wait for
       await sleep(500);
       expect(await tip()).toBe(heard.hash);
-      // a transaction of the mempool says nothing of blocks, but has another number than the next one
+      // a transaction of the mempool is not a notice of a block, but skips a number
       const { commit } = await chain.inscribe({ contentType: 'text/plain', body: 'x' });
       await chain.broadcast(commit);
       await reaches(unheard.hash);

@@ -29,7 +29,7 @@ const ref = (height: number, branch: number): BlockRef => {
 const chainOf = (length: number, forkAt: number, branch: number): BlockRef[] =>
   Array.from({ length }, (_, height) => ref(height, height < forkAt ? 0 : branch));
 
-/** A source that has nothing but refs, and remembers how many it gave. */
+/** A source that has only refs, and counts how many it gave. */
 function sourceOf(refs: readonly BlockRef[]): BlockSource & { given: number } {
   const islands: Island[] = [];
   for (const { height } of refs) {
@@ -105,7 +105,7 @@ function nodeOf(firstHeight: number, length: number): LiveBlockSource & { asked:
   };
 }
 
-describe('the plan for a node whose chain begins where inscriptions can be', () => {
+describe('the plan for a node whose chain begins at the first height of inscriptions', () => {
   const first = 767_430;
 
   test('begins there, page by page', async () => {
@@ -131,7 +131,7 @@ describe('the plan for a node whose chain begins where inscriptions can be', () 
     expect(await stepsTo(node)).toMatchObject({ undoTo: null });
   });
 
-  test('waits for a node that is not there yet', async () => {
+  test('waits for a node that has not reached it', async () => {
     await store([]);
     const node = nodeOf(first, 0);
     const { plan, sourceTip } = await makePlan(client, null, node, new AbortController().signal);
@@ -141,7 +141,7 @@ describe('the plan for a node whose chain begins where inscriptions can be', () 
 });
 
 describe('the plan for a source', () => {
-  test('is that of the whole chains, however deep they part', async () => {
+  test('is that of the whole chains, however deep they separate', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 7000 }),
@@ -161,7 +161,7 @@ describe('the plan for a source', () => {
     );
   });
 
-  test('of a chain without gaps looks at its end alone', async () => {
+  test('of a chain without gaps reads only its end', async () => {
     const ours = chainOf(9000, 8990, 1);
     const theirs = sourceOf(chainOf(9005, 8990, 2));
     await store(ours);
@@ -170,7 +170,7 @@ describe('the plan for a source', () => {
     expect(theirs.given - 9005).toBeLessThan(60);
   });
 
-  test('of a chain with gaps looks at all of it', async () => {
+  test('of a chain with gaps reads all of it', async () => {
     const without = (height: number, refs: BlockRef[]): BlockRef[] =>
       refs.filter((each) => each.height !== height);
     const chain = chainOf(5000, 5000, 0);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 describe('going back', () => {
-  test('and forth leaves what was there, at any depth', async () => {
+  test('and forward leaves the same rows, at any depth', async () => {
     const golden = new GoldenChain('mixed-2');
     const dir = folderOf(golden);
     await indexFolder(database.pool, dir);
@@ -37,7 +37,7 @@ describe('going back', () => {
     expect(await dumpChain(database.pool)).toEqual(expected);
   });
 
-  test('to before the first block leaves nothing', async () => {
+  test('to before the first block leaves an empty index', async () => {
     const dir = folderOf(new GoldenChain('sats-1'));
     await indexFolder(database.pool, dir);
     const client = await database.pool.connect();
@@ -48,7 +48,7 @@ describe('going back', () => {
     expect(state?.[0]).toContain('"tip_hash": null');
   });
 
-  test('tells the hooks which ids are free again, in its transaction, and undoes nothing where one fails', async () => {
+  test('passes the free ids to the hooks, in its transaction, and undoes nothing if one fails', async () => {
     const dir = folderOf(new GoldenChain('mixed-1'));
     await indexFolder(database.pool, dir, { until: asHeight(140) });
     const { rows } = await database.pool.query<{ free: unknown }>(
@@ -98,7 +98,7 @@ describe('a reorganisation', () => {
     }
   });
 
-  test('from any tip to any other leaves what a clean index of the chain has', async () => {
+  test('from any tip to any other leaves the rows of a clean index', async () => {
     const [best, short, long] = tips.map(({ tip }) => tip) as [string, string, string];
     for (const tip of [short, best, long, short, long, best]) {
       const summary = await indexFolder(database.pool, dir, { tip, bounds: { blocksMax: 4 } });
@@ -107,7 +107,7 @@ describe('a reorganisation', () => {
     }
   });
 
-  test('on a run that ended anywhere does so too', async () => {
+  test('does so too on a run that ended anywhere', async () => {
     const [best, , long] = tips;
     const expected = clean.get(best!.tip);
     await fc.assert(

@@ -28,7 +28,7 @@ const statusOf = (since: Date): MempoolStatus => ({
   since,
 });
 
-test('a follower of the mempool that has lost its place says nothing over the words of its successor', async () => {
+test('a mempool follower that has lost its place does not overwrite the report of its successor', async () => {
   const { pool } = database;
   const row = async (): Promise<unknown> =>
     (await pool.query('SELECT state, problem, revision FROM chain.mempool_state')).rows[0];
@@ -44,17 +44,17 @@ test('a follower of the mempool that has lost its place says nothing over the wo
   expect(await row()).toEqual(before);
   await writeProblem(pool, 'zmq', 'waiting', 'the node is away', second);
   expect(await row()).toMatchObject({ state: 'waiting', problem: 'the node is away' });
-  // no process follows: the next one may report why
+  // no process follows: the next one may report a reason
   await writeProblem(pool, 'zmq', 'ended', null, first);
   expect(await row()).toMatchObject({ state: 'ended', problem: null });
-  // nor does one that has said nothing for a minute
+  // and a process silent for a minute does not count
   await withTransaction(pool, (tx) => writeState(tx, statusOf(second), { isFirst: true, isChanged: true }));
   await pool.query("UPDATE chain.mempool_state SET updated_at = now() - interval '61 seconds'");
   await writeProblem(pool, 'zmq', 'waiting', 'the node is away', first);
   expect(await row()).toMatchObject({ state: 'waiting' });
 });
 
-test('a process that waits for its node says so, never holds the lock of the writer, and is silent where another has it', async () => {
+test('a process that waits for its node says so, never holds the writer’s lock, and is silent if another has it', async () => {
   const { pool } = database;
   const lifecycle = createLifecycle();
   let pauses = 0;
@@ -70,7 +70,7 @@ test('a process that waits for its node says so, never holds the lock of the wri
   const link = {
     url: 'http://127.0.0.1:1',
     connected: connected.promise,
-    problem: () => new AppError('node_unreachable', 'nobody answers'),
+    problem: () => new AppError('node_unreachable', 'the node does not answer'),
     problemSince: () => new Date(),
   } as unknown as NodeLink;
   const giveBack = await holdWriterLock(pool);
@@ -83,7 +83,7 @@ test('a process that waits for its node says so, never holds the lock of the wri
   await waitUntil(() => pauses > 3);
   expect(await said()).toEqual([]);
   giveBack();
-  // taken and given back without a pause, it is never refused
+  // the lock is taken and released without a pause, and it is never refused
   const client = await pool.connect();
   await waitUntil(async () => {
     for (let time = 0; time < 3; time++) {

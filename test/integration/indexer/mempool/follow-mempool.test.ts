@@ -63,7 +63,7 @@ for (const source of ['zmq', 'polling'] as const) {
     const broadcast = async (...transactions: RegtestTransaction[]): Promise<void> => {
       for (const one of transactions) await live.chain.broadcast(one);
     };
-    /** What a search with pending=1 gives: one hit, with its height. */
+    /** Asserts that a search with pending=1 finds one hit, with its height. */
     const expectFound = async (text: string, id: string, height: string | null): Promise<void> => {
       const page = await search(text);
       expect(page).toMatchObject({ totalItems: 1, totalPages: 1 });
@@ -109,7 +109,7 @@ for (const source of ['zmq', 'polling'] as const) {
       });
     });
 
-    test('a reveal is pending again in the moment in which its block is taken back', async () => {
+    test('a reveal is pending again as soon as its block is taken back', async () => {
       const text = word();
       const { commit, reveal } = await inscribe(text);
       await broadcast(commit, reveal);
@@ -132,7 +132,7 @@ for (const source of ['zmq', 'polling'] as const) {
       await live.eventually(() => expectFound(text, reveal.id(), String(again.height)));
     });
 
-    test('what another branch has not, and the node holds no more, is gone when its block is taken back', async () => {
+    test('a reveal that is neither on the new branch nor in the mempool disappears with its block', async () => {
       const text = word();
       const from = await live.chain.coin();
       const { commit, reveal } = await inscribe(text, { from });
@@ -142,14 +142,14 @@ for (const source of ['zmq', 'polling'] as const) {
       await live.eventually(() => expectFound(text, reveal.id(), String(height)));
       const { rpc } = live.bitcoind;
       await live.chain.takeBack(1);
-      // the new branch spends the coin otherwise
+      // the new branch spends the coin differently
       await live.chain.mine([transaction([from], [{ value: from.value - 500_000 }])]);
       expect(await rpc.call<string[]>('getrawmempool')).not.toContain(reveal.txid);
       await live.chain.mineEmpty(1);
       await live.eventually(async () => expect((await search(text)).totalItems).toBe(0));
     });
 
-    test('what the node drops is gone, and reported as evicted', async () => {
+    test('a transaction that the node drops disappears, and is reported as evicted', async () => {
       const text = word();
       const { commit, reveal } = await inscribe(text);
       await broadcast(commit, reveal);
@@ -171,7 +171,7 @@ for (const source of ['zmq', 'polling'] as const) {
       }
     });
 
-    test('what replaces a reveal is shown, and what it replaced is reported', async () => {
+    test('a replacement of a reveal is shown, and the replaced one is reported', async () => {
       const first = word();
       const from = await live.chain.coin();
       const { commit, reveal } = await inscribe(first, { from });
@@ -191,7 +191,7 @@ for (const source of ['zmq', 'polling'] as const) {
         );
       });
       await expectFound(first, bumped.id(), null);
-      // now the commit: what spends it goes with it
+      // now the commit: transactions that spend it go with it
       const other = transaction([from], [{ value: from.value - 400_000, to: 9 }]);
       await broadcast(other);
       await live.eventually(async () => {
@@ -213,7 +213,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const mined = await live.chain.coin();
       const feeder = transaction([mined], [{ value: mined.value - 10_000, to: 3 }]);
       const coin = feeder.coin(0);
-      // the inscription's input is the second: where it goes hangs on the value of the first
+      // the inscription is in the second input: its place depends on the value of the first
       const second = transaction(
         [coin, first.coin(0)],
         [
@@ -258,7 +258,7 @@ for (const source of ['zmq', 'polling'] as const) {
       });
     });
 
-    test('after a restart of the node all is as its mempool is', async () => {
+    test('after a restart of the node everything is as in its mempool', async () => {
       const [kept, added] = [word(), word()];
       const one = await inscribe(kept);
       await broadcast(one.commit, one.reveal);
@@ -267,7 +267,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const two = await inscribe(added);
       await broadcast(two.commit, two.reveal);
       await live.eventually(() => expectFound(added, two.reveal.id(), null));
-      // Knots' policy does not let it in again from its file: then it must be gone here too
+      // Knots' policy does not accept it again from its file: then it must be gone here too
       const { length } = await live.bitcoind.rpc.call<string[]>('getrawmempool');
       await live.eventually(async () => {
         expect(await live.get('/mempool')).toMatchObject({ transactions: length });
@@ -276,7 +276,7 @@ for (const source of ['zmq', 'polling'] as const) {
       });
     });
 
-    test('a follower that starts late finds what is there, also what was mined and is not indexed', async () => {
+    test('a follower that starts late finds the mempool, also transactions that were mined but not indexed', async () => {
       const [mined, waiting] = [word(), word()];
       await live.stopFollowing();
       expect((await live.app.inject('/mempool/inscriptions')).statusCode).toBe(503);
@@ -302,7 +302,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const one = await inscribe(text);
       await broadcast(one.commit, one.reveal);
       await live.eventually(() => expectFound(text, one.reveal.id(), null));
-      // what a crash does to unlogged tables
+      // the effect of a crash on unlogged tables
       await live.database.pool.query(
         'TRUNCATE chain.mempool_state, chain.mempool_transactions, chain.mempool_inscriptions, chain.mempool_transfers, chain.mempool_departures',
       );
@@ -310,7 +310,7 @@ for (const source of ['zmq', 'polling'] as const) {
       await live.eventually(() => expectFound(text, one.reveal.id(), null));
     });
 
-    test('one that takes over while the one before it still writes has all in the end', async () => {
+    test('a follower that takes over while the old one still writes has all rows in the end', async () => {
       await live.stopFollowing();
       const before = live.follow();
       await live.eventually(async () => {

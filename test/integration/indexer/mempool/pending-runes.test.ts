@@ -63,7 +63,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
   });
   afterAll(() => live.close());
 
-  /** A transaction with a runestone at output 0; the rest of the coins goes back to owner 0. */
+  /** A transaction with a runestone at output 0; the rest of the coins returns to owner 0. */
   function stone(
     coins: readonly Coin[],
     parts: Partial<Omit<Runestone, 'kind'>>,
@@ -128,7 +128,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     return { transaction: made, coin: made.coin(0) };
   }
 
-  test('a mint and what spends it are pending together, and indexed once mined', async () => {
+  test('a mint and the transaction that spends it are pending together, and indexed once mined', async () => {
     const { id, etching } = await etch(100, 5, 1);
     const mint = stone([await live.chain.coin()], { mint: idOf(id), pointer: 1 }, [2]);
     const send = stone(
@@ -198,7 +198,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     expect(await live.get(`/rune/${id}/minting`)).toMatchObject({ mints: 1, pendingMints: 0 });
   });
 
-  test('a mint that came too late gives nothing any more, and what a cenotaph gets is burned', async () => {
+  test('a mint that came too late gives nothing, and runes sent to a cenotaph are burned', async () => {
     const { id, etching } = await etch(7, 1);
     const first = stone([await live.chain.coin()], { mint: idOf(id), pointer: 1 }, [5]);
     const second = stone([await live.chain.coin()], { mint: idOf(id), pointer: 1 }, [6]);
@@ -224,7 +224,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       });
     });
     await live.chain.mine([first, broken]);
-    // the second is still pending, and does nothing any more
+    // the second is still pending, without effect
     await live.eventually(async () => expect((await pending(`?rune=${id}`)).transactions).toEqual([]));
     expect(await live.get(`/rune/${id}/minting`)).toMatchObject({
       state: 'used-up',
@@ -232,7 +232,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       pendingMints: 0,
     });
     expect(await live.bitcoind.rpc.call('getrawmempool')).toContain(second.txid);
-    // and gives again what it would, when the other one is taken back
+    // and gives units again when the other one is taken back
     await live.chain.takeBack(1);
     await live.eventually(async () => {
       expect(await ofTransaction(second)).toMatchObject({ minted: [{ amount: '7' }] });
@@ -241,7 +241,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     await live.eventually(async () => expect((await pending(`?rune=${id}`)).transactions).toEqual([]));
   });
 
-  test('runes of an output that was pending before are sent on and burned as those of a block', async () => {
+  test('runes of an output that was pending before are sent and burned like those of a block', async () => {
     const { id, etching } = await etch(7, 1);
     const moved = stone([etching.coin(1), await live.chain.coin()], { pointer: 1 }, [14]);
     const parts = stone(
@@ -256,7 +256,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
         { value: 10_000, to: 5 },
       ],
     );
-    // each is looked at by itself
+    // each is processed by itself
     for (const each of [moved, parts, burning]) {
       await live.chain.broadcast(each);
       await live.eventually(async () => void (await ofTransaction(each)));
@@ -277,7 +277,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     await live.eventually(async () => expect((await pending(`?rune=${id}`)).transactions).toEqual([]));
   });
 
-  test('etchings of one name warn of each other, with what keeps each from it', async () => {
+  test('etchings of one name warn of each other, with the reason that keeps each from it', async () => {
     const name = parseRune('RIVALSFORANAME')!;
     const other = parseRune('ANOTHERNAMEHERE')!;
     const old = await commit(name);
@@ -326,7 +326,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       [immature.txid, 'immature'],
       [without.txid, 'uncommitted'],
     ]);
-    // what it sends on is pending too, and has no id yet
+    // the rune that it sends is pending too, and has no id yet
     const onward = stone([mature.coin(1), await live.chain.coin()], { pointer: 1 }, [9]);
     await live.chain.broadcast(onward);
     await live.eventually(async () => {
@@ -376,7 +376,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     ]);
   });
 
-  test('a follower that starts again finds the same', async () => {
+  test('a restarted follower finds the same', async () => {
     const { id } = await etch(3, 9);
     const mint = stone([await live.chain.coin()], { mint: idOf(id), pointer: 1 }, [12]);
     const send = stone([mint.coin(1), await live.chain.coin()], { pointer: 1 }, [13]);

@@ -42,7 +42,7 @@ const display = (txid: string): Buffer => Buffer.from(txid, 'hex').reverse();
 /** Counts of a sale that is pending or mined, and not both. */
 const inOnePlace = ['0,1', '1,0'];
 
-/** What a purchase behind two dummies leaves to its buyer after this fee. */
+/** A purchase after two dummies, with the rest for its buyer after this fee. */
 interface Purchase {
   readonly price: number;
   readonly fee?: number;
@@ -97,7 +97,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     return made;
   };
 
-  /** How often a transaction is among pending sales, and among those of blocks, in one moment. */
+  /** Number of rows of a transaction among pending sales and among those of blocks, in one moment. */
   async function counted({ txid }: RegtestTransaction): Promise<[pending: number, mined: number]> {
     const { rows } = await live.database.pool.query<{ pending: number; mined: number }>(
       `SELECT (SELECT count(*)::integer FROM chain.pending_sales WHERE txid = $1) AS pending,
@@ -108,7 +108,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     return [row?.pending ?? 0, row?.mined ?? 0];
   }
 
-  /** What a row of a pending sale and of a mined one have in common. */
+  /** Fields that a pending sale and a mined one have in common. */
   async function rowOf(table: 'pending_sales' | 'sales', { txid }: RegtestTransaction): Promise<unknown> {
     const { rows } = await live.database.pool.query(
       `SELECT input, place, gross_payout, price, bundle, payout_output, fee_output, rules, class, form, confidence, sighash,
@@ -118,7 +118,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     return rows;
   }
 
-  test('are there with the transfer, and are the same once they are mined, never missing or twice', async () => {
+  test('appear with the transfer, and are the same once mined, never missing or twice', async () => {
     const sold = await item(alice);
     const bought = await purchase(sold.coin(0), bob, { price: 70_000 });
     await broadcast(bought);
@@ -128,7 +128,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
       ]);
       expect(rows).toHaveLength(1);
     });
-    // the same write has both
+    // the same write adds both
     expect(await salesOf(sold)).toMatchObject([
       {
         inscriptionId: sold.id(),
@@ -176,7 +176,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     expect(await salesOf(sold)).toEqual([]);
   });
 
-  test('are one a seller’s output: another buyer takes the place of the first, a cancel ends it', async () => {
+  test('have one buyer for each output of a seller: another buyer replaces the first, a cancel ends it', async () => {
     const sold = await item(alice);
     const [byBob, byCarol] = [
       await purchase(sold.coin(0), bob, { price: 50_000 }),
@@ -214,7 +214,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     await live.indexed();
   });
 
-  test('leave with what the node drops', async () => {
+  test('disappear with a transaction that the node drops', async () => {
     const sold = await item(alice);
     const bought = await purchase(sold.coin(0), bob, { price: 30_000 });
     await broadcast(bought);
@@ -229,7 +229,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     }
   });
 
-  test('a sale and the next one of the same item are two, in the order in which they were seen', async () => {
+  test('of one item, one after another, are two, in the order in which they were seen', async () => {
     const sold = await item(alice);
     const first = await purchase(sold.coin(0), bob, { price: 50_000 });
     const second = await purchase(first.coin(1), carol, { price: 60_000 });
@@ -239,7 +239,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
       { txid: second.txid, price: 60_000, makerAddress: addressOf(bob), takerAddress: addressOf(carol) },
     ];
     await live.eventually(async () => expect(await salesOf(sold)).toMatchObject(both));
-    // by pages of one, and by who buys in one and sells in the other
+    // by pages of one, and by an address that buys in one and sells in the other
     const start = await page(`?inscription=${sold.id()}&limit=1`);
     const rest = await page(`?inscription=${sold.id()}&limit=1&cursor=${start.nextCursor}`);
     expect([...start.sales, ...rest.sales]).toMatchObject(both);
@@ -251,7 +251,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     expect(await counted(first)).toEqual([0, 1]);
   });
 
-  test('are pending again with their block, and give way to the buyer of the other branch', async () => {
+  test('are pending again with their block, and yield to the buyer of the other branch', async () => {
     const sold = await item(alice);
     const [toBob, toCarol] = [
       await purchase(sold.coin(0), bob, { price: 50_000 }),
@@ -284,7 +284,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     expect(await counted(toBob)).toEqual([0, 0]);
   });
 
-  test('of several inscriptions in one output share its price as they will in a block', async () => {
+  test('of several inscriptions in one output share its price as in a block', async () => {
     const { transactions, reveal } = await live.chain.inscribe([{ body: 'one' }, { body: 'two' }], {
       to: alice,
       postage,
@@ -301,7 +301,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     expect(await rowOf('sales', bought)).toEqual(pending);
   });
 
-  test('are found by collection, with the cheapest one; those of our own orders are none', async () => {
+  test('are found by collection, with the cheapest one, but without those of our own orders', async () => {
     const [one, other, stranger] = [await item(alice), await item(alice), await item(alice)];
     const { pool } = live.database;
     await pool.query(
@@ -400,7 +400,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     await live.indexed();
   });
 
-  test('of a whole chain are there with the first answer of a follower', async () => {
+  test('of a whole chain are in the first answer of a follower', async () => {
     await live.chain.mineEmpty(10);
     const sold = await item(alice);
     const chain: RegtestTransaction[] = [];
@@ -423,7 +423,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     await live.indexed();
   });
 
-  test('that were mined while nobody followed are pending until their block is indexed', async () => {
+  test('that were mined without a follower are pending until their block is indexed', async () => {
     const sold = await item(alice);
     const first = await purchase(sold.coin(0), bob, { price: 50_000 });
     const second = await purchase(first.coin(1), carol, { price: 60_000 });
@@ -444,7 +444,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     expect(await counted(first)).toEqual([0, 1]);
   });
 
-  test('wait for a table of sales that is being filled, and are there again with it', async () => {
+  test('wait for a table of sales that is being filled, and return with it', async () => {
     const { pool } = live.database;
     const sold = await item(alice);
     const bought = await purchase(sold.coin(0), bob, { price: 50_000 });
@@ -473,7 +473,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     await live.indexed();
   });
 
-  test('keep no block from being indexed, whatever holds their tables', async () => {
+  test('keep no block from being indexed, even if their tables are locked', async () => {
     const client = await live.database.pool.connect();
     try {
       await client.query('BEGIN');
@@ -493,9 +493,9 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     }
   });
 
-  test('are refused with what is wrong with a question', async () => {
+  test('are refused with the fault of a question', async () => {
     for (const [query, parameter] of [
-      ['address=nobody', 'address'],
+      ['address=unknown', 'address'],
       ['inscription=none', 'inscription'],
       ['cursor=1.2', 'cursor'],
       ['cursor=1.2.3.4', 'cursor'],
@@ -510,7 +510,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
   });
 });
 
-test.skipIf(!hasBitcoind)('are not looked for where sales are not indexed', async () => {
+test.skipIf(!hasBitcoind)('are not searched if sales are not indexed', async () => {
   const live = await LiveMempool.start();
   try {
     const trades = new Trades(live);

@@ -13,7 +13,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 import { alice, bob, carol, listed } from '#test/support/sales/trades.ts';
 
 const items = 4;
-/** Purchases of one buyer, and steps of one walk, which make fewer. */
+/** Purchases of one buyer, and steps of one walk. */
 const purses = 40;
 const steps = 36;
 
@@ -34,7 +34,7 @@ const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('
 const lineOf = ({ made, of, buyer, price }: Purchase): string =>
   `${made.txid} ${price} ${hexOf(of.owner)} ${hexOf(buyer)}`;
 
-/** Purchases of some items on a real node, as they come: on top of each other, replaced, mined and taken back. */
+/** Purchases of some items on a real node: on top of each other, replaced, mined and taken back. */
 class Market {
   readonly #live: LiveMempool;
   readonly #random: Random;
@@ -85,7 +85,7 @@ class Market {
     await this.#oneOf(kinds)?.();
   }
 
-  /** What the node's mempool and its blocks have. */
+  /** The sales in the node's mempool and in its blocks. */
   async expected(): Promise<Seen> {
     const { rpc } = this.#live.bitcoind;
     const pending = new Set(await rpc.call<string[]>('getrawmempool'));
@@ -135,7 +135,7 @@ class Market {
     const [money] = this.#money.get(buyer)!.splice(0, 1);
     if (money === undefined) throw new Error('a buyer has no purse left');
     const price = 10_000 + this.#random.below(50_000);
-    // each purchase pays more than those before it: it may replace them
+    // each purchase pays more than those before it, so it may replace them
     const fee = 2_000 + this.#purchases.size * 2_000;
     const made = transaction(
       [...dummies, listed(of), money],
@@ -189,7 +189,7 @@ class Market {
     return txids.flatMap((txid) => this.#purchases.get(txid) ?? []);
   }
 
-  /** A replacement that pays too little is refused by the node, and is nowhere then. */
+  /** Sends a purchase. The node refuses a replacement that pays too little, which is then nowhere. */
   async #broadcast({ made }: Purchase): Promise<void> {
     try {
       await this.#live.chain.broadcast(made);
@@ -213,7 +213,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('sales of a random market 
   });
   afterAll(() => live.close());
 
-  /** What is there twice in one moment: two purchases of one output, or one that is pending and mined. */
+  /** Sales found twice in one moment: two purchases of one output, or one both pending and mined. */
   async function doubles(): Promise<number> {
     const { rows } = await live.database.pool.query<{ count: number }>(
       `SELECT (SELECT count(*) FROM (
@@ -224,7 +224,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('sales of a random market 
   }
 
   test.each(Array.from({ length: propertyRuns(1) }, (_, at) => `walk ${at + 1}`))(
-    'are those of its mempool and of its blocks, and never there twice: %s',
+    'are those of its mempool and of its blocks, and never found twice: %s',
     async (seed) => {
       const market = new Market(live, seededRandom(seed));
       await market.open();

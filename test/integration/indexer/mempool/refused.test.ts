@@ -33,7 +33,7 @@ class RefusingNode {
   }
 }
 
-test('is followed again, without a restart, once the node that refused us lets us in', async () => {
+test('follows again, without a restart, once the node accepts the cookie', async () => {
   const node = new RefusingNode();
   const controller = new AbortController();
   const state = async (): Promise<
@@ -68,7 +68,7 @@ test('is followed again, without a restart, once the node that refused us lets u
   await end;
 });
 
-test('ends where the node refuses a password: it stays wrong until this program is started with another', async () => {
+test('ends if the node refuses a password: it stays wrong until a restart with another one', async () => {
   const refusing = {
     rpc: new RefusingNode(),
     facts: { zmq: new Map(), reveals: 'untested' as const },

@@ -81,7 +81,7 @@ function doubleSpend(second: number): string {
 }
 
 describe('an output with an inscription that a folder spends twice', () => {
-  test.each([3, 4, 8])('is block_corrupt whatever the batch size: again in block %i', async (second) => {
+  test.each([3, 4, 8])('is block_corrupt for any batch size: again in block %i', async (second) => {
     const dir = doubleSpend(second);
     for (const blocksMax of [1, 2, 1000]) {
       const database = await createTestDatabase();
@@ -102,7 +102,7 @@ describe('an output with an inscription that a folder spends twice', () => {
     }
   });
 
-  test('is found while the block that spends it first is decided, and not written', async () => {
+  test('is found while the block that spends it first is applied but not written', async () => {
     const dir = doubleSpend(4);
     const database = await createTestDatabase();
     databases.push(database);

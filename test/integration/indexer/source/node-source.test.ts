@@ -54,7 +54,7 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
       },
     });
 
-    test(`by ${way} gives the very bytes of blocks and spent outputs`, async () => {
+    test(`by ${way} gives the exact bytes of blocks and spent outputs`, async () => {
       const source = await open();
       let heightsSeen = 0;
       for (const header of headers) {
@@ -67,7 +67,7 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
         expect(Buffer.from(block.spentOutputs!).equals(expected.spent)).toBe(true);
         heightsSeen += block.spentHeights?.length ?? 0;
       }
-      // REST does not know at which heights outputs were made
+      // REST does not know the heights of spent outputs
       expect(heightsSeen > 0).toBe(way !== 'REST with spent outputs');
       await source.close();
     });
@@ -89,7 +89,7 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
     });
   }
 
-  test('begins where it is told to', async () => {
+  test('begins at the given height', async () => {
     const source = openNodeSource(await connectNode(bitcoind.settings), { firstHeight: asHeight(100) });
     expect(await source.islands()).toEqual([{ firstHeight: 100, lastHeight: tip.height, start: {} }]);
     expect((await source.refs(genesisHeight))[0]?.height).toBe(100);
@@ -113,8 +113,8 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
     await bitcoind.remove();
   });
 
-  test('says that there is news when a block comes, also one that came while nobody asked', async () => {
-    // whatever was said at the start
+  test('reports news when a block comes, also one that came while no one waited', async () => {
+    // discard news of the start
     await source.news(100, none);
     const before = performance.now();
     const waiting = source.news(60_000, none);
@@ -126,7 +126,7 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
     expect(performance.now() - before).toBeLessThan(30_000);
   });
 
-  test('lets go of one who waits when the time is over or he gives up', async () => {
+  test('ends a wait at the timeout and on a signal', async () => {
     // news of earlier tests may still come, one after another
     let waited = 0;
     for (let turn = 0; turn < 10 && waited <= 150; turn++) {

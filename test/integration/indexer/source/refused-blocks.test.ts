@@ -19,7 +19,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error as { code: string }).code,
   );
 
-describe('what is refused', () => {
+describe('a refused block or folder', () => {
   const golden = new GoldenChain('mixed-1');
   const { headers } = golden.chain;
   const fileName = ({ height, hash }: { height: number; hash: string }): string =>
@@ -71,14 +71,14 @@ describe('what is refused', () => {
     expect((await indexFolder(refused.pool, goodDir)).hash).toBe(golden.chain.tip);
   });
 
-  test('a block that is larger than any can be', async () => {
+  test('a block that is larger than any valid one', async () => {
     expect(await refusedAt150((block) => truncateSync(block, 4_000_001))).toMatchObject({
       code: 'block_oversized',
       details: { height: 150, hash: bad.hash },
     });
   });
 
-  test('a block with bytes behind it', async () => {
+  test('a block with bytes after it', async () => {
     expect(
       await refusedAt150((block) =>
         writeFileSync(block, Buffer.concat([readFileSync(block), Buffer.alloc(1)])),
@@ -104,7 +104,7 @@ describe('what is refused', () => {
     ).toMatchObject({ code: 'block_corrupt', details: { height: 150, hash: bad.hash } });
   });
 
-  test('a block that is not there', async () => {
+  test('a missing block', async () => {
     expect(await refusedAt150((block) => rmSync(block))).toMatchObject({
       code: 'block_unavailable',
       details: { height: 150, hash: bad.hash },
@@ -126,7 +126,7 @@ describe('what is refused', () => {
     ).toMatchObject({ code: 'spent_outputs_mismatch', details: { height: 150 } });
   });
 
-  test('a block that names another parent, though it is a block of its own right', async () => {
+  test('a valid block that names another parent', async () => {
     const { pool } = await freshDatabase();
     const dir = folderOf(golden);
     await indexFolder(pool, dir, { until: asHeight(149) });
@@ -148,7 +148,7 @@ describe('what is refused', () => {
     expect(await dumpChain(pool)).toEqual(before);
   });
 
-  test('a block with more money than there can be', async () => {
+  test('a block with more money than can exist', async () => {
     const { pool } = await freshDatabase();
     const dir = newFolder();
     const folder = new BlockFolder(dir);
@@ -165,7 +165,7 @@ describe('what is refused', () => {
     expect(rows).toEqual([{ height: 0 }]);
   });
 
-  test('a block at which our own code fails halfway: no row of it is written', async () => {
+  test('a block at which our own code fails halfway: none of its rows are written', async () => {
     const { pool } = await freshDatabase();
     const failing: DerivedTable = {
       name: 'test_failing',
@@ -200,7 +200,7 @@ describe('what is refused', () => {
     expect(await dumpChain(pool)).toEqual(before);
   });
 
-  test('a second writer, while the first one is there', async () => {
+  test('a second writer beside the first', async () => {
     const { pool } = await freshDatabase();
     const dir = folderOf(new GoldenChain('sats-1'));
     const giveBack = await holdWriterLock(pool);
@@ -209,7 +209,7 @@ describe('what is refused', () => {
     expect(await codeOf(indexFolder(pool, dir))).toBe('no error');
   });
 
-  test('a tip that somebody else moved meanwhile', async () => {
+  test('a tip that another process moved meanwhile', async () => {
     const { pool } = await freshDatabase();
     const dir = folderOf(golden);
     await indexFolder(pool, dir, { until: asHeight(100) });

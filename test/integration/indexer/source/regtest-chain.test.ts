@@ -31,7 +31,7 @@ describe.skipIf(bitcoindForTests() === null)('chosen transactions on a real node
     return readEnvelopes(columnsOf(bytes));
   };
 
-  test('reveal what they were told to, with parents, pointers and delegates', async () => {
+  test('reveal the given contents, with parents, pointers and delegates', async () => {
     const first = await chain.inscribe({ contentType: 'text/plain', body: 'first' });
     const long = 'y'.repeat(2000);
     const several = await chain.inscribe([

@@ -24,7 +24,7 @@ function inOneOutput(inscriptions: number, scriptLength: number): LedgerBlock {
   return { height: 1, locations, txids: new Uint8Array(0) } as unknown as LedgerBlock; // only these are read
 }
 
-test('rows of locations grow with the inscriptions, not with the script that they share', () => {
+test('rows of locations grow with the inscriptions, not with the length of their shared script', () => {
   const script = new Uint8Array(50_000).fill(0x6a);
   const sizeOf = (scriptLength: number): number => {
     const out = new CopyEncoder(11);

@@ -33,7 +33,7 @@ function parsed(bytes: Uint8Array, spent: Uint8Array | null, layout: BlockLayout
 }
 
 describe('facts of a block', () => {
-  test('are the same where its check has hashed the txids, and never those of the block before', () => {
+  test('are the same if the check has hashed the txids, and never those of the block before', () => {
     const golden = new GoldenChain('mixed-1');
     const layout = new BlockLayout();
     const asked = new Set(factNames);
@@ -58,7 +58,7 @@ describe('facts of a block', () => {
     }
   });
 
-  test('say the txids of a checked block, as the parser hashes those of reveals itself in another one', () => {
+  test('have the txids of a checked block, also those that the parser hashes itself in an unchecked one', () => {
     const golden = new GoldenChain('mixed-1');
     const layout = new BlockLayout();
     for (const header of golden.chain.headers.slice(-40)) {
@@ -79,13 +79,13 @@ describe('facts of a block', () => {
     }
   });
 
-  test('that nobody asks for are not read', () => {
+  test('are not read unless requested', () => {
     const { encoded, facts } = factsOf(blockOf([transaction([{}])]), null, noFacts);
     expect(encoded.size).toBe(0);
     expect(facts).toEqual({});
   });
 
-  test('that are asked for are there, whatever the others are', () => {
+  test('are there if requested, whatever the others are', () => {
     const bytes = blockOf([transaction([{}])]);
     expect(Object.keys(factsOf(bytes, null, ['outputs']).facts)).toEqual(['outputs']);
     expect(factsOf(bytes, null, ['spent-scripts']).facts).toEqual({ spentScripts: null });
@@ -95,7 +95,7 @@ describe('facts of a block', () => {
     expect(Object.keys(factsOf(bytes, null, ['signatures']).facts)).toEqual(['signatures']);
   });
 
-  test.each(goldenChainNames)('are what another library reads: %s', (name) => {
+  test.each(goldenChainNames)('equal those of another library: %s', (name) => {
     const golden = new GoldenChain(name);
     const made = new Map<string, { script: string; value: number }>();
     for (const header of golden.tips()[0]?.headers ?? []) {
@@ -143,7 +143,7 @@ const naiveRunestones = (transactions: readonly Transaction[]): string[] =>
   );
 
 describe('runestone candidates', () => {
-  test('are outputs that begin with OP_RETURN OP_13, all of a transaction and the coinbase', () => {
+  test('are outputs that begin with OP_RETURN OP_13: all of a transaction and of the coinbase', () => {
     const scripts = ['6a5d', '6a5d0100', '6a', '6a5e', '5d6a', '', '6a015d'];
     const outputs = scripts.map((script) => ({ value: 0n, script: Buffer.from(script, 'hex') }));
     const bytes = blockOf([transaction([{}], outputs), transaction([{}], outputs.slice(2))]);
@@ -173,7 +173,7 @@ describe('signatures', () => {
       ['ecdsa 83', 'schnorr 83'],
     ],
     ['P2TR by key with an annex', { witness: [schnorr(0x83), annex] }, ['schnorr 83']],
-    ['P2TR by key, a type that is none', { witness: [schnorr(0x04)] }, []],
+    ['P2TR by key, an undefined type', { witness: [schnorr(0x04)] }, []],
     [
       'a 2-of-2 leaf with a control block as long as a signature',
       { witness: [schnorr(0x03), schnorr(), Buffer.of(0x51), controlBlock] },

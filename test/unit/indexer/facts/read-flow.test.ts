@@ -23,7 +23,7 @@ function read(block: Uint8Array): FlowColumns {
   return decodeFlowColumns(readFacts(new Set(['coin-flow']), of, layout).get('coin-flow')!);
 }
 
-/** Of each output its value; of each input the place of the output among all, or the outpoint. */
+/** The value of each output; for each input its output's index among all, or the outpoint. */
 function shown(block: Uint8Array, { value, source, outpointAt, txFirstOutput, txid }: FlowColumns) {
   const outpoint = (input: number): string => {
     const at = outpointAt[input]!;
@@ -60,8 +60,8 @@ function naive(bytes: Uint8Array): ReturnType<typeof shown> {
   return { values, first, txids: transactions.map((tx) => hex(tx.getHash())).join(''), inputs };
 }
 
-describe('the way of values through a block', () => {
-  test.each(goldenChainNames)('is that which another library reads: %s', (name) => {
+describe('the flow of values through a block', () => {
+  test.each(goldenChainNames)('equals that of another library: %s', (name) => {
     const golden = new GoldenChain(name);
     for (const { headers } of golden.tips()) {
       for (const header of headers.slice(-200)) {
@@ -88,7 +88,7 @@ describe('the way of values through a block', () => {
     }
   });
 
-  test('leads to outputs of earlier transactions alone, and never to the own coinbase', () => {
+  test('leads only to outputs of earlier transactions, and never to the block’s own coinbase', () => {
     const first = coinbase([{ value: 50n }]);
     const txidOf = (bytes: Buffer): Buffer =>
       Buffer.from(Block.fromBuffer(Buffer.from(blockOf([bytes], bytes))).transactions![0]!.getHash());

@@ -63,7 +63,7 @@ function naive(bytes: Uint8Array): { outputs: string[]; spends: string[] } {
 }
 
 describe('outputs of a block', () => {
-  test.each(goldenChainNames)('are those that another library reads: %s', (name) => {
+  test.each(goldenChainNames)('equal those of another library: %s', (name) => {
     const golden = new GoldenChain(name);
     for (const { headers } of golden.tips()) {
       for (const headerRef of headers.slice(-200)) {
@@ -80,7 +80,7 @@ describe('outputs of a block', () => {
     [{ value: 50n, script: Buffer.from([0x51]) }],
   );
 
-  test('leave out what nobody can spend', () => {
+  test('leave out unspendable ones', () => {
     const outputs = [
       { value: 1n, script: Buffer.from([0x6a]) },
       { value: 2n, script: Buffer.alloc(10_001, 0x51) },
@@ -92,7 +92,7 @@ describe('outputs of a block', () => {
     expect([...columns.vout]).toEqual([0, 2, 3]);
   });
 
-  test('leave out the two coinbases of mainnet whose ids came again', () => {
+  test('leave out the two coinbases of mainnet whose txids were repeated', () => {
     for (const [height, network, count] of [
       [91_722, 'mainnet', 0],
       [91_812, 'mainnet', 0],
@@ -120,7 +120,7 @@ describe('outputs of a block', () => {
     expect(shown(small, read(small))).toEqual(naive(small));
   });
 
-  test('refuse a buffer that holds none', () => {
+  test('refuse a buffer without columns', () => {
     expect(() => decodeOutputColumns(new ArrayBuffer(16))).toThrow('output columns of version 0');
   });
 });

@@ -14,7 +14,7 @@ const coming = (count: number): { count: number; heightAt: (index: number) => He
   heightAt: (index) => asHeight(1000 + index),
 });
 
-test('knows few blocks exactly', async () => {
+test('knows the size of a few blocks exactly', async () => {
   const source = sourceOf((height) => Promise.resolve(height));
   const toCome = await BytesToCome.sample(source, coming(3), signal);
   expect([-1, 0, 1, 2, 3, 4].map((done) => toCome?.after(done))).toEqual([3003, 3003, 2003, 1002, 0, 0]);
@@ -33,7 +33,7 @@ test('weighs the late blocks of a long chain, not their number', async () => {
   expect(asked).toBeLessThan(100);
 });
 
-test('is unknown where the source knows no sizes', async () => {
+test('is unknown if the source knows no sizes', async () => {
   expect(
     await BytesToCome.sample(
       sourceOf(() => Promise.resolve(null)),

@@ -26,7 +26,7 @@ const sharedLength = (ours: readonly WeighedRef[], theirs: readonly WeighedRef[]
 };
 const workOf = (blocks: readonly WeighedRef[]): bigint => blocks.reduce((sum, { work }) => sum + work, 0n);
 
-/** The plan between two chains that are both known whole. */
+/** The plan between two completely known chains. */
 function takeWhole(ours: readonly WeighedRef[], theirs: readonly WeighedRef[]): Steps {
   const found = plan(
     { from: genesisHeight, blocks: ours },
@@ -38,7 +38,7 @@ function takeWhole(ours: readonly WeighedRef[], theirs: readonly WeighedRef[]): 
 }
 type Steps = Extract<Plan, { kind: 'steps' }>;
 
-/** What a plan does to our chain. */
+/** Our chain after a plan. */
 function follow(
   ours: readonly WeighedRef[],
   { undoTo, apply }: Steps,
@@ -73,7 +73,7 @@ describe('a plan between chains at rest', () => {
     );
   });
 
-  test('takes back and applies nothing that both chains begin with', () => {
+  test('takes back and applies no common first block', () => {
     fc.assert(
       fc.property(forks, ({ ours, theirs }) => {
         const { undoTo, apply } = takeWhole(ours, theirs);
@@ -86,29 +86,29 @@ describe('a plan between chains at rest', () => {
     );
   });
 
-  test('does nothing where nothing is new', () => {
+  test('does nothing if nothing is new', () => {
     const chain = [0, 1, 2].map((height) => ref(height, 0));
     expect(takeWhole(chain, chain)).toEqual({ kind: 'steps', undoTo: null, apply: [] });
     expect(takeWhole([], [])).toEqual({ kind: 'steps', undoTo: null, apply: [] });
   });
 
-  test('takes everything back where the chains share nothing', () => {
+  test('takes everything back if the chains have no common block', () => {
     expect(takeWhole([ref(0, 1)], [ref(0, 2)])).toMatchObject({ undoTo: -1, apply: [ref(0, 2)] });
   });
 
-  test('goes back where a gap of ours is filled, because keys are in the order of application', () => {
+  test('goes back if a gap of ours is filled, because keys are in the order of application', () => {
     const ours = [0, 1, 5].map((height) => ref(height, 0));
     const theirs = [0, 1, 4, 5].map((height) => ref(height, 0));
     expect(takeWhole(ours, theirs)).toMatchObject({ undoTo: 1, apply: theirs.slice(2) });
   });
 
-  test('goes back where the other chain is shorter', () => {
+  test('goes back if the other chain is shorter', () => {
     const ours = [0, 1, 2].map((height) => ref(height, 0));
     expect(takeWhole(ours, ours.slice(0, 2))).toMatchObject({ undoTo: 1, apply: [] });
   });
 });
 
-/** A planner that is asked until it decides, over a chain that is given in pages. */
+/** A planner that is called until it decides, over a chain given in pages. */
 class Asked {
   asks = 0;
   /** Returned blocks of theirs, with repetitions. */
@@ -116,7 +116,7 @@ class Asked {
   readonly #ours: readonly WeighedRef[];
   readonly #theirs: readonly WeighedRef[];
   readonly #page: number;
-  /** The lowest height that is kept of either chain. */
+  /** The lowest kept height of either chain. */
   readonly #first: number;
 
   constructor(ours: readonly WeighedRef[], theirs: readonly WeighedRef[], page: number, first = 0) {
@@ -154,7 +154,7 @@ class Asked {
     }
   }
 
-  /** Below the first block there is nothing to ask for. */
+  /** Lowest height that may be requested. */
   #lowestOf(from: number): number {
     return from < this.#first ? 0 : from;
   }
@@ -180,8 +180,8 @@ class Asked {
 }
 
 /**
- * Two branches of one random tree, with headers of several difficulties, from the first kept height on: if it is
- * above 0 they may part below it, and the source's may end there.
+ * Two branches of one random tree, with headers of several difficulties, from the first kept height on. If that is
+ * above 0, they may separate below it, and the source's branch may end there.
  */
 const trees = fc
   .record({
@@ -220,7 +220,7 @@ describe('a plan for a node', () => {
             undoTo: isSame ? null : (ours[shared - 1]?.height ?? -1),
           });
           const { apply } = found as Steps;
-          // a page or more of what follows, and nothing else
+          // at least a page of the following blocks, and nothing else
           expect(shown(apply)).toEqual(shown(theirs.slice(shared, shared + apply.length)));
           if (theirs.length > shared) expect(apply.length).toBeGreaterThan(0);
         }
@@ -229,7 +229,7 @@ describe('a plan for a node', () => {
     );
   });
 
-  test('asks for at most twice the depth of the fork, and upwards no further than the work takes', () => {
+  test('asks for at most twice the depth of the fork, and upwards no further than the work requires', () => {
     fc.assert(
       fc.property(trees, ({ first, shared, ours, theirs, page }) => {
         const asked = new Asked(ours, theirs, page, first);
@@ -277,13 +277,13 @@ describe('a plan for a node', () => {
     );
   });
 
-  test('of another network is none, however much work it has', () => {
+  test('of another network does not exist, however much work it has', () => {
     const ours = [0, 1].map((height) => ref(height, 1, 1n));
     const theirs = [0, 1, 2, 3].map((height) => ref(height, 2, 9n));
     expect(new Asked(ours, theirs, 10).decide('weigh')).toEqual({ kind: 'refuse', code: 'network_mismatch' });
   });
 
-  test('that shares none of thousands of blocks from above block 0 on is of another network too', () => {
+  test('without a common block in thousands above block 0 is of another network too', () => {
     const first = 112_402;
     const chain = (length: number, branch: number): WeighedRef[] =>
       Array.from({ length }, (_, at) => ref(first + at, branch, 1n));
@@ -292,7 +292,7 @@ describe('a plan for a node', () => {
     expect(new Asked(chain(2017, 1), theirs, 2000, first).decide('weigh')).toMatchObject({ kind: 'refuse' });
   });
 
-  test('takes back blocks that a folder with gaps left, once the node has their work', () => {
+  test('takes back blocks left by a folder with gaps, once the node has their work', () => {
     const ours = { from: genesisHeight, blocks: [ref(767_430, 0, 50n), ref(778_163, 0, 50n)] };
     const theirs = {
       from: genesisHeight,
@@ -307,7 +307,7 @@ describe('a plan for a node', () => {
     });
   });
 
-  test('that calls our tip invalid goes back to what it has', () => {
+  test('that calls our tip invalid goes back to its blocks', () => {
     const ours = [0, 1, 2].map((height) => ref(height, 0, 1n));
     expect(new Asked(ours, ours.slice(0, 2), 10).decide('weigh')).toMatchObject({ kind: 'wait' });
     expect(new Asked(ours, ours.slice(0, 2), 10).decide('take')).toMatchObject({ undoTo: 1, apply: [] });

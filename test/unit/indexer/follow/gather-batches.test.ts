@@ -4,7 +4,7 @@ import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 
 const bounds: BatchBounds = { bytesMax: 100, envelopesMax: 10, blocksMax: 5, heldBytesMax: 1000 };
 
-/** Only what the bounds look at. */
+/** A block with only the fields that the bounds use. */
 const block = (bytes: number, envelopes: number, heldBytes: number): ParsedBlock =>
   ({
     bytes: new Uint8Array(bytes),
@@ -29,7 +29,7 @@ test.each([
   ['blocks', block(1, 0, 1), [5, 3]],
   ['bytes', block(40, 0, 1), [3, 3, 2]],
   ['envelopes', block(1, 5, 1), [2, 2, 2, 2]],
-  ['the memory that small blocks hold after a large one', block(1, 0, 300), [4, 4]],
+  ['memory that small blocks hold after a large one', block(1, 0, 300), [4, 4]],
 ])('a batch is bounded by its %s', async (_, each, expected) => {
   expect(await sizes(Array.from({ length: 8 }, () => each))).toEqual(expected);
 });

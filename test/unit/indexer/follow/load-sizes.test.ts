@@ -8,7 +8,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 const { signal } = new AbortController();
 const coming = (count: number): ComingBlocks => ({ count, heightAt: (index) => asHeight(index) });
 
-/** All sizes are the same. The first one is told when `tell` is called. */
+/** A source with blocks of one size. The first size is given when `tell` is called. */
 function sourceOf(bytes: number): { source: BlockSource; tell: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const sizeOf = (): Promise<number> => promise.then(() => bytes);
@@ -19,7 +19,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await nextTurn();
 }
 
-test('counts the mean of the blocks so far until the sizes of those to come are known, then these', async () => {
+test('counts the mean of the blocks so far until the sizes of coming blocks are known', async () => {
   const sizes = new LoadSizes();
   const { source, tell } = sourceOf(100);
   sizes.begin(source, coming(10), 5, signal);
@@ -33,7 +33,7 @@ test('counts the mean of the blocks so far until the sizes of those to come are 
   expect(sizes.bytesLeft({ blocks: 17, bytes: 1250 }, 0)).toBe(0);
 });
 
-test('sizes of a load that come late do not count for the next one', async () => {
+test('sizes of a load that arrive late do not count for the next one', async () => {
   const sizes = new LoadSizes();
   const [first, second] = [sourceOf(1), sourceOf(100)];
   sizes.begin(first.source, coming(10), 0, signal);

@@ -12,18 +12,18 @@ import { satpointOf } from '#test/support/chain/ledger-store.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 /**
- * The ledger against a simulation that moves every single sat: outputs are lists of sats, an inscription is the
- * name of one, and its satpoint is where that sat lies. At heights without subsidy all sats are small change.
+ * The ledger against a simulation that moves every single sat: outputs are lists of sats, an inscription is the name of
+ * one, and its satpoint is the place of that sat. At heights without subsidy all sats are small change.
  */
 const height = 33 * 210_000;
 const zero = { sequence: 0, blessed: 0, cursed: 0, unbound: 0, lostSats: 0 };
 
 interface Step {
-  /** Which of the coins that are there: taken modulo their number. */
+  /** Coins to spend: indexes modulo the number of coins. */
   readonly picks: readonly number[];
-  /** How the sum is cut into outputs, in tenths; the rest is fee. */
+  /** Cuts of the sum into outputs, in tenths; the rest is fee. */
   readonly cuts: readonly number[];
-  /** Envelopes of each input: -1 none, else a pointer in tenths of the sum (10: none at all). */
+  /** Envelopes of each input: -1 none, else a pointer in tenths of the sum (10: no pointer). */
   readonly envelopes: readonly number[];
 }
 
@@ -53,7 +53,7 @@ class SatSimulation {
 
   readonly #spendsEmpty: boolean;
 
-  /** `spendsEmpty`: outputs without value are spent too; what they reveal can fall into the fees. */
+  /** `spendsEmpty`: outputs without value are spent too, so their reveals can fall into the fees. */
   constructor(spendsEmpty: boolean) {
     this.#spendsEmpty = spendsEmpty;
     this.chain.store.anchored = true;
@@ -143,7 +143,7 @@ class SatSimulation {
   }
 }
 
-test('every inscription is on the sat that it was inscribed on, whatever moves', () => {
+test('every inscription stays on its sat, whatever moves', () => {
   fc.assert(
     fc.property(blocks, (program) => {
       const simulation = new SatSimulation(true);
@@ -171,7 +171,7 @@ test('every inscription is on the sat that it was inscribed on, whatever moves',
   );
 });
 
-test('transactions that pay no fees may be in one block or in several: every inscription is the same', () => {
+test('transactions without fees give the same inscriptions in one block as in several', () => {
   const steps = fc.array(step, { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(steps, fc.array(fc.boolean(), { maxLength: 12 }), (program, ends) => {

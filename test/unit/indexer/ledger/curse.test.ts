@@ -27,23 +27,23 @@ describe('the curse of an envelope', () => {
     });
   });
 
-  test('is none for an ordinary envelope, with a body or without', () => {
+  test('is absent for an ordinary envelope, with or without a body', () => {
     expect(curseOfEnvelope(0, 0)).toBe(curses.none);
     expect(curseOfEnvelope(envelopeFlags.body, 0)).toBe(curses.none);
   });
 });
 
 describe('a reinscription', () => {
-  test('is no curse on a sat without inscriptions', () => {
+  test('is not cursed on a sat without inscriptions', () => {
     expect(isCursedReinscription(0, curses.none)).toBe(false);
   });
-  test('is a curse on an uncursed one', () => {
+  test('is cursed on an uncursed one', () => {
     expect(isCursedReinscription(1, curses.none)).toBe(true);
   });
-  test('is no curse on a single one that was cursed or vindicated itself', () => {
+  test('is not cursed on a single one that was itself cursed or vindicated', () => {
     expect(isCursedReinscription(1, curses.pushnum)).toBe(false);
   });
-  test('is a curse on two, whatever they were', () => {
+  test('is cursed on two, whatever they were', () => {
     expect(isCursedReinscription(2, curses.pushnum)).toBe(true);
   });
 });

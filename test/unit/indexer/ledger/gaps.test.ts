@@ -32,7 +32,7 @@ function reveal(chain: LedgerChain, script: Uint8Array = plain): Coin {
 const payNothing = [{ value: 0 }];
 
 describe('the first inscription of all, without spent outputs', () => {
-  test('has number and sequence 0 and no curse; where it is, its fee and its charms are not known', () => {
+  test('has number and sequence 0 and no curse; its place, fee and charms are unknown', () => {
     const chain = new LedgerChain({ network: networks.mainnet, height: firstInscriptionHeight });
     reveal(chain);
     chain.finishBlock(payNothing, false);
@@ -49,7 +49,7 @@ describe('the first inscription of all, without spent outputs', () => {
     expect(chain.store.anchored).toBe(false);
   });
 
-  test('leaves a chain behind that is not anchored: the next one could lie on top', () => {
+  test('leaves a chain that is not anchored: the next inscription could be on the same sat', () => {
     const chain = new LedgerChain({ network: networks.mainnet, height: firstInscriptionHeight });
     reveal(chain);
     chain.finishBlock(payNothing, false);
@@ -68,7 +68,7 @@ describe('the first inscription of all, without spent outputs', () => {
 });
 
 describe('several reveals in a block without spent outputs', () => {
-  test('stand in the order of ids without numbers, as their order is not known', () => {
+  test('are in the order of ids without numbers, as their order is unknown', () => {
     const chain = new LedgerChain();
     const made = [1, 2].map(() => chain.transaction([chain.coin(10)], [{ value: 10 }], [cursed]));
     chain.finishBlock(payNothing, false);
@@ -79,7 +79,7 @@ describe('several reveals in a block without spent outputs', () => {
     expect(chain.store.counters).toMatchObject({ sequence: 2, blessed: 0, cursed: 2 });
   });
 
-  test('leave the totals unknown that they could have changed either way', () => {
+  test('leave totals unknown that could have changed either way', () => {
     const chain = new LedgerChain();
     reveal(chain);
     reveal(chain);
@@ -98,7 +98,7 @@ describe('several reveals in a block without spent outputs', () => {
 });
 
 describe('an anchored chain', () => {
-  test('stays so over a block without spent outputs that neither reveals nor moves anything', () => {
+  test('stays so over a block without spent outputs that neither reveals nor moves an inscription', () => {
     const chain = new LedgerChain();
     const coin = reveal(chain);
     chain.finishBlock();
@@ -113,7 +113,7 @@ describe('an anchored chain', () => {
     expect(shown(chain, 1)).toMatchObject({ number: 1, sequence: 1, charms: [] });
   });
 
-  test('ends where such a block moves an inscription, and that one is nowhere known', () => {
+  test('ends if such a block moves an inscription, whose place is then unknown', () => {
     const chain = new LedgerChain();
     const coin = reveal(chain);
     chain.finishBlock();
@@ -124,14 +124,14 @@ describe('an anchored chain', () => {
     expect(chain.store.tracked.size).toBe(0);
   });
 
-  test('knows the spent outputs of a block that is only its coinbase', () => {
+  test('knows the spent outputs of a block with only its coinbase', () => {
     const chain = new LedgerChain();
     chain.finishBlock([{ value: 5_000_000_000 - 5 }], false);
     expect(chain.store.anchored).toBe(true);
     expect(chain.store.counters.lostSats).toBe(5);
   });
 
-  test('loses an inscription without a satpoint where the lost sats are not known', () => {
+  test('loses an inscription without a satpoint if the lost sats are unknown', () => {
     const chain = new LedgerChain();
     const coin = reveal(chain);
     chain.finishBlock();
@@ -147,7 +147,7 @@ describe('an island with spent outputs', () => {
   const island = (height: number, start = {}): LedgerChain =>
     new LedgerChain({ network: networks.mainnet, height, start });
 
-  test('knows places, fees and curses by bytes, and nothing that takes the history', () => {
+  test('knows places, fees and curses by bytes, but no facts of the history', () => {
     const chain = island(781_735);
     const coin = reveal(chain);
     reveal(chain, cursed);
@@ -166,14 +166,14 @@ describe('an island with spent outputs', () => {
     expect(shown(chain, 1)).toMatchObject({ curse: 6, number: null, charms: null });
   });
 
-  test('does not know which claimed parents hold', () => {
+  test('does not know which claimed parents are valid', () => {
     const chain = island(781_735);
     reveal(chain, envelope(parent(`${'11'.repeat(32)}i0`)));
     chain.finishBlock();
     expect(shown(chain, 0).parents).toBe(null);
   });
 
-  test('counts sequence numbers from where they are proven', () => {
+  test('counts sequence numbers from a proven total on', () => {
     const chain = island(781_735, { sequence: 552_117 });
     reveal(chain);
     reveal(chain);
@@ -182,7 +182,7 @@ describe('an island with spent outputs', () => {
     expect([shown(chain, 0).number, shown(chain, 1).number]).toEqual([null, null]);
   });
 
-  test('numbers from proven totals until a curse is not known', () => {
+  test('numbers from proven totals until a curse is unknown', () => {
     const chain = island(781_735, { blessed: 1000, cursed: 10 });
     reveal(chain, cursed);
     reveal(chain);
@@ -191,7 +191,7 @@ describe('an island with spent outputs', () => {
     expect([0, 1, 2].map((key) => shown(chain, key).number)).toEqual([-11, null, null]);
   });
 
-  test('numbers all from a proven total after the jubilee, when nothing is cursed any more', () => {
+  test('numbers all from a proven total after the jubilee, when no inscription is cursed', () => {
     const chain = island(networks.mainnet.jubileeHeight, { blessed: 1000 });
     reveal(chain, cursed);
     reveal(chain);
@@ -202,7 +202,7 @@ describe('an island with spent outputs', () => {
     expect([0, 1, 2].map((key) => shown(chain, key).curse)).toEqual([6, null, null]);
   });
 
-  test('gives no satpoint to an unbound inscription without the total of those, and one with it', () => {
+  test('gives an unbound inscription a satpoint only with the total of those', () => {
     const fields = envelope([66, Buffer.from([1])]);
     for (const [start, expected] of [
       [{}, null],

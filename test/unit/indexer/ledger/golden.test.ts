@@ -16,7 +16,7 @@ function replay(chain: GoldenChain, tip: GoldenTip): LedgerStore {
 describe.each(goldenChainNames)('%s', (name) => {
   const chain = new GoldenChain(name);
 
-  test.each(chain.tips())('every inscription is as ord has it at the $name tip', (tip) => {
+  test.each(chain.tips())('every inscription is as in ord at the $name tip', (tip) => {
     const { inscriptions } = replay(chain, tip);
     const ours = inscriptions.map((inscription) => ({
       id: inscription.id,

@@ -55,7 +55,7 @@ function spentOutpoints(columns: BlockColumns, block: Uint8Array): Map<string, n
   return inputs;
 }
 
-/** The location of every inscription before its first move, by ord's own events: the state that earlier blocks left. */
+/** The location of every inscription before its first move, by ord's own events: the state before these blocks. */
 function heldBefore(events: readonly OrdEvent[], inputs: ReadonlyMap<string, number>): HeldInscriptions {
   const seen = new Set<number>();
   const rows: { input: number; key: number; offset: number; id: Uint8Array }[] = [];
@@ -78,7 +78,7 @@ function heldBefore(events: readonly OrdEvent[], inputs: ReadonlyMap<string, num
     key: Int32Array.from(rows, ({ key }) => key),
     satOffset: Float64Array.from(rows, ({ offset }) => offset),
     id: Uint8Array.from(rows.flatMap(({ id }) => [...id])),
-    // the events do not say: none that is inscribed again in these blocks was cursed
+    // the events lack it: no inscription that is inscribed again in these blocks was cursed
     curse: new Uint8Array(rows.length),
     height: new Int32Array(rows.length),
     step: new Uint32Array(rows.length),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-// few values, so that slots collide, partitions are shared and entries come more than once
+// few values, so that slots collide, partitions are shared and entries repeat
 const half = fc.oneof(
   fc.integer({ min: 0, max: 3 }),
   fc.constantFrom(63, 64, 127, 128, 0x3fff_ffff, 0xffff_ffff),
@@ -18,7 +18,7 @@ describe('the tracked outputs', () => {
         const tracked = new TrackedOutputs();
         const model = new Map<string, number>();
         let size = 0;
-        // two that count as the same, see notZero
+        // two numbers that count as the same, see notZero
         const name = (low: number, high: number): string =>
           low === 0 && high === 0 ? '1 0' : `${low} ${high}`;
         for (const { low, high, add } of program) {
@@ -44,7 +44,7 @@ describe('the tracked outputs', () => {
     );
   });
 
-  test('keep every entry while they grow, and forget all that is removed', () => {
+  test('keep every entry while they grow, and forget all removed ones', () => {
     const tracked = new TrackedOutputs();
     const entry = (at: number): [number, number] => [
       Math.imul(at, 0x9e37_79b1) >>> 0,
@@ -71,11 +71,11 @@ describe('the tracked outputs', () => {
     expect(tracked.size).toBe(0);
   });
 
-  test('end the process where one is missing', () => {
+  test('end the process if one is missing', () => {
     expect(() => new TrackedOutputs().remove(1, 2)).toThrow(/not among the tracked ones/u);
   });
 
-  test('apply a block: what it made first, then what it spent', () => {
+  test('apply a block: made outputs first, then spent ones', () => {
     const tracked = new TrackedOutputs();
     const none = new Uint32Array(0);
     const one = Uint32Array.of(7);

@@ -46,20 +46,20 @@ describe('TransactionBatch', () => {
     expect(batch.vsize(1)).toBe(154);
   });
 
-  test('is none where any of the bytes are no transaction, whatever they are', () => {
+  test('refuses any bytes that are not transactions', () => {
     const good = bytesOf([coin(10_000)], [{ value: 5000 }]);
     expect(TransactionBatch.of([good, good.subarray(0, -1)], key, 100)).toBeNull();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const batch = TransactionBatch.of([bytes], key, 100);
         const txid = txidOfBytes(bytes);
-        // random bytes are no transaction; both ways must agree where they are
+        // random bytes are hardly ever a transaction; both ways must agree if they are
         expect(txid === null || batch !== null).toBe(true);
       }),
     );
   });
 
-  test('gives the id of single bytes, and null behind them or before their end', () => {
+  test('gives the id of exact bytes, and null for more or fewer bytes', () => {
     const { hex, txid } = transaction([coin(10_000)], [{ value: 5000 }]);
     const bytes = Buffer.from(hex, 'hex');
     expect(displayHash(txidOfBytes(bytes)!)).toBe(txid);
@@ -81,7 +81,7 @@ describe('movesOf', () => {
     value: asSats(value),
   });
 
-  test('puts a reveal on the first sat of its input, or where its pointer says', () => {
+  test('puts a reveal on the first sat of its input, or at its pointer', () => {
     const payments = [{ value: 700 }, { value: 9000 }];
     const plain = batchOf(bytesOf([revealing({ body: 'a' })], payments));
     expect(movesOf(plain, 1, [unknown]).inscriptions[0]?.placed).toMatchObject({
@@ -97,7 +97,7 @@ describe('movesOf', () => {
     expect(movesOf(beyond, 1, [unknown]).inscriptions[0]?.placed).toMatchObject({ satOffset: 0 });
   });
 
-  test('does not say where something goes that hangs on a value that is not known', () => {
+  test('leaves a place unknown that depends on an unknown value', () => {
     const coins = [coin(20_000), revealing({ body: 'a' })];
     const batch = batchOf(bytesOf(coins, [{ value: 20_000 }, { value: 5000 }]));
     expect(movesOf(batch, 1, [unknown, unknown]).inscriptions[0]?.placed.place).toBe(pendingPlaces.unknown);
@@ -106,7 +106,7 @@ describe('movesOf', () => {
     expect(known.made).toMatchObject([{ value: 5000, holdings: [{ satOffset: 0 }] }]);
   });
 
-  test('moves what an input holds by its sats, into the fee behind the last output', () => {
+  test('moves the inscriptions of an input by its sats, into the fee after the last output', () => {
     const batch = batchOf(bytesOf([coin(10_000), coin(10_000, 1)], [{ value: 11_000 }, { value: 4000 }]));
     const at = (satOffset: number) =>
       movesOf(batch, 1, [{ held: null, value: asSats(10_000) }, held(10_000, satOffset)]).transfers[0]
@@ -137,7 +137,7 @@ describe('places', () => {
 });
 
 describe('InputIndex', () => {
-  test('names what an input was taken from, and keeps it for the new spender', () => {
+  test('names the output that an inscription was taken from, and keeps it for the new spender', () => {
     const index = new InputIndex();
     expect(index.add('a', [1, 2])).toEqual([]);
     expect(index.add('b', [2, 3])).toEqual(['a']);
@@ -196,7 +196,7 @@ describe('KeptTransactions', () => {
 });
 
 describe('MessageQueue', () => {
-  test('gives changes in order, bytes by id and once, and a loss for a gap of changes alone', async () => {
+  test('gives changes in order, bytes by id and once, and a loss only for a gap of changes', async () => {
     let listener: (message: NodeMessage) => void = () => undefined;
     const queue = new MessageQueue({
       listen: (given) => {

@@ -28,7 +28,7 @@ const bytesOf = (columns: BlockColumns): string[] =>
   });
 
 describe('block columns', () => {
-  test('come back as they were encoded', () => {
+  test('are the same after decoding', () => {
     fc.assert(
       fc.property(anyColumns, (columns) => {
         const encoded = encodeBlockColumns(columns);
@@ -41,12 +41,12 @@ describe('block columns', () => {
     );
   });
 
-  test('are views on the buffer that was encoded', () => {
+  test('are views on the encoded buffer', () => {
     const encoded = encodeBlockColumns(sample);
     for (const column of Object.values(decodeBlockColumns(encoded))) expect(column.buffer).toBe(encoded);
   });
 
-  test('are refused where the buffer is of another version', () => {
+  test('are refused if the buffer is of another version', () => {
     const encoded = encodeBlockColumns(sample);
     new DataView(encoded).setUint32(0, 999, true);
     expect(() => decodeBlockColumns(encoded)).toThrow(RangeError);

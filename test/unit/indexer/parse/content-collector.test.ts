@@ -41,14 +41,14 @@ describe('a content', () => {
     expect(contentOf('text/plain', Buffer.from('a\0b')).folded?.toString()).toBe('a\u2400b');
   });
 
-  test('that is no text is not', () => {
+  test('that is not text is not', () => {
     expect(contentOf('image/png', text)).toMatchObject({ text: 0, variant: 0 });
     expect(contentOf('text/plain', Buffer.from([0x61, 0xff]))).toMatchObject({ text: 0, variant: 8 });
     expect(contentOf('text/plain', Buffer.from('abcd'), undefined, 3)).toMatchObject({ text: 0, variant: 8 });
     expect(contentOf('text/plain', Buffer.from('abc'), undefined, 3)).toMatchObject({ text: 1 });
   });
 
-  test('is folded as any text is', () => {
+  test('is folded like any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (characters) => {
         const body = Buffer.from(characters);
@@ -82,16 +82,13 @@ describe('a content', () => {
     });
   });
 
-  test('in an encoding whose text is folded already has that text of its own', () => {
+  test('in an encoding with an already folded text has that text of its own', () => {
     expect(contentOf('text/plain', gzipSync('abc'), 'gzip').folded?.toString()).toBe('abc');
   });
 
-  test.each(['BR', 'br ', 'deflate', '', 'gzip, br'])(
-    'in an encoding %j that is not known is not read',
-    (encoding) => {
-      expect(contentOf('text/plain', Buffer.from('abc'), encoding)).toMatchObject({ variant: 12, text: 0 });
-    },
-  );
+  test.each(['BR', 'br ', 'deflate', '', 'gzip, br'])('in an unknown encoding %j is not read', (encoding) => {
+    expect(contentOf('text/plain', Buffer.from('abc'), encoding)).toMatchObject({ variant: 12, text: 0 });
+  });
 
   test.each([
     ['cut', gzipSync(Buffer.alloc(1000, 'ab')).subarray(0, 12)],
@@ -106,7 +103,7 @@ describe('a content', () => {
     });
   });
 
-  test('whose decoding goes beyond what a block may become is left out, with all that follow it', () => {
+  test('whose decoding exceeds the budget of the block is left out, with all that follow it', () => {
     // each below its own limits: 1 MB of which a hundredth is random
     const bombs = Array.from({ length: 70 }, (_, seed) => {
       const bytes = Buffer.alloc(1_000_000, seed);
@@ -153,7 +150,7 @@ describe('the contents of a block', () => {
     { maxLength: 30 },
   );
 
-  test('are distinct by bytes and by how they are read, in the order of appearance', () => {
+  test('are distinct by bytes and encoding, in the order of appearance', () => {
     fc.assert(
       fc.property(bodies, (inscriptions) => {
         const columns = columnsOf(
@@ -172,9 +169,9 @@ describe('the contents of a block', () => {
     );
   });
 
-  test('stay distinct where somebody aims bodies at the quick hash', () => {
-    // eight bytes: two words, each mixed by its own multiplier; for any second word there is a first one that
-    // brings the hash to the same value
+  test('stay distinct if bodies are crafted against the quick hash', () => {
+    // eight bytes: two words, each mixed by its own multiplier; for any second word there is a first one with the same
+    // hash
     const inverse = (odd: number): number => {
       let guess = odd;
       for (let step = 0; step < 5; step++) guess = Math.imul(guess, 2 - Math.imul(odd, guess));
@@ -206,7 +203,7 @@ describe('the contents of a block', () => {
     const columns = columnsOf(blockOf([reveal(Buffer.concat(scripts))]));
     expect(columns.contentText).toHaveLength(20_000);
     expect([...columns.envelopeContent]).toEqual(scripts.map((_, index) => index % 20_000));
-    // the room that this took is given back, and nothing of it shows in the next block
+    // the room that this took is released, and the next block shows no trace of it
     expect(columnsOf(blockOf([reveal(scripts[0]!)])).contentText).toHaveLength(1);
   });
 });

@@ -20,7 +20,7 @@ const id = (index: string): Buffer => Buffer.from('ab'.repeat(32) + index, 'hex'
 const has = (envelope: ReadEnvelope, flag: number): boolean => (envelope.flags & flag) !== 0;
 
 describe('fields of an envelope', () => {
-  test('keep the first value of a tag, and the others among the unknown', () => {
+  test('keep the first value of a tag; the others are unknown fields', () => {
     const envelope = only(envelopeScript(tag(1), 'a/b', tag(7), 'one', tag(7), 'two', tag(1), 'c/d'));
     expect(envelope.type?.toString()).toBe('a/b');
     expect(envelope.fields.metaprotocol?.toString()).toBe('one');
@@ -29,7 +29,7 @@ describe('fields of an envelope', () => {
     expect(has(envelope, envelopeFlags.unrecognizedEvenField)).toBe(false);
   });
 
-  test('of metadata are put together, empty ones and pushed numbers among them', () => {
+  test('of metadata are joined, including empty ones and pushed numbers', () => {
     const whole = (...items: (Uint8Array | string)[]): string | undefined =>
       only(envelopeScript(...items)).fields.metadata?.toString('hex');
     const long = Buffer.alloc(100, 0x61);
@@ -42,7 +42,7 @@ describe('fields of an envelope', () => {
     expect(only(Buffer.from('0063036f726401055168', 'hex')).fields.metadata?.toString('hex')).toBe('01');
   });
 
-  test('that nobody knows are kept in order, values of 253 bytes and more too', () => {
+  test('that are unknown are kept in order, including values of 253 bytes and more', () => {
     const long = Buffer.alloc(300, 0x61);
     const { fields } = only(envelopeScript(tag(255), 'x', tag(21), long, tag(15), 'a note'));
     expect(fields.note?.toString()).toBe('a note');
@@ -86,7 +86,7 @@ describe('fields of an envelope', () => {
     expect(envelope.pointer).toBe(3);
     expect(envelope.fields.rune?.toString('hex')).toBe('81');
     expect(envelope.content?.body.toString('hex')).toBe('1078');
-    // a content type that is a number itself
+    // a content type that is itself a number
     expect(only(Buffer.from('0063036f7264515168', 'hex')).type?.toString('hex')).toBe('01');
   });
 
@@ -106,7 +106,7 @@ describe('fields of an envelope', () => {
     expect(has(envelope, envelopeFlags.pointer)).toBe(true);
   });
 
-  test('ids have 32 to 36 bytes, and short indexes no zero at their end', () => {
+  test('ids have 32 to 36 bytes, and short indexes do not end in zero', () => {
     const stored = (value: Buffer): string | undefined =>
       only(envelopeScript(tag(11), value))
         .fields.delegate?.subarray(32)
@@ -120,7 +120,7 @@ describe('fields of an envelope', () => {
     expect(stored(id('').subarray(1))).toBeUndefined();
   });
 
-  test('parents are claimed in order, repeats and all, and those that are no ids stay unknown', () => {
+  test('parents are claimed in order, with repeats, and invalid ids stay unknown', () => {
     const { fields } = only(
       envelopeScript(tag(3), id('02'), tag(3), id('00'), tag(3), id(''), tag(3), id('02')),
     );
@@ -129,7 +129,7 @@ describe('fields of an envelope', () => {
     expect(fields.unknownFields?.toString('hex')).toBe(`010321${id('00').toString('hex')}`);
   });
 
-  test('metadata is put together from its chunks', () => {
+  test('metadata is joined from its chunks', () => {
     const chunks = envelopeScript(tag(5), Buffer.from('a16161', 'hex'), tag(5), Buffer.from('01', 'hex'));
     const envelope = only(chunks);
     expect(envelope.metadata).toBe('{"a":1}');
@@ -137,7 +137,7 @@ describe('fields of an envelope', () => {
     expect(has(envelope, envelopeFlags.duplicateField)).toBe(true);
   });
 
-  test('a body is none, empty or there', () => {
+  test('a body is missing, empty or there', () => {
     expect(only(envelopeScript(tag(1), 'a/b')).content).toBeNull();
     expect(only(envelopeScript(tag(1), 'a/b', '')).content?.body).toEqual(Buffer.alloc(0));
     expect(only(envelopeScript(tag(1), 'a/b', '', 'x', '', 'y')).content?.body.toString()).toBe('xy');
@@ -145,7 +145,7 @@ describe('fields of an envelope', () => {
 });
 
 describe('distinct types and metadata of a block', () => {
-  test('are there once, in the order of appearance', () => {
+  test('are listed once, in the order of appearance', () => {
     const meta = (text: string): Buffer => Buffer.from(text, 'hex');
     const scripts = [
       inscriptionScript('b/c', Buffer.from('1'), tag(5), meta('a1616101')),
@@ -167,7 +167,7 @@ describe('distinct types and metadata of a block', () => {
     ]);
   });
 
-  test('metadata whose text folding changes comes with its folded text', () => {
+  test('metadata whose text folding changes has its folded text too', () => {
     const upper = inscriptionScript('a/b', Buffer.from('1'), tag(5), Buffer.from('6141', 'hex'));
     const columns = columnsOf(blockOf([reveal(upper)]));
     const [start = 0, length = 0] = columns.metadataFolded;

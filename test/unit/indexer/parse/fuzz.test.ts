@@ -18,7 +18,7 @@ import {
   transaction,
 } from './synthetic-block.ts';
 
-/** No throw is the first thing; what comes out must also hold together. */
+/** Checks a result: besides not throwing, its parts must agree. */
 function check(result: ParseResult): void {
   if (result.kind === 'broken') {
     expect(result.at).toBeGreaterThanOrEqual(0);

@@ -41,7 +41,7 @@ function parents(bytes: Buffer | undefined): string[] | undefined {
   );
 }
 
-/** What we read, in the words of the expected results. */
+/** Our result in the words of the expected results. */
 function summary(envelope: ReadEnvelope): Record<string, unknown> {
   const has = (flag: number): boolean => (envelope.flags & flag) !== 0;
   const { fields, content } = envelope;
@@ -136,7 +136,7 @@ describe.skipIf(vectors === null)('all blocks of VECTORS_DIR', () => {
     else expect(columnsOf(block).txStart.at(-1)).toBe(block.length);
   });
 
-  test('the block of almost 4 MB whose header is not known', () => {
+  test('the block of almost 4 MB whose header is unknown', () => {
     const [file = ''] = folder('blocks_no_header');
     compare(Buffer.concat([Buffer.alloc(80), readFileSync(file)]), expectedOf('832947'));
   });

@@ -39,7 +39,7 @@ describe('transactions and inputs', () => {
   const block = blockOf([legacy, segwit], coinbase([{ value: 1n }]));
   const columns = columnsOf(block);
 
-  test('say where every transaction and its outputs are', () => {
+  test('have the place of every transaction and its outputs', () => {
     const starts = [81, 81 + coinbase().length, 81 + coinbase().length + legacy.length, block.length];
     expect([...columns.txStart]).toEqual(starts);
     expect([...columns.txFirstInput]).toEqual([0, 1, 2, 4]);
@@ -47,7 +47,7 @@ describe('transactions and inputs', () => {
     expect([...columns.txOutputs].map((at) => block[at])).toEqual([1, 2, 1]);
   });
 
-  test('have the fingerprint of each outpoint, and values that are not known', () => {
+  test('have the fingerprint of each outpoint, and unknown values', () => {
     const key = expandFingerprintKey(testKey);
     const outpoints = [3, 4, 5].map((byte) => Buffer.alloc(36, byte));
     const expected = outpoints.map((outpoint) => {
@@ -80,19 +80,19 @@ describe('transactions and inputs', () => {
     }
   });
 
-  test('list reveals alone, with the input of each envelope', () => {
+  test('list only reveals, with the input of each envelope', () => {
     expect([...columns.revealTx]).toEqual([2]);
     expect([...columns.revealFirstEnvelope]).toEqual([0, 1]);
     expect([...columns.envelopeInput]).toEqual([1]);
   });
 
-  test('of a coinbase are never looked at for envelopes', () => {
+  test('of a coinbase are never searched for envelopes', () => {
     const first = coinbase([{ value: 0n }], [text, Buffer.alloc(0)]);
     expect(readEnvelopes(columnsOf(blockOf([], first)))).toEqual([]);
     expect(readEnvelopes(columnsOf(blockOf([reveal(text)], first)))).toHaveLength(1);
   });
 
-  test('may be none at all', () => {
+  test('may be absent', () => {
     const none = Buffer.concat([Buffer.alloc(80), Buffer.from([0])]);
     expect([...columnsOf(none).txStart]).toEqual([81]);
   });
@@ -173,7 +173,7 @@ describe('a block that is broken', () => {
     );
   });
 
-  test('is oversized with bytes behind it, or longer than a block can be', () => {
+  test('is oversized with bytes after it, or longer than a block can be', () => {
     const behind = Buffer.concat([whole, Buffer.from([0])]);
     expect(parse(behind)).toMatchObject({ code: 'block_oversized', at: whole.length });
     expect(parse(new Uint8Array(4_000_001))).toMatchObject({ code: 'block_oversized', at: 4_000_000 });
@@ -197,7 +197,7 @@ describe('a block that is broken', () => {
     expect(parse(blockOf([flagged]))).toMatchObject({ code: 'block_corrupt' });
   });
 
-  test('leaves nothing behind for the next', () => {
+  test('leaves nothing behind for the next one', () => {
     const before = parse(whole);
     parse(whole.subarray(0, whole.length - 3));
     expect(parse(whole)).toEqual(before);
@@ -208,7 +208,7 @@ describe('a buffer that is given for the columns', () => {
   const block = blockOf([reveal(text)]);
   const fresh = parse(block) as { columns: ArrayBuffer };
 
-  test('is used where it is large enough, whatever is in it', () => {
+  test('is used if it is large enough, whatever is in it', () => {
     const into = new Uint8Array(fresh.columns.byteLength + 100).fill(0xee).buffer;
     const result = parse(block, { into }) as { columns: ArrayBuffer };
     expect(result.columns).toBe(into);
@@ -216,7 +216,7 @@ describe('a buffer that is given for the columns', () => {
     expect(decodeBlockColumns(into)).toEqual(decodeBlockColumns(fresh.columns));
   });
 
-  test('is left alone where it is too small', () => {
+  test('is left alone if it is too small', () => {
     const into = new ArrayBuffer(fresh.columns.byteLength - 8);
     expect((parse(block, { into }) as { columns: ArrayBuffer }).columns).not.toBe(into);
   });
@@ -253,8 +253,8 @@ describe('spent outputs', () => {
     ],
     ['less than is given', of([], [spentOutput(4n), spentOutput(5n)], [spentOutput(100n)])],
     ['an impossible value', of([], [spentOutput(4n), spentOutput(maxMoney + 1n)], [spentOutput(100n)])],
-    ['bytes behind', Buffer.concat([good, Buffer.from([0])])],
-  ])('that do not fit are refused: %s', (_, spent) => {
+    ['bytes after the last output', Buffer.concat([good, Buffer.from([0])])],
+  ])('that do not match are refused: %s', (_, spent) => {
     expect(parse(block, { spent })).toMatchObject({ kind: 'broken', code: 'spent_outputs_mismatch' });
   });
 

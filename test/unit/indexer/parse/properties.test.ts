@@ -13,7 +13,7 @@ import { blockOf, columnsOf, envelopeScript, readEnvelopes, reveal, tag } from '
 
 const br = Buffer.from('br');
 
-/** The JSON that ord shows, composed of what is stored. */
+/** The JSON that ord shows, composed from the stored parts. */
 function propertiesJson(...given: Parameters<typeof propertyParts>): string | null {
   const parts = propertyParts(...given);
   if (parts === null) return null;
@@ -60,7 +60,7 @@ describe('propertiesJson', () => {
     expect(shown(trait(hex))).toBeNull();
   });
 
-  test('passes over keys that it does not know, whatever is behind them', () => {
+  test('skips unknown keys with any value', () => {
     const behind = [
       '05',
       '20',
@@ -86,7 +86,7 @@ describe('propertiesJson', () => {
     ).toBeNull();
   });
 
-  test('takes keys of 64 signed bits', () => {
+  test('accepts keys of 64 signed bits', () => {
     expect(shown('a21b7fffffffffffffff0001a1006154')).not.toBeNull();
     expect(shown('a23b7fffffffffffffff0001a1006154')).not.toBeNull();
     expect(shown('a21b80000000000000000001a1006154')).toBeNull();
@@ -107,7 +107,7 @@ describe('propertiesJson', () => {
     }
   });
 
-  test('keeps no gallery of more items without ids than there can be packed ones', () => {
+  test('drops a gallery with more items without ids than packed ones can exist', () => {
     const items = Buffer.concat([Buffer.from('a2009f', 'hex'), Buffer.alloc(1_000_000, 0xa0)]);
     const after = (hex: string): string | null =>
       propertiesJson(Buffer.concat([items, Buffer.from(hex, 'hex')]), null);
@@ -142,7 +142,7 @@ describe('propertiesJson', () => {
     expect(budget.takeProperties(1)).toBe(false);
   });
 
-  test('counts what fails to decode, and what is too much, as waste', () => {
+  test('counts failed and excessive decodings as waste', () => {
     const cbor = Buffer.from(title('6154'), 'hex');
     for (const [bytes, taken] of [
       [Buffer.from('abc'), 0],
@@ -158,7 +158,7 @@ describe('propertiesJson', () => {
     }
   });
 
-  test('reads the copies of a block once, and distinct ones as far as the budget goes', () => {
+  test('reads the copies of a block once, and distinct ones within the budget', () => {
     const encoded = brotliCompressSync(
       Buffer.concat([Buffer.from(title('6154'), 'hex'), Buffer.alloc(2_999_994)]),
     );
@@ -182,7 +182,7 @@ describe('propertiesJson', () => {
     expect(areShown([plain, other, plain])).toEqual([true, false, true]);
   });
 
-  test('knows one encoding', () => {
+  test('accepts one encoding', () => {
     const cbor = Buffer.from(title('6154'), 'hex');
     for (const encoding of ['', 'BR', 'br ', 'gzip']) {
       expect(propertiesJson(brotliCompressSync(cbor), Buffer.from(encoding))).toBeNull();

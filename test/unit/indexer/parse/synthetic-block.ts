@@ -154,7 +154,7 @@ const fieldNames = new Map<FieldKind, keyof typeof fieldKinds>(
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Every envelope of a block, in order, with all that the columns say of it. */
+/** Every envelope of a block, in order, with all of its columns. */
 export function readEnvelopes(columns: BlockColumns): ReadEnvelope[] {
   const ranged = (ranges: Uint32Array, index: number): Buffer => {
     const start = ranges[index * 2]!;

@@ -97,8 +97,8 @@ describe('scanScript', () => {
     expect(scanned(many)).toHaveLength(3000);
   });
 
-  test('finds what the slow reading finds, in scripts at random', () => {
-    // mostly what envelopes are made of, so that some are whole
+  test('equals the slow reading, for random scripts', () => {
+    // mostly parts of envelopes, so that some are whole
     const part = fc.oneof(
       { weight: 6, arbitrary: fc.constant(Buffer.from('0063036f7264', 'hex')) },
       { weight: 6, arbitrary: fc.constantFrom(...[0x00, 0x63, 0x68].map((byte) => Buffer.from([byte]))) },

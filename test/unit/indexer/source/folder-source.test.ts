@@ -80,7 +80,7 @@ describeBlockSource('a folder with gaps', {
 });
 
 describe('the chain of a folder', () => {
-  test('is what headers say, though other branches lie among the files', async () => {
+  test('is that of the headers, even with other branches among the files', async () => {
     expect(await hashesOf(whole)).toEqual(best!.headers.map(({ hash }) => hash));
   });
 
@@ -91,23 +91,23 @@ describe('the chain of a folder', () => {
     );
   });
 
-  test('ends where a tip of the best chain says', async () => {
+  test('ends at a given tip of the best chain', async () => {
     expect(await heightsOf(whole, headers[30]!.hash)).toEqual(
       headers.slice(0, 31).map(({ height }) => height),
     );
   });
 
-  test('is found from a tip alone, by the parents that headers of blocks name', async () => {
+  test('is found from a tip alone, by the parents in the headers of blocks', async () => {
     const dir = folder({ network: 'regtest' });
     expect(await hashesOf(dir, longBranch!.tip)).toEqual(longBranch!.headers.map(({ hash }) => hash));
   });
 
-  test('is what the files say where no two share a height', async () => {
+  test('is that of the files if no two have the same height', async () => {
     const dir = folder({ network: 'regtest' }, onlyBest);
     expect(await hashesOf(dir)).toEqual(headers.map(({ hash }) => hash));
   });
 
-  test('has islands where it says that it has gaps', async () => {
+  test('has islands if it declares gaps', async () => {
     const chain = {
       network: 'regtest',
       gaps: true,
@@ -122,7 +122,7 @@ describe('the chain of a folder', () => {
     ]);
   });
 
-  test('with gaps keeps the islands below the one that a tip leads down to', async () => {
+  test('with gaps keeps the islands below the one of the tip', async () => {
     const kept = headers.filter(({ height }) => height < 10 || height > 120);
     const dir = folder({ network: 'regtest', gaps: true, headers: kept }, (path) => {
       for (const header of headers)
@@ -167,18 +167,14 @@ describe('a folder that is refused', () => {
     ['no JSON', '{', /is not JSON/u],
     ['no network', {}, /must have required properties network/u],
     ['an unknown network', { network: 'bitcoin' }, /network must be one of mainnet/u],
-    [
-      'headers that are none',
-      { network: 'regtest', headers: [{ height: 0, hash: 'ab' }] },
-      /headers\.0\.hash/u,
-    ],
+    ['invalid headers', { network: 'regtest', headers: [{ height: 0, hash: 'ab' }] }, /headers\.0\.hash/u],
     [
       'a height below 0',
       { network: 'regtest', headers: [{ height: -1, hash: '0'.repeat(64) }] },
       /headers\.0\.height/u,
     ],
     [
-      'islands that are none',
+      'invalid islands',
       { network: 'regtest', islands: [{ height: 0, start: { sequence: -1 } }] },
       /islands\.0\.start\.sequence/u,
     ],
@@ -198,11 +194,11 @@ describe('a folder that is refused', () => {
     });
   });
 
-  test('has two blocks of one height and nothing that decides', async () => {
+  test('has two blocks of one height, and no headers to decide', async () => {
     expect(await refused({ network: 'regtest' })).toMatch(/two blocks of height/u);
   });
 
-  test('leaves out a block and does not say so', async () => {
+  test('leaves out a block without declaring it', async () => {
     expect(
       await refused({ network: 'regtest', headers: headers.filter(({ height }) => height !== 9) }),
     ).toMatch(/height 9 is missing.*"gaps": true/u);
@@ -219,7 +215,7 @@ describe('a folder that is refused', () => {
     expect(await refused({ network: 'regtest', headers, islands })).toMatch(/height 5/u);
   });
 
-  test('does not have the tip that is asked for, or it is no hash', async () => {
+  test('lacks the requested tip, or the tip is not a hash', async () => {
     await expect(openFolderSource(whole, { tip: '0'.repeat(64) })).rejects.toMatchObject({
       code: 'folder_invalid',
     });
@@ -234,18 +230,18 @@ describe('a file that is refused', () => {
     return source.read((await source.refs())[7]!);
   };
 
-  test('is larger than a block can be, and is not read', async () => {
+  test('is larger than any block, and is not read', async () => {
     await expect(read((path) => truncateSync(path, 4_000_001))).rejects.toMatchObject({
       code: 'block_oversized',
       details: { height: 7, hash: headers[7]!.hash },
     });
   });
 
-  test('is not there', async () => {
+  test('is missing', async () => {
     await expect(read((path) => rmSync(path))).rejects.toMatchObject({ code: 'block_unavailable' });
   });
 
-  test('is no file', async () => {
+  test('is not a file', async () => {
     await expect(
       read((path) => {
         rmSync(path);
@@ -254,7 +250,7 @@ describe('a file that is refused', () => {
     ).rejects.toMatchObject({ code: 'block_unavailable' });
   });
 
-  test('has a header that ends, on the way down from a tip', async () => {
+  test('has a truncated header, on the way down from a tip', async () => {
     const dir = folder({ network: 'regtest' }, (path) =>
       truncateSync(join(path, 'blocks', fileName(longBranch!.headers.at(-1)!)), 79),
     );

@@ -93,7 +93,7 @@ describe('a block that was changed', () => {
     );
   });
 
-  test('by being cut anywhere is refused as truncated, as long as its header is whole', () => {
+  test('by a cut anywhere is refused as truncated, as long as its header is whole', () => {
     for (let length = 80; length < witnessed.bytes.length; length += 7) {
       expect(verify(witnessed, 'testnet4', witnessed.bytes.slice(0, length))).toMatchObject({
         ok: false,
@@ -103,7 +103,7 @@ describe('a block that was changed', () => {
     expect(verify(witnessed, 'testnet4', new Uint8Array(0))).toMatchObject({ code: 'block_truncated' });
   });
 
-  test('by bytes behind it is refused as oversized', () => {
+  test('by bytes after it is refused as oversized', () => {
     const longer = new Uint8Array(bare.bytes.length + 1);
     longer.set(bare.bytes);
     expect(verify(bare, 'testnet3', longer)).toMatchObject({ ok: false, code: 'block_oversized' });
@@ -131,7 +131,7 @@ describe('a header', () => {
     });
   });
 
-  test('with regtest’s proof of work is none on any other network', () => {
+  test('with regtest’s proof of work is refused on any other network', () => {
     for (const network of ['mainnet', 'testnet3', 'testnet4', 'signet'] as const) {
       expect(verify(regtest, network)).toMatchObject({ ok: false, code: 'block_corrupt', at: 72 });
     }
@@ -194,7 +194,7 @@ describe('transactions', () => {
     expect(verify(regtest, 'regtest', swapped)).toMatchObject({ code: 'block_corrupt', at: 36 });
   });
 
-  test('that are none are refused', () => {
+  test('that are not transactions are refused', () => {
     expect(verify(regtest, 'regtest', withTransactions(regtest.bytes, [])).ok).toBe(false);
   });
 });
@@ -215,7 +215,7 @@ function withoutCommitment(coinbase: Uint8Array): Uint8Array {
 describe('witnesses', () => {
   const whole = transactionsOf(regtest.bytes);
 
-  test('that were cut off are missed, where the coinbase commits to them', () => {
+  test('that were cut off are noticed, if the coinbase commits to them', () => {
     const bytes = withTransactions(regtest.bytes, whole.map(strip));
     expect(verify(regtest, 'regtest', bytes)).toMatchObject({
       code: 'block_corrupt',
@@ -231,7 +231,7 @@ describe('witnesses', () => {
     expect(verify(regtest, 'regtest', bytes)).toMatchObject({ code: 'block_corrupt' });
   });
 
-  test('that nothing commits to are refused', () => {
+  test('without a commitment are refused', () => {
     const block = remine(withTransactions(regtest.bytes, [withoutCommitment(whole[0]!), ...whole.slice(1)]));
     expect(verify(block, 'regtest')).toMatchObject({
       code: 'block_corrupt',
@@ -239,10 +239,10 @@ describe('witnesses', () => {
     });
   });
 
-  test('are not asked for below the height of the rule, though the coinbase looks as if it committed to them', () => {
+  test('are not required below the height of the rule, even if the coinbase looks like a commitment', () => {
     const block = remine(withTransactions(regtest.bytes, whole.map(strip)));
     expect(verify(block, 'regtest').ok).toBe(false);
-    // as above, where the network had no such rule yet: only the proof of work is in the way
+    // as above, on a network without such a rule yet: only the proof of work is in the way
     expect(
       verifyBlock(block.bytes, { ...block, height: asHeight(834_623), network: 'testnet3' }),
     ).toMatchObject({
@@ -250,7 +250,7 @@ describe('witnesses', () => {
     });
   });
 
-  test('of a transaction that has a marker and none are refused', () => {
+  test('of a transaction with a marker but no witness are refused', () => {
     const bare = strip(whole[1]!);
     const marked = Buffer.concat([
       bare.subarray(0, 4),

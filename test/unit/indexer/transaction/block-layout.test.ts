@@ -12,7 +12,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** What @scure/btc-signer decodes, as far as it is compared. */
+/** Compared fields of a transaction decoded by @scure/btc-signer. */
 interface ScureTransaction {
   readonly version: number;
   readonly lockTime: number;
@@ -133,7 +133,7 @@ describe('the structure of a transaction', () => {
     );
   });
 
-  test('tells a transaction without inputs from one with a marker', () => {
+  test('distinguishes a transaction without inputs from one with a marker', () => {
     const empty = Buffer.from(`02000000${'0000'}00000000`, 'hex');
     expect(new BlockLayout().readTransaction(empty, 0)).toBe(empty.length);
     expect(RawTransactions.one(empty)).toMatchObject({ inputs: [], outputs: [], lockTime: 0 });
@@ -141,7 +141,7 @@ describe('the structure of a transaction', () => {
     expect(() => RawTransactions.one(unknownFlag)).toThrow('unknown flag');
   });
 
-  test('keeps where a marker stands without a witness, which Bitcoin Core refuses', () => {
+  test('records a marker without a witness, which Bitcoin Core refuses', () => {
     const body = `01${'11'.repeat(36)}00ffffffff01${'00'.repeat(8)}00`;
     const bytes = Buffer.from(`020000000001${body}00${'00000000'}`, 'hex');
     const layout = new BlockLayout();

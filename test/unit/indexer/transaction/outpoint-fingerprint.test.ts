@@ -16,7 +16,7 @@ function of(outpoint: Uint8Array, at = 0, ofKey = key): string {
 }
 
 describe('fingerprints of outpoints', () => {
-  test('are unsigned, the same wherever the outpoint stands, and others under another key', () => {
+  test('are unsigned, the same at any place of the outpoint, and others under another key', () => {
     const other = expandFingerprintKey(new Uint8Array(32).fill(8));
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 36, maxLength: 36 }), fc.nat(9), (outpoint, before) => {
@@ -55,7 +55,7 @@ describe('fingerprints of outpoints', () => {
     expect(Math.max(...buckets)).toBeLessThan(1200);
   });
 
-  test('want a key of 32 bytes', () => {
+  test('need a key of 32 bytes', () => {
     expect(() => expandFingerprintKey(new Uint8Array(31))).toThrow(RangeError);
   });
 });

@@ -22,7 +22,7 @@ function poolOf(buffers: BufferPool, threads: number): ParsePool {
   return pool;
 }
 
-/** Counts what a buffer pool has given out and not got back. */
+/** A buffer pool that counts buffers that were taken and not returned. */
 function countedBuffers(): BufferPool & { readonly taken: Set<number>; out: number } {
   const buffers = createBufferPool();
   const counted = {
@@ -71,7 +71,7 @@ describe('the pool of workers', () => {
     }
   });
 
-  test.each([1, 2, 3])('with %i threads gives blocks in order, and buffers go round', async (threads) => {
+  test.each([1, 2, 3])('with %i threads gives blocks in order, and buffers are reused', async (threads) => {
     const source = await openFolderSource(regtest);
     const refs = await source.refs();
     const buffers = countedBuffers();
@@ -86,7 +86,7 @@ describe('the pool of workers', () => {
     expect(buffers.out).toBe(0);
   });
 
-  test('reads ahead of what is taken, but only so far', async () => {
+  test('reads ahead of the taken blocks, up to a bound', async () => {
     const source = await openFolderSource(regtest);
     const refs = (await source.refs()).slice(0, 60);
     let read = 0;
@@ -110,7 +110,7 @@ describe('the pool of workers', () => {
     expect(read).toBe(refs.length);
   });
 
-  test('gives what is before a block that is refused, then its error', async () => {
+  test('gives the blocks before a refused one, then its error', async () => {
     const source = await openFolderSource(regtest);
     const refs = (await source.refs()).slice(0, 20);
     const bad = refs[12] as BlockRef;
@@ -131,7 +131,7 @@ describe('the pool of workers', () => {
     expect(seen.map(({ ref }) => ref.height)).toEqual(refs.slice(0, 12).map(({ height }) => height));
   });
 
-  test('checks nothing of a source that is trusted', async () => {
+  test('checks nothing of a trusted source', async () => {
     const source = await openFolderSource(regtest);
     const refs = (await source.refs()).slice(5, 6);
     const trusted: BlockSource = {
@@ -150,7 +150,7 @@ describe('the pool of workers', () => {
     expect(seen).toEqual([last(refs).height]);
   });
 
-  test('ends with the signal, and leaves nothing under way', async () => {
+  test('ends with the signal, and leaves no work unfinished', async () => {
     const source = await openFolderSource(regtest);
     const controller = new AbortController();
     let underWay = 0;
@@ -235,7 +235,7 @@ describe('the pool of buffers', () => {
     expect(buffers.take(70_000)).not.toBe(first);
   });
 
-  test('keeps no more than it may, and nothing that was not its own', () => {
+  test('keeps no more than its bound, and no foreign buffer', () => {
     const buffers = createBufferPool();
     const large = Array.from({ length: 20 }, () => buffers.take(4_000_000));
     for (const buffer of large) buffers.give(buffer);

@@ -98,7 +98,7 @@ describe('the registry of contents', () => {
     },
   );
 
-  test('asks about nothing while it holds everything that there is', () => {
+  test('asks nothing while it holds all rows', () => {
     const model = new Model(1 << 14);
     for (let batch = 0; batch < 20; batch++) {
       model.begin(Array.from({ length: 100 }, (_, index) => [batch * 50 + index, 0] as const));
@@ -108,7 +108,7 @@ describe('the registry of contents', () => {
     expect(model.committed.size).toBe(1050);
   });
 
-  test('grows with what it learns, and asks about nothing until it has its full size', () => {
+  test('grows as it learns, and asks nothing until it has its full size', () => {
     fc.assert(
       fc.property(fc.array(fc.array(content, { maxLength: 100 }), { maxLength: 20 }), (batches) => {
         const model = new Model(1 << 14, 8);
@@ -139,7 +139,7 @@ describe('the registry of contents', () => {
     }
   });
 
-  test('asks about what it had to drop, and hardly ever about what never was', () => {
+  test('asks about rows that it had to drop, and hardly ever about unknown ones', () => {
     const model = new Model(64);
     model.begin(Array.from({ length: 2000 }, (_, index) => [index, 0] as const));
     model.commit();

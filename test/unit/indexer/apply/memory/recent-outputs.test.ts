@@ -39,7 +39,7 @@ function made(height: number, outputs: readonly number[], tracked: TrackedOutput
   return held;
 }
 
-/** What is known of an output, as a table of its own. */
+/** Known rows of an output, as a table of their own. */
 function found(recent: RecentOutputs, output: number): HeldOutputs {
   const rows = new HeldOutputs();
   expect(recent.find(rows, output, 0, outpoint(output), 0)).toBe(rows.size > 0);
@@ -48,7 +48,7 @@ function found(recent: RecentOutputs, output: number): HeldOutputs {
 
 const knows = (recent: RecentOutputs, output: number): boolean => found(recent, output).size > 0;
 
-/** All that a table knows of an output. */
+/** Known rows of an output in a table. */
 function rowsOf(table: HeldOutputs, output: number): unknown[] {
   const rows: unknown[] = [];
   for (let row = table.first(output, 0); row >= 0; row = table.next(row)) {
@@ -62,7 +62,7 @@ function rowsOf(table: HeldOutputs, output: number): unknown[] {
 const byOffset = (a: { satOffset: number }, b: { satOffset: number }): number => a.satOffset - b.satOffset;
 
 describe('recent outputs', () => {
-  test('are known with all that the ledger must know, once for each inscription', async () => {
+  test('are known with all that the ledger needs, once for each inscription', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs();
     await recent.learn(made(5, [1, 2], tracked, 2), tracked);
@@ -81,7 +81,7 @@ describe('recent outputs', () => {
     );
   });
 
-  test('drop what the batch itself spent when they make room', async () => {
+  test('drop outputs that the batch itself spent when they make room', async () => {
     const tracked = new TrackedOutputs();
     const batch = made(5, [1, 2], tracked);
     tracked.remove(1, 0);
@@ -108,7 +108,7 @@ describe('recent outputs', () => {
     );
   });
 
-  test('make room by what was spent, then by the oldest parts', async () => {
+  test('make room by dropping spent outputs, then the oldest parts', async () => {
     const tracked = new TrackedOutputs();
     // parts of two rows, or of one block
     const recent = new RecentOutputs(16);
@@ -126,7 +126,7 @@ describe('recent outputs', () => {
     expect(recent.size).toBe(13);
   });
 
-  test('make room in pieces: others have their turn, and find what is unspent and not the oldest', async () => {
+  test('make room in pieces: other tasks run meanwhile, and find unspent newer outputs', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs(40_000);
     const many = Array.from({ length: 40_000 }, (_, output) => output);
@@ -170,7 +170,7 @@ describe('recent outputs', () => {
             for (let index = 0; index < spentOne.rows.length; index++) tracked.remove(spentOne.output, 0);
           }
           expect(recent.size).toBeLessThanOrEqual(Math.max(rowsMax, rowsMax * 0.75 + batch.size));
-          // whatever is unspent and unknown is older than all that is unspent and known
+          // all unknown unspent outputs are older than all known ones
           const unspent = all.filter(({ isSpent }) => !isSpent);
           const known = unspent.map(({ output }) => rowsOf(found(recent, output), output));
           const firstKnown = known.findIndex(({ length }) => length > 0);
@@ -183,7 +183,7 @@ describe('recent outputs', () => {
     );
   });
 
-  test('are none after blocks were taken back, and none any more after the load', async () => {
+  test('are empty after blocks were taken back, and stay empty after the load', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs();
     await recent.learn(made(5, [1], tracked), tracked);

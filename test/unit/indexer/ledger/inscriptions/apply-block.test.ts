@@ -54,7 +54,7 @@ describe('a reveal', () => {
     expect(satpoint(chain, reveal.id())).toBe(reveal.at(1, 0));
   });
 
-  test('in another input is cursed, and stands where that input begins', () => {
+  test('in another input is cursed, and is placed where that input begins', () => {
     const chain = new LedgerChain();
     const coins = [chain.coin(700), chain.coin(1000)];
     const reveal = chain.transaction(coins, [{ value: 500 }, { value: 1200 }], [null, plain]);
@@ -64,7 +64,7 @@ describe('a reveal', () => {
     expect(charms(chain, reveal.id())).toEqual(['cursed']);
   });
 
-  test('of two envelopes in one input makes a second one, cursed and a reinscription, and shares the fee', () => {
+  test('with two envelopes in one input makes a second inscription, cursed and a reinscription, with a shared fee', () => {
     const chain = new LedgerChain();
     const twice = Buffer.concat([plain, plain]);
     const reveal = chain.transaction([chain.coin(1000)], [{ value: 899 }], [twice]);
@@ -74,7 +74,7 @@ describe('a reveal', () => {
     expect(charms(chain, reveal.id(1))).toEqual(['reinscription', 'cursed']);
   });
 
-  test('from the jubilee on is vindicated where it was cursed, with a number as all others', () => {
+  test('from the jubilee on is vindicated instead of cursed, with a number like all others', () => {
     for (const [height, expected] of [
       [jubilee - 1, { number: -1, charms: ['cursed'] }],
       [jubilee, { number: 0, charms: ['vindicated'] }],
@@ -98,7 +98,7 @@ describe('a reveal', () => {
     expect(satpoint(chain, reveal.id(0))).toBe(reveal.at(0, 900));
   });
 
-  test('below the first inscription height is none', () => {
+  test('below the first inscription height is not an inscription', () => {
     const { firstInscriptionHeight } = networks.signet;
     const chain = new LedgerChain({ network: networks.signet, height: firstInscriptionHeight - 1 });
     chain.transaction([chain.coin(1000)], [{ value: 1000 }], [plain]);
@@ -111,7 +111,7 @@ describe('a reveal', () => {
   });
 });
 
-/** A chain of which all is known from `height` on. */
+/** A completely known chain from `height` on. */
 function knownFrom(height: number): LedgerChain {
   const zero = { sequence: 0, blessed: 0, cursed: 0, unbound: 0, lostSats: 0 };
   const chain = new LedgerChain({ height, start: zero });
@@ -132,7 +132,7 @@ describe('a pointer', () => {
     expect(find(chain.store, reveal.id()).curse).toBe(6);
   });
 
-  test('beyond the outputs counts as none, and curses all the same', () => {
+  test('beyond the outputs is ignored, but curses all the same', () => {
     const chain = new LedgerChain();
     const reveal = chain.transaction([chain.coin(1000)], [{ value: 900 }], [envelope(pointer(900))]);
     chain.finishBlock();
@@ -151,7 +151,7 @@ describe('a pointer', () => {
     expect(charms(chain, reveal.id())).toEqual(['reinscription', 'cursed']);
   });
 
-  test('to a sat of a later input does not see what is there', () => {
+  test('to a sat of a later input does not see the inscriptions there', () => {
     const { chain, coin, id } = inscribed();
     const reveal = chain.transaction(
       [chain.coin(500), coin],
@@ -165,7 +165,7 @@ describe('a pointer', () => {
 });
 
 describe('an unbound inscription', () => {
-  test('comes from an input without value, and counts on', () => {
+  test('comes from an input without value, and continues the count', () => {
     const chain = new LedgerChain();
     const first = chain.transaction([chain.coin(0), chain.coin(1000)], [{ value: 1000 }], [plain, null]);
     const second = chain.transaction([chain.coin(0), chain.coin(1000)], [{ value: 1000 }], [plain, null]);
@@ -190,7 +190,7 @@ describe('an unbound inscription', () => {
     expect(find(chain.store, reveal.id()).curse).toBe(1);
   });
 
-  test('is marked burned where it would have been', () => {
+  test('is marked burned by the place where it would have been', () => {
     const chain = new LedgerChain();
     const reveal = chain.transaction(
       [chain.coin(0), chain.coin(1000)],
@@ -203,7 +203,7 @@ describe('an unbound inscription', () => {
 });
 
 describe('a reinscription', () => {
-  test('on an ordinary inscription is cursed', () => {
+  test('of an ordinary inscription is cursed', () => {
     const { chain, coin } = inscribed();
     const again = chain.transaction([coin], [{ value: 10_000 }], [plain]);
     chain.finishBlock();
@@ -211,7 +211,7 @@ describe('a reinscription', () => {
     expect(charms(chain, again.id())).toEqual(['reinscription', 'cursed']);
   });
 
-  test('on one that was cursed is not, and a third one is', () => {
+  test('of a cursed one is not, but a third one is', () => {
     const chain = new LedgerChain();
     const cursed = chain.transaction([chain.coin(1000)], [{ value: 1000 }], [envelope(pointer(0))]);
     chain.finishBlock();
@@ -233,7 +233,7 @@ describe('a reinscription', () => {
     expect(satpoint(chain, first.id())).toBe(second.at(0, 0));
   });
 
-  test('on another sat of the same output is none', () => {
+  test('on another sat of the same output is not one', () => {
     const { chain, coin } = inscribed();
     const moved = chain.transaction([chain.coin(50), coin], [{ value: 10_050 }]);
     chain.finishBlock();
@@ -256,7 +256,7 @@ describe('a transfer', () => {
     ]);
   });
 
-  test('happens as often as it does within one block, each place kept', () => {
+  test('may happen several times in one block, each place kept', () => {
     const chain = new LedgerChain();
     const reveal = chain.transaction([chain.coin(1000)], [{ value: 1000 }], [plain]);
     const once = chain.transaction([reveal.coins[0]!], [{ value: 1000 }]);
@@ -285,7 +285,7 @@ describe('a transfer', () => {
     expect(charms(chain, id)).toEqual(['burned']);
   });
 
-  test('hashes nothing and writes nothing where no inscription is', () => {
+  test('hashes and writes nothing without inscriptions', () => {
     const { chain } = inscribed();
     chain.transaction([chain.coin(5000)], [{ value: 5000 }]);
     const { result } = chain.finishBlock();
@@ -294,7 +294,7 @@ describe('a transfer', () => {
 });
 
 describe('an inscription that is spent as fee', () => {
-  test('goes to the coinbase, behind the subsidy and the fees before it', () => {
+  test('goes to the coinbase, after the subsidy and the fees before it', () => {
     const { chain, coin, id } = inscribed();
     chain.transaction([chain.coin(1000)], [{ value: 930 }]);
     chain.transaction([chain.coin(200), coin], [{ value: 150 }]);
@@ -302,7 +302,7 @@ describe('an inscription that is spent as fee', () => {
     expect(satpoint(chain, id)).toBe(coinbase.at(1, 70 + 50));
   });
 
-  test('gets its number last when it is new, and its own reveal is not where it is', () => {
+  test('gets its number last if it is new, and is not in its own reveal', () => {
     const chain = new LedgerChain();
     const fee = chain.transaction([chain.coin(1000)], [{ value: 0 }], [plain]);
     const other = chain.transaction([chain.coin(1000)], [{ value: 1000 }], [plain]);
@@ -313,7 +313,7 @@ describe('an inscription that is spent as fee', () => {
     expect(find(chain.store, fee.id()).locations.map(({ step }) => step)).toEqual([3]);
   });
 
-  test('is lost where the coinbase does not claim it; every lost sat counts', () => {
+  test('is lost if the coinbase does not claim it; every lost sat counts', () => {
     const chain = new LedgerChain();
     chain.finishBlock([{ value: subsidy - 7 }]);
     const reveal = chain.transaction([chain.coin(1000)], [{ value: 0 }], [plain]);
@@ -323,7 +323,7 @@ describe('an inscription that is spent as fee', () => {
     expect(chain.store.counters.lostSats).toBe(7 + 3 + 1000);
   });
 
-  test('and is lost later, shows the charm by its place alone', () => {
+  test('that is lost later shows the charm by its place alone', () => {
     const { chain, coin, id } = inscribed();
     chain.transaction([coin], [{ value: 0 }]);
     chain.finishBlock([{ value: 0 }]);
@@ -331,7 +331,7 @@ describe('an inscription that is spent as fee', () => {
     expect(charms(chain, id)).toEqual(['lost']);
   });
 
-  test('moves on from the coinbase in a later block', () => {
+  test('moves from the coinbase in a later block', () => {
     const { chain, coin, id } = inscribed();
     chain.transaction([chain.coin(10), coin], [{ value: 10 }]);
     const { coinbase } = chain.finishBlock([{ value: subsidy + 10_000 }]);
@@ -342,7 +342,7 @@ describe('an inscription that is spent as fee', () => {
     expect(chain.store.tracked.size).toBe(1);
   });
 
-  test('is refused where the coinbase takes more than there is', () => {
+  test('is refused if the coinbase takes more than there is', () => {
     const chain = new LedgerChain();
     expect(() => chain.finishBlock([{ value: subsidy + 1 }])).toThrow(
       expect.objectContaining({ code: 'spent_outputs_mismatch' }),
@@ -363,7 +363,7 @@ describe('claimed parents', () => {
   const elsewhere = `${'77'.repeat(32)}i0`;
   const keys = (chain: LedgerChain, id: string): readonly number[] | null => find(chain.store, id).parents;
 
-  test('hold where an input carries them', () => {
+  test('are valid if an input holds them', () => {
     const { chain, id, coin } = inscribed();
     const child = chain.transaction(
       [coin, chain.coin(500)],
@@ -374,7 +374,7 @@ describe('claimed parents', () => {
     expect(keys(chain, child.id())).toEqual([0]);
   });
 
-  test('do not hold where no input carries them', () => {
+  test('are invalid if no input holds them', () => {
     const { chain, id } = inscribed();
     const child = chain.transaction([chain.coin(500)], [{ value: 500 }], [envelope(parent(id))]);
     chain.finishBlock();
@@ -396,10 +396,10 @@ describe('claimed parents', () => {
 });
 
 describe('claimed parents of the same transaction', () => {
-  test('hold where they are written before', () => {
+  test('are valid if they are written before', () => {
     const chain = new LedgerChain();
     const coins = [chain.coin(500), chain.coin(500)];
-    // a witness is no part of a txid, so that nothing but honesty keeps an envelope from naming its own
+    // the witness is not part of the txid, so an envelope can name its own transaction
     const { id } = new LedgerChain().transaction(coins, [{ value: 1000 }]);
     chain.transaction(
       coins,
@@ -412,15 +412,15 @@ describe('claimed parents of the same transaction', () => {
   });
 });
 
-describe('a block that is inconsistent', () => {
-  test('ends the process where a held inscription is of none of its inputs', () => {
+describe('an inconsistent block', () => {
+  test('ends the process if no input spends a held inscription', () => {
     const { chain, coin } = inscribed();
     const { held } = heldBeyond(chain, coin);
     expect(held).toThrow(/every held inscription is taken by its input/u);
   });
 });
 
-/** A store that says of an inscription that input 99 spends it. */
+/** A store that reports input 99 as the spender of an inscription. */
 function heldBeyond(chain: LedgerChain, coin: Coin): { held: () => void } {
   const { store } = chain;
   const held = store.held.bind(store);

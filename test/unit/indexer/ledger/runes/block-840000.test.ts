@@ -16,7 +16,7 @@ import { blockOf, push, transaction } from '#test/unit/indexer/parse/synthetic-b
 
 type Reason = 'NameAlreadyTaken' | 'CommitmentNotFound' | 'ReservedRuneName';
 
-/** The summary of a block whose bytes are not there (test/fixtures/runes/ORIGIN.md). */
+/** The summary of a block without its bytes (test/fixtures/runes/ORIGIN.md). */
 interface Summary {
   readonly height: number;
   readonly hash: string;
@@ -45,7 +45,7 @@ test('the header is that of the block', () => {
 });
 
 describe('the names of the first block with runes', () => {
-  test('are read and written alike, unlocked, and each there once', () => {
+  test('are read and written alike, unlocked and distinct', () => {
     const runes = summary.names.map(runeOf);
     expect(runes.map(formatSpacedRune)).toEqual(summary.names);
     expect(new Set(runes.map(({ rune }) => rune)).size).toBe(runes.length);
@@ -64,7 +64,7 @@ describe('the names of the first block with runes', () => {
   });
 });
 
-/** A transaction of the made block: its bytes, and the scripts that it spends. */
+/** Makes a transaction of the block: its bytes, and the scripts that it spends. */
 let serial = 0;
 function spending(script: Uint8Array, leaf: readonly number[]): Buffer {
   const outpoint = Buffer.alloc(36);

@@ -4,7 +4,7 @@ import { push } from '#test/unit/indexer/parse/synthetic-block.ts';
 import { commits } from './committing.ts';
 
 describe('the name A, whose number is 0', () => {
-  test('has a commitment of no bytes', () => {
+  test('has a commitment of zero bytes', () => {
     expect(runeCommitment(parseRune('A')!)).toEqual(new Uint8Array());
     expect(runeCommitment(parseRune('B')!)).toEqual(Uint8Array.of(1));
   });

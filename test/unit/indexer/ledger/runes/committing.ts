@@ -14,12 +14,12 @@ const outputsEndFromEnd = (witness: readonly Uint8Array[]): number =>
   );
 
 interface Spend {
-  /** Script of the output that is spent. */
+  /** Script of the spent output. */
   readonly spent?: Uint8Array;
   readonly isRecent?: boolean;
 }
 
-/** Whether a transaction with one input commits to a name, where its leaf script is this. */
+/** Whether a transaction with one input and this leaf script commits to a name. */
 export function commits(
   name: string,
   leaf: Uint8Array,

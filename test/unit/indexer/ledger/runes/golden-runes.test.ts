@@ -11,7 +11,7 @@ import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/cha
 import { RuneStore, shownOutpoint } from '#test/support/chain/runes/rune-store.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 
-/** The store at a tip, fed in batches of that many blocks. */
+/** The store at a tip, fed in batches of the given number of blocks. */
 function replay(golden: GoldenChain, tip: GoldenTip, batch = 1): RuneStore {
   const store = new RuneStore(networks[golden.chain.network]);
   const blocks = tip.headers.map((header) => golden.block(header));
@@ -91,7 +91,7 @@ describe.each(goldenChainNames)('%s', (name) => {
       golden.runeAnswers(tip, `${question}.ndjson`).map((line) => exactJson(line) as Recorded);
     const tipHeight = tip.headers.at(-1)!.height;
 
-    test('every rune is as ord has it', () => {
+    test('every rune is as in ord', () => {
       const inscriptions = golden.inscriptions(tip);
       const ours = store.runes.map((entry) => {
         const parent = `${displayHash(entry.etching)}i0`;
@@ -114,12 +114,12 @@ describe.each(goldenChainNames)('%s', (name) => {
         .map((entry) => [`${entry.block}:${entry.tx}`, entryOf(store, entry)])
         .toReversed();
       const pages = recorded('runes').sort((a, b) => Number(a.key) - Number(b.key));
-      // the last entry of a full page comes again as the first of the next
+      // the last entry of a full page is repeated as the first of the next
       const ords = pages.flatMap(({ value }) => (value['entries'] as unknown[]).slice(0, 50));
       expect(ours).toEqual(ords);
     });
 
-    test('every output has the balances that ord gives it', () => {
+    test('every output has the balances of ord', () => {
       const piles = pilesByOutput(store);
       for (const question of ['output', 'output-empty']) {
         if (!golden.hasAnswers(tip, question)) continue;

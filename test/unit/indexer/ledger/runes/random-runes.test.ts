@@ -7,7 +7,7 @@ import { RuneModel } from '#test/support/chain/runes/rune-model.ts';
 import { RuneStore, shownOutpoint } from '#test/support/chain/runes/rune-store.ts';
 import { namedRuns, propertyBounds } from '#test/support/property-runs.ts';
 
-/** The lowest free name of regtest, from the vectors of ord: within the first step names of 12 letters. */
+/** The lowest free name of regtest, from the vectors of ord: names of 12 letters within the first step. */
 function minimum(height: number): bigint {
   const [first, last] = [99246114928149462n, 3817158266467286n];
   return first - ((first - last) * BigInt(height + 1)) / 17500n;
@@ -18,7 +18,7 @@ const byText = ([a]: [string, string[]], [b]: [string, string[]]): number => (a 
 const big = (value: U128 | number | null | undefined): bigint | null =>
   value == null ? null : BigInt(value);
 
-/** All that the ledger's rows say, in the words of the model. */
+/** All rows of the ledger, in the words of the model. */
 function rowsOf(store: RuneStore) {
   const idOf = (key: number): string => `${store.runes[key]!.block}:${store.runes[key]!.tx}`;
   return {
@@ -76,7 +76,7 @@ function stateOf({ runes, held }: RuneModel['state']) {
   };
 }
 
-/** Of every rune: what was minted and the premine are held or burned. */
+/** Asserts for every rune that its mints and premine are held or burned. */
 function expectConserved(store: RuneStore): void {
   const held = new Map<number, bigint>();
   for (const balances of store.unspent().values())
@@ -119,14 +119,14 @@ test('on random chains the ledger agrees with a model of the rules, after each b
       seen.mints += store.mints.length;
       seen.burned += store.burned.length;
     }),
-    // docs/adr/0033-runes.md tells the number of the long run
+    // docs/adr/0033-runes.md has the number of the long run
     { numRuns: namedRuns(250, 5000) },
   );
-  // the chains are worth something
+  // the chains are rich enough
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(15);
 });
 
-test('a batch of blocks gives what the same blocks give one by one', () => {
+test('a batch of blocks gives the same as its blocks one by one', () => {
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 2, max: 14 }), (seed, size) => {
       const chain = new RuneChain(`batches ${seed}`, minimum);

@@ -24,7 +24,7 @@ const one = (tx: MovingTransaction): ClassifiedMove => {
 };
 
 describe('a pair', () => {
-  test('of openordex is a sale for what it pays', () => {
+  test('of openordex is a sale for the sats that it pays', () => {
     const { class: of, sold } = one(openordex());
     expect(of).toBe('sale');
     expect(sold).toEqual({
@@ -42,7 +42,7 @@ describe('a pair', () => {
     });
   });
 
-  test.each([pairType, 0x03])('behind two dummies, signed with %i, returns the postage', (sighash) => {
+  test.each([pairType, 0x03])('after two dummies, signed with %i, returns the postage', (sighash) => {
     expect(one(twoDummies(input(tap('a'), 10_000, schnorr(sighash))))).toMatchObject({
       class: 'sale',
       sold: {
@@ -57,7 +57,7 @@ describe('a pair', () => {
     });
   });
 
-  test('of ECDSA is one too, and a Schnorr look-alike of such a script is none', () => {
+  test('of ECDSA is one too, but not a Schnorr look-alike of such a script', () => {
     expect(one(twoDummies(input(wpkh('a'), 10_000, ecdsa(pairType))))).toMatchObject({
       class: 'sale',
       sold: { maker: wpkh('a') },
@@ -67,12 +67,12 @@ describe('a pair', () => {
     });
   });
 
-  test('pays another address than the seller sold from', () => {
+  test('may pay another address than the seller’s', () => {
     const sale = twoDummies(input(tap('a'), 10_000, schnorr(pairType)), output(wpkh('z'), 59_500));
     expect(one(sale)).toMatchObject({ class: 'sale', sold: { maker: tap('a'), isWash: false } });
   });
 
-  test('among several signatures makes who is paid the maker', () => {
+  test('among several signatures makes the paid address the maker', () => {
     const locked = twoDummies(input(tap('l'), 10_000, schnorr(0), schnorr(pairType)));
     expect(one(locked)).toMatchObject({
       class: 'sale',
@@ -92,7 +92,7 @@ describe('a pair', () => {
     });
   });
 
-  test('each of a bulk purchase has its own price', () => {
+  test('of a bulk purchase has its own price', () => {
     const sellers = ['a', 'c', 'd'];
     const tx: MovingTransaction = {
       inputs: [
@@ -125,7 +125,7 @@ describe('a pair', () => {
     expect(one(tx)).toMatchObject({ class: 'transfer', sold: null });
   });
 
-  test('that carries the item itself, or pays who gets it, is no sale', () => {
+  test('that carries the item itself, or pays its receiver, is not a sale', () => {
     const home = { ...openordex(), moves: [move(1, 1)] };
     expect(one(home)).toMatchObject({ class: 'self-transfer' });
     const toTaker = openordex();
@@ -133,12 +133,12 @@ describe('a pair', () => {
     expect(one({ ...toTaker, outputs })).toMatchObject({ class: 'transfer', sold: null });
   });
 
-  test('that the sats of the holder alone pay is no sale', () => {
+  test('that only the holder’s sats pay is not a sale', () => {
     const inputs = openordex().inputs.map((coin, at) => (at === 1 ? coin : input(tap('a'), coin.value)));
     expect(one({ ...openordex(), inputs })).toMatchObject({ class: 'transfer' });
   });
 
-  test('with maker and taker in one is a sale that is flagged', () => {
+  test('with one maker and taker is a flagged sale', () => {
     const outputs = openordex().outputs.map((coin) =>
       coin.value === 10_600 ? output(tap('a'), 10_600) : coin,
     );
@@ -151,7 +151,7 @@ describe('a pair', () => {
   test.each([
     ['the address that is paid', 'z'],
     ['the address of the item', 'a'],
-  ])('that coins of %s pay for alone is a sale that is flagged', (_, payer) => {
+  ])('that only coins of %s pay for is a flagged sale', (_, payer) => {
     const { inputs, ...bought } = twoDummies(
       input(tap('a'), 10_000, schnorr(pairType)),
       output(wpkh('z'), 59_500),
@@ -164,14 +164,14 @@ describe('a pair', () => {
     });
   });
 
-  test('has no taker where the item goes into the fee', () => {
+  test('has no taker if the item goes into the fee', () => {
     expect(one({ ...openordex(), moves: [move(1, null)] })).toMatchObject({
       class: 'sale',
       sold: { taker: null },
     });
   });
 
-  test('of a bundle is divided, and the sums hold', () => {
+  test('of a bundle is divided, and the sums are right', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 40 }), (items, value) => {
         const base = openordex();
@@ -209,11 +209,11 @@ describe('an output to the holder that all have signed', () => {
     });
   });
 
-  test('is a sale where others may add inputs', () => {
+  test('is a sale if others may add inputs', () => {
     expect(one(ordOffer(0x81))).toMatchObject({ class: 'sale', sold: { sighash: 0x81, price: 50_000 } });
   });
 
-  test('is an offer in any layout that who gets the item pays', () => {
+  test('is an offer in any layout if the receiver of the item pays', () => {
     const tx: MovingTransaction = {
       inputs: [input(tap('b'), 80_000), input(wpkh('a'), 546), input(tap('b'), 10_000)],
       outputs: [output(wpkh('a'), 30_000), output(tap('b'), 546), output(tap('b'), 59_000)],
@@ -235,7 +235,7 @@ describe('an output to the holder that all have signed', () => {
     },
   );
 
-  test('is change where the holder pays', () => {
+  test('is change if the holder pays', () => {
     const tx: MovingTransaction = {
       inputs: [input(tap('a'), 10_000), input(tap('a'), 50_000)],
       outputs: [output(tap('b'), 10_000), output(tap('a'), 49_000)],
@@ -285,7 +285,7 @@ describe('other moves', () => {
     expect(one(tx)).toMatchObject({ class: 'other' });
   });
 
-  test('of a consolidation and a deposit of thirty are no sales', () => {
+  test('of a consolidation and a deposit of thirty are not sales', () => {
     const inputs = Array.from({ length: 30 }, () => input(tap('a'), 546));
     const consolidated: MovingTransaction = {
       inputs,
@@ -299,7 +299,7 @@ describe('other moves', () => {
     expect(new Set(classifyMoves(deposited).map(({ class: of }) => of))).toEqual(new Set(['transfer']));
   });
 
-  test('of a round of equal outputs are no sales', () => {
+  test('of a round of equal outputs are not sales', () => {
     const owners = ['a', 'b', 'c', 'd'];
     const tx: MovingTransaction = {
       inputs: owners.map((owner) => input(tap(owner), 100_000)),
@@ -322,7 +322,7 @@ const anySignature = fc.record({
   sighash: fc.constantFrom(0, 1, 2, 3, 0x81, 0x82, 0x83, 0xff),
 });
 
-test('any transaction has classes, and a sale is paid by an output that exists', () => {
+test('any transaction has classes, and a sale is paid by an existing output', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(anyCoin, fc.array(anySignature, { maxLength: 3 })), { minLength: 1, maxLength: 5 }),
@@ -340,7 +340,7 @@ test('any transaction has classes, and a sale is paid by an output that exists',
         const classified = classifyMoves({ inputs, outputs, moves });
         expect(classified.map((each) => each.move)).toEqual(moves);
         const hasSold = classified.some(({ sold }) => sold !== null);
-        // what is passed over without a look has sold nothing
+        // a skipped transaction has sold nothing
         if (hasSold) expect(maySell(inputs, outputs, [...places.keys()])).toBe(true);
         for (const { class: of, sold } of classified) {
           expect(of === 'sale' || of === 'offer').toBe(sold !== null);
@@ -366,7 +366,7 @@ test.each([
     [input(tap('a'), 10_000), input(wpkh('p'), 5_000)],
     [output(tap('b'), 10_000), output(wpkh('p'), 4_000)],
   ],
-])('a transfer %s is passed over', (_, inputs, outputs) => {
+])('a transfer %s is skipped', (_, inputs, outputs) => {
   expect(maySell(inputs, outputs, [0])).toBe(false);
   expect(one({ inputs, outputs, moves: [move(0, 0)] }).sold).toBeNull();
 });

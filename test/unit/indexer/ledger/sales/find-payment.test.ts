@@ -71,7 +71,7 @@ describe('a listing that is signed with ALL|ANYONECANPAY', () => {
     ['P2WPKH', wpkh('a')],
     ['P2SH-P2WPKH', p2sh('a')],
     ['P2PKH', pkh('a')],
-  ])('is sold where the output of its index pays the seller, %s', (_, seller) => {
+  ])('is sold if the output of its index pays the seller, %s', (_, seller) => {
     expect(one(twoDummies(listing(seller), output(seller, 59_500)))).toEqual({
       move: expect.anything() as unknown,
       class: 'sale',
@@ -98,7 +98,7 @@ describe('a listing that is signed with ALL|ANYONECANPAY', () => {
     expect(maySell(inputs, outputs, [2])).toBe(true);
   });
 
-  test('of several keys is sold by who is paid', () => {
+  test('of several keys is sold by the paid one', () => {
     const locked = input(tap('l'), 10_000, schnorr(0), schnorr(0x81));
     expect(one(twoDummies(locked))).toMatchObject({
       class: 'sale',
@@ -107,11 +107,11 @@ describe('a listing that is signed with ALL|ANYONECANPAY', () => {
   });
 
   test.each([
-    ['pays a coin that pays: change', wpkh('p'), 59_500, 'holder-not-paid'],
-    ['pays the one who gets the item', tap('b'), 59_500, 'holder-not-paid'],
+    ['pays the owner of a coin that pays: change', wpkh('p'), 59_500, 'holder-not-paid'],
+    ['pays the receiver of the item', tap('b'), 59_500, 'holder-not-paid'],
     ['is not more than the item', wpkh('z'), 10_000, 'holder-not-paid'],
     ['gives the holder no more than before', tap('a'), 10_000, 'change'],
-  ])('is not sold where the output of its index %s', (_, payee, value, refusedBy) => {
+  ])('is not sold if the output of its index %s', (_, payee, value, refusedBy) => {
     expect(one(twoDummies(listing(tap('a')), output(payee, value)))).toMatchObject({
       class: 'transfer',
       sold: null,

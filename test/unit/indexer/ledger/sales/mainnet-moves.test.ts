@@ -15,7 +15,7 @@ interface Stored {
 /** A real transaction, as if one input held an inscription on its first sat. */
 type Moved = MarketTransaction & { readonly txid: string; readonly input: number };
 
-/** What the library reads, whose types lose it. */
+/** Fields that the library reads but its types lack. */
 interface Decoded {
   readonly inputs: readonly { readonly finalScriptSig: Uint8Array }[];
   readonly outputs: readonly { readonly amount: bigint; readonly script: Uint8Array }[];
@@ -48,7 +48,7 @@ const stored = brotliDecompressSync(
   .map((line) => JSON.parse(line) as Stored);
 const moves = stored.flatMap(movesOf);
 
-describe('the moves of real transactions, one input after the other', () => {
+describe('the moves of real transactions, one input at a time', () => {
   const classified = classifiedBlock(marketBlock(moves));
 
   test('are classes in which the index and an independent scanner agree', () => {
@@ -62,8 +62,8 @@ describe('the moves of real transactions, one input after the other', () => {
     expect(moves.length).toBeGreaterThan(100);
   });
 
-  // reveals, mints of runes and stamps: none of them has a buyer
-  test('are no sales', () => {
+  // reveals, mints of runes and stamps: without a buyer
+  test('are not sales', () => {
     const sold = moves.filter((_, place) =>
       (classified.get(place + 1) ?? []).some((move) => isSold(move.class)),
     );

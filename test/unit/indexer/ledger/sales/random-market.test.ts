@@ -10,7 +10,7 @@ import { scanMoves } from '#test/support/sales/sale-scanner.ts';
 
 const hexOf = (script: string): string => Buffer.from(script, 'latin1').toString('hex');
 
-/** What the rules of the index say, in the words of a label. */
+/** Verdict of the index in the words of a label. */
 function labelOf({ class: of, sold }: ClassifiedMove): MoveLabel {
   if (sold === null) return { class: of, ...nothing };
   const { price, grossPayout, maker, taker, feeOutput, isWash: wash } = sold;
@@ -34,7 +34,7 @@ function inBlocks(transactions: readonly MarketTransaction[]): MoveLabel[][] {
   for (let at = 0; at < transactions.length; at += perBlock) {
     const part = transactions.slice(at, at + perBlock);
     const classified = classifiedBlock(marketBlock(part));
-    // index 0 is the coinbase. What the index passes over it takes for no sale: the scanner must too
+    // index 0 is the coinbase. The index takes a skipped transaction for no sale: the scanner must too
     for (const [place, tx] of part.entries()) {
       const moves = classified.get(place + 1);
       labels.push(
@@ -45,7 +45,7 @@ function inBlocks(transactions: readonly MarketTransaction[]): MoveLabel[][] {
   return labels;
 }
 
-/** The first transactions about which two do not agree. */
+/** The first transactions about which two verdicts differ. */
 function differences(
   transactions: readonly MarketTransaction[],
   one: readonly (readonly MoveLabel[])[],
@@ -64,14 +64,14 @@ describe('of a random market of 10,000 transactions', () => {
   const transactions = Array.from({ length: count }, () => market.next());
   const said = inBlocks(transactions);
 
-  test('each move is what its maker says, and what the scanner finds', () => {
+  test('each move agrees with its maker and with the scanner', () => {
     expect(said).toHaveLength(count);
     const labels = transactions.map((tx) => tx.labels);
     expect(differences(transactions, said, labels)).toEqual([]);
     expect(differences(transactions, transactions.map(scanMoves), labels)).toEqual([]);
   });
 
-  test('each class and each kind has 200 and more', () => {
+  test('each class and each kind has at least 200', () => {
     const counts = new Map<string, number>();
     const add = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
     for (const { kind, labels } of transactions) {
@@ -83,7 +83,7 @@ describe('of a random market of 10,000 transactions', () => {
   });
 });
 
-/** A transaction with something changed that its maker did not mean. */
+/** A transaction with a change that its maker did not mean. */
 function tampered(tx: MarketTransaction, below: (bound: number) => number): MarketTransaction {
   const inputs = [...tx.inputs];
   const outputs = [...tx.outputs];
@@ -123,11 +123,11 @@ function tampered(tx: MarketTransaction, below: (bound: number) => number): Mark
   }
   const sats = (coins: readonly { readonly value: number }[]): number =>
     coins.reduce((sum, { value }) => sum + value, 0);
-  // a block has no transaction that gives more than it spends
+  // a block has no transaction that pays more than it spends
   return sats(outputs) > sats(inputs.map(({ spent }) => spent)) ? tx : { ...tx, inputs, outputs };
 }
 
-test('the scanner agrees about 10,000 that were tampered with, up to three times', {
+test('the scanner agrees about 10,000 tampered ones, with up to three changes', {
   tags: ['proof'],
 }, () => {
   const market = new RandomMarket('tampered');

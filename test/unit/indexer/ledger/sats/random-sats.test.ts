@@ -18,8 +18,8 @@ const numbers = (ranges: readonly (readonly [bigint, bigint])[]): Pairs =>
 const sizeOf = (ranges: Pairs): number => ranges.reduce((sum, [start, end]) => sum + end - start, 0);
 
 describe('sats of random chains', () => {
-  test('are those of a model, in batches of any size', () => {
-    // docs/adr/0035-sats-from-genesis.md tells the numbers of the long run
+  test('equal those of a model, in batches of any size', () => {
+    // docs/adr/0035-sats-from-genesis.md has the numbers of the long run
     for (let run = 0; run < namedRuns(60, 1000); run++) {
       const chain = new RandomSatChain(`sats ${run}`);
       const blocks = Array.from({ length: 24 }, () => chain.push());
@@ -32,7 +32,7 @@ describe('sats of random chains', () => {
         expect(store.ranges()).toEqual(model.ranges());
         expect(store.lost()).toEqual(numbers(model.lost));
         const rare = store.rare();
-        // a sat that a twin took away keeps its last place
+        // a sat of a replaced output keeps its last place
         const moved = [...model.rareAmong(at)].filter(([sat, place]) => rare.get(sat) !== place);
         expect([moved, rare.size]).toEqual([[], at]);
       }
@@ -67,7 +67,7 @@ describe('sats of random chains', () => {
   });
 });
 
-describe('a block that is not possible', () => {
+describe('an impossible block', () => {
   const missing = Buffer.alloc(36, 3);
   const fed = (value: bigint) => ({
     height: 0,
@@ -78,7 +78,7 @@ describe('a block that is not possible', () => {
     spent: null,
   });
 
-  test('is refused where nobody has checked its spends, and otherwise a fault of ours', () => {
+  test('is refused if its spends are unchecked, otherwise it is a fault of ours', () => {
     expect(() => new SatStore().apply([fed(1n)], true)).toThrow(AppError);
     expect(() => new SatStore().apply([fed(1n)])).toThrow('the sats that block 0 spends are there');
     // an output without value is not kept
@@ -113,7 +113,7 @@ describe('ranges of sats', () => {
     expect([0, 9, 10, 11].map((offset) => satAt(pairs, 1, 2, offset))).toEqual([100, 109, 50, null]);
   });
 
-  test('begin with the first sat of a block where it is not common', () => {
+  test('begin with the first sat of a block if it is not common', () => {
     const random = seededRandom('first');
     for (let run = 0; run < propertyRuns(2000); run++) {
       const sat = trustedSat(Math.floor(random.unit() * lastSat));

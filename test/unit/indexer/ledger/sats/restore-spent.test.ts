@@ -15,7 +15,9 @@ import { namedRuns } from '#test/support/property-runs.ts';
 const billion = 1_000_000_000;
 const anyHash = asBlockHash(new Uint8Array(32));
 
-/** What the last block of a store spent, from what it left, and where ranges may have been cut. */
+/**
+ * Spent outputs of the last block of a store, from the sats that it left, and places where ranges may have been cut.
+ */
 async function restored(
   store: SatStore,
   past: PastOfBlocks,
@@ -48,12 +50,12 @@ const at = (name: string, vout: number, value: number, height: number) => ({
   height: asHeight(height),
 });
 
-describe('what blocks spent', () => {
+describe('spent outputs of blocks', () => {
   test.each([
     ['joined again, and cut there again', [10, subsidy - 10], []],
     ['joined again, and cut elsewhere', [20, subsidy - 20], [20]],
     ['joined again, and cut twice', [10, 10, subsidy - 20], [20]],
-  ])('has a cut that was there before: sats that were %s', (_words, outputs, joins) => {
+  ])('keep a cut that was there before: sats that were %s', (_words, outputs, joins) => {
     const fourth = [
       { txid: txidOf('e'), inputs: null, outputs: [subsidy] },
       { txid: txidOf('d'), inputs: [at('b', 0, subsidy, 2)], outputs },
@@ -72,7 +74,7 @@ describe('what blocks spent', () => {
     });
     const open = openPlaces([spent!]).map(({ offset }) => offset);
     expect(open).toEqual(expect.arrayContaining(joins));
-    // the past says that they were two ranges, cut at 10
+    // the past shows that they were two ranges, cut at 10
     const [joined] = joinRanges(
       [spent!],
       open.map((offset) => offset === 10),
@@ -83,7 +85,7 @@ describe('what blocks spent', () => {
     ]);
   });
 
-  test('is told by what they left, with every cut, down to the first block', async () => {
+  test('follow from the sats that were left, with every cut, down to the first block', async () => {
     const places: boolean[] = [];
     for (let run = 0; run < namedRuns(40, 1000); run++) {
       const chain = new RandomSatChain(`restored ${run}`, run % 2 === 0 ? 1 : billion);

@@ -33,7 +33,7 @@ class RandomOutpoints {
   }
 }
 
-/** What a table has, in its order. */
+/** Rows of a table, in its order. */
 function shown(outputs: SatOutputs): Held[] {
   const held: Held[] = [];
   for (let row = 0; row < outputs.size; row++) {
@@ -50,7 +50,7 @@ function shown(outputs: SatOutputs): Held[] {
 }
 
 describe('a table of outputs', () => {
-  test('has what a map has, while rows are added, forgotten and added again', () => {
+  test('equals a map, while rows are added, forgotten and added again', () => {
     for (let run = 0; run < propertyRuns(40); run++) {
       const random = seededRandom(`outputs ${run}`);
       const outpoints = new RandomOutpoints(random);
@@ -102,7 +102,7 @@ describe('a table of outputs', () => {
     }
   });
 
-  test('gives memory back after a peak, and has the same rows then', () => {
+  test('releases memory after a peak, and has the same rows then', () => {
     const random = seededRandom('peak');
     const outputs = new SatOutputs();
     const words = new Int32Array(outpointWords);
@@ -132,7 +132,7 @@ describe('a table of outputs', () => {
     }
   });
 
-  test('has room for twice of what is left in it at most', () => {
+  test('has room for at most twice of what is left in it', () => {
     const random = seededRandom('room');
     const outputs = new SatOutputs();
     const words = new Int32Array(outpointWords);

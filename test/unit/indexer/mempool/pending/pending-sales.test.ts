@@ -25,7 +25,7 @@ import { RandomMarket } from '#test/support/sales/random-market.ts';
 const key = Buffer.alloc(32, 9);
 const textMaxBytes = 4_000_000;
 
-/** What each input holds; ids begin with the key of the inscription. */
+/** The output that each input spends; ids begin with the key of the inscription. */
 function heldBy({ inputs }: MarketTransaction, firstKey: number): (HeldOutput | null)[] {
   let next = firstKey;
   return inputs.map(({ spent, items }) => {
@@ -50,7 +50,7 @@ interface Pending {
   readonly sales: readonly PendingSale[];
 }
 
-/** The transactions of a market as the mempool has them: each alone, and its inputs as the node tells of them. */
+/** Transactions of a market as the mempool has them: each alone, with the node's answers about its inputs. */
 function pendingOf(transactions: readonly MarketTransaction[], spentOf: SpentOf): Pending[] {
   const block = marketBlock(transactions);
   const batch = TransactionBatch.ofBlock(block.bytes, block.spent.bytes, key, textMaxBytes);
@@ -73,7 +73,7 @@ function pendingOf(transactions: readonly MarketTransaction[], spentOf: SpentOf)
 type SpentOf = (batch: TransactionBatch, tx: number, input: number) => SpentCoin | null;
 const known: SpentOf = (batch, tx, input) => batch.spentCoin(tx, input);
 
-/** What a block says of its sales, in the words of pending ones. */
+/** Sales of a block in the words of pending ones. */
 function minedSales(moves: readonly ClassifiedMove[]): unknown[] {
   return moves.flatMap(({ move: { input, place, key: of }, class: name, sold }) => {
     if (sold === null) return [];
@@ -98,11 +98,11 @@ const shown = ({ inscription, maker, taker, ...rest }: PendingSale): unknown => 
   taker: taker === null ? null : Buffer.from(taker).toString('hex'),
 });
 
-describe('what a pending transaction sells', () => {
+describe('sales of a pending transaction', () => {
   const market = new RandomMarket('pending');
   const transactions = Array.from({ length: 2_000 }, () => market.next());
 
-  test('is what its block says of it, of a random market', () => {
+  test('are those of its block, in a random market', () => {
     const perBlock = 500;
     let sales = 0;
     for (let at = 0; at < transactions.length; at += perBlock) {
@@ -117,17 +117,17 @@ describe('what a pending transaction sells', () => {
     expect(sales).toBeGreaterThan(500);
   });
 
-  test('is nothing where an input is not known, and nothing is asked of what cannot sell', () => {
+  test('are empty if an input is unknown, and no request is made for transactions that cannot sell', () => {
     const part = transactions.slice(0, 500);
     const pending = pendingOf(part, (batch, tx, input) => (input === 0 ? null : batch.spentCoin(tx, input)));
     expect(pending.flatMap(({ sales }) => sales)).toEqual([]);
-    // by the labels of who made them: a self-transfer of one owner needs no look at its inputs
+    // by the labels of their makers: a self-transfer of one owner needs no look at its inputs
     const own = part.flatMap(({ kind }, at) => (kind === 'a consolidation of 30' ? [pending[at]] : []));
     expect(own.length).toBeGreaterThan(0);
     expect(own.every((each) => each?.signatures === null)).toBe(true);
   });
 
-  test('is not looked for in a transaction of more inputs than the node is asked about', () => {
+  test('are not searched in a transaction with more inputs than the node is asked about', () => {
     const [sale] = transactions;
     const filler = sale!.inputs.filter(({ items }) => items.length === 0)[0]!;
     const wide = {

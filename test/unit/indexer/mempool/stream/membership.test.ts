@@ -13,8 +13,8 @@ const joined = (membership: Membership, snapshot: MempoolSnapshot): MembershipCh
   [...membership.join(snapshot)].flat();
 
 /**
- * A node as Bitcoin Core behaves: every change of the mempool takes a number, those by blocks too, which it does not
- * tell; a reorganisation tells what it adds again before the blocks that it connects.
+ * A node that behaves like Bitcoin Core. Every change of the mempool takes a number, also the unreported ones by
+ * blocks. A reorganisation reports re-added transactions before the blocks that it connects.
  */
 class SimulatedNode {
   readonly members = new Set<string>();
@@ -49,7 +49,7 @@ class SimulatedNode {
     this.#connect(txids);
   }
 
-  /** Takes blocks back, and connects others with some of their transactions where it reorganises. */
+  /** Takes blocks back, and connects others with some of their transactions if it reorganises. */
   reorganise(depth: number, share: number): void {
     const back: string[] = [];
     for (let block = 0; block < depth; block++) {
@@ -96,7 +96,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'lose' } as const) },
 ) as fc.Arbitrary<Step>;
 
-/** The set as the changes say, beside the set as the machine holds it. */
+/** The set by the reported changes, beside the set in the membership. */
 class Follower {
   readonly membership = new Membership();
   readonly told = new Set<string>();
@@ -134,7 +134,7 @@ describe('Membership', () => {
         const node = new SimulatedNode();
         const follower = new Follower();
         for (const one of steps) run(node, follower, one);
-        // after a loss nothing can be right before the next snapshot, which may come while messages are on their way
+        // after a loss the set is undefined until the next snapshot, which may come while messages are on their way
         if (!follower.membership.isJoined) follower.join(node);
         follower.deliver(node, Number.POSITIVE_INFINITY);
         const sorted = (txids: Iterable<string>): string[] => [...txids].toSorted();
@@ -149,7 +149,7 @@ describe('Membership', () => {
     );
   });
 
-  test('knows by the numbers that a message was lost without a word', () => {
+  test('notices a silently lost message by the numbers', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.nat(), (steps, lost) => {
         const node = new SimulatedNode();
@@ -180,7 +180,7 @@ describe('Membership', () => {
     expect(follower.membership.has('a')).toBe(true);
   });
 
-  test('says of which block a transaction was mined in, and that one vanished between snapshots', () => {
+  test('names the block of a mined transaction, and reports one that vanished between snapshots', () => {
     const membership = new Membership();
     expect(joined(membership, { txids: new Set(['a', 'b']), sequence: 3n })).toHaveLength(2);
     expect(membership.tell({ kind: 'block-connected', hash: 'B', txids: ['a', 'c'] })).toEqual([
@@ -192,7 +192,7 @@ describe('Membership', () => {
     ]);
   });
 
-  test('gives the changes of a large snapshot in pieces, and is joined behind the last', () => {
+  test('gives the changes of a large snapshot in pieces, and is joined after the last', () => {
     const membership = new Membership();
     const txids = new Set(Array.from({ length: 10_000 }, (_, index) => `${index}`));
     const sizes: number[] = [];
@@ -202,11 +202,11 @@ describe('Membership', () => {
     }
     expect(membership.isJoined).toBe(true);
     expect(sizes).toEqual([4000, 4000, 2000]);
-    // also where nothing changed: to find that out takes as long
+    // also if nothing changed, because the comparison takes as long
     expect([...membership.join({ txids, sequence: 3n })].length).toBeGreaterThanOrEqual(5);
   });
 
-  test('takes nothing from the stream before a snapshot, or behind a loss', () => {
+  test('takes nothing from the stream before a snapshot, or after a loss', () => {
     const membership = new Membership();
     expect(membership.tell({ kind: 'added', txid: 'a', sequence: 1n })).toEqual([]);
     expect(joined(membership, { txids: new Set(['a']), sequence: 2n })).toHaveLength(1);

@@ -10,7 +10,7 @@ function nodeWith(answer: unknown): NodeMempool {
   return new NodeMempool({ url: 'http://node', call }, new AbortController().signal);
 }
 
-test('a snapshot of a full mempool lets others have their turn', async () => {
+test('a snapshot of a full mempool lets other tasks run', async () => {
   const txids = Array.from({ length: 100_000 }, (_, index) => index.toString(16).padStart(64, '0'));
   const reading = nodeWith({ txids, mempool_sequence: 7 }).snapshot();
   let turns = 0;
@@ -32,13 +32,13 @@ test('a snapshot of a full mempool lets others have their turn', async () => {
 test.each([
   ['no txids', { mempool_sequence: 7 }],
   ['no number', { txids: [] }],
-  ['a txid that is none', { txids: ['ff'], mempool_sequence: 7 }],
+  ['an invalid txid', { txids: ['ff'], mempool_sequence: 7 }],
   ['nothing', null],
 ])('a snapshot with %s is refused', async (_, answer) => {
   await expect(nodeWith(answer).snapshot()).rejects.toMatchObject({ code: 'node_answer_invalid' });
 });
 
-describe('what inputs spend', () => {
+describe('spent outputs of inputs', () => {
   const outpoint = Buffer.concat([Buffer.alloc(32, 7), Buffer.of(1, 0, 0, 0)]);
   const output = { value: 0.0001, scriptPubKey: { hex: '51' } };
   const coin = { value: 10_000, script: Buffer.of(0x51) };
@@ -55,7 +55,7 @@ describe('what inputs spend', () => {
     return new NodeMempool({ url: 'http://node', call }, new AbortController().signal);
   }
 
-  test('is told by blocks, else by the mempool, else by a block that came in between', async () => {
+  test('come from blocks, else from the mempool, else from a block that came in between', async () => {
     const inBlock = { ...output, confirmations: 3 };
     expect(await nodeOf({ gettxout: [inBlock] }).spentOutputs([outpoint])).toEqual([
       { ...coin, confirmations: 3 },
@@ -74,7 +74,7 @@ describe('what inputs spend', () => {
     ['without a value', { ...output, value: undefined, confirmations: 1 }],
     ['without a script', { ...output, scriptPubKey: {}, confirmations: 1 }],
     ['without confirmations', output],
-  ])('is refused %s', async (_, answer) => {
+  ])('are refused %s', async (_, answer) => {
     await expect(nodeOf({ gettxout: [answer] }).spentOutputs([outpoint])).rejects.toMatchObject({
       code: 'node_answer_invalid',
     });

@@ -58,12 +58,12 @@ describe('cborToJson', () => {
     ],
     ['other tags', 'd9d9f7d81c81d81d00', '[0]'],
     [
-      'keys that are no texts',
+      'keys that are not texts',
       'a501616120616241ff6163f6616482010261 65'.replace(' ', ''),
       '{"1":"a","-1":"b","ff":"c","null":"d","[1,2]":"e"}',
     ],
     ['maps as keys', 'a1a1010101', '{"{\\"1\\":1}":1}'],
-    ['keys that come twice', 'a2616101616102', '{"a":1,"a":2}'],
+    ['repeated keys', 'a2616101616102', '{"a":1,"a":2}'],
     ['simple values in two bytes', '82f814f815', '[false,true]'],
   ])('writes %s (%s)', (_, hex, text) => {
     expect(json(hex)).toBe(text);
@@ -92,7 +92,7 @@ describe('cborToJson', () => {
     expect(json(hex)).toBeNull();
   });
 
-  test('joins the chunks of strings, empty ones among them', () => {
+  test('joins the chunks of strings, including empty ones', () => {
     const none = (chunk: string): string => chunk.repeat(100_000);
     expect(json(`5f${none('40')}41614042010240ff`)).toBe('"610102"');
     expect(json(`5f${none('40')}ff`)).toBe('""');
@@ -101,7 +101,7 @@ describe('cborToJson', () => {
       expect(json(hex), hex).toBe(hex === '5f4040ff00' ? '""' : null);
   });
 
-  test('goes 256 levels deep, tags among them', () => {
+  test('reads 256 levels, including tags', () => {
     expect(json(`${'81'.repeat(256)}00`)).toBe(`${'['.repeat(256)}0${']'.repeat(256)}`);
     expect(json(`${'81'.repeat(257)}00`)).toBeNull();
     expect(json(`${'c6'.repeat(256)}00`)).toBe('0');
@@ -124,7 +124,7 @@ describe('cborToJson', () => {
     expect(cborToJson(floats)).toBeNull();
   });
 
-  test('writes what another encoder was given', () => {
+  test('writes the values that another encoder was given', () => {
     const encoder = new Encoder({ useRecords: false, tagUint8Array: false, variableMapSize: true });
     const value = fc.letrec((tie) => ({
       value: fc.oneof(
