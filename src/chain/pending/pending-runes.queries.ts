@@ -236,30 +236,43 @@ export interface PendingClaim {
   readonly firstSeen: Date;
 }
 
-/** Claims in one answer. */
+/** Claims of one name in an answer. */
 const claimsMax = 100;
 
-/** The first pending transactions that etch a name. */
-export async function pendingClaims(client: ClientBase, rune: Rune): Promise<PendingClaim[]> {
+/** The first pending transactions that etch each of these names, by its number. */
+export async function pendingClaims(
+  client: ClientBase,
+  runes: readonly Rune[],
+): Promise<ReadonlyMap<Rune, readonly PendingClaim[]>> {
   const { rows } = await client.query<{
+    rune: string;
     txid: Txid;
     state: string;
     spacers: number;
     mature_height: number | null;
     first_seen: Date;
   }>(
-    `SELECT t.txid, e.state, e.spacers, e.mature_height, t.first_seen
-     FROM chain.mempool_etchings e JOIN chain.pending_rune_transactions t USING (position)
-     WHERE e.rune = $1::numeric ORDER BY e.position LIMIT ${claimsMax}`,
-    [rune.toString()],
+    `SELECT name.rune::text, claim.*
+       FROM unnest($1::numeric[]) AS name (rune)
+       CROSS JOIN LATERAL (
+         SELECT t.txid, e.state, e.spacers, e.mature_height, t.first_seen
+           FROM chain.mempool_etchings e JOIN chain.pending_rune_transactions t USING (position)
+          WHERE e.rune = name.rune ORDER BY e.position LIMIT ${claimsMax}) AS claim`,
+    [runes.map(String)],
   );
-  return rows.map((row) => ({
-    txid: row.txid,
-    state: row.state,
-    spacers: row.spacers,
-    matureHeight: row.mature_height,
-    firstSeen: row.first_seen,
-  }));
+  const claims = new Map<Rune, PendingClaim[]>();
+  for (const row of rows) {
+    const rune = asRune(BigInt(row.rune));
+    const claim = {
+      txid: row.txid,
+      state: row.state,
+      spacers: row.spacers,
+      matureHeight: row.mature_height,
+      firstSeen: row.first_seen,
+    };
+    claims.set(rune, [...(claims.get(rune) ?? []), claim]);
+  }
+  return claims;
 }
 
 /** The number of pending transactions that would mint a rune, each if it were the next. */

@@ -4,7 +4,7 @@ import { type PendingClaim, pendingClaims } from '#chain/pending/pending-runes.q
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { unlockHeight } from '#kernel/runes/unlock-schedule.ts';
-import { type EtchedBy, etchedBy } from './etched-by.queries.ts';
+import { type EtchedBy, etchedNames } from './etched-by.queries.ts';
 import { type RuneDetail, runeDetail } from './rune.queries.ts';
 
 /** Facts that keep a name from being etched. */
@@ -33,12 +33,24 @@ export async function nameRivals(
   network: NetworkParameters,
   name: Rune,
 ): Promise<NameRivals> {
+  const rivals = await rivalsOfNames(client, network, [name]);
+  return rivals(name);
+}
+
+/** The same of these names, in three reads for all. Returns the facts of each. */
+export async function rivalsOfNames(
+  client: ClientBase,
+  network: NetworkParameters,
+  names: readonly Rune[],
+): Promise<(name: Rune) => NameRivals> {
   const isFollowed = (await followedRevision(client)) !== null;
-  return {
-    rune: await etchedBy(client, name),
+  const etched = await etchedNames(client, names);
+  const claims = isFollowed ? await pendingClaims(client, names) : null;
+  return (name) => ({
+    rune: etched.get(name) ?? null,
     unlock: unlockOf(network, name),
-    claims: isFollowed ? await pendingClaims(client, name) : null,
-  };
+    claims: claims === null ? null : (claims.get(name) ?? []),
+  });
 }
 
 /** The first block that may etch a name; null: it is reserved. */
@@ -57,7 +69,7 @@ export async function nameStanding(
   return {
     rune: await runeDetail(client, { kind: 'rune', rune: name }),
     unlock: unlockOf(network, name),
-    claims: revision === null ? null : await pendingClaims(client, name),
+    claims: revision === null ? null : ((await pendingClaims(client, [name])).get(name) ?? []),
     revision,
   };
 }

@@ -70,6 +70,8 @@ export const orderFailpoints = [
   'order-sent',
   'order-marked',
 ] as const;
+/** Reveals whose commits are deep enough are to be sent, and their orders do not know: of etchings alone. */
+export const etchingFailpoints = ['etchings-released'] as const;
 /** What sends parents home is written and not committed: of orders with parents alone. */
 export const parentFailpoints = ['order-return'] as const;
 /**
@@ -137,6 +139,7 @@ export const allFailpoints = [
     ...webhookFailpoints,
     ...deskFailpoints,
     ...orderFailpoints,
+    ...etchingFailpoints,
     ...parentFailpoints,
     ...stockFailpoints,
     ...itemFailpoints,

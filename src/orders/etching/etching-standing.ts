@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { type EtchedBy, etchedBy, etchedIn } from '#chain/runes/etched-by.queries.ts';
-import { type NameRivals, nameRivals } from '#chain/runes/name-standing.queries.ts';
+import { nameRivals } from '#chain/runes/name-standing.queries.ts';
 import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { asRune } from '#kernel/runes/rune.ts';
-import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { readEtchings, type StoredEtching } from './etchings.store.ts';
-import { nameFault } from './name-fault.ts';
+import { nameFaultOfReveal } from './name-fault.ts';
 import { releasedAboveCommit } from './released-at.ts';
 import { unsignedNameFault } from './unsigned-name-fault.ts';
 
@@ -84,7 +84,7 @@ export async function readEtchingStanding(
 }
 
 /** The block up to which the index and payments have all that they can have; null: one of them is behind the other. */
-async function knownTip(tx: pg.ClientBase, paymentsTip: Height | null): Promise<Height | null> {
+export async function knownTip(tx: pg.ClientBase, paymentsTip: Height | null): Promise<Height | null> {
   const indexTip = await indexedTip(tx);
   if (indexTip === null || paymentsTip === null || indexTip < paymentsTip) return null;
   return (await runeStanding(tx)).state === 'known' ? paymentsTip : null;
@@ -119,18 +119,8 @@ async function faultOfSigned(
   // payments may not have the block of a rival yet, which may have the reveal, too
   const isTaken = etched !== null && etched.height <= tip;
   if (!isTaken && (stored.isReleased || !isRipe(stored, tip))) return null;
-  const rivals = decisive(await nameRivals(tx, network, rune));
-  return nameFault(formatSpacedRune(name), rivals, tip + 1, stored.reveal);
+  return nameFaultOfReveal(name, await nameRivals(tx, network, rune), tip, stored.reveal);
 }
-
-/**
- * Without pending transactions of which it is not known whether they can etch: anyone can send one for the fee of a
- * transaction, and the order would lose the fee of its commit.
- */
-const decisive = (rivals: NameRivals): NameRivals => ({
-  ...rivals,
-  claims: rivals.claims?.filter(({ state }) => state !== 'unknown') ?? null,
-});
 
 /** The standing of a stored reveal. Pure. */
 function signedStanding(stored: StoredEtching, name: NameFacts, fault: string | null): EtchingStanding {

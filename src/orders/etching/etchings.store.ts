@@ -3,7 +3,7 @@ import { indexTipHeight } from '#chain/blocks/index-tip.queries.ts';
 import { isEtched } from '#chain/runes/etched-by.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { Rune } from '#kernel/runes/rune.ts';
+import { asRune, type Rune } from '#kernel/runes/rune.ts';
 import { minedHeight } from '#payments/payments.queries.ts';
 import { paymentsTipHeight } from '#payments/store/offset.store.ts';
 import { isLive } from '#purse/transactions/spends.store.ts';
@@ -70,11 +70,11 @@ export async function readEtchings(client: pg.ClientBase, orderId: string): Prom
   }));
 }
 
-/** From now on the reveal is sent. */
-export async function releaseReveal(tx: pg.ClientBase, reveal: Txid): Promise<void> {
+/** From now on these reveals are sent. */
+export async function releaseReveals(tx: pg.ClientBase, reveals: readonly Txid[]): Promise<void> {
   await tx.query(
-    'UPDATE service.etchings SET released_at = now() WHERE reveal = $1 AND released_at IS NULL',
-    [Buffer.from(reveal)],
+    'UPDATE service.etchings SET released_at = now() WHERE reveal = ANY($1::bytea[]) AND released_at IS NULL',
+    [reveals.map((reveal) => Buffer.from(reveal))],
   );
 }
 
@@ -101,9 +101,33 @@ export async function isEtchedByAnother(
   return rows[0]?.is_etched === true;
 }
 
+/** A reveal that waits, and may be in the next block. */
+export interface RipeEtching {
+  readonly orderId: string;
+  readonly reveal: Txid;
+  readonly rune: Rune;
+}
+
+/** Reveals of waiting orders that the block after `tip` may have, the oldest first. */
+export async function ripeEtchings(client: pg.ClientBase, tip: Height): Promise<RipeEtching[]> {
+  const { rows } = await client.query<{ order_id: string; reveal: Buffer; rune: string }>(
+    `SELECT e.order_id, e.reveal, e.rune::text
+       FROM service.etchings AS e JOIN service.orders AS o ON o.id = e.order_id
+      WHERE e.released_at IS NULL AND e.given_up_at IS NULL AND o.state = 'waiting-reveal'
+        AND ${isLive('e.reveal')} AND ${minedHeight('e.commit_txid')} + ${releasedAboveCommit} <= $1
+      ORDER BY e.made_at`,
+    [tip],
+  );
+  return rows.map(({ order_id: orderId, reveal, rune }) => ({
+    orderId,
+    reveal: trustedTxid(reveal),
+    rune: asRune(BigInt(rune)),
+  }));
+}
+
 /**
- * Orders whose reveal waits and is due: the next block may have it, or a block has etched its name. Costs a look-up for
- * each reveal that waits.
+ * Orders whose reveal waits and is due: the next block may have it, or a block has etched its name; and those whose
+ * reveal was released and that wait all the same. Costs a look-up for each reveal that waits.
  */
 export async function dueEtchings(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ order_id: string }>(
@@ -111,7 +135,9 @@ export async function dueEtchings(client: pg.ClientBase): Promise<string[]> {
       WHERE released_at IS NULL AND given_up_at IS NULL AND ${isLive('e.reveal')}
         AND (${minedHeight('e.commit_txid')} + ${releasedAboveCommit} <= least(${indexTipHeight}, ${paymentsTipHeight})
              OR ${isEtched('e.rune')})
-      ORDER BY made_at`,
+     UNION
+     SELECT e.order_id FROM service.orders AS o JOIN service.etchings AS e ON e.order_id = o.id
+      WHERE o.state = 'waiting-reveal' AND e.released_at IS NOT NULL AND e.given_up_at IS NULL`,
   );
   return rows.map(({ order_id }) => order_id);
 }

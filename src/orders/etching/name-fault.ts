@@ -1,6 +1,8 @@
 import type { NameRivals } from '#chain/runes/name-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { maturityBlocks } from '#kernel/runes/rune.ts';
+import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
 
 /**
  * The first block that could have the reveal of an etching whose commit is not sent yet: the next block has the commit.
@@ -34,6 +36,21 @@ export function nameFault(
   return rival === undefined
     ? null
     : `The pending transaction ${displayHash(rival.txid)} etches the name ${name}. Choose another name.`;
+}
+
+/**
+ * Why a stored reveal, which the block after `tip` may have, cannot etch its name; null: it can. Pending transactions of
+ * which it is not known whether they can etch do not count: anyone can send one for the fee of a transaction, and the
+ * order would lose the fee of its commit. Pure.
+ */
+export function nameFaultOfReveal(
+  name: SpacedRune,
+  rivals: NameRivals,
+  tip: Height,
+  reveal: Txid,
+): string | null {
+  const claims = rivals.claims?.filter(({ state }) => state !== 'unknown') ?? null;
+  return nameFault(formatSpacedRune(name), { ...rivals, claims }, tip + 1, reveal);
 }
 
 /** States of pending etchings (docs/mempool.md) that a block up to `height` may make a rune of. */

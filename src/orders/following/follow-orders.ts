@@ -15,6 +15,7 @@ import { ordersOfBumps } from '#orders/bumping/bump.store.ts';
 import { Bumper, type BumperParts } from '#orders/bumping/bumper.ts';
 import { CoinsFilling } from '#orders/coins/fill-coins.ts';
 import { dueEtchings } from '#orders/etching/etchings.store.ts';
+import { releaseRipe } from '#orders/etching/release-ripe.ts';
 import { bookFunds } from '#orders/funds/book-funds.ts';
 import type { ReturnCoins } from '#orders/funds/return-coins.ts';
 import type { LockTimes } from '#orders/grinding/lock-times.ts';
@@ -84,6 +85,8 @@ export interface BesideOrders {
 const changesMax = 1000;
 /** Orders that became due and are looked at in one round: a few hundred milliseconds. */
 const dueMax = 200;
+/** Orders that are looked at before what they made is sent: about a second. */
+const sentAtOnce = 25;
 /** News may be lost, and blocks that pay no order come without any: tips are compared this often. */
 const pollMs = 500;
 /** How often a transaction that is in no block is broadcast again: a node forgets its mempool when it restarts. */
@@ -209,6 +212,7 @@ class OrderRounds {
     // a node that was started again may have forgotten its mempool
     if ((await watch.look(isNewTip)) === 'restarted') this.#broadcastAt = -Infinity;
     await this.#tellPolicy();
+    if (isNewTip) await this.#releaseReveals();
     const found = lockTimes.ended();
     const due = await dueOrders(this.#client, new Date(), dueMax);
     const funded = await this.#findCoins();
@@ -222,10 +226,8 @@ class OrderRounds {
     const changed = await this.#changes(touched);
     if (isNewTip) for (const id of await this.#ofBlocks(tips)) touched.add(id);
     for (const id of await this.#wishes()) touched.add(id);
-    for (const id of touched) {
-      if (signal.aborted) return;
-      await this.#process(id);
-    }
+    const unsent = await this.#processAll(touched);
+    if (signal.aborted) return;
     returnCoins.release();
     await this.#coins.next(this.#client);
     for (const id of found) lockTimes.forget(id);
@@ -236,7 +238,7 @@ class OrderRounds {
     if (isNewTip) await this.#bookBlocks();
     this.#seenLater = isSame(tips, await tipsOf(this.#client)) ? [] : [...touched];
     this.#tips = tips;
-    await this.#broadcast(isNewTip, [...touched]);
+    await this.#broadcast(isNewTip, unsent);
   }
 
   /** What the node takes, for those who take orders. */
@@ -318,6 +320,30 @@ class OrderRounds {
     return last.payment.change;
   }
 
+  /** Reveals that a block made valid are sent before the orders that it concerns are looked at. */
+  async #releaseReveals(): Promise<void> {
+    const released = await releaseRipe(this.#client, this.#options.steps.network);
+    if (released.length > 0) failpoint('etchings-released');
+    // their commits are in blocks
+    if (released.length > 0) await this.#withNode(() => this.#sender.sendAtOnce(released));
+  }
+
+  /** Brings orders on, and sends what they made every now and then. Returns those of which that is not sent yet. */
+  async #processAll(touched: ReadonlySet<string>): Promise<readonly string[]> {
+    let unsent: string[] = [];
+    let isReached = true;
+    for (const id of touched) {
+      if (this.#options.signal.aborted) break;
+      await this.#process(id);
+      unsent.push(id);
+      if (!isReached || unsent.length < sentAtOnce) continue;
+      // without the node all of it waits
+      isReached = await this.#sendNew(unsent);
+      if (isReached) unsent = [];
+    }
+    return unsent;
+  }
+
   async #process(id: string): Promise<void> {
     const { steps, log } = this.#options;
     try {
@@ -342,28 +368,39 @@ class OrderRounds {
     }
   }
 
+  /** Sends new transactions of these orders. False: the node does not answer, and they are sent later. */
+  #sendNew(orderIds: readonly string[]): Promise<boolean> {
+    return this.#withNode(() => this.#sender.send(orderIds, this.#options.watch.standing?.cluster));
+  }
+
   /**
-   * Sends what is stored and in no block: new transactions of the orders that were looked at, and all of them with each
-   * block and once a minute.
+   * Sends what is stored and in no block: new transactions of these orders, and all of them with each block and once a
+   * minute.
    */
-  async #broadcast(isNewTip: boolean, touched: readonly string[]): Promise<void> {
-    const { log, watch } = this.#options;
+  async #broadcast(isNewTip: boolean, orderIds: readonly string[]): Promise<void> {
+    const { standing } = this.#options.watch;
     const isAll = isNewTip || performance.now() - this.#broadcastAt > broadcastEveryMs;
     if (isAll) this.#broadcastAt = performance.now();
-    const { standing } = watch;
-    const limits = standing?.cluster;
-    try {
+    await this.#withNode(async () => {
       if (isAll) {
-        await this.#sender.send(null, limits);
+        await this.#sender.send(null, standing?.cluster);
         if (standing !== null) await this.#bumper.look(standing, new Date());
-      } else if (touched.length > 0) await this.#sender.send(touched, limits);
+      } else if (orderIds.length > 0) await this.#sender.send(orderIds, standing?.cluster);
       await this.#beside?.look(standing, isAll);
+    });
+  }
+
+  /** Whether the node answers. Payments are followed without it, and what is stored is sent once it does. */
+  async #withNode(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
     } catch (error) {
-      // payments are followed and states move on without the node; what is stored is sent once it answers
       if (!(error instanceof AppError) || !error.code.startsWith('node_')) throw error;
       this.#broadcastAt = -Infinity;
       if (this.#repeats.isDue(error.code))
-        log[levelOfFailure(error)]({ err: error }, 'transactions of orders are not sent');
+        this.#options.log[levelOfFailure(error)]({ err: error }, 'transactions of orders are not sent');
+      return false;
     }
   }
 }

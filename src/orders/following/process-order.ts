@@ -9,7 +9,7 @@ import {
   reasonWithoutItems,
 } from '#orders/collections/collection-standing.ts';
 import { listDelivered, type MarketItems, unlistDelivered } from '#orders/collections/market-items.ts';
-import { releaseReveal } from '#orders/etching/etchings.store.ts';
+import { releaseReveals } from '#orders/etching/etchings.store.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
@@ -268,7 +268,10 @@ async function apply(
 ): Promise<Order> {
   if (event === 'unmined') await giveUpReveals(tx, order, known);
   if (event === 'planned' && known.etching !== null)
-    for (const { txid } of known.reveals) await releaseReveal(tx, txid);
+    await releaseReveals(
+      tx,
+      known.reveals.map(({ txid }) => txid),
+    );
   const error = event === 'unmined' ? known.unmined : reasonOf(event, order, known);
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);

@@ -243,7 +243,7 @@ const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
   WHERE t.order_id = ANY($1::uuid[]) AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')}
     AND (${isNew('t')}
          OR t.kind IN ('commit', 'reveal', 'burn') AND t.superseded_at IS NULL AND t.sent_at IS NOT NULL
-            AND t.height IS NULL
+            AND t.height IS NULL AND NOT ${hasMinedOutput('t.txid')}
             AND EXISTS (SELECT FROM service.wallet_transactions AS new
                          WHERE new.order_id = t.order_id AND ${isNew('new')}))
   ORDER BY ${inOrder}`;

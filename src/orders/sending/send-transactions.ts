@@ -6,7 +6,12 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { noteRefusal } from '#orders/order/order.store.ts';
 import { transactionsToSend, type WaitingTransaction } from '#orders/order/order-transactions.store.ts';
-import { markSent, readSigned } from '#purse/transactions/wallet-transactions.store.ts';
+import {
+  markAllSent,
+  markSent,
+  readAllSigned,
+  readSigned,
+} from '#purse/transactions/wallet-transactions.store.ts';
 import { type Broadcast, broadcast, broadcastWithBurn } from './broadcast.ts';
 import { ClusterRoom } from './cluster-room.ts';
 import { mempoolStanding } from './mempool-standing.ts';
@@ -51,6 +56,36 @@ export class TransactionSender {
       if (held.length === 0) continue;
       if (kind === 'commit') rooms.set(orderId, new ClusterRoom(limits));
       for (const { virtualBytes } of held) rooms.get(orderId)?.add(virtualBytes);
+    }
+  }
+
+  /**
+   * Sends what was never sent of these orders, several at once: transactions that spend nothing but what blocks have,
+   * so none of them needs another one. Throws as `send` does.
+   */
+  async sendAtOnce(orderIds: readonly string[]): Promise<void> {
+    const { client, node, signal } = this.#parts;
+    const waiting = await transactionsToSend(client, orderIds);
+    for (const batch of batchesOf(waiting)) {
+      if (signal.aborted) return;
+      const signed = await readAllSigned(
+        client,
+        batch.map(({ txid }) => txid),
+      );
+      const sent = await Promise.all(
+        signed.map(async (each) => ({ txid: each.txid, ...(await broadcast(node, each)) })),
+      );
+      failpoint('order-sent');
+      await markAllSent(
+        client,
+        sent.filter(({ refusal }) => refusal === null).map(({ txid }) => txid),
+      );
+      failpoint('order-marked');
+      for (const { txid, ...outcome } of sent) {
+        const transaction = batch.find((each) => Buffer.compare(each.txid, txid) === 0);
+        if (outcome.refusal !== null && transaction !== undefined)
+          await this.#noteOutcome(transaction, outcome);
+      }
     }
   }
 
@@ -117,6 +152,29 @@ export class TransactionSender {
     await markSent(client, txid, refusal?.reason ?? null);
     await noteRefusal(client, orderId, txid, refusal?.kind === 'lasting' ? refusal.reason : null);
   }
+}
+
+/** Transactions that are sent at once: half of the calls that Bitcoin Core serves at the same time (its `-rpcthreads`). */
+const batchCount = 8;
+/** And their size: those of a large order have megabytes, which are in memory three times. */
+const batchVirtualBytes = 1_000_000;
+
+/** Transactions in batches that are sent at once, in their order. Pure. */
+export function batchesOf<T extends Pick<WaitingTransaction, 'virtualBytes'>>(
+  transactions: readonly T[],
+): T[][] {
+  const batches: T[][] = [];
+  let virtualBytes = 0;
+  for (const each of transactions) {
+    const last = batches.at(-1);
+    virtualBytes += each.virtualBytes;
+    if (last !== undefined && last.length < batchCount && virtualBytes <= batchVirtualBytes) last.push(each);
+    else {
+      batches.push([each]);
+      ({ virtualBytes } = each);
+    }
+  }
+  return batches;
 }
 
 /** A transaction, or a reveal with its burn: they are sent together, as anybody may spend an anchor that nothing spends. */

@@ -76,6 +76,15 @@ export async function markSent(client: pg.ClientBase, txid: Txid, refusal: strin
   );
 }
 
+/** A node took all of these transactions. */
+export async function markAllSent(client: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
+  await client.query(
+    `UPDATE service.wallet_transactions SET refusal = NULL, sent_at = coalesce(sent_at, now())
+      WHERE txid = ANY($1::bytea[]) AND (refusal IS NOT NULL OR sent_at IS NULL)`,
+    [txids.map((txid) => Buffer.from(txid))],
+  );
+}
+
 /** A transaction with its signatures, as it is sent. */
 export interface SignedTransaction {
   readonly txid: Txid;
@@ -86,14 +95,22 @@ export interface SignedTransaction {
 
 /** A stored transaction: none is ever deleted. */
 export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<SignedTransaction> {
-  const { rows } = await client.query<Pick<SignedTransaction, 'bytes' | 'burned'>>(
-    `SELECT bytes, CASE WHEN kind = 'burn' THEN (
+  const [signed] = await readAllSigned(client, [txid]);
+  assert(signed !== undefined, 'a transaction that was read is stored');
+  return signed;
+}
+
+/** Stored transactions, in no order. */
+export async function readAllSigned(
+  client: pg.ClientBase,
+  txids: readonly Txid[],
+): Promise<SignedTransaction[]> {
+  const { rows } = await client.query<{ txid: Buffer } & Pick<SignedTransaction, 'bytes' | 'burned'>>(
+    `SELECT txid, bytes, CASE WHEN kind = 'burn' THEN (
               SELECT sum((output->>'value')::bigint)::bigint FROM jsonb_array_elements(plan->'outputs') AS o (output)
                WHERE output->>'kind' = 'burn') ELSE 0 END AS burned
-       FROM service.wallet_transactions WHERE txid = $1`,
-    [Buffer.from(txid)],
+       FROM service.wallet_transactions WHERE txid = ANY($1::bytea[])`,
+    [txids.map((txid) => Buffer.from(txid))],
   );
-  const [row] = rows;
-  assert(row !== undefined, 'a transaction that was read is stored');
-  return { txid, ...row };
+  return rows.map((row) => ({ ...row, txid: trustedTxid(row.txid) }));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { WaitingTransaction } from '#orders/order/order-transactions.store.ts';
-import { unitsOf } from '#orders/sending/send-transactions.ts';
+import { batchesOf, unitsOf } from '#orders/sending/send-transactions.ts';
 
 const waiting = (orderId: string, kind: WaitingTransaction['kind'], index = 0): WaitingTransaction => ({
   txid: asTxid(new Uint8Array(32)),
@@ -34,5 +34,20 @@ test('a reveal and its burn are sent together, and a burn without a reveal that 
     ['b burn 1'],
     ['c reveal 0'],
     ['c refund 0'],
+  ]);
+});
+
+test('transactions that are sent at once are few, and large ones fewer', () => {
+  const sizes = (...virtualBytes: number[]): number[][] =>
+    batchesOf(virtualBytes.map((each) => ({ virtualBytes: each }))).map((batch) =>
+      batch.map((each) => each.virtualBytes),
+    );
+  expect(sizes()).toEqual([]);
+  expect(sizes(...Array.from({ length: 17 }, () => 100)).map(({ length }) => length)).toEqual([8, 8, 1]);
+  expect(sizes(600_000, 400_000, 1, 4_000_000, 5, 999_995)).toEqual([
+    [600_000, 400_000],
+    [1],
+    [4_000_000],
+    [5, 999_995],
   ]);
 });

@@ -1,0 +1,36 @@
+import type pg from 'pg';
+import { rivalsOfNames } from '#chain/runes/name-standing.queries.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { knownTip } from './etching-standing.ts';
+import { releaseReveals, ripeEtchings } from './etchings.store.ts';
+import { nameFaultOfReveal } from './name-fault.ts';
+
+/**
+ * Releases all reveals that the next block may have and whose names are free, in one look for all of them: their orders
+ * are looked at one by one, and the last of a thousand would be sent half a minute after the block. Returns their orders,
+ * which are still `waiting-reveal`.
+ */
+export async function releaseRipe(client: pg.ClientBase, network: NetworkParameters): Promise<string[]> {
+  return withTransaction(client, async (tx) => {
+    const payments = await readPaymentsOffset(tx);
+    const tip = await knownTip(tx, payments?.height ?? null);
+    if (tip === null) return [];
+    const ripe = await ripeEtchings(tx, tip);
+    if (ripe.length === 0) return [];
+    const rivalsOf = await rivalsOfNames(
+      tx,
+      network,
+      ripe.map(({ rune }) => rune),
+    );
+    const free = ripe.filter(
+      ({ rune, reveal }) => nameFaultOfReveal({ rune, spacers: 0 }, rivalsOf(rune), tip, reveal) === null,
+    );
+    await releaseReveals(
+      tx,
+      free.map(({ reveal }) => reveal),
+    );
+    return free.map(({ orderId }) => orderId);
+  });
+}
