@@ -1,13 +1,13 @@
 /** Shorter copies are done byte by byte: a native copy costs as much as 30 bytes. */
 const byteLoopMax = 24;
-/** Unlike `set`, it needs no view of the source, which would immediately be garbage. */
+/** Native copy. Unlike `set`, it needs no view of the source, which would immediately be garbage. */
 // oxlint-disable-next-line typescript/unbound-method -- called with its `this`, which may be any Uint8Array
 const nativeCopy = (Buffer.prototype as Buffer).copy;
 
 /**
- * Copies `length` bytes of `source` from `start` on into `target` at `to`. Throws where one of them is too short. Where
- * one of them is shared memory, `set` copies word by word (2.9 GB/s), and this eight times as fast; nobody else may
- * write either of them meanwhile.
+ * Copies `length` bytes of `source` from `start` on into `target` at `to`. Throws if one of them is too short. For
+ * shared memory `set` copies word by word (2.9 GB/s), and this eight times as fast. No one else may write either of
+ * them meanwhile.
  */
 export function copyBytes(
   source: Uint8Array,
@@ -16,7 +16,7 @@ export function copyBytes(
   target: Uint8Array,
   to: number,
 ): void {
-  // neither a loop nor a native copy says so
+  // neither a loop nor a native copy reports it
   if (to + length > target.length || start + length > source.length)
     throw new RangeError('copied beyond an end');
   if (length <= byteLoopMax) {

@@ -12,8 +12,9 @@ export type PrivateFile =
   | { readonly kind: 'refused'; readonly fault: string };
 
 /**
- * A file with a secret, of the user of this process and with no rights for others: links, other owners and other kinds of
- * files are refused, as whoever made them may know the secret. At most `bytesMax` of it; a longer one is refused.
+ * Reads a file with a secret. It must belong to the user of this process, without rights for others. Links, other
+ * owners and other kinds of files are refused, because their maker may know the secret. A file longer than `bytesMax`
+ * is refused.
  */
 export async function readPrivateFile(path: string, bytesMax: number): Promise<PrivateFile> {
   // O_NONBLOCK: a pipe opens at once, and is refused
@@ -41,25 +42,25 @@ export async function readPrivateFile(path: string, bytesMax: number): Promise<P
 }
 
 function faultOf(found: Stats): string | null {
-  if (!found.isFile()) return 'it is no ordinary file';
+  if (!found.isFile()) return 'it is not an ordinary file';
   const user = process.geteuid?.();
   if (user !== undefined && found.uid !== user)
     return `it belongs to user ${found.uid}, and this process is user ${user}`;
   const mode = found.mode & 0o777;
   return (mode & othersMask) === 0
     ? null
-    : `others than its owner may use it (mode ${mode.toString(8)}; chmod 600 mends it)`;
+    : `others than its owner may use it (mode ${mode.toString(8)}; chmod 600 fixes it)`;
 }
 
 /**
- * Writes a file of the owner's alone, whole or not at all. False: anything has that name already, a broken link too, and
- * stays. Its name survives a loss of power from then on.
+ * Writes a file for its owner only, whole or not at all. Returns false if the name is taken, even by a broken link,
+ * which stays. The name then survives a loss of power.
  */
 export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<boolean> {
   const unfinished = `${path}.${crypto.randomUUID()}`;
   try {
     await writeNew(unfinished, content);
-    // takes the name only where it is free; a rename would take it from a file that has it
+    // takes the name only if it is free; a rename would take it from a file that has it
     await link(unfinished, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -72,8 +73,8 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
 }
 
 /**
- * Writes a file of the owner's alone in place of the one that has its name. Readers see one or the other, whole, also
- * after a loss of power. Callers take turns: the unfinished file has one name, so that crashes leave only one behind.
+ * Replaces a file for its owner only. Readers see the old or the new one, whole, also after a loss of power. Callers
+ * take turns: the unfinished file has one name, so that crashes leave only one.
  */
 export async function replacePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   const unfinished = `${path}.new`;
@@ -83,7 +84,7 @@ export async function replacePrivateFile(path: string, content: string | Uint8Ar
   await syncFolderOf(path);
 }
 
-/** Writes a file of the owner's alone to disk. Throws where something has its name: it is another's. */
+/** Writes a file for its owner only to disk. Throws if its name is taken: it is another's. */
 async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'wx', ownerOnly);
   try {
@@ -96,7 +97,7 @@ async function writeNew(path: string, content: string | Uint8Array): Promise<voi
   }
 }
 
-/** A name survives a loss of power from then on. */
+/** Syncs a folder, so that a name in it survives a loss of power. */
 async function syncFolderOf(path: string): Promise<void> {
   const folder = await open(dirname(path), constants.O_RDONLY);
   try {

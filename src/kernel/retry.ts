@@ -24,7 +24,7 @@ export function retryClassOf(
 
 /** How often work is retried that a person must fix: it costs a few requests, and resumes soon after the fix. */
 const mendedEverySeconds = 60;
-/** An overload has mostly passed a few seconds later. */
+/** Pause after which an overload has mostly passed. */
 const soonSeconds = 2;
 
 /** The header Retry-After for a failure with this code, in seconds; null: the same request will fail again. */
@@ -53,12 +53,12 @@ export interface BackoffOptions {
   readonly random?: () => number;
 }
 
-/** Doubled more often, a pause of a millisecond would be longer than a month. */
+/** Maximum doublings: with more, a pause of a millisecond would be longer than a month. */
 const doublingsMax = 31;
 
 /**
- * The pauses after consecutive failures: they grow exponentially, each a random length from half of its maximum to
- * all of it, so that many that failed together do not retry together, and none retries at once.
+ * Pauses after consecutive failures. They grow exponentially, each a random length from half of its maximum to all of
+ * it, so that works that failed together do not retry together, and none retries at once.
  */
 class Backoff {
   readonly #options: BackoffOptions;
@@ -81,15 +81,15 @@ class Backoff {
   }
 }
 
-/** Of class `few`: a disturbance on the way is over by then. */
+/** Retries of class `few`: a disturbance on the way is over by then. */
 const triesMaxDefault = 5;
 
 export interface PatienceOptions extends BackoffOptions, RetryPlace {
   /** How long consecutive failures are retried, without a success in between; absent: without limit. */
   readonly budgetMs?: number | undefined;
   /**
-   * Also wait for a person to fix something, as a service does that continues with what it has. Absent: the caller
-   * gets the error.
+   * Also wait for a person to fix something, as a service that continues with its data does. Absent: the caller gets
+   * the error.
    */
   readonly waitsForPeople?: boolean | undefined;
   /** Further tries of class `few`. */
@@ -103,7 +103,7 @@ export class Patience {
   readonly #options: PatienceOptions;
   readonly #backoff: Backoff;
   #failures = 0;
-  /** Those of class `few`: an outage before a wrong answer does not use up its tries. */
+  /** Failures of class `few`: an outage before a wrong answer does not use up its tries. */
   #fewFailures = 0;
   #startedAt = 0;
 
@@ -112,7 +112,7 @@ export class Patience {
     this.#backoff = new Backoff(options);
   }
 
-  /** A success: the next failure counts as the first. */
+  /** Call after a success: the next failure counts as the first. */
   reset(): void {
     this.#failures = 0;
     this.#fewFailures = 0;
@@ -172,7 +172,7 @@ export class Retry {
     this.#options = options;
   }
 
-  /** Throws what the last attempt threw, or the signal's reason. The budget counts from the first attempt on. */
+  /** Throws the error of the last attempt, or the signal's reason. The budget counts from the first attempt on. */
   async run<Result>(work: (attempt: number) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const { budgetMs = Number.POSITIVE_INFINITY, onRetry } = this.#options;
     const deadline = performance.now() + budgetMs;
@@ -193,7 +193,7 @@ export class Retry {
   }
 }
 
-/** Waits, and ends early where the signal is aborted: the caller looks at it. */
+/** Waits, and ends early if the signal is aborted: the caller checks it. */
 export function pause(pauseMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {

@@ -3,8 +3,8 @@ const fieldPrime = 2n ** 256n - 2n ** 32n - 977n;
 
 /**
  * Whether 32 bytes are the x coordinate of a point of secp256k1, as a Taproot output's key must be (`lift_x` of BIP
- * 340): x³ + 7 is a square modulo the prime. Half of all numbers are not, and no one can spend an output with such a key
- * (BIP 341). Takes some 30 microseconds: work that checks thousands pauses in between.
+ * 340): x³ + 7 is a square modulo the prime. Half of all numbers are not, and no one can spend an output with such a
+ * key (BIP 341). Takes some 30 microseconds, so work that checks thousands pauses in between.
  */
 export function isPointX(bytes: Uint8Array): boolean {
   if (bytes.length !== 32) return false;
@@ -14,9 +14,7 @@ export function isPointX(bytes: Uint8Array): boolean {
   return jacobi((((x * x) % fieldPrime) * x + 7n) % fieldPrime, fieldPrime) === 1;
 }
 
-/**
- * The Jacobi symbol of a modulo an odd n: 1 for squares where n is prime. Ten times as fast as a power of a modulo n.
- */
+/** The Jacobi symbol of a modulo an odd n: 1 for squares if n is prime. Ten times as fast as a power of a modulo n. */
 function jacobi(a: bigint, n: bigint): -1 | 0 | 1 {
   let sign = 1;
   let [upper, lower] = [a, n];

@@ -5,7 +5,7 @@ import { parseAddress } from './parse-address.ts';
 import { type ScriptType, scriptType } from './script-type.ts';
 import { dustOf } from './transaction-size.ts';
 
-/** A place that sats, inscriptions or runes would go to. */
+/** A destination of sats, inscriptions or runes. */
 export type Destination = (
   | { readonly address: string; readonly network: NetworkParameters }
   | { readonly script: Uint8Array }
@@ -15,8 +15,8 @@ export type Destination = (
 };
 
 /**
- * Whether a script is one of our own. `later`: its caller looks it up afterwards (`checkDestinations`). `allowed`: the
- * money is not ours, so it may pay us.
+ * Rule about our own scripts. `later`: the caller looks them up afterwards (`checkDestinations`). `allowed`: the money
+ * is not ours, so it may pay us.
  */
 export type OwnRule = ((script: Uint8Array) => boolean) | 'later' | 'allowed';
 
@@ -25,7 +25,7 @@ export type DestinationFault = 'address' | 'anyone' | 'unspendable' | 'nonstanda
 export interface RefusedDestination {
   readonly kind: 'refused';
   readonly code: DestinationFault;
-  /** For people: it continues a sentence that begins with "the address". */
+  /** Text for people; it continues a sentence that begins with "the address". */
   readonly reason: string;
 }
 
@@ -39,7 +39,7 @@ const refused = (code: DestinationFault, reason: string): RefusedDestination => 
   reason,
 });
 
-/** Why nothing is sent to a script of our own, for people. */
+/** Reason, for people, why no payment goes to a script of our own. */
 export const ownScriptReason = 'is an address of this service, which sends nothing to itself';
 
 const unowned: Readonly<Partial<Record<ScriptType, RefusedDestination>>> = {
@@ -53,9 +53,9 @@ const offCurve = refused(
 );
 
 /**
- * Decides whether money may go to a destination: an address of the network, a script of a type that somebody can own,
- * with a key on the curve, not one of our own, and an amount that nodes relay to it. The only such rule. Pure, total.
- * A Taproot script takes some 30 microseconds.
+ * Decides whether money may go to a destination. It must be an address of the network, with a script of a type that
+ * someone can own, a key on the curve, not one of our own, and an amount that nodes relay. The only such rule. Pure,
+ * total. A Taproot script takes some 30 microseconds.
  */
 export function checkDestination(to: Destination, isOwn: OwnRule): CheckedDestination {
   const parsed = 'address' in to ? parseAddress(to.address, to.network) : to;

@@ -43,7 +43,7 @@ function segwitPrefix(text: string): string | null {
   return prefixes.includes(prefix) ? prefix : null;
 }
 
-/** The script of a segwit address; null where checksum, case, version or program are invalid. */
+/** The script of a segwit address; null: checksum, case, version or program are invalid. */
 function witnessScript(text: string, prefix: string, network: NetworkParameters): Uint8Array | null {
   const lower = text.toLowerCase();
   if (text !== lower && text !== text.toUpperCase()) return null;

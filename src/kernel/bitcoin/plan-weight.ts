@@ -6,18 +6,18 @@ import { compactSizeBytes, frameWeight, outputWeight } from './transaction-size.
 const inputWeight = 4 * 41;
 /** A Schnorr signature with its length: 64 bytes under the default signature hash (BIP 341). */
 const signatureBytes = 1 + 64;
-/** Leaf version and parity, and the internal key: the path of an only leaf is empty (BIP 341). */
+/** Leaf version and parity, and the internal key: the path of a single leaf is empty (BIP 341). */
 const controlBlockBytes = 1 + 33;
 
 /**
- * Bytes of an ECDSA signature of the wallet, in DER and with its hash type. Signatures of other lengths are made again
- * until one has it (signer.ts): so a weight is exact before anything is signed.
+ * Bytes of an ECDSA signature of the wallet, in DER and with its hash type. The wallet signs again until a signature
+ * has this length (signer.ts), so a weight is exact before signing.
  */
 export const ecdsaSignatureBytes = 71;
 /** A compressed public key. */
 const publicKeyBytes = 33;
 
-/** What a plan needs for its weight. */
+/** Parts of a plan that decide its weight. */
 export interface WeighedPlan {
   readonly inputs: readonly WeighedInput[];
   readonly outputs: readonly Pick<TransactionPlan['outputs'][number], 'script'>[];

@@ -24,7 +24,7 @@ function targetOf(bits: number): bigint | null {
 
 /**
  * Whether the hash of a header (32 bytes, internal order) is below the target that the header claims, and that target
- * is not easier than the network allows. Whether it is the right target for its height takes the earlier headers.
+ * is not easier than the network allows. Only the earlier headers show whether it is the right target for its height.
  */
 export function hasProofOfWork(hash: BlockHash, bits: number, network: NetworkName): boolean {
   const target = targetOf(bits);

@@ -12,7 +12,7 @@ export function scriptType(script: Uint8Array): ScriptType {
   return witnessProgram(script);
 }
 
-/** The type of a witness program; `other` for a script that is none. */
+/** The type of a witness program; `other` for any other script. */
 function witnessProgram(script: Uint8Array): ScriptType {
   const [opcode] = script;
   const length = script.length - 2;
@@ -23,7 +23,7 @@ function witnessProgram(script: Uint8Array): ScriptType {
   return opcode > opOne && opcode <= opSixteen ? 'witness' : 'other';
 }
 
-/** Programs of version 0 by their length: there are no others. */
+/** Programs of version 0 by their length; other lengths are invalid. */
 const programsOfZero: ReadonlyMap<number, ScriptType> = new Map([
   [20, 'p2wpkh'],
   [32, 'p2wsh'],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { compactSize, u32, u64 } from './transaction-bytes.ts';
 
-/** An output, as signatures commit to it. */
+/** An output in the form that signatures commit to. */
 export interface HashedOutput {
   /** Sats. */
   readonly value: bigint;
@@ -19,7 +19,7 @@ export interface HashedInput {
 }
 
 export interface HashedTransaction {
-  /** Its four bytes as a number from 0 on. */
+  /** Its four bytes as an unsigned number. */
   readonly version: number;
   readonly lockTime: number;
   readonly inputs: readonly HashedInput[];
@@ -36,8 +36,8 @@ export const isDefinedSighash = (type: number): boolean => {
 };
 
 /**
- * The hashes that the inputs of a transaction sign. Parts that inputs share are hashed once, so those of SegWit take a
- * time that grows with the transaction; those before SegWit hash all of it for each input, as Bitcoin defines them.
+ * The hashes that the inputs of a transaction sign. Parts that inputs share are hashed once, so SegWit hashes take time
+ * linear in the transaction. Hashes from before SegWit cover all of it for each input, as Bitcoin defines them.
  */
 export class SignatureHashes {
   readonly #transaction: HashedTransaction;
@@ -49,9 +49,9 @@ export class SignatureHashes {
   }
 
   /**
-   * Before SegWit.
+   * Hash from before SegWit.
    *
-   * @param code the script that is run, which has no OP_CODESEPARATOR
+   * @param code the script that is run, without OP_CODESEPARATOR
    */
   legacy(place: number, code: Uint8Array, type: number): Buffer {
     const { version, lockTime, inputs, outputs } = this.#transaction;
@@ -71,7 +71,7 @@ export class SignatureHashes {
   }
 
   /**
-   * SegWit of version 0 (BIP 143).
+   * Hash of SegWit version 0 (BIP 143).
    *
    * @param code the witness script, or the P2PKH script of a P2WPKH output's hash
    */
@@ -97,8 +97,8 @@ export class SignatureHashes {
   }
 
   /**
-   * Taproot (BIP 341), without an annex. Null: an output is unknown that it commits to, or the type is SINGLE and there
-   * is no output at this place, which no signature can be for.
+   * Hash of Taproot (BIP 341), without an annex. Null: an output that it commits to is unknown, or the type is SINGLE
+   * and there is no output at this place, for which no signature is possible.
    *
    * @param leafHash of the script that is run (BIP 342), before any OP_CODESEPARATOR; null: a spend by key
    */
@@ -182,11 +182,11 @@ const blankOutput = Buffer.from('ffffffffffffffff00', 'hex');
 /** Version 0 of the key in a leaf, and no OP_CODESEPARATOR before its signature (BIP 342). */
 const leafEnd = Buffer.of(0, 0xff, 0xff, 0xff, 0xff);
 
-/** An input as signatures before SegWit see it: with the script that is run, or none. */
+/** An input as signatures from before SegWit see it: with the script that is run, or without a script. */
 const legacyInput = (input: HashedInput, script: Uint8Array, isSequenceSigned: boolean): Buffer =>
   Buffer.concat([outpointBytes(input), withLength(script), u32(isSequenceSigned ? input.sequence : 0)]);
 
-/** Outputs as signatures before SegWit see them. */
+/** Outputs as signatures from before SegWit see them. */
 function legacyOutputs(
   outputs: readonly HashedOutput[],
   place: number,
@@ -208,7 +208,7 @@ const ownInput = (input: HashedInput): Buffer | null =>
     ? null
     : Buffer.concat([outpointBytes(input), outputBytes(input.spent), u32(input.sequence)]);
 
-/** The hash of the output that a SINGLE signature commits to; null: there is none at its place. */
+/** The hash of the output that a SINGLE signature commits to; null: no output at its place. */
 const ownOutput = (output: HashedOutput | undefined): Buffer | null =>
   output === undefined ? null : sha256(outputBytes(output));
 

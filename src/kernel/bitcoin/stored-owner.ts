@@ -7,18 +7,18 @@ const sha256Bytes = 32;
 
 /** An owner of runes, or a party of a sale, by its script as it is stored. */
 export interface StoredOwner {
-  /** Null: the script has none. */
+  /** Null: the script has no address. */
   readonly address: string | null;
-  /** In hex; null where it is longer than 128 bytes. */
+  /** The script in hex; null: it is longer than 128 bytes. */
   readonly script: string | null;
-  /** Of a longer one. */
+  /** sha256 of a longer script. */
   readonly scriptSha256: string | null;
 }
 
-/** @param script whole, or cut as rows of runes and sales have it */
+/** @param script whole, or cut as in rows of runes and sales */
 export const isWholeScript = (script: Uint8Array): boolean => script.length <= wholeScriptMax;
 
-/** @param script whole, or cut as rows of runes and sales have it */
+/** @param script whole, or cut as in rows of runes and sales */
 export function storedOwner(script: Uint8Array, network: NetworkParameters): StoredOwner {
   const isWhole = isWholeScript(script);
   return {

@@ -1,6 +1,6 @@
 import { type ScriptType, scriptType } from './script-type.ts';
 
-/** What a node relays at most (Bitcoin Core policy.h MAX_STANDARD_TX_WEIGHT). */
+/** Largest weight that nodes relay (Bitcoin Core policy.h MAX_STANDARD_TX_WEIGHT). */
 export const standardWeightMax = 400_000;
 
 const witnessFactor = 4;
@@ -9,7 +9,7 @@ const inputBytes = 41;
 
 /**
  * Weight of an input once it is signed by one key, with signatures of the largest size: DER of 72 bytes, and Schnorr
- * with its type byte. P2SH as P2SH-P2WPKH, which wallets mean by it. Null where the size is not known from the script.
+ * with its type byte. P2SH counts as P2SH-P2WPKH, the kind that wallets use. Null: the script does not show the size.
  */
 export function signedInputWeight(script: Uint8Array): number | null {
   const keyAndSignature = 1 + 1 + 72 + 1 + 33;
@@ -41,7 +41,7 @@ export const compactSizeBytes = (value: number): number => (value < 0xfd ? 1 : v
 
 /** Sats per byte at which spending an output may cost as much as it holds (Bitcoin Core's DUST_RELAY_TX_FEE). */
 const dustRate = 3;
-/** What Core counts for the input that spends an output: of a witness program, and of any other script. */
+/** Bytes that Core counts for the input that spends an output: of a witness program, and of any other script. */
 const spendingBytes = { witness: 67, other: 148 } as const;
 
 /** The least value with which nodes relay an output (Bitcoin Core policy.cpp, GetDustThreshold). */
@@ -51,7 +51,7 @@ export function dustOf(script: Uint8Array): number {
   return dustRate * (bytes + spendingBytes[isWitness ? 'witness' : 'other']);
 }
 
-/** Sats of an output that shall have `value`, raised to what nodes relay. */
+/** Sats of an output that should have `value`, raised to the dust limit of nodes. */
 export function atLeastDust(value: bigint, script: Uint8Array): bigint {
   const dust = BigInt(dustOf(script));
   return value < dust ? dust : value;

@@ -1,15 +1,15 @@
 /**
- * Addresses of witness programs (BIP 173, BIP 350). Exports and lists write hundreds of thousands a second: a library
+ * Addresses of witness programs (BIP 173, BIP 350). Exports and lists write hundreds of thousands a second. A library
  * that makes lists of words and checks them takes five to ten times as long, and was a quarter of an export.
  */
 
 const charset = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l', 'latin1');
 const separator = '1'.charCodeAt(0);
 const checksumWords = 6;
-/** What the checksum of each encoding ends with. */
+/** Constant at the end of the checksum of each encoding. */
 const bech32Constant = 1;
 const bech32mConstant = 0x2bc830a3;
-/** Of BIP 173, for each of the five bits that leave the checksum. */
+/** Generator of BIP 173, for each of the five bits that leave the checksum. */
 const generator = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3] as const;
 
 /** The generator's part of the checksum for each value of its upper five bits. */
@@ -20,7 +20,7 @@ const tops = Int32Array.from({ length: 32 }, (_, top) =>
 const step = (checksum: number, word: number): number =>
   ((checksum & 0x1ffffff) << 5) ^ (tops[checksum >>> 25] ?? 0) ^ word;
 
-/** The checksum after the human-readable part, by this part: networks have a few. */
+/** The checksum after the human-readable part, kept by this part: networks have a few. */
 const begun = new Map<string, number>();
 
 function begin(prefix: string): number {

@@ -13,16 +13,16 @@ export interface BatchBounds {
   readonly questions: number;
 }
 
-/** Answers questions in their order. The signal is aborted once all who asked have left. */
+/** Answers questions in their order. The signal is aborted once all askers have left. */
 type ReadBatch<Question, Answer> = (
   questions: readonly Question[],
   signal: AbortSignal,
 ) => Promise<readonly Answer[]>;
 
 /**
- * Reads for many askers, in batches. A question that comes while enough batches are read waits, and is read with all
- * that came meanwhile. So a question alone does not wait, and under load a read serves as many as came in its time. A
- * batch begins after all its questions were asked.
+ * Reads for many askers, in batches. A question that arrives while enough batches are being read waits, and is read
+ * with all others that arrive meanwhile. So a single question does not wait, and under load each read serves all
+ * questions of its time. A batch begins after all its questions were asked.
  */
 export class BatchedReads<Question, Answer> {
   readonly #read: ReadBatch<Question, Answer>;
@@ -36,7 +36,7 @@ export class BatchedReads<Question, Answer> {
     this.#bounds = bounds;
   }
 
-  /** Rejects as the read of its batch does, or with the reason of the signal, if that is aborted before it begins. */
+  /** Rejects as the read of its batch does, or with the reason of the signal if that is aborted before it begins. */
   ask(question: Question, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, signal, resolve, reject });
@@ -56,7 +56,7 @@ export class BatchedReads<Question, Answer> {
     });
   }
 
-  /** The next batch, without those who have left. */
+  /** The next batch, without askers who have left. */
   #take(): Waiting<Question, Answer>[] {
     const batch: Waiting<Question, Answer>[] = [];
     while (batch.length < this.#bounds.questions) {

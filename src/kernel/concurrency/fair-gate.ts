@@ -5,74 +5,74 @@ import { HeldByClient } from './held-by-client.ts';
 import { inTurnsOf } from './turns.ts';
 
 export interface FairGateOptions {
-  /** Places: what runs at once. */
+  /** Number of places: works that run at once. */
   readonly running: number;
   /** Places that one client may have. Absent: all. */
   readonly each?: number;
-  /** The same while others ask too. Absent: as many. */
+  /** The same while others ask too. Absent: the same number. */
   readonly eachBesideOthers?: number;
   /**
-   * While others ask too, a client's place that was used rests so many times as long before that client has it again.
-   * Others may have it at once. Absent: it does not rest.
+   * Factor of a rest. While others ask too, a client's used place rests this many times as long as it was used before
+   * that client gets it again. Others may have it at once. Absent: no rest.
    */
   readonly restsBesideOthers?: number;
-  /** How many wait for a place. */
+  /** Number of works that may wait for a place. */
   readonly waiting: number;
   /** The longest wait, in milliseconds. */
   readonly waitMs: number;
-  /** The error of a refusal. */
+  /** Makes the error of a refusal. */
   readonly refusal: () => AppError;
 }
 
 interface Waiting {
-  /** Its round: one work of each client that waits is in each. */
+  /** Round of the waiting work: each round has one work of each client. */
   readonly round: number;
-  /** In the order of arrival. */
+  /** Number in the order of arrival. */
   readonly turn: number;
   readonly enter: () => void;
 }
 
-/** Who has no asker shares one client's part. */
-const nobody = '';
+/** Client of work without an asker: all such work shares one client's part. */
+const unnamed = '';
 
-/** Two clients ask at the same time where their requests are less apart than this: a person's next click counts. */
+/** Longest distance of requests that counts as asking at the same time: a person's next click counts. */
 const besideMs = 5_000;
-/** The longest rest: what hangs for seconds takes nothing from others meanwhile. */
+/** The longest rest: work that hung for seconds takes nothing from others meanwhile. */
 const restMaxMs = 100;
 
 /**
  * Lets a bounded number of works run at once and a bounded number wait; others are refused at once. A free place goes
- * to the client that has the fewest places, and of these in rounds, each client once in each (where one place is all,
- * no client that waits has any): a client that asks for much waits for itself, and others hardly wait for it.
+ * to the client with the fewest places, and among equals in rounds, with each client once in each. So a client with
+ * many requests waits for itself, and others hardly wait for it.
  */
 export class FairGate {
   readonly #options: FairGateOptions;
-  /** Null: nobody has asked yet. */
+  /** Client of the last request; null: no request yet. */
   #lastClient: string | null = null;
-  /** When a request last came from another client than the one before it. */
+  /** Time of the last request from another client than the one before it. */
   #otherAtMs = Number.NEGATIVE_INFINITY;
   readonly #running = new HeldByClient();
   /** Places that rest: only their clients lack them. */
   readonly #resting = new HeldByClient();
   #waiting = 0;
   #turns = 0;
-  /** Of what was let in last: who comes now takes part in it. */
+  /** Round of the last admitted work: new work begins in it. */
   #round = 0;
-  /** The last rounds that clients wait for, of those that wait. */
+  /** The last round of each waiting client. */
   readonly #lastRoundOf = new Map<string, number>();
-  /** By client, in the order of arrival. */
+  /** Waiting works by client, in the order of arrival. */
   readonly #waitingOf = new Map<string, Set<Waiting>>();
 
   constructor(options: FairGateOptions) {
     this.#options = options;
   }
 
-  /** How many wait now, and how many may. */
+  /** Number of waiting works, and its bound. */
   get state(): QueueState {
     return { length: this.#waiting, limit: this.#options.waiting };
   }
 
-  /** Places that are taken, and all. */
+  /** Number of taken places, and of all. */
   get places(): QueueState {
     return { length: this.#running.total, limit: this.#options.running };
   }
@@ -81,19 +81,19 @@ export class FairGate {
   async run<T>(asker: Asker | undefined, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(asker);
     try {
-      return await inTurnsOf(asker?.client ?? nobody, work);
+      return await inTurnsOf(asker?.client ?? unnamed, work);
     } finally {
       leave();
     }
   }
 
   /**
-   * Takes a place when one is free, and returns what frees it, which may be called several times. Throws the refusal
-   * where too many wait already or the wait was too long, and the signal's reason where it was aborted before.
+   * Takes a place when one is free. Returns a function that frees it, which may be called several times. Throws the
+   * refusal if too many wait already or the wait was too long, and the signal's reason if it was aborted before.
    */
   async enter(asker: Asker | undefined): Promise<() => void> {
     asker?.signal.throwIfAborted();
-    const client = asker?.client ?? nobody;
+    const client = asker?.client ?? unnamed;
     this.sees(client);
     if (this.#mayEnter(client)) this.#running.add(client, 1);
     else await this.#wait(client, asker?.signal);
@@ -105,7 +105,7 @@ export class FairGate {
     };
   }
 
-  /** Tells of a client that asks for something that needs no place here: it counts among the others. */
+  /** Counts a client among the others although its request needs no place here. */
   sees(client: string): void {
     if (this.#lastClient !== null && client !== this.#lastClient) this.#otherAtMs = performance.now();
     this.#lastClient = client;
@@ -126,7 +126,7 @@ export class FairGate {
   }
 
   #mayEnter(client: string): boolean {
-    // a client may have more places again: those of its requests that wait come first
+    // a client may have more places again: its waiting requests come first
     if (this.#waitingOf.has(client)) return false;
     return this.#running.total < this.#options.running && this.#takenBy(client) < this.#each;
   }
@@ -147,9 +147,9 @@ export class FairGate {
   }
 
   #admit(): void {
-    // several where a client may have more places again
+    // several, if a client may have more places again
     for (let next = this.#next(); next !== null; next = this.#next()) {
-      // counted here, so that nobody takes the place before the one that waited goes on
+      // counted here, so that the place is taken before the waiting work continues
       this.#running.add(next.client, 1);
       next.waiting.enter();
     }
@@ -172,7 +172,7 @@ export class FairGate {
     const { waiting: most, waitMs, refusal } = this.#options;
     if (this.#waiting >= most) throw refusal();
     const queue = this.#waitingOf.get(client) ?? new Set();
-    // who is in already had its turn in this round
+    // a client with a place already had its turn in this round
     const lastRound = this.#lastRoundOf.get(client) ?? this.#round - (this.#running.of(client) > 0 ? 0 : 1);
     const round = Math.max(this.#round, lastRound + 1);
     this.#lastRoundOf.set(client, round);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** What all clients of a process hold of something, places or bytes, and each of them. */
+/** Amounts, such as places or bytes, that each client of a process holds, and their sum. */
 export class HeldByClient {
   #total = 0;
   /** Clients that hold nothing are absent. */
@@ -14,7 +14,7 @@ export class HeldByClient {
     return this.#of.get(client) ?? 0;
   }
 
-  /** @param amount below 0: given back */
+  /** @param amount below 0: returned */
   add(client: string, amount: number): void {
     const held = this.of(client) + amount;
     assert(held >= 0, 'no more is given back than was taken');

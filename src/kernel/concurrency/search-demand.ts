@@ -1,15 +1,13 @@
 /** Milliseconds: a client that searched this recently will search again. */
 const recentMs = 10_000;
-/**
- * Background work waits for running searches before each piece, but no longer than this: a search takes milliseconds.
- */
+/** Longest wait of background work for running searches before each piece: a search takes milliseconds. */
 const pauseMsMax = 100;
 
 /**
- * Tracks the searches of this process for background loads and builds. On a small machine both compete for the cores,
- * and a searching client notices a delay that a load of hours does not. So while searches run, and for ten seconds
- * after, pieces of background work run one by one instead of in parallel, which leaves a core free, and none starts
- * during a search. Bounded: each piece runs in its turn, delayed by a tenth of a second at most.
+ * Tracks the searches of this process for background loads and builds. On a small machine both compete for the cores. A
+ * searching client notices a delay that a load of hours does not. So while searches run, and for ten seconds after,
+ * pieces of background work run one by one, which leaves a core free, and none starts during a search. Each piece is
+ * delayed by a tenth of a second at most.
  */
 export class SearchDemand {
   #underWay = 0;
@@ -40,8 +38,8 @@ export class SearchDemand {
   }
 
   /**
-   * Runs a piece of background work: at once without searches, else in its turn and between searches. A piece must
-   * not wait for another piece. Throws what the piece throws.
+   * Runs a piece of background work: at once without searches, else in its turn and between searches. A piece must not
+   * wait for another piece. Throws the errors of the piece.
    */
   async turn<T>(piece: () => T | Promise<T>): Promise<T> {
     if (!this.isRecent) return piece();

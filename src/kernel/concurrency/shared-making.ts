@@ -1,18 +1,18 @@
 /**
- * One making of a value at a time, shared by all who ask: whoever asks while one is made gets the next one, so what
- * they get was begun after they asked. A flood of requests costs one making after another, and never two at once.
+ * One making of a value at a time, shared by all callers. A caller that asks while one is running gets the next one, so
+ * each value was begun after the call. A flood of requests costs one making after another, never two at once.
  */
 export class SharedMaking<T> {
   readonly #make: () => Promise<T>;
   #running: Promise<T> | null = null;
   #next: Promise<T> | null = null;
 
-  /** @param make takes nothing from who asks, no signal either: others wait for its result */
+  /** @param make uses nothing of the caller, not even a signal: others wait for its result */
   constructor(make: () => Promise<T>) {
     this.#make = make;
   }
 
-  /** Rejects as `make` does; the next one to ask is not affected. */
+  /** Rejects as `make` does; the next caller is not affected. */
   get(): Promise<T> {
     if (this.#next !== null) return this.#next;
     if (this.#running === null) return this.#begin();

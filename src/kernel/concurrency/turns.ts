@@ -3,13 +3,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 type Begin = () => void;
 
 /**
- * Turns of the event loop, for work that many clients ask for. A number of pieces of work begin in each turn of the
- * loop, and clients take turns among themselves: so a turn of the loop is as long as these pieces, however many wait,
- * and a client with a hundred pieces waits for itself.
+ * Turns of the event loop, for work that many clients ask for. A fixed number of pieces of work begins in each turn of
+ * the loop, and clients take turns. So the length of a turn is bounded however many wait, and a client with a hundred
+ * pieces waits for itself.
  */
 export class Turns {
   readonly #perTurn: number;
-  /** Who waits, by client; the client that comes next is first. None is empty. */
+  /** Waiting pieces by client; the client that comes next is first. No entry is empty. */
   readonly #waiting = new Map<string, Begin[]>();
   /** Pieces that began in this turn of the loop. */
   #begun = 0;
@@ -19,7 +19,7 @@ export class Turns {
     this.#perTurn = perTurn;
   }
 
-  /** Begins in this turn of the loop where there is room, else in one of the next. */
+  /** Begins in this turn of the loop if there is room, else in one of the next. */
   enter(client: string): Promise<void> | void {
     if (this.#waiting.size > 0 || this.#begun === this.#perTurn) return this.next(client);
     this.#begun++;
@@ -53,7 +53,7 @@ export class Turns {
   #take(): Begin {
     const [[client, own]] = this.#waiting as unknown as readonly [readonly [string, Begin[]]];
     const begin = own.shift() as Begin;
-    // behind all other clients
+    // after all other clients
     this.#waiting.delete(client);
     if (own.length > 0) this.#waiting.set(client, own);
     return begin;
@@ -70,10 +70,9 @@ const clientOfWork = new AsyncLocalStorage<string>();
 export const inTurnsOf = <T>(client: string, work: () => T): T => clientOfWork.run(client, work);
 
 /**
- * Waits for a turn of the event loop to do a few milliseconds of work in: one piece in each turn, clients one after the
- * other.
+ * Waits for a turn of the event loop for a few milliseconds of work: one piece in each turn, clients one after another.
  *
- * @param client absent: the one of `inTurnsOf`, or nobody in particular
+ * @param client absent: the client of `inTurnsOf`, or an unnamed one
  */
 export const nextTurn = (client = clientOfWork.getStore() ?? ''): Promise<void> => pieces.next(client);
 
@@ -89,7 +88,7 @@ export class WorkInTurns {
     this.#most = most;
   }
 
-  /** Call it after some units of work. It waits where the turn has its measure. */
+  /** Counts units of work that were just done. Waits for the next turn if this one is full. */
   async did(units: number): Promise<void> {
     this.#done += units;
     if (this.#done < this.#most) return;

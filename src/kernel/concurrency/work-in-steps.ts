@@ -1,7 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { nextTurn } from './turns.ts';
 
-/** Work in steps that ends with a result. Each step says how many bytes it read, or a number of them that takes as long. */
+/** Work in steps that ends with a result. Each step gives the number of bytes that it read, or that take as long. */
 export type Steps<Result> = Generator<number, Result>;
 
 /** Bytes between two turns of the event loop: a millisecond of plain work. */

@@ -1,19 +1,19 @@
 import { type AskingKey, noKey } from './asking-key.ts';
 
-/** Who asks a question, for what bounds and ends the work for it. */
+/** The asker of a question, with the bounds of the work for it. */
 export interface Asker {
-  /** Whose share the work counts towards: an address (IPv4, or /64 of IPv6). */
+  /** Client whose share the work counts towards: an address (IPv4, or /64 of IPv6). */
   readonly client: string;
   readonly key: AskingKey;
   /** Aborted when no one waits for the answer any more. */
   readonly signal: AbortSignal;
-  /** Calls `free` once the answer is made, and its bytes are counted, or it is given up; at once if it is already. */
+  /** Calls `free` once the answer is made, with its bytes counted, or was given up; at once if it already is. */
   readonly whenMade: (free: () => void) => void;
-  /** Calls `free` once the answer is out or given up; at once if it is already. */
+  /** Calls `free` once the answer is sent or was given up; at once if it already is. */
   readonly whenOut: (free: () => void) => void;
 }
 
-/** Work of the program's own, which answers no request: nothing is held for its answer. */
+/** An asker for the program's own work, which answers no request: no memory is held for its answer. */
 export function ownAsker(client: string, signal: AbortSignal = new AbortController().signal): Asker {
   const atOnce = (free: () => void): void => free();
   return { client, key: noKey, signal, whenMade: atOnce, whenOut: atOnce };
@@ -25,8 +25,8 @@ export function askerWith({ client, key, whenMade, whenOut }: Asker, signal: Abo
 }
 
 /**
- * The owner of what a request makes, which no other client reaches: its valid key, or without one its address. Clients
- * of a trusted proxy that names none share the address of the proxy.
+ * The owner of results that no other client reaches: the request's valid key, or without one its address. Clients of a
+ * trusted proxy that names no client share the address of the proxy.
  */
 export const ownerOf = ({ client, key }: Pick<Asker, 'client' | 'key'>): string =>
   key.kind === 'none' ? `address ${client}` : `key ${key.id}`;

@@ -21,7 +21,7 @@ export interface KeyTerms {
   readonly reservedMax: number | null;
 }
 
-/** Terms of a key that has none of its own, and of requests without a key. */
+/** Terms of a key without terms of its own, and of requests without a key. */
 export const usualTerms: KeyTerms = { baseFee: null, directBaseFee: null, discounts: [], reservedMax: null };
 
 /** A valid key that a request sent in a header. */
@@ -43,7 +43,7 @@ export interface NoKey {
   readonly terms: KeyTerms;
 }
 
-/** The key that asks: it decides prices and limits, and owns what it makes. */
+/** The key of a request: it decides prices and limits, and owns the results. */
 export type AskingKey = KnownKey | NoKey;
 
 export const noKey: NoKey = { kind: 'none', terms: usualTerms };

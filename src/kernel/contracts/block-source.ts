@@ -21,7 +21,7 @@ export interface StartCounters {
 export interface Island {
   readonly firstHeight: Height;
   readonly lastHeight: Height;
-  /** Proven totals before `firstHeight` (chain.json `islands`), where the source has any. */
+  /** Proven totals before `firstHeight` (chain.json `islands`), if the source has any. */
   readonly start: StartCounters;
 }
 
@@ -40,25 +40,23 @@ export interface SourceBlock {
    */
   readonly bytes: Uint8Array;
   /**
-   * The outputs that the block spends, in the encoding of Bitcoin Core's `/rest/spenttxouts/<hash>.bin`:
-   * compact size, number of transactions (the coinbase too, with 0 entries); for each a compact size and
-   * that many outputs (8 bytes of value, compact size, script) in the order of its inputs.
-   * Null where the source does not have them.
+   * The outputs that the block spends, in the encoding of Bitcoin Core's `/rest/spenttxouts/<hash>.bin`: compact size,
+   * number of transactions (the coinbase too, with 0 entries); for each a compact size and that many outputs (8 bytes
+   * of value, compact size, script) in the order of its inputs. Null: the source does not have them.
    */
   readonly spentOutputs: Uint8Array | null;
   /**
-   * Heights at which the spent outputs were made, in the order of `spentOutputs`. Null where the source does not know
-   * them.
+   * Heights at which the spent outputs were made, in the order of `spentOutputs`. Null: the source does not know them.
    */
   readonly spentHeights: Uint32Array | null;
 }
 
 /**
- * Where blocks come from. Every source runs the conformance suite test/support/node/block-source-conformance.ts.
- * Heights ascend; `refs()` is the best chain, or the requested one, at the moment of the call.
+ * A source of blocks. Every source runs the conformance suite test/support/node/block-source-conformance.ts. Heights
+ * ascend; `refs()` is the best chain, or the requested one, at the moment of the call.
  */
 export interface BlockSource {
-  /** For messages: what this source is, e.g. `folder ./samples/mainnet`. */
+  /** Name of the source for messages, e.g. `folder ./samples/mainnet`. */
   readonly name: string;
   readonly network: NetworkName;
   /** False: header, merkle root and witness commitment are checked before a block is applied. */
@@ -67,10 +65,10 @@ export interface BlockSource {
   islands(): Promise<readonly Island[]>;
   /** The refs of all blocks of the chain from `from` on, ascending by height. */
   refs(from?: Height): Promise<readonly BlockRef[]>;
-  /** The size of a block of the chain, for estimates; null where it is not known. Absent: never known. */
+  /** The size of a block of the chain, for estimates; null: unknown. Absent: never known. */
   sizeOf?(height: Height, signal: AbortSignal): Promise<number | null>;
   /**
-   * Reads one block, into buffers of the pool where one is given. Throws `block_unavailable`, `block_truncated` or
+   * Reads one block, into buffers of the pool if one is given. Throws `block_unavailable`, `block_truncated` or
    * `block_oversized`.
    */
   read(ref: BlockRef, signal?: AbortSignal, buffers?: BufferPool): Promise<SourceBlock>;

@@ -4,7 +4,7 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Of this call. */
+  /** Timeout of this call. */
   readonly timeoutMs?: number;
 }
 
@@ -13,7 +13,7 @@ export interface CallOptions {
  * `node_answer_invalid`, or `node_call_failed`, whose details carry the node's own `rpcCode` (-5: not found).
  */
 export interface NodeRpc {
-  /** Where it is, for messages: without user and password. */
+  /** Address for messages, without user and password. */
   readonly url: string;
   call<Result>(method: string, parameters?: readonly unknown[], options?: CallOptions): Promise<Result>;
 }
@@ -34,20 +34,20 @@ export interface BatchRpc extends NodeRpc {
  */
 export type RevealPolicy = 'accepted' | 'refused' | 'untested';
 
-/** What a node is and offers, as discovered at the start. */
+/** A node's properties and features, as discovered at the start. */
 export interface NodeFacts {
   readonly network: NetworkName;
-  /** As `getnetworkinfo` gives it, e.g. 290403. */
+  /** Version from `getnetworkinfo`, e.g. 290403. */
   readonly version: number;
   readonly isInitialBlockDownload: boolean;
   /** Lowest height whose block is kept. Null: nothing was pruned. */
   readonly pruneHeight: Height | null;
   readonly hasRest: boolean;
-  /** Where spent outputs come from: `/rest/spenttxouts`, or `getblock <hash> 3`. */
+  /** Way to get spent outputs: `/rest/spenttxouts`, or `getblock <hash> 3`. */
   readonly spentOutputs: 'rest' | 'rpc';
-  /** Any transaction can be asked for by its id (txindex). */
+  /** Any transaction can be requested by its id (txindex). */
   readonly hasTxIndex: boolean;
-  /** As its name tells. */
+  /** Reveal policy that the node's name implies. */
   readonly reveals: Exclude<RevealPolicy, 'accepted'>;
   /** Endpoints by topic. Empty: the node is only polled. */
   readonly zmq: ReadonlyMap<ZmqTopic, string>;
@@ -57,7 +57,7 @@ export interface NodeFacts {
 
 export type ZmqTopic = 'sequence' | 'rawtx' | 'hashblock';
 
-/** What a node publishes. Hashes and txids are 32 bytes in internal order. */
+/** Messages that a node publishes. Hashes and txids are 32 bytes in internal order. */
 export type NodeMessage =
   | { readonly kind: 'block-connected'; readonly hash: BlockHash }
   | { readonly kind: 'block-disconnected'; readonly hash: BlockHash }

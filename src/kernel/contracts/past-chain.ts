@@ -8,7 +8,7 @@ export interface PastOutput extends MadeOutput {
   readonly value: number;
 }
 
-/** A transaction of a block, with what it spends. */
+/** A transaction of a block, with the outputs that it spends. */
 export interface PastTransaction {
   readonly txid: TxidHex;
   /** Null: the coinbase, which takes the subsidy and then the fees. */
@@ -19,17 +19,17 @@ export interface PastTransaction {
 
 /** A place between two sats of an output. */
 export interface PlaceInOutput extends MadeOutput {
-  /** How many of the output's sats lie before it: from 1 to its value - 1. */
+  /** Number of the output's sats before the place: from 1 to its value - 1. */
   readonly offset: number;
 }
 
 /**
- * The past of the indexed chain, from a node that still has its blocks, also those that left the node's best chain.
- * Everything throws `sats_forgotten` where the node does not have a block or what it spent, and the codes of NodeRpc.
+ * The past of the indexed chain, from a node that still has its blocks, including stale ones. Every call throws
+ * `sats_forgotten` if the node lacks a block or its spent outputs, and the codes of NodeRpc.
  */
 export interface PastChain {
   /** The transactions of an indexed block, in order, the coinbase first. */
   transactions(ref: BlockRef, signal?: AbortSignal): Promise<readonly PastTransaction[]>;
-  /** Per place: whether the ranges of the output were cut there when it was made, as ord cuts them. */
+  /** For each place: whether the ranges of the output were cut there when it was made, as ord cuts them. */
   cuts(places: readonly PlaceInOutput[], signal?: AbortSignal): Promise<readonly boolean[]>;
 }

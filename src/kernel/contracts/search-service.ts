@@ -6,7 +6,7 @@ import type { Corpus, SearchFacets, SearchFilter, SearchSort, TextMatch, Tip } f
 export interface Highlight {
   /** The piece as written: not folded, no markup. */
   readonly text: string;
-  /** Where the piece begins in the whole text, in UTF-16 units. */
+  /** Offset of the piece in the whole text, in UTF-16 units. */
   readonly offset: number;
   /** The matches in the piece, from `start` to before `end` in its UTF-16 units; ascending, without overlap. */
   readonly matches: readonly { readonly start: number; readonly end: number }[];
@@ -28,9 +28,9 @@ export interface SearchRecord {
   readonly metadatastr: string | null;
   /** ISO 8601: when the record was parsed; for a pending one, when the node first saw it. */
   readonly createdat: string;
-  /** Present where it is in the mempool and in no indexed block. */
+  /** Present if it is in the mempool and in no indexed block. */
   readonly pending?: 'true';
-  /** Present where asked for: one per needle, overlapping ones joined, in the order of the text. */
+  /** Present if requested: one per needle, overlapping ones joined, in the order of the text. */
   readonly highlights?: readonly Highlight[];
 }
 
@@ -48,7 +48,7 @@ export interface Answer<Value> {
 
 /** An answer that may include pending inscriptions. */
 export interface PendingAnswer<Value> extends Answer<Value> {
-  /** Grows with every change of the mempool. Null: pending was not asked for, or no mempool is followed. */
+  /** Grows with every change of the mempool. Null: pending matches were not requested, or no mempool is followed. */
   readonly mempoolRevision: number | null;
 }
 
@@ -58,11 +58,10 @@ export interface RecordPage {
   readonly totalItems: number;
   /** 1-based. With a cursor: the page that it leads to. */
   readonly page: number;
-  /** Present where a cursor was asked for: leads to the next page. Null: this is the last. */
+  /** Present if a cursor was requested: leads to the next page. Null: this is the last. */
   readonly nextCursor?: string | null;
   /**
-   * Present where asked for. Null: they would cost too much (more than a million matches), or the index moved on
-   * meanwhile.
+   * Present if requested. Null: they would cost too much (more than a million matches), or the index changed meanwhile.
    */
   readonly facets?: SearchFacets | null;
 }
@@ -73,7 +72,7 @@ export interface TextPage extends RecordPage {
 }
 
 export interface Paging {
-  /** 1-based, up to 2^31 - 1. Past the end is an empty page. Ignored with a cursor. */
+  /** 1-based, up to 2^31 - 1. A page past the end is empty. Ignored with a cursor. */
   readonly page: number;
   /** 1 to 1,000. */
   readonly itemsPerPage: number;
@@ -88,14 +87,14 @@ export interface Paging {
   readonly pending?: boolean;
   /** Also counts the matches by type and day, without those of the mempool. */
   readonly facets?: boolean;
-  /** Absent: nobody who could leave, and of whom there are others. */
+  /** Absent: the search has no client that could leave or share with others. */
   readonly asker?: Asker;
 }
 
-/** What a text is searched in, and how. */
+/** The text of a search, its scope and its kind of match. */
 export interface TextQuestion {
   readonly corpus: Corpus;
-  /** May be absent where the filter has metadata, a title, traits or a gallery. */
+  /** May be absent if the filter has metadata, a title, traits or a gallery. */
   readonly text?: string;
   /** Default `substring`. */
   readonly match?: TextMatch;
@@ -146,9 +145,9 @@ export interface FirstOfHash {
 }
 
 /**
- * The searches of the routes. Each answer is read in one snapshot. Throws `search_text_invalid` where `text` cannot
- * be split into needles (the client sees the message), `search_too_broad` where the engine would have to read too
- * much, `cursor_stale` and `request_invalid` for a cursor, and `search_busy` where too many searches are running.
+ * The searches of the routes. Each answer is read in one snapshot. Throws `search_text_invalid` if `text` cannot be
+ * split into needles (the client sees the message), `search_too_broad` if the engine would have to read too much,
+ * `cursor_stale` and `request_invalid` for a cursor, and `search_busy` if too many searches are running.
  */
 export interface SearchService {
   textSearch(search: TextSearch): Promise<PendingAnswer<TextPage>>;
@@ -156,9 +155,9 @@ export interface SearchService {
   facets(question: FacetsQuestion): Promise<Answer<CountedFacets>>;
   /** Words that continue the last word of a text. A sample; empty where it would take long (docs/search.md). */
   suggest(text: string, asker?: Asker): Promise<Answer<Suggestion>>;
-  /** One entry per hash, in the order asked for; up to 10,000. */
+  /** One entry per hash, in the requested order; up to 10,000. */
   hashes(hashes: readonly Uint8Array[], asker?: Asker): Promise<Answer<readonly FirstOfHash[]>>;
-  /** Null: not indexed, and not pending where pending was asked for. */
+  /** Null: not indexed, and not pending if pending was requested. */
   inscription(
     id: InscriptionId,
     pending?: boolean,

@@ -2,7 +2,7 @@ import type { ErrorCode } from './error-codes.ts';
 
 /**
  * An operating failure: something outside the code is wrong. Broken invariants are assertions, expected outcomes are
- * return values. Codes, what they mean and what to do: docs/errors.md.
+ * return values. docs/errors.md has the meaning of each code, and the remedy.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** Failures of a command that a person runs, and of what a process starts with. */
+/** Failures of a command that a person runs, and of the settings and parts that a process starts with. */
 export const commandErrors = {
   config_invalid: {
     meaning: 'A setting or a command line flag has an invalid value.',

@@ -1,5 +1,5 @@
 /**
- * What is done after a failure, everywhere (src/kernel/retry.ts; docs/adr/0024-one-retry-policy.md).
+ * Reaction to a failure, everywhere (src/kernel/retry.ts; docs/adr/0024-one-retry-policy.md).
  * - `never`: a person must change something first.
  * - `soon`: the same call will succeed by itself; it is retried with growing pauses.
  * - `always`: the same, without limit: it may take long until a person frees space on a disk.
@@ -9,15 +9,15 @@
  */
 export type RetryClass = 'never' | 'soon' | 'always' | 'replan' | 'few' | 'minute';
 
-/** What an operating failure means and what to do about it. `docs/errors.md` is made from this table. */
+/** Meaning and remedy of an operating failure. `docs/errors.md` is made from this table. */
 export interface ErrorCodeEntry {
   readonly meaning: string;
   readonly action: string;
   readonly retry: RetryClass;
   /**
    * The only place where it is retried. `node`: a file of a folder stays wrong until a person replaces it.
-   * `cookieFile`: a node writes its cookie again at each start; a password is changed by people, with a restart of
-   * this program.
+   * `cookieFile`: a node writes its cookie again at each start; a person changes a password, with a restart of this
+   * program.
    */
   readonly retryOnly?: 'node' | 'cookieFile';
 }

@@ -34,7 +34,7 @@ export const indexErrors = {
   },
   sats_forgotten: {
     meaning:
-      'A reorganisation or a rollback is deeper than SATS_KEEP_BLOCKS, the database has the index of sats, and no node tells what the blocks spent: none is there, or it lacks blocks.',
+      'A reorganisation or a rollback is deeper than SATS_KEEP_BLOCKS, the database has the index of sats, and no node gives the spent outputs of the blocks: there is no node, or it lacks blocks.',
     action:
       'Name a node that has all blocks, the stale ones too, and is not pruned; the message says what is missing. Otherwise fill an empty database, with a larger SATS_KEEP_BLOCKS: another DATA_DIR or DATABASE_URL. The old one answers as before, as an `api` process or without a source.',
     retry: 'never',
@@ -96,22 +96,22 @@ export const indexErrors = {
   },
   sales_not_indexed: {
     meaning:
-      'INDEX_SALES is false in the process that indexes, so no sale is known: not even that there was none. Sales that were indexed before are not shown, as those since then are missing.',
+      'INDEX_SALES is false in the process that indexes, so sales are unknown. Sales that were indexed before are not shown, because later ones are missing.',
     action:
       'Set INDEX_SALES=true in that process, and start it again: sales are filled in from where they ended, in the background (docs/operating.md, "Derived tables").',
     retry: 'never',
   },
   runes_not_indexed: {
     meaning:
-      'INDEX_RUNES is false in the process that indexes, so no rune is known: not even that there was none. Runes that were indexed before are not shown, as what happened since is missing.',
+      'INDEX_RUNES is false in the process that indexes, so runes are unknown. Runes that were indexed before are not shown, because later changes are missing.',
     action:
       'Set INDEX_RUNES=true in that process, and start it again: runes are filled in from where they ended, in the background (docs/operating.md, "Derived tables").',
     retry: 'never',
   },
   events_not_ready: {
     meaning:
-      'A first load is running: events of older blocks need an index that is built at its end. Or a catch-up pass still fills the tables of this kind of events, or makes them anew by other rules.',
-    action: 'Wait; /status and the log show how far it is.',
+      'A first load is running: events of older blocks need an index that is built at its end. Or a catch-up pass still fills the tables of this kind of events, or rebuilds them by other rules.',
+    action: 'Wait; /status and the log show the progress.',
     retry: 'soon',
   },
 } as const satisfies Record<string, ErrorCodeEntry>;

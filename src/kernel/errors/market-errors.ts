@@ -1,10 +1,10 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** What may be wrong with collections of the market. */
+/** Failures of collections of the market. */
 export const marketErrors = {
   collection_invalid: {
     meaning:
-      'A file of a collection to import lacks what it needs, is not in the form of the community, or goes beyond a bound. Optional fields that are wrong refuse nothing: they are left out.',
+      'A file of a collection to import lacks a required field, is not in the form of the community, or exceeds a bound. Optional fields that are wrong refuse nothing: they are left out.',
     action:
       'Correct what the message names, up to 100 faults (docs/marketplace-api.md, "Collections"), and import it again: nothing was changed.',
     retry: 'never',

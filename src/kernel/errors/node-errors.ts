@@ -5,7 +5,7 @@ export const nodeErrors = {
   node_unreachable: {
     meaning: 'No bitcoind answers at the address.',
     action:
-      'Start the node, or correct BITCOIN_RPC_URL (--node); a service goes on answering from what is indexed.',
+      'Start the node, or correct BITCOIN_RPC_URL (--node); a service continues to answer from its index.',
     retry: 'soon',
   },
   node_tls: {

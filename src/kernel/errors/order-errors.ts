@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** What may be wrong with orders. */
+/** Failures of orders. */
 export const orderErrors = {
   orders_off: {
     meaning:
@@ -54,7 +54,7 @@ export const orderErrors = {
     retry: 'never',
   },
   idempotency_key_reused: {
-    meaning: 'A creation has the Idempotency-Key of another one, whose body was another.',
+    meaning: 'The Idempotency-Key of a creation was already used with a different body.',
     action: 'Use a new key for each creation; the same one only to send the same body again.',
     retry: 'never',
   },
@@ -65,14 +65,13 @@ export const orderErrors = {
   },
   file_gone: {
     meaning:
-      'A file was deleted: its order has been over for long, or it was uploaded a week ago and nothing names it.',
+      'A file was deleted: its order ended long ago, or it was uploaded a week ago and no order names it.',
     action:
       'Take the content from its inscription (`/content/<id>`), or from where it was before it was ordered or uploaded.',
     retry: 'never',
   },
   inscription_not_indexed: {
-    meaning:
-      'An order names a parent or delegate that the index does not have, and the index is behind its node.',
+    meaning: 'An order names a parent or delegate that the index lacks, and the index is not yet at the tip of its node.',
     action: 'Send the order again once the index is at the tip of the chain (`/status`).',
     retry: 'minute',
   },

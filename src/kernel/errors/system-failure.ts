@@ -1,6 +1,6 @@
 import { AppError } from './app-error.ts';
 
-/** Errors of files and folders that an operator can mend (errno(3)). */
+/** Errors of files and folders that an operator can fix (errno(3)). */
 const fileCodes = new Set([
   'EACCES',
   'EBUSY',
@@ -24,10 +24,10 @@ const fileCodes = new Set([
   'EXDEV',
 ]);
 
-/** Codes of Node for what a function of `fs` found: ERR_FS_EISDIR. */
+/** Codes of Node for findings of a function of `fs`, such as ERR_FS_EISDIR. */
 const ownFileCode = /^ERR_FS_/u;
 
-/** Calls of sockets and names: their failures are told by the part that speaks with the other side. */
+/** Calls of sockets and names: the part that talks to the other side reports their failures. */
 const networkCalls = new Set(['accept', 'bind', 'connect', 'getaddrinfo', 'listen', 'queryA', 'queryAaaa']);
 
 /** Limits of the system for a process, and of Node for its threads. */
@@ -59,7 +59,7 @@ export function systemFailure(error: unknown): unknown {
     return new AppError('system_limit', `The system gives this process no more: ${message}`, {}, error);
   if (ownFileCode.test(code)) return unusable(error, path);
   if (!fileCodes.has(code) || syscall === undefined || networkCalls.has(syscall)) return error;
-  // a program that is not there
+  // a missing program
   if (syscall.startsWith('spawn'))
     return new AppError('program_incomplete', `A program cannot be started: ${message}`, {}, error);
   return unusable(error, path);

@@ -3,7 +3,7 @@ const certificateCode =
   /^(?:UNABLE_TO_|CERT_|CRL_|ERROR_IN_C|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|HOSTNAME_MISMATCH$|ERR_TLS_CERT_)/u;
 /** Codes of Node and OpenSSL for a handshake that failed for another reason. */
 const handshakeCode = /^(?:EPROTO$|ERR_SSL_|ERR_OSSL_|ERR_TLS_)/u;
-/** Node has no code of its own for a peer that ends the connection in the midst of a handshake. */
+/** Message for a peer that ends the connection during a handshake: Node has no code for it. */
 const cutHandshake = /before secure TLS connection was established/u;
 
 /**

@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** What may be wrong with unspent outputs: where they come from, and what the inventory may hold. */
+/** Failures of unspent outputs: their sources, and the contents of the inventory. */
 export const utxoErrors = {
   url_refused: {
     meaning:
@@ -19,7 +19,7 @@ export const utxoErrors = {
     retry: 'never',
   },
   utxo_source_missing: {
-    meaning: 'Nothing tells which outputs of an address are unspent.',
+    meaning: 'No source knows which outputs of an address are unspent.',
     action:
       'Start the server with a node, with --index-addresses, or with ESPLORA_URL; UTXO_SOURCE says which one is used (docs/utxos.md).',
     retry: 'never',
@@ -39,7 +39,7 @@ export const utxoErrors = {
     meaning:
       'The node reads all unspent outputs for an address, which takes minutes on mainnet, and does so for one at a time.',
     action:
-      'Try again: the scan goes on, and its result is kept. With --index-addresses or ESPLORA_URL nothing is scanned.',
+      'Try again: the scan continues, and its result is kept. With --index-addresses or ESPLORA_URL no scan is needed.',
     retry: 'soon',
   },
   coins_unproven: {

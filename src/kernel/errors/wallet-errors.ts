@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** What may be wrong with the wallet of the orders, and with what it is asked to sign. */
+/** Failures of the wallet of the orders, and of the transactions that it should sign. */
 export const walletErrors = {
   wallet_missing: {
     meaning: 'The database has no wallet, so no order can be paid.',
@@ -81,7 +81,7 @@ export const walletErrors = {
     retry: 'never',
   },
   recovery_refused: {
-    meaning: 'What lies at the address of a recovery kit cannot be taken back as asked.',
+    meaning: 'The outputs at the address of a recovery kit cannot be taken back as requested.',
     action: 'Read the reason in the message (docs/wallet.md, "Taking a payment back").',
     retry: 'never',
   },

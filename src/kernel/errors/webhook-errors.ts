@@ -1,11 +1,11 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** What may be wrong with webhooks, and with the secret from which their keys are derived. */
+/** Failures of webhooks, and of the secret from which their keys are derived. */
 export const webhookErrors = {
   service_secret_missing: {
     meaning: 'There is no file with the secret of the service, or with the one before it.',
     action:
-      'Correct SERVICE_SECRET_FILE or SERVICE_SECRET_OLD_FILE; a service makes the first one by itself where there is none.',
+      'Correct SERVICE_SECRET_FILE or SERVICE_SECRET_OLD_FILE; a service makes the first one by itself if it is missing.',
     retry: 'never',
   },
   service_secret_invalid: {
@@ -23,7 +23,7 @@ export const webhookErrors = {
     retry: 'minute',
   },
   webhooks_unknown: {
-    meaning: 'Nothing was told about this, or not with a URL, in the last 30 days.',
+    meaning: 'No message about this was due in the last 30 days, or none of them had a URL.',
     action: 'Look at `satscribe webhooks list`.',
     retry: 'never',
   },

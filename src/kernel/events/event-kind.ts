@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-/** How texts, ids, hashes and answers name a kind of events (docs/events.md). */
+/** The name, number, letter and version of a kind of events in texts, ids, hashes and answers (docs/events.md). */
 export interface EventKindIdentity {
   /** The value of `kind` in requests, and the second word of its texts: lower-case letters. */
   readonly name: string;
@@ -15,12 +15,12 @@ export interface EventKindIdentity {
   readonly version: number;
 }
 
-/** The kind used where a request names none. */
+/** The kind of requests that name none. */
 export const inscriptionKind: EventKindIdentity = { name: 'inscriptions', number: 0, letter: '', version: 1 };
 
 type Marks = Omit<EventKindIdentity, 'version'>;
 
-/** Matching names, numbers and letters, whether such a kind is registered or not. */
+/** Kinds with reserved names, numbers and letters, whether registered or not. */
 const reserved: readonly Marks[] = [
   inscriptionKind,
   { name: 'runes', number: 1, letter: 'r' },
@@ -29,13 +29,13 @@ const reserved: readonly Marks[] = [
 
 const numberMax = 2 ** 15 - 1;
 
-/** How many of name, number and letter two kinds share: 0 to 3. */
+/** Number of equal fields among name, number and letter of two kinds: 0 to 3. */
 function sharedMarks(one: Marks, other: Marks): number {
   return [one.name === other.name, one.number === other.number, one.letter === other.letter].filter(Boolean)
     .length;
 }
 
-/** Returns the kinds unchanged. Throws an AssertionError where two of them are ambiguous. */
+/** Returns the kinds unchanged. Throws an AssertionError if two of them are ambiguous. */
 export function checkedEventKinds<Kind extends EventKindIdentity>(kinds: readonly Kind[]): readonly Kind[] {
   for (const [at, kind] of kinds.entries()) {
     const { name, number, letter, version } = kind;

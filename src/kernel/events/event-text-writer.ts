@@ -5,7 +5,7 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { EventKindIdentity } from './event-kind.ts';
 
-/** ord's charms that need no sat numbers: the others depend on how an instance was set up. */
+/** ord's charms that need no sat numbers: the others depend on the set-up of an instance. */
 const eventCharms =
   charms.cursed | charms.lost | charms.reinscription | charms.unbound | charms.vindicated | charms.burned;
 
@@ -15,7 +15,7 @@ const chunkBytes = 1 << 18;
 const valueBytesMax = 128;
 /** Two characters each: as long as a value may be. */
 const hexBytesAtOnce = valueBytesMax / 2;
-/** A longer text (some 150,000 events in a block) is not stored: it is rebuilt on request. */
+/** Longest stored text (some 150,000 events in a block); a longer one is rebuilt on request. */
 const keptBytesMax = 32 * 1024 * 1024;
 
 const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
@@ -44,8 +44,8 @@ export interface EventText {
 }
 
 /**
- * Writes canonical texts of blocks (docs/events.md), value by value, into a reused buffer: about half a microsecond
- * per line, hash included. It knows how values are written, not the order of events.
+ * Writes canonical texts of blocks (docs/events.md), value by value, into a reused buffer: about half a microsecond per
+ * line, hash included. It knows the form of values, not the order of events.
  */
 export class EventTextWriter {
   readonly #bytes = new Uint8Array(chunkBytes);
@@ -110,12 +110,12 @@ export class EventTextWriter {
     this.#integer(satOffset);
   }
 
-  /** The null outpoint, without an offset: that depends on whether an ord counted sats from the first block on. */
+  /** The null outpoint, without an offset: that depends on whether ord counted sats from the first block on. */
   lost(): void {
     this.word(words.lost);
   }
 
-  /** No value. */
+  /** Writes an absent value. */
   none(): void {
     this.#reserve();
     this.#byte(dash);
@@ -177,7 +177,7 @@ export class EventTextWriter {
     this.#at = at + word.length;
   }
 
-  /** Bytes of any number in hex; none are no characters. */
+  /** Bytes of any number in hex; zero bytes are zero characters. */
   hex(source: Uint8Array): void {
     const bytes = this.#bytes;
     for (let from = 0; from < source.length; from += hexBytesAtOnce) {
@@ -193,7 +193,7 @@ export class EventTextWriter {
     }
   }
 
-  /** Between two values of a line. */
+  /** Separator between two values of a line. */
   next(): void {
     this.#reserve();
     this.#byte(space);
@@ -260,7 +260,8 @@ export class EventTextWriter {
   }
 
   /**
-   * Its room was reserved with the value before it: `valueBytesMax` is far more than any value and its separators.
+   * Writes a byte. Its room was reserved with the value before it: `valueBytesMax` is far more than any value and its
+   * separators.
    */
   #byte(value: number): void {
     this.#bytes[this.#at++] = value;

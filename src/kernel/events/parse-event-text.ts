@@ -8,7 +8,7 @@ export type InscriptionEvent =
       readonly sequence: number | null;
       readonly number: number | null;
       readonly charms: readonly string[] | null;
-      /** `<txid>:<vout>:<offset>`, the null outpoint where it is lost, `unbound`, or null. */
+      /** `<txid>:<vout>:<offset>`, the null outpoint if it is lost, `unbound`, or null. */
       readonly location: string | null;
       readonly parents: readonly string[] | null;
     }
@@ -29,7 +29,7 @@ const newline = 0x0a;
 
 /**
  * The events of a canonical text from one index on (the first is 1, as in an event's id), with their indexes. Reads
- * only our own texts: throws a RangeError where one ends within a line, and what `parseLine` throws.
+ * only our own texts. Throws a RangeError if one ends within a line, and the errors of `parseLine`.
  */
 export function* parseEventText<Event>(
   text: Buffer,
@@ -45,7 +45,7 @@ export function* parseEventText<Event>(
   }
 }
 
-/** Reads a line of a text of inscriptions. Throws a RangeError where it is not of this version. */
+/** Reads a line of a text of inscriptions. Throws a RangeError if it is not of this version. */
 export function parseInscriptionLine(line: string): InscriptionEvent {
   const [type, ...words] = line.split(' ');
   if (type === 'created' && words.length === 6) return parseCreated(words as CreatedWords);

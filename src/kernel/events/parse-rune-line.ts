@@ -1,4 +1,4 @@
-/** Terms as an event shows them: decimal digits, absent where the etching named none. */
+/** Terms as an event shows them: decimal digits, absent if the etching named none. */
 interface ShownTerms {
   readonly amount: string | null;
   readonly cap: string | null;
@@ -34,7 +34,7 @@ export type RuneLineEvent =
       readonly amount: string;
     };
 
-/** Reads a line of a text of runes. Throws a RangeError where it is not of this version. */
+/** Reads a line of a text of runes. Throws a RangeError if it is not of this version. */
 export function parseRuneLine(line: string): RuneLineEvent {
   const [type, ...words] = line.split(' ');
   if (type === 'etched' && words.length === 8) return parseEtched(words as EtchedWords);

@@ -1,7 +1,7 @@
 import type { SaleEvidence, StoredNames } from '#kernel/sales/sale-evidence.ts';
 import { emptyScript } from './sale-lines.ts';
 
-/** A sale as it is served (docs/events.md), with the names as the text has them. Scripts are hex. */
+/** A sale as it is served (docs/events.md), with names as in the text. Scripts are hex. */
 export interface SaleEvent extends Omit<SaleEvidence, keyof StoredNames> {
   readonly type: 'inscription-sold';
   readonly inscriptionId: string;
@@ -35,7 +35,7 @@ type SoldWords = [
 ];
 const wordCount = 15;
 
-/** Reads a line of a text of sales. Throws a RangeError where it is not of this version. */
+/** Reads a line of a text of sales. Throws a RangeError if it is not of this version. */
 export function parseSaleLine(line: string): SaleEvent {
   const [type, ...words] = line.split(' ');
   if (type !== 'sold' || words.length !== wordCount) throw new RangeError(`no event of sales: ${line}`);

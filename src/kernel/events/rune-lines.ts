@@ -7,7 +7,7 @@ import type { EventTextWriter } from './event-text-writer.ts';
 
 /*
  * The lines of a block's text of runes (docs/events.md). The ledger writes them while a block is applied, and the
- * tables while a text is made again.
+ * tables while a text is rebuilt.
  */
 
 /** Height and index of the transaction. */
@@ -16,7 +16,7 @@ export interface LineRuneId {
   readonly tx: number;
 }
 
-/** What an etching made. */
+/** A new rune in a line. */
 export interface EtchedLine extends LineRuneId {
   readonly rune: Rune;
   readonly spacers: number;

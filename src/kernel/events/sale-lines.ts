@@ -12,7 +12,7 @@ import type { EventTextWriter } from './event-text-writer.ts';
 
 /*
  * The lines of a block's text of sales (docs/events.md). The derived table writes them while a block is applied, and
- * the stored rows while a text is made again.
+ * the stored rows while a text is rebuilt.
  */
 
 /** An inscription that a spend sold. */
@@ -30,7 +30,7 @@ export interface SaleLine extends SaleEvidence {
   readonly taker: Uint8Array | null;
 }
 
-/** A script of no bytes: a blank would end the value before it began. */
+/** A script of zero bytes: a blank would end the value before it began. */
 export const emptyScript = 'empty';
 
 const words = {

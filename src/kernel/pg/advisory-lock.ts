@@ -1,23 +1,23 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** What an advisory lock of ours guards. The numbers are part of the protocol between processes: never change one. */
+/** Our advisory locks. The numbers are part of the protocol between processes: never change one. */
 export const advisoryLocks = {
   /** The one process that applies blocks to a database. */
   writer: 7_700_100,
   /** The one process that seals segments of the search index. */
   sealer: 7_700_101,
-  /** The one process that brings the chain to the index of a search engine that is in use. */
+  /** The one process that follows the chain with the index of a search engine that is in use. */
   searchSync: 7_700_102,
   /** The one process that builds another such index. */
   searchBuild: 7_700_103,
   /** The one process that looks for payments to watched scripts. */
   payments: 7_700_104,
-  /** The one process that brings orders on: it signs and broadcasts. */
+  /** The one process that advances orders: it signs and broadcasts. */
   orders: 7_700_105,
   /** The one process that fills derived tables for blocks that were indexed before. */
   catchUp: 7_700_106,
-  /** With the hash of its name: the one connection that builds a secondary index. */
+  /** The one connection that builds a secondary index; used with the hash of the index's name. */
   indexBuild: 7_700_107,
   /** Shared by the processes that index and serve; exclusive for a command that takes blocks back. */
   service: 7_700_108,
@@ -27,13 +27,13 @@ export const advisoryLocks = {
   audit: 7_700_110,
   /** The one process that deletes files of orders. */
   files: 7_700_111,
-  /** The one process that traces the outputs that satributes are defined by. */
+  /** The one process that traces the outputs that define satributes. */
   provenance: 7_700_112,
-  /** The one connection that releases indices of the wallet: together with the number of its release. */
+  /** The one connection that releases indices of the wallet; used with the number of its release. */
   walletRelease: 7_700_113,
   /** The one transaction that raises the wallet's mark. */
   walletMark: 7_700_114,
-  /** The one transaction that reserves a sat of the inventory, and counts those that are reserved. */
+  /** The one transaction that reserves a sat of the inventory, and counts the reserved ones. */
   reservations: 7_700_115,
   /** The one transaction that asks for payouts: two at once never see the same money. */
   payouts: 7_700_116,
@@ -41,12 +41,12 @@ export const advisoryLocks = {
   undecidedCollections: 7_700_117,
   /** The one process that credits payments of shops' orders. */
   tokenOrders: 7_700_118,
-  /** The one transaction that makes a payment for a test, and counts what others took of its budget. */
+  /** The one transaction that makes a payment for a test, and counts the used part of its budget. */
   testPayments: 7_700_121,
   /** The one process that proves reserves of accounts. */
   tokenReserves: 7_700_119,
   /**
-   * The one transaction that posts to the ledger of a subject: together with a hash of that. A trigger takes it,
+   * The one transaction that posts to the ledger of a subject; used with a hash of the subject. A trigger takes it,
    * too.
    */
   ledger: 7_700_120,
@@ -55,7 +55,7 @@ export type AdvisoryLock = keyof typeof advisoryLocks;
 
 /**
  * Takes a lock for the life of the client's connection, so it is released even if the process dies. Throws
- * `database_busy` where another connection holds it.
+ * `database_busy` if another connection holds it.
  */
 export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock): Promise<void> {
   const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [

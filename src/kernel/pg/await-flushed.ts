@@ -1,10 +1,10 @@
 import type pg from 'pg';
 
 /**
- * Whether everything that earlier statements saw would survive a crash of the server. Commits of a bulk load do not
- * wait for the disk (`synchronous_commit = off`) and are visible some tenths of a second before they are on it. Code
- * that passes on what it read, and cannot take it back, checks this first, and forces a flush if needed. Works within
- * a transaction too. A standby shows only what its primary has flushed.
+ * Whether all data seen by earlier statements would survive a crash of the server. Commits of a bulk load do not wait
+ * for the disk (`synchronous_commit = off`) and are visible some tenths of a second before they are on it. Code that
+ * passes on read data, and cannot take it back, checks this first, and forces a flush if needed. Works within a
+ * transaction too. A standby shows only data that its primary has flushed.
  */
 export async function isFlushed(client: pg.Pool | pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ flushed: boolean }>(
@@ -15,8 +15,8 @@ export async function isFlushed(client: pg.Pool | pg.ClientBase): Promise<boolea
 }
 
 /**
- * Flushes everything that was committed: one commit that waits for the disk, and with it all earlier ones. Not within
- * a transaction.
+ * Flushes all committed data: one commit that waits for the disk, and with it all earlier ones. Not within a
+ * transaction.
  */
 export async function flush(client: pg.Pool | pg.ClientBase): Promise<void> {
   // a commit waits for the disk only if it wrote something: here a message without a reader

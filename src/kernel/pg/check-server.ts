@@ -27,7 +27,7 @@ export async function checkServer(url: string): Promise<{ isPooled: boolean }> {
   }
 }
 
-/** Whether the process of the server is another one than the connection was told: poolers tell numbers of their own. */
+/** Whether the process of the server is another one than the connection was told: poolers give numbers of their own. */
 async function hasOtherProcess(client: pg.Client): Promise<boolean> {
   const { processID } = client as unknown as { readonly processID: number | null };
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -50,15 +50,15 @@ async function checkVersion(client: pg.ClientBase, url: string): Promise<void> {
   }
 }
 
-/** A setting that no server has: it shows whose session a statement runs in. */
+/** A setting that no server has: it shows which session runs a statement. */
 const mark = 'satscribe.session';
 /** A pooler that others keep busy may give a client the same connection again. */
 const rounds = 5;
 
 /**
- * Throws `postgres_pooled` where a pooler gives connections of the server to the clients that have transactions: locks and
- * settings of a session would be those of others. In a transaction of another client such a pooler uses the connection
- * that ours was given last, and then it gives ours another one.
+ * Throws `postgres_pooled` if a pooler gives connections of the server to the clients that have transactions: locks and
+ * settings of a session would then be those of others. In a transaction of another client such a pooler uses the
+ * connection that ours had last, and then gives ours another one.
  */
 async function checkOwnSession(client: pg.ClientBase, url: string): Promise<void> {
   const own = randomUUID();

@@ -17,9 +17,9 @@ const fileHeader = Buffer.from([
 const chunkBytes = 1 << 18;
 /** Size of an encoder's first chunk: most tables get few rows of a block, and many encoders live for one block. */
 const firstChunkBytes = 1 << 13;
-/** 8 MB: more than the rows of one table in a usual batch. */
+/** Chunks kept for reuse, 8 MB: more than the rows of one table in a usual batch. */
 const idleChunksMax = 32;
-/** A longer value may begin in one chunk and end in another. */
+/** Longest value that is always in one chunk; a longer value may begin in one and end in another. */
 const wholeMax = 64;
 const nullLength = -1;
 /** A numeric is sent in digits of base 10,000: ten of them hold 2^128 - 1. */
@@ -186,7 +186,7 @@ export class CopyEncoder {
     yield this.#bytes.subarray(0, this.#at);
   }
 
-  /** Drops all rows and keeps buffers for a usual batch: an unusual block must not hold its memory forever. */
+  /** Drops all rows and keeps buffers for a usual batch: an unusual block must not keep its memory forever. */
   reset(): void {
     for (const chunk of this.#done)
       if (chunk.bytes.length === chunkBytes && this.#idle.length < idleChunksMax) this.#idle.push(chunk);
@@ -237,7 +237,7 @@ export class CopyEncoder {
 
 /** A table that gets rows, and its columns in the order of encoding. */
 export interface CopyTarget {
-  /** With its schema. */
+  /** Name of the table, with its schema. */
   readonly table: string;
   /** Separated by commas. */
   readonly columns: string;
@@ -246,10 +246,10 @@ export interface CopyTarget {
 export const encoderOf = ({ columns }: CopyTarget): CopyEncoder => new CopyEncoder(columns.split(',').length);
 
 /**
- * Sends the rows of an encoder into `target` and returns their number. Everything is handed to the socket at once,
- * before the server has answered: on a pipelined connection (pool.ts) further statements may follow without a wait. The
- * client must not be a pool: a COPY occupies its connection. The encoder may be reset once this has succeeded, or, as
- * a refused COPY is still being sent, once a later statement is answered or the connection is lost.
+ * Sends the rows of an encoder into `target`. Returns their number. Everything is handed to the socket at once, before
+ * the server has answered: on a pipelined connection (pool.ts) further statements may follow without a wait. The client
+ * must not be a pool: a COPY occupies its connection. The encoder may be reset once this has succeeded. A refused COPY
+ * is still being sent, so after one it may be reset once a later statement is answered or the connection is lost.
  */
 export function copyBinary(
   client: pg.ClientBase,
@@ -284,12 +284,12 @@ class CopyIn extends pg.Query {
     this.submit = (connection): void => this.#send(connection, text);
   }
 
-  /** The server asks for rows that are on their way already. */
+  /** The server asks for rows that are already being sent. */
   handleCopyInResponse(): void {}
 
   #send(connection: pg.Connection, text: string): void {
     const { stream } = connection;
-    // nothing may fail once the server was told to expect rows
+    // no step may fail once the server expects rows
     const chunks = [...this.#encoder.chunks()];
     // one system call for many parts
     stream.cork();
@@ -307,7 +307,7 @@ class CopyIn extends pg.Query {
 }
 
 /**
- * If the point acts, sends what was written and half of a chunk, and keeps the rest until the point lets it go, as a
+ * Sends the written part and half of a chunk if the point acts, and keeps the rest until the point releases it, as a
  * full socket would. Returns the number of bytes that were sent of the chunk.
  */
 function sendHalf(stream: pg.Connection['stream'], chunk: Uint8Array): number {

@@ -4,13 +4,13 @@ import { to as copyTo } from 'pg-copy-streams';
 const fileHeaderLength = 19;
 const trailer = -1;
 
-/** Of a row: the number of its fields; of a field: its length. */
+/** Bytes of the number of fields of a row, and of the length of a field. */
 const countBytes = 2;
 const lengthBytes = 4;
 
 /**
- * The bytes of a query's only column, of type bytea and not null; null where it has no row. A SELECT gives them as hex:
- * 256 kB then take four times as long, most of it on the event loop.
+ * The bytes of a query's only column, of type bytea and not null; null: no row. A SELECT gives them as hex: 256 kB then
+ * take four times as long, most of it on the event loop.
  *
  * @param query without parameters, which COPY does not take
  */
@@ -40,8 +40,8 @@ export async function readCopy(
   onRow: CopyRow,
 ): Promise<number> {
   const stream = client.query(copyTo(copyOf(query)));
-  // Only a row split over two chunks is copied: for a table of millions of rows, copies would leave as much garbage
-  // as it has bytes.
+  // Only a row split over two chunks is copied: for a table of millions of rows, copies would make as much garbage as
+  // it has bytes.
   const split = Buffer.alloc(rowBytes);
   let splitBytes = 0;
   let skip = fileHeaderLength;

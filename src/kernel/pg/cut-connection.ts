@@ -1,21 +1,24 @@
 import type pg from 'pg';
 
-/** Most statements end within milliseconds, and a new connection costs more than them. Only what hangs is cut off. */
+/**
+ * Time until a connection is cut. Most statements end within milliseconds, and a new connection costs more than them.
+ * So only hanging ones are cut.
+ */
 const cutAfterMs = 250;
 
 /**
- * Runs `work` on a connection of the pool, and gives the connection back. If the signal is aborted before `work` has
- * begun, nothing is asked; if it is aborted meanwhile and `work` goes on, the connection is cut, and the server ends
- * its statement. `discard`: the connection is in no state to be used again.
+ * Runs `work` on a connection of the pool, and returns the connection. If the signal is aborted before `work` has
+ * begun, no query is sent. If it is aborted while `work` runs, the connection is cut, and the server ends its
+ * statement. `discard`: the connection must not be used again.
  *
- * @param signal null: nobody could leave
+ * @param signal null: the work has no client that could leave
  */
 export async function withCutConnection<T>(
   pool: pg.Pool,
   signal: AbortSignal | null,
   work: (client: pg.PoolClient, discard: () => void) => Promise<T>,
 ): Promise<T> {
-  // where connections are scarce, who is gone does not wait for one
+  // disconnected clients stop waiting for a connection, which may be scarce
   signal?.throwIfAborted();
   const client = await pool.connect();
   let isUseless = false;

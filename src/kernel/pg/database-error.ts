@@ -5,13 +5,13 @@ import { shownAddress } from '#kernel/shown-address.ts';
 import { codeOfPostgresError } from './postgres-failure.ts';
 
 /**
- * Turns an error of `pg` while connecting into an AppError: `postgres_refused` where the server does not let us in,
- * `postgres_tls` where both cannot agree on TLS, `postgres_unreachable` for everything else. An AppError stays as it is.
+ * Turns an error of `pg` while connecting into an AppError: `postgres_refused` if the server denies access,
+ * `postgres_tls` if both cannot agree on TLS, `postgres_unreachable` for everything else. An AppError stays as it is.
  */
 export function databaseError(error: unknown, url: string): AppError {
   if (error instanceof AppError) return error;
   const found = error instanceof Error ? codeOfPostgresError(error) : null;
-  // nothing was under way that could be lost
+  // no work was in progress that could be lost
   const code = found === null || found === 'postgres_lost' ? 'postgres_unreachable' : found;
   const sqlState = String((error as { code?: unknown }).code);
   const reason = error instanceof Error && error.message !== '' ? error.message : sqlState;
@@ -22,7 +22,7 @@ export function databaseError(error: unknown, url: string): AppError {
   return new AppError(code, `Postgres at ${shownAddress(url)} ${what}: ${reason}${hint}`, {}, error);
 }
 
-/** A server says so whatever the rule is by which it refuses a connection without TLS. */
+/** End of the message of a server that refuses a connection without TLS, by whatever rule. */
 const unencrypted = /, (?:no encryption|SSL off)$/u;
 
 function whatHappened(code: ErrorCode, error: unknown, sqlState: string): string {

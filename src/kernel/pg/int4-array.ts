@@ -1,4 +1,4 @@
-/** Of the type in pg_type. */
+/** Oid of int4 in pg_type. */
 const int4Oid = 23;
 /** Dimensions, whether there are nulls, type of the elements; then for the one dimension its length and first index. */
 const headBytes = 5 * 4;
@@ -8,7 +8,7 @@ const elementBytes = 2 * 4;
  * A parameter of type integer[] in the binary format (array_recv of PostgreSQL), which costs both sides a fraction of
  * the text `{1,2,…}`.
  *
- * @param order the elements to take, as places in `values`; absent: all, as they come
+ * @param order indexes of `values` in the wanted order; absent: all, in their own order
  */
 export function int4Array(
   values: readonly number[],

@@ -8,19 +8,19 @@ import { postgresFailure } from './postgres-failure.ts';
 export interface KeepWorking extends RetryPlace {
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** What is not done after a failure, for the log: `webhooks are not sent`. */
+  /** Effect of a failure, for the log: `webhooks are not sent`. */
   readonly failing: string;
   /** Called with each failure, also with one that is thrown. */
   readonly onProblem?: ((problem: AppError) => void) | undefined;
 }
 
-/** The first and the longest pause after failures. */
+/** The first pause after failures. `retryMaxMs` is the longest. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
 /**
- * Does work on the database again and again, until the signal is aborted. Failures are logged and retried as the table of
- * error codes says; after a while without one, the next counts as the first. Throws what is not retried.
+ * Does work on the database again and again, until the signal is aborted. Failures are logged and retried as the table
+ * of error codes says; after a while without one, the next counts as the first. Throws failures that are not retried.
  */
 export async function keepWorking(
   { signal, log, failing, onProblem, isFolder, hasCookieFile }: KeepWorking,

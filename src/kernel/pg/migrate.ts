@@ -13,7 +13,7 @@ export type MigrationSchema = (typeof migrationSchemas)[number];
 
 const migrationsRoot = new URL('../../../migrations/', import.meta.url);
 const historyTable = 'migrations';
-// any fixed number; a number of our own, so that migrations of other programs in the same server do not block ours
+// any fixed number of our own, so that migrations of other programs in the same server do not block ours
 const lockValue = 7_700_001;
 
 export interface MigrationSummary {
@@ -23,8 +23,8 @@ export interface MigrationSummary {
 
 /**
  * Migrates both schemas of the database to this version. Concurrent callers wait for each other. Throws
- * `database_newer`, and changes nothing, where the database has a migration that this version does not know;
- * `migration_failed`; and `postgres_lost` where the connection was lost: what was not committed was rolled back.
+ * `database_newer`, and changes nothing, if the database has a migration that this version does not know;
+ * `migration_failed`; and `postgres_lost` if the connection was lost: uncommitted work was rolled back.
  */
 export async function migrate(url: string): Promise<MigrationSummary> {
   const client = await connectClient(url, 'satscribe migrate');
@@ -67,7 +67,7 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
     log: () => undefined,
   }).catch((error: unknown) => {
     const failure = postgresFailure(error);
-    // nothing is wrong with the migration; missing rights are told with what they are needed for
+    // nothing is wrong with the migration; missing rights are reported with their purpose
     if (failure instanceof AppError && failure.code !== 'postgres_refused') throw failure;
     const reason = error instanceof Error ? error.message : String(error);
     const message = `Migrating schema ${schema} at ${shownAddress(url)} failed, and was rolled back: ${reason}`;
@@ -77,8 +77,8 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
 }
 
 /**
- * The names that the database has run, as far as this role may read them. Throws where one of them is not a file of
- * this version.
+ * The names that the database has run, as far as this role may read them. Throws if one of them is not a file of this
+ * version.
  */
 async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: string): Promise<string[]> {
   // from catalogs: the schema may have been made a moment ago, before its reader got the rights to it

@@ -22,7 +22,7 @@ function int8ArrayToNumbers(text: string): (number | null)[] {
 }
 
 /**
- * How columns become values on every connection of ours: int8 is a number (see `int8ToNumber`), bytea a Buffer,
+ * Conversion of columns to values on all our connections: int8 is a number (see `int8ToNumber`), bytea a Buffer,
  * numeric a string, the rest as `pg` has it. Per client, so that nothing global changes under other users of `pg`.
  */
 const columnTypes: pg.CustomTypesConfig = {
@@ -60,12 +60,12 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     onConnect: (client: pg.ClientBase) => prepareSession(client, { ...options, applicationName }),
   });
-  // Without a listener an error on an idle connection would end the process. A server of ours may stop faster than a
-  // pool that ended just before says goodbye: nothing is lost then.
+  // Without a listener an error on an idle connection would end the process. Our own server may stop before a pool that
+  // ended just before has disconnected: nothing is lost then.
   pool.on('error', (error) => {
     if (!pool.ending) options.onError?.(error);
   });
-  // The pool listens to idle connections only: one that is lost in use fails its query, and would end the process too.
+  // The pool listens to idle connections only. A connection lost in use fails its query, and would end the process too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
@@ -92,15 +92,15 @@ export async function connectClient(url: string, applicationName = defaultName):
   return client;
 }
 
-/** How a pool prepares a connection before it lends it. */
+/** A pool's preparation of a connection before it lends it. */
 interface Prepared {
   readonly onConnect: (client: pg.ClientBase) => Promise<void>;
 }
 
 /**
- * Opens one connection with the settings of a pool, outside of it, that sends each statement at once, whether or not
- * those before it were answered. They run in their order. A statement in a transaction in which an earlier one has
- * failed fails too.
+ * Opens one connection with the settings of a pool, outside of it. It sends each statement at once, whether or not
+ * those before it were answered. Statements run in their order. A statement in a transaction in which an earlier one
+ * has failed fails too.
  */
 export async function connectPipelined(pool: pg.Pool): Promise<pg.Client> {
   const { options } = pool as unknown as { readonly options: Omit<pg.PoolConfig, 'onConnect'> & Prepared };
@@ -111,7 +111,7 @@ export async function connectPipelined(pool: pg.Pool): Promise<pg.Client> {
   await client.connect();
   try {
     await options.onConnect(client);
-    // what listens to the connections of the pool listens to this one too
+    // listeners of the pool's connections listen to this one too
     pool.emit('connect', client);
   } catch (error) {
     void client.end();

@@ -7,8 +7,7 @@ import { tlsFailure } from '#kernel/errors/tls-failure.ts';
  * counts.
  */
 const codeByState: Readonly<Record<string, keyof typeof what>> = {
-  // the server, or something in between, ended a connection; if its database was dropped, the next connection shows
-  // it
+  // the server, or something in between, ended a connection; if its database was dropped, the next connection shows it
   '08': 'postgres_lost',
   '57P': 'postgres_lost',
   '25P03': 'postgres_lost',
@@ -31,12 +30,12 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   // damaged pages or indexes, a disk with errors
   XX001: 'postgres_damaged',
   XX002: 'postgres_damaged',
-  // a missing file of a table, and what the system of the server reports
+  // a missing file of a table, and errors of the server's system
   '58': 'postgres_damaged',
   // a statement that was prepared in this session is unknown, or prepared already
   '26000': 'postgres_pooled',
   '42P05': 'postgres_pooled',
-  // a table or a schema is not there
+  // a table or a schema is missing
   '42P01': 'database_incomplete',
   '3F000': 'database_incomplete',
   '28': 'postgres_refused',
@@ -75,13 +74,13 @@ const codeBySystem: Readonly<Record<string, keyof typeof what>> = {
   ENOSPC: 'disk_full',
 };
 
-/** `pg` has no code for a socket that ended, during a query or before the next one. */
+/** Message of `pg` for a socket that ended, during a query or before the next one: it has no code. */
 const lostMessage = /^(?:Connection terminated|Client has encountered a connection error|Client was closed)/u;
-/** Nor for a pool that got no connection in time. */
+/** Message for a pool that got no connection in time: it has no code. */
 const unreachableMessage =
   /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)/u;
 
-/** Nor for a password that is missing, or that the server cannot be given. */
+/** Message for a password that is missing, or that cannot be given to the server: it has no code. */
 const refusedMessage = /^SASL: /u;
 
 /** Messages of `pg` about a server without TLS, and of servers and poolers about a client without TLS or certificate. */
@@ -89,8 +88,8 @@ const tlsMessage = /^The server does not support SSL|^SSL required$|valid client
 const isAboutTls = (error: Error): boolean => tlsFailure(error) !== null || tlsMessage.test(error.message);
 
 /**
- * Turns an error of work on a database into its operating failure; others (a wrong statement, a broken invariant)
- * stay unchanged. The only place where SQLSTATEs become codes; whether a code is retried is in the table of codes.
+ * Turns an error of work on a database into its operating failure; others (a wrong statement, a broken invariant) stay
+ * unchanged. The only place where SQLSTATEs become codes; the table of codes decides about retries.
  */
 export function postgresFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
@@ -98,7 +97,7 @@ export function postgresFailure(error: unknown): unknown {
   return code === null ? error : new AppError(code, `${what[code]}: ${error.message}`, {}, error);
 }
 
-/** The code of an error of `pg`; null: it is no failure of operation. */
+/** The code of an error of `pg`; null: not an operating failure. */
 export function codeOfPostgresError(error: Error): keyof typeof what | null {
   if (isAboutTls(error)) return 'postgres_tls';
   if (refusedMessage.test(error.message)) return 'postgres_refused';

@@ -8,8 +8,8 @@ import { storedPassword } from './scram.ts';
 import { withTransaction } from './transaction.ts';
 
 /**
- * The role that answers requests (ADR 29): it reads all of `chain`, and of `service` it has these rights alone. Each is
- * needed by a statement that a request or `/metrics` leads to.
+ * A right of the role that answers requests (ADR 29). It reads all of `chain`, and has only these rights in `service`.
+ * Each is needed by a statement of a request or of `/metrics`.
  */
 interface ServiceRight {
   readonly table: string;
@@ -21,7 +21,7 @@ interface ServiceRight {
 const serviceRights: readonly ServiceRight[] = [
   // whether the database is of this version
   { table: 'migrations', privilege: 'SELECT' },
-  // to count its use; the rest of a key by a function alone (`serviceFunctions`)
+  // to count its use; the rest of a key only through a function (`serviceFunctions`)
   { table: 'keys', privilege: 'SELECT', columns: ['id', 'last_used_at'] },
   // no new key, no other scope, rate or price, and a revoked key stays revoked
   { table: 'keys', privilege: 'UPDATE', columns: ['last_used_at'] },
@@ -32,12 +32,12 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'rate_limits', privilege: 'INSERT' },
   { table: 'rate_limits', privilege: 'UPDATE' },
   { table: 'rate_limits', privilege: 'DELETE' },
-  // what can be ordered of special sats
+  // special sats that can be ordered
   { table: 'inventory_outputs', privilege: 'SELECT' },
-  // and what orders have of it; who reserved it is counted
+  // and the part that orders have; reservations are counted by their owner
   { table: 'reserved_outputs', privilege: 'SELECT' },
   { table: 'reserved_outputs', privilege: 'INSERT' },
-  // orders of shops: new ones, the runes that they ask for, and what came for them; no state, no credit
+  // orders of shops: new ones, the runes that they ask for, and payments to them; no state, no credit
   { table: 'assets', privilege: 'SELECT' },
   { table: 'assets', privilege: 'INSERT', columns: ['etching', 'rune'] },
   { table: 'token_runes', privilege: 'SELECT' },
@@ -52,7 +52,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'token_credits', privilege: 'SELECT' },
   { table: 'token_credit_runes', privilege: 'SELECT' },
   { table: 'token_balances', privilege: 'SELECT' },
-  // withdrawals: they reserve what balances have, which coins would pay for them, and where they may go; no state
+  // withdrawals: they reserve parts of balances, with the coins that would pay and the allowed destinations; no state
   { table: 'token_balances', privilege: 'INSERT', columns: ['account', 'asset'] },
   { table: 'token_balances', privilege: 'UPDATE', columns: ['reserved'] },
   { table: 'withdrawals', privilege: 'SELECT' },
@@ -63,7 +63,7 @@ const serviceRights: readonly ServiceRight[] = [
       ' ',
     ),
   },
-  // and the wish to cancel one
+  // and the request to cancel one
   { table: 'withdrawals', privilege: 'UPDATE', columns: ['cancel_asked_at'] },
   { table: 'withdrawal_addresses', privilege: 'SELECT' },
   { table: 'wallet_coins', privilege: 'SELECT' },
@@ -71,7 +71,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'token_reserves', privilege: 'SELECT' },
   { table: 'token_reserve_pages', privilege: 'SELECT' },
   { table: 'token_reserve_accounts', privilege: 'SELECT' },
-  // collections for sale: an order that is made takes items that are free, and is counted
+  // collections for sale: a new order takes free items, and is counted
   { table: 'mint_collections', privilege: 'SELECT' },
   { table: 'mint_collections', privilege: 'UPDATE', columns: ['taken', 'unpaid'] },
   { table: 'mint_files', privilege: 'SELECT' },
@@ -82,17 +82,17 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'mint_orders', privilege: 'SELECT' },
   { table: 'mint_orders', privilege: 'INSERT' },
   { table: 'mint_orders', privilege: 'UPDATE', columns: ['standing', 'held_until', 'client'] },
-  // orders: new ones, each with keys of the wallet (a trigger lets no index go down) and a watched script, and the wish
-  // to cancel one. No seed is in any table
+  // orders: new ones, each with keys of the wallet (a trigger lets no index go down) and a watched script, and the
+  // request to cancel one. No table has a seed
   { table: 'wallet', privilege: 'SELECT' },
   { table: 'wallet_branches', privilege: 'SELECT' },
   { table: 'wallet_branches', privilege: 'UPDATE', columns: ['next_index'] },
   { table: 'orders', privilege: 'SELECT' },
   { table: 'orders', privilege: 'INSERT' },
   { table: 'orders', privilege: 'UPDATE', columns: ['cancel_asked_at', 'look_at'] },
-  // what the node takes: no order is made that it would refuse
+  // the node's policy: no order is made that it would refuse
   { table: 'node_policy', privilege: 'SELECT' },
-  // how many transactions wait for a miner
+  // number of transactions that wait for a miner
   { table: 'miner_packages', privilege: 'SELECT' },
   { table: 'etchings', privilege: 'SELECT' },
   // a code is registered once, and keeps its address
@@ -115,7 +115,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'watched_scripts', privilege: 'INSERT' },
   { table: 'watched_scripts', privilege: 'SELECT' },
   { table: 'watched_scripts', privilege: 'UPDATE', columns: ['since_height', 'picked_up'] },
-  // what receivers are told, without their URLs, which hold their tokens; and the keys that sign it
+  // messages for receivers, without their URLs, which hold their tokens; and the keys that sign them
   {
     table: 'webhooks',
     privilege: 'SELECT',
@@ -126,7 +126,7 @@ const serviceRights: readonly ServiceRight[] = [
     privilege: 'SELECT',
     columns: ['subject', 'head_sequence', 'due_at', 'taken_by'],
   },
-  // customers have them sent again: neither what is said nor to whom changes
+  // customers have messages sent again: neither text nor receiver changes
   { table: 'webhooks', privilege: 'UPDATE', columns: ['state', 'tries'] },
   {
     table: 'webhook_subjects',
@@ -164,14 +164,14 @@ const serviceRights: readonly ServiceRight[] = [
 
 /** Functions with rights of their own. */
 const serviceFunctions: readonly { readonly name: string; readonly types: string }[] = [
-  // a valid key by its hash, with its account and its terms: who does not know a key learns nothing of it
+  // a valid key by its hash, with its account and its terms: a client that does not know a key learns nothing of it
   { name: 'keys_by_hash', types: 'bytea[]' },
   // the addresses that an account withdraws to: a new one counts a day later, and the last one stays
   { name: 'list_withdrawal_address', types: 'text, bytea, text' },
   { name: 'delete_withdrawal_address', types: 'text, bytea' },
 ];
 
-/** All rights as statements for a role. They can be given again. */
+/** All rights as statements for a role. They can be granted again. */
 function grantsFor(role: string): readonly string[] {
   const to = `TO ${pg.escapeIdentifier(role)}`;
   return [
@@ -195,7 +195,7 @@ const rightsParameters = [
 ];
 const missingParameters = [...rightsParameters, serviceFunctions.map(({ name }) => name)];
 
-/** From catalogs alone, which every role reads. What a later migration makes is not missing yet. */
+/** SQL for the missing rights, from catalogs that every role reads. Tables of a later migration are not missing yet. */
 const missingSql = `
   SELECT 'schema ' || nspname AS missing FROM pg_namespace
    WHERE nspname IN ('chain', 'service') AND NOT has_schema_privilege(oid, 'USAGE')
@@ -219,10 +219,10 @@ const missingSql = `
                    AND NOT has_column_privilege(pg_class.oid, attnum, privilege)) END`;
 
 /**
- * Makes sure that the reader may do what answers need. With the address of the writer (another one than the
- * reader's), which owns the tables, it is given the rights that it lacks; and it is made, if it does not exist and the
- * writer may make roles. Returns its name if it was made. Throws `database_reader_rights` where it still lacks some,
- * `config_invalid` where both addresses lead to different databases.
+ * Makes sure that the reader has the rights that answers need. With the address of the writer (another one than the
+ * reader's), which owns the tables, it grants missing rights. It also makes the reader, if the reader does not exist
+ * and the writer may make roles. Returns its name if it was made. Throws `database_reader_rights` if rights are still
+ * missing, and `config_invalid` if both addresses lead to different databases.
  */
 export async function ensureReaderRights(
   writerUrl: string | null,
@@ -293,13 +293,13 @@ async function giveRights(
       throw new AppError('config_invalid', message);
     }
     await withTransaction(writer, async (tx) => {
-      // of two processes that give rights at once, Postgres would refuse one
+      // Postgres would refuse one of two processes that grant rights at once
       await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.readerRights]);
       if ((await missingRights(reader)).length === 0) return;
       for (const grant of grantsFor(role)) await tx.query(grant);
     });
   } catch (error) {
-    // a writer that does not own the tables: an administrator gives the rights, and the caller says which
+    // a writer that does not own the tables: an administrator grants the rights, and the caller names them
     if ((error as { code?: unknown }).code !== insufficientPrivilege) throw error;
   } finally {
     await writer.end();
@@ -365,7 +365,7 @@ const excessSql = `
                         WHERE nspname = 'service' AND name = relname AND of = privilege AND columns = '')
   ) AS others WHERE NOT rolsuper`;
 
-/** What the role of an address may do beyond what answers need: a fault in a query could do it too. */
+/** Rights of the role of an address beyond those that answers need: a fault in a query could use them. */
 export async function excessReaderRights(
   readerUrl: string,
 ): Promise<{ role: string; excess: readonly string[] }> {

@@ -1,11 +1,12 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
-/** The server's own number (`scram_iterations`): a client computes as many for each connection. */
+/** The server's own number (`scram_iterations`): a client computes this many rounds for each connection. */
 const iterations = 4096;
 
 /**
- * What Postgres stores of a password (RFC 5803), to be sent in its place: the text of a statement may be logged. Other
- * letters than ASCII have several forms (RFC 4013), between which the server decides: such a password stays as it is.
+ * The form in which Postgres stores a password (RFC 5803), sent in its place because the text of a statement may be
+ * logged. Other letters than ASCII have several forms (RFC 4013), between which the server decides: such a password
+ * stays as it is.
  */
 export function storedPassword(password: string, salt: Buffer = randomBytes(16)): string {
   if (!/^[ -~]*$/u.test(password)) return password;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** The network that the database serves for ever; null: none yet. */
+/** The network that the database serves for ever; null: not set yet. */
 export async function servedNetwork(db: pg.Pool | pg.ClientBase): Promise<NetworkName | null> {
   const { rows } = await db.query<{ network: NetworkName }>('SELECT network FROM service.instance');
   return rows[0]?.network ?? null;

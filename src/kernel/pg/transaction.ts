@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { seam } from '#kernel/process/failpoint.ts';
 
 /**
- * Runs `fn` in a transaction and commits; any error rolls back and is thrown on. With a pool the connection is
- * taken and given back here, and thrown away where even the rollback fails. With a client `fn` runs on it, and
- * it must not be in a transaction already.
+ * Runs `fn` in a transaction and commits. Any error rolls back and is rethrown. With a pool the connection is taken and
+ * returned here, and discarded if even the rollback fails. With a client `fn` runs on it, and it must not be in a
+ * transaction already.
  */
 export async function withTransaction<T>(
   target: pg.Pool | pg.ClientBase,
@@ -104,7 +104,7 @@ async function runTransaction<C extends pg.ClientBase, T>(
     try {
       await client.query('ROLLBACK');
     } catch (rollbackError) {
-      // The first error tells what went wrong; this one only that the connection is unusable.
+      // The first error has the cause; this one only says that the connection is unusable.
       onBroken?.(rollbackError as Error);
     }
     throw error;

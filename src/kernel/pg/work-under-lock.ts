@@ -7,12 +7,12 @@ import { keepWorking } from './keep-working.ts';
 import { connectClient } from './pool.ts';
 
 export interface WorkUnderLock extends RetryPlace {
-  /** Of the database. */
+  /** Address of the database. */
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly lock: AdvisoryLock;
-  /** What is worked on, for the log: `payments`. */
+  /** Subject of the work, for the log: `payments`. */
   readonly what: string;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -23,8 +23,8 @@ const standbyMs = 1000;
 
 /**
  * Does work that one process per database does at a time, until the signal is aborted; other processes stand by. The
- * lock lives as long as the connection that the work gets. Failures are logged and retried as the table of error codes
- * says, with a new connection. Throws what is not retried.
+ * lock lives as long as the connection of the work. Failures are logged and retried as the table of error codes says,
+ * with a new connection. Throws failures that are not retried.
  */
 export async function workUnderLock(
   options: WorkUnderLock,
@@ -56,7 +56,7 @@ export async function workUnderLock(
   );
 }
 
-/** Whether this connection has the lock now; false: another process does. */
+/** Whether this connection has the lock now; false: another process has it. */
 async function isTaken(client: pg.ClientBase, lock: AdvisoryLock): Promise<boolean> {
   try {
     await takeAdvisoryLock(client, lock);

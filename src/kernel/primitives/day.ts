@@ -1,2 +1,2 @@
-/** Of UTC, in which block times are counted: it knows no leap seconds. */
+/** Seconds of a day of UTC, in which block times are counted, without leap seconds. */
 export const daySeconds = 86_400;

@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import type { Brand } from './brand.ts';
 
-/** The height of a block: how many blocks its chain has below it. 0 to `maxHeight`. */
+/** The height of a block: the number of blocks below it in its chain. 0 to `maxHeight`. */
 export type Height = Brand<number, 'Height'>;
 
-/** Heights are integers of Postgres. */
+/** The largest height: heights are integers of Postgres. */
 export const maxHeight = (2 ** 31 - 1) as Height;
 export const genesisHeight = 0 as Height;
 
@@ -12,7 +12,7 @@ export function isHeight(value: unknown): value is Height {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxHeight;
 }
 
-/** Asserts that a number is a height. For results of arithmetic and for what another layer has checked. */
+/** Asserts that a number is a height. For results of arithmetic and for values that another layer has checked. */
 export function asHeight(value: number): Height {
   assert(isHeight(value), `${value} is not a height`);
   return value;

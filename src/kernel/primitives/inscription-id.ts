@@ -26,7 +26,7 @@ export function parseInscriptionId(text: string): InscriptionId | null {
   return { txid, index };
 }
 
-/** The 36 bytes (txid, index little endian) that delegates and parents are stored as. */
+/** The inscription of 36 bytes (txid, index little endian), the form in which delegates and parents are stored. */
 export function inscriptionIdFromBytes(bytes: Uint8Array): InscriptionId {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return { txid: trustedTxid(bytes.subarray(0, 32)), index: view.getUint32(32, true) };

@@ -27,7 +27,7 @@ export function trustedInscriptionKeys(values: Iterable<number>): InscriptionKey
   return [...values] as InscriptionKey[];
 }
 
-/** The keys from `first` to below `next`, ascending; none where they are not in this order. Not checked. */
+/** The keys from `first` to below `next`, ascending; empty if they are not in this order. Not checked. */
 export function keysBetween(first: number, next: number): InscriptionKey[] {
   return Array.from({ length: Math.max(next - first, 0) }, (_, place) => (first + place) as InscriptionKey);
 }

@@ -7,11 +7,11 @@ export type NetworkName = (typeof networkNames)[number];
 
 export interface NetworkParameters {
   readonly name: NetworkName;
-  /** Blocks below hold no inscriptions for ord (ord src/chain.rs `first_inscription_height`). */
+  /** The first height at which ord finds inscriptions (ord src/chain.rs `first_inscription_height`). */
   readonly firstInscriptionHeight: Height;
   /** From this height on a curse vindicates (ord src/chain.rs `jubilee_height`). */
   readonly jubileeHeight: Height;
-  /** Blocks below have no runes for ord, and short names become free from here on (ord rune.rs `first_rune_height`). */
+  /** The first height with runes for ord, from which on short names become free (ord rune.rs `first_rune_height`). */
   readonly firstRuneHeight: Height;
   /** Human-readable part of segwit addresses (BIP 173). */
   readonly bech32: string;
@@ -73,8 +73,8 @@ export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
 };
 
 /**
- * Block subsidy in sats as ord counts it: 50 BTC halving every 210,000 blocks on every network, regtest too
- * (ord crates/ordinals/src/epoch.rs), whatever the node itself pays out there.
+ * Block subsidy in sats as ord counts it: 50 BTC halving every 210,000 blocks on every network, even regtest (ord
+ * crates/ordinals/src/epoch.rs), whatever the node itself pays there.
  */
 export function subsidyAt(height: Height): Sats {
   const halvings = Math.floor(height / 210_000);

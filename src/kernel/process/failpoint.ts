@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 
 /**
- * Points at which the chaos test kills the process, each in another phase of a block (docs/chaos.md):
- * while blocks are fetched, while they are parsed, when a batch of them is decided, within the transaction of a batch,
- * between its commit and the update of memory, within the transaction of an undo, and while consumers read the outbox.
+ * Points at which the chaos test kills the process, each in another phase of a block (docs/chaos.md): while blocks are
+ * fetched, while they are parsed, when a batch is applied, within the transaction of a batch, between its commit and
+ * the update of memory, within the transaction of an undo, and while consumers read the outbox.
  */
 export const failpoints = [
   'fetch',
@@ -15,10 +15,10 @@ export const failpoints = [
   'outbox',
 ] as const;
 /**
- * Points of the write of a batch, in their order, at which it can wait until the next batch is decided
- * (docs/adr/0027-first-sync.md): its event texts are deflated; its rows of the outbox are encoded, and nothing is sent;
- * half of the rows of a COPY are sent; its statements are sent, its commit is not; its commit is sent, and not
- * answered; it is committed, and memory has not learnt it.
+ * Points of the write of a batch, in their order, at which it can wait until the next batch is applied
+ * (docs/adr/0027-first-sync.md). Its event texts are deflated; its outbox rows are encoded, and nothing is sent; half
+ * of the rows of a COPY are sent; its statements are sent, but not its commit; its commit is sent, but not answered; it
+ * is committed, but memory is not updated.
  */
 export const seams = ['deflated', 'prepared', 'copying', 'transaction', 'commit', 'committed'] as const;
 export type Seam = (typeof seams)[number];
@@ -40,13 +40,13 @@ export const paymentFailpoints = [
   'payments-gone',
 ] as const;
 /**
- * Points of deliveries of webhooks (docs/webhooks.md): a message is taken, it is sent and its answer is not noted, and
- * that is committed.
+ * Points of deliveries of webhooks (docs/webhooks.md): a message is taken; it is sent, but its answer is not stored;
+ * the answer is committed.
  */
 export const webhookFailpoints = ['webhook-taken', 'webhook-sent', 'webhook-marked'] as const;
 /**
- * Points of a creation (docs/chaos.md, "Orders"): its key is claimed, its contents are on disk, its rows are written
- * and not committed, they are committed and not answered; a wish to cancel is noted.
+ * Points of a creation (docs/chaos.md, "Orders"): its key is claimed; its contents are on disk; its rows are written,
+ * but not committed; they are committed, but not answered; a request to cancel is stored.
  */
 export const deskFailpoints = [
   'order-claimed',
@@ -56,8 +56,8 @@ export const deskFailpoints = [
   'order-cancel',
 ] as const;
 /**
- * Points of what brings orders on: a state, reveals, a refund, entries of the ledger are written and not committed; an
- * order is committed; the changes of payments that were looked at are; a transaction is sent and not marked; it is
+ * Points of the advance of orders. A state, reveals, a refund, or entries of the ledger are written, but not committed;
+ * an order is committed; the processed changes of payments are committed; a transaction is sent, but not marked; it is
  * marked.
  */
 export const orderFailpoints = [
@@ -70,33 +70,30 @@ export const orderFailpoints = [
   'order-sent',
   'order-marked',
 ] as const;
-/** Reveals whose commits are deep enough are to be sent, and their orders do not know: of etchings alone. */
+/** Reveals with deep enough commits may be sent, and their orders do not know it yet: only for etchings. */
 export const etchingFailpoints = ['etchings-released'] as const;
-/** What sends parents home is written and not committed: of orders with parents alone. */
+/** The return of parents is written, but not committed: only for orders with parents. */
 export const parentFailpoints = ['order-return'] as const;
-/**
- * An order has a sat of the inventory, and what it left of one is listed again, neither committed: of such orders
- * alone.
- */
+/** An order has a sat of the inventory, or the rest of one is listed again, neither committed: only for such orders. */
 export const stockFailpoints = ['order-reserved', 'order-restocked'] as const;
 /**
  * Points of orders of a collection (docs/collections.md): items are held for an order that is not stored yet; a paid
- * order is decided about, or an order gave its items back, neither committed.
+ * order is decided, or an order released its items, neither committed.
  */
 export const itemFailpoints = ['items-held', 'items-decided', 'items-released'] as const;
 /**
- * Points of what a miner takes (docs/miner.md): it has answered, and that is not stored; it is; a reveal is given up, and that
- * is not committed. Of reveals above the standard weight alone.
+ * Points of packages for a miner (docs/miner.md): the miner has answered, but that is not stored; it is stored; a
+ * reveal is given up, but not committed. Only for reveals above the standard weight.
  */
 export const minerFailpoints = ['package-handed', 'package-answered', 'order-unmined'] as const;
 /**
- * Points of a release of indices of the wallet (docs/wallet.md): the mark is raised, and the database does not have the
- * range yet; it does, at a start not committed.
+ * Points of a release of indices of the wallet (docs/wallet.md): the mark is raised, but the database lacks the range;
+ * it has the range, at a start not committed.
  */
 export const indexFailpoints = ['mark-raised', 'indices-released'] as const;
 /**
- * Points of payouts (docs/orders.md, "Payouts"): one is asked for; its transaction is signed and not stored, and it is
- * stored; it is sent and not marked, and it is marked; what a block has of it is written and not committed.
+ * Points of payouts (docs/orders.md, "Payouts"): one is requested; its transaction is signed, but not stored; it is
+ * stored; it is sent, but not marked; it is marked; the rows from its block are written, but not committed.
  */
 export const payoutFailpoints = [
   'payout-asked',
@@ -107,9 +104,9 @@ export const payoutFailpoints = [
   'payout-mined',
 ] as const;
 /**
- * Points of token payments (docs/tokenpay.md): an order is made, not committed; the index was asked about payments, and
- * nothing is credited; credits are taken back, or written, and nothing else is; credits, charges and entries of orders
- * are written, messages to shops are not; they are committed, and the payments that were looked at are not noted.
+ * Points of token payments (docs/tokenpay.md): an order is made, but not committed; the index was asked about payments,
+ * and no payment is credited; credits are taken back, or written, and nothing else is; credits, charges and entries of
+ * orders are written, but messages to shops are not; they are committed, but the processed payments are not marked.
  */
 export const tokenFailpoints = [
   'token-order-making',
@@ -120,8 +117,8 @@ export const tokenFailpoints = [
   'token-orders-committed',
 ] as const;
 /**
- * Points of withdrawals (docs/tokenpay.md, "Withdrawals"): one is reserved, not committed, and it is committed; a batch is
- * signed and not stored, and it is stored; its withdrawals have another state, not committed.
+ * Points of withdrawals (docs/tokenpay.md, "Withdrawals"): one is reserved, but not committed; it is committed; a batch
+ * is signed, but not stored; it is stored; its withdrawals have another state, not committed.
  */
 export const withdrawalFailpoints = [
   'withdrawal-reserving',
@@ -152,13 +149,13 @@ export const allFailpoints = [
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];
 
-/** Batches of the writer that is open: decided, and committed. */
+/** Batches of the open writer: applied, and committed. */
 export interface BatchCounts {
   readonly decided: number;
   readonly committed: number;
 }
 
-/** Acts at a seam; the batch there waits for it. */
+/** Action at a seam; the batch there waits for it. */
 type Act = (batches: BatchCounts) => Promise<void> | void;
 
 interface Armed {
@@ -177,14 +174,14 @@ export function armFailpoint(name: Failpoint, passes: number): void {
 }
 
 /**
- * Arms one seam, once: a batch waits there until the next one is decided; then `act` is called, and the batch waits
- * for it.
+ * Arms one seam, once: a batch waits there until the next one is applied; then `act` is called, and the batch waits for
+ * it.
  */
 export function armSeam(name: Seam, passes: number, act: Act): void {
   armed = { name, left: passes, overlapped: act };
 }
 
-/** No point acts any more. */
+/** Disarms: no point acts any more. */
 export function disarmFailpoint(): void {
   armed = null;
   endWait?.('disarmed');
@@ -196,7 +193,7 @@ export function failpoint(name: Failpoint): void {
 }
 
 /**
- * Marks a seam; null: the batch goes on.
+ * Marks a seam; null: the batch continues.
  *
  * @param before called first if the seam acts
  */
@@ -210,19 +207,19 @@ export function seam(name: Seam, before?: () => void): Promise<void> | null {
   return null;
 }
 
-/** A writer has read where the chain ends: batches that another one decided are gone. */
+/** Call after a writer has read the end of the chain: batches that another one applied no longer exist. */
 export function batchesBegin(): void {
   batches = { decided: 0, committed: 0 };
 }
 
-/** A batch is decided: the one that waits for it goes on. */
+/** Call after a batch was applied: the batch that waits for it continues. */
 export function batchDecided(): void {
   batches = { ...batches, decided: batches.decided + 1 };
   failpoint('decided');
   endWait?.('decided');
 }
 
-/** A line on stderr, written at once: the process may not live to write it later. */
+/** Writes a line on stderr at once: the process may not live to write it later. */
 export function sayFailpoint(name: Failpoint, { decided, committed }: BatchCounts): void {
   writeSync(2, `failpoint ${name}: ${decided} batches decided, ${committed} committed\n`);
 }
@@ -247,7 +244,7 @@ async function actOverlapped(name: Seam, act: Act): Promise<void> {
   if (end === 'late') armSeam(name, 1, act);
 }
 
-/** Whether a later batch than the one at the seam is decided. */
+/** Whether a later batch than the one at the seam is applied. */
 export function isOverlapped(name: Seam, { decided, committed }: BatchCounts): boolean {
   return decided - committed >= (name === 'committed' ? 1 : 2);
 }
@@ -256,8 +253,8 @@ type WaitEnd = 'decided' | 'late' | 'disarmed';
 
 let endWait: ((end: WaitEnd) => void) | null = null;
 /**
- * How long a batch waits for the next one: none may follow, or the next one may wait for this one (to build an index).
- * Then it goes on, and its seam acts at the next pass.
+ * Longest wait of a batch for the next one: there may be no next one, or it may wait for this one (to build an index).
+ * Then the batch continues, and its seam acts at the next pass.
  */
 const waitMaxMs = 3000;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Why the process ends: a signal, an uncaught error, or its work is done. */
+/** Why the process ends: a signal, an uncaught error, or completed work. */
 export type StopReason = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'error' | 'done';
 
 export interface StopReport {
@@ -9,7 +9,7 @@ export interface StopReport {
   readonly failed: readonly { readonly part: string; readonly error: unknown }[];
 }
 
-/** The running parts of this process, and how it ends. */
+/** The running parts of this process, and their shutdown. */
 export interface Lifecycle {
   /** Aborted when the shutdown begins. */
   readonly signal: AbortSignal;
@@ -28,7 +28,7 @@ export interface Lifecycle {
   untilStopping(): Promise<void>;
   /** Resolves after a time; rejects when the shutdown begins before. */
   pause(milliseconds: number): Promise<void>;
-  /** A background part failed for good: `untilStopping` rejects. No effect once the shutdown has begun. */
+  /** Reports that a background part failed for good: `untilStopping` rejects. No effect once the shutdown has begun. */
   fail(error: unknown): void;
   /** Ends all parts once; later calls wait for the same shutdown. Never rejects. */
   stop(reason: StopReason): Promise<StopReport>;
@@ -43,14 +43,16 @@ interface Part {
 /** Enough for open requests and one transaction; a part that may take longer sets its own deadline. */
 const deadlineDefaultMs = 10_000;
 
-/** One controller, named parts, a deadline for each. A late part is abandoned: the next one stops. */
+/**
+ * A lifecycle with one controller, named parts, and a deadline for each. A late part is abandoned: the next one stops.
+ */
 export function createLifecycle(): Lifecycle {
   const controller = new AbortController();
   const parts: Part[] = [];
   let reason: StopReason | null = null;
   let stopping: Promise<StopReport> | undefined;
   const failed = Promise.withResolvers<never>();
-  // where no caller waits for the shutdown, the work that needs the part fails by itself
+  // if no caller waits for the shutdown, the work that needs the part fails by itself
   failed.promise.catch(() => undefined);
 
   const add = (name: string, stop: Part['stop'], deadlineMs = deadlineDefaultMs): Part => {

@@ -1,18 +1,18 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * The size from which on V8's space for new objects grows no more during a load. V8 doubles it while much of it
- * survives, to 134 MB, and then touches all of it; with a quarter a load takes 2 % more processor time of Node.
+ * Size at which V8's space for new objects stops growing during a load. V8 doubles it while much of it survives, to 134
+ * MB, and then touches all of it. With a quarter, a load takes 2 % more processor time of Node.
  */
 const loadBytesMax = 32 * 1024 * 1024;
-/** Between two looks it doubles once at most: a load fills it some times a second. */
+/** Interval of checks, in which the space doubles at most once: a load fills it some times a second. */
 const lookEveryMs = 100;
-/** A space that grows by a factor of one does not grow; two is V8's own factor. */
+/** Growth factors of the space: one stops growth, two is V8's own. */
 const growth = { none: 1, byDefault: 2 };
 
 /**
- * Loads modules in the space that a process begins with. What they are made of survives, so it would be enlarged by
- * them alone, to 67 MB; it takes twenty milliseconds of processor time more.
+ * Loads modules in the space that a process begins with. Their objects survive, so they alone would enlarge the space
+ * to 67 MB. Costs twenty milliseconds of processor time.
  */
 export async function loadingInSmallSpace<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
   setGrowth(growth.none);
@@ -24,8 +24,8 @@ export async function loadingInSmallSpace<Loaded>(load: () => Promise<Loaded>): 
 }
 
 /**
- * Keeps the main thread's space below its bound while work is done: V8 has no call for a bound of a running one. While it
- * is large, those of other threads grow no more either.
+ * Keeps the main thread's space below its bound while work is done: V8 has no call to bound a running space. While it
+ * is large, those of other threads stop growing too.
  */
 export async function inBoundedSpace(work: () => Promise<void>): Promise<void> {
   bound();
@@ -38,7 +38,7 @@ export async function inBoundedSpace(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Where little is allocated V8 makes it smaller again: then it may grow. */
+/** Sets the bound. If little is allocated, V8 shrinks the space again: then it may grow. */
 function bound(): void {
   const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
   const isLarge = space !== undefined && space.space_size >= loadBytesMax;

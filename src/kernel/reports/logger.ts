@@ -24,10 +24,10 @@ export function createLogger(level: string, format: LogFormat = 'auto'): Logger 
 }
 
 /**
- * The same logger, with another destination. People read its lines on terminals: what acts on these is escaped, which
- * changes no value of the JSON.
+ * The same logger, with another destination. People read its lines on terminals, so control characters are escaped,
+ * which changes no value of the JSON.
  *
- * @param shown makes of a line of JSON what the destination gets
+ * @param shown makes the destination's text from a line of JSON
  */
 export function loggerInto(
   destination: DestinationStream,
@@ -57,8 +57,8 @@ const orderIds =
   /((?:\b(?:order|refund|token) |"order":"|\/(?:order|checkout|refund)\/)[0-9a-f]{8})-[-0-9a-f]{27}/giu;
 
 /**
- * User and password of any URL in a line (a user alone may be a token), any key of ours, and ids of orders, each of
- * which is as good as a key to its order. None of them may contain a quote, so a match stays in its JSON text.
+ * A line without secrets: user and password of any URL (a user alone may be a token), our keys, and ids of orders, each
+ * of which is as good as a key to its order. None of them may contain a quote, so a match stays in its JSON text.
  */
 function withoutPasswords(line: string): string {
   return line
@@ -78,7 +78,7 @@ export interface ShownError {
   readonly cause?: ShownError;
 }
 
-/** A chain of causes is as long as there are layers; a cyclic one must end too. */
+/** Longest chain of causes: as long as there are layers. A cyclic one must end too. */
 const causesMax = 5;
 
 /**

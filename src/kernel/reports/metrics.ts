@@ -8,7 +8,7 @@ export type PipelineStep = (typeof pipelineSteps)[number];
 export interface Reading {
   readonly name: string;
   readonly help: string;
-  /** Names of the labels; absent: none. */
+  /** Names of the labels; absent: no labels. */
   readonly labels?: readonly string[];
   readonly values: () => Promise<readonly ReadValue[]> | readonly ReadValue[];
 }
@@ -18,7 +18,9 @@ export interface ReadValue {
   readonly value: number;
 }
 
-/** What came of a try to send a webhook: `refused` has an answer that is neither 2xx nor 410, `unanswered` none. */
+/**
+ * Results of a try to send a webhook: `refused` has an answer that is neither 2xx nor 410, `unanswered` has no answer.
+ */
 export const webhookTryResults = ['delivered', 'gone', 'refused', 'unanswered'] as const;
 export type WebhookTryResult = (typeof webhookTryResults)[number];
 
@@ -38,7 +40,7 @@ export interface QueueState {
 /** The measurements of a process. Names, types and labels: docs/operating.md, "Metrics". */
 export interface Metrics {
   observeStep(step: PipelineStep, seconds: number): void;
-  /** Duration of a commit. */
+  /** Counts the blocks of a commit. */
   countBlocks(done: { readonly blocks: number; readonly bytes: number; readonly inscriptions: number }): void;
   /** A reorganisation that took back this many blocks. */
   observeReorganisation(depthBlocks: number): void;

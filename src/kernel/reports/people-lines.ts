@@ -15,7 +15,7 @@ interface LogRecord {
 /** Keys with a place of their own in a line. */
 const placed = new Set(['level', 'time', 'part', 'msg', 'code', 'reason', 'advice', 'err', 'error']);
 
-/** pino's numbers of levels that are worth a word: `info` is most lines, and has none. */
+/** Words for pino's numbers of levels. `info` is on most lines, and has no word. */
 const levelWords: Readonly<Record<number, readonly [word: string, style: Style]>> = {
   10: ['trace', 'dim'],
   20: ['debug', 'dim'],
@@ -23,12 +23,12 @@ const levelWords: Readonly<Record<number, readonly [word: string, style: Style]>
   50: ['error', 'red'],
   60: ['fatal', 'red'],
 };
-/** From here on a failure that has no code of ours is a defect, and its stack says where. */
+/** Level from which on a failure without a code of ours is a defect: its stack shows the place. */
 const stackFromLevel = 50;
 
 /**
- * A line of the log's JSON as people read it: time, level, part, message, its reason, values, what to do. Total: text
- * that is not a record stays as it is. What a terminal would act on is escaped.
+ * A line of the log's JSON as people read it: time, level, part, message, its reason, values, remedy. Total: text that
+ * is not a record stays as it is. Control characters of terminals are escaped.
  */
 export function peopleLine(json: string, paint: Paint): string {
   const record = recordOf(json);
@@ -68,20 +68,20 @@ const isRecord = (value: unknown): value is LogRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** The time of the day where the terminal is. */
+/** The time of the day at the terminal. */
 function clockOf(time: unknown): string {
   const date = new Date(typeof time === 'string' ? time : Number.NaN);
   return Number.isNaN(date.getTime()) ? '--:--:--' : date.toTimeString().slice(0, 8);
 }
 
-/** Sentences and parts of such, told apart by colons where none ends. */
+/** Sentences and their parts, joined by colons if they do not end. */
 const joined = (sayings: readonly string[]): string =>
   sayings.reduce(
     (all, saying) => (all === '' ? saying : `${all}${/[.:!?]$/u.test(all) ? '' : ':'} ${saying}`),
     '',
   );
 
-/** Messages of an error and its causes, without repeats: a cause is often told by its error. */
+/** Messages of an error and its causes, without repeats: an error often repeats its cause. */
 function messagesOf(error: LogRecord): string[] {
   const messages: string[] = [];
   for (let each: unknown = error; isRecord(each); each = each['cause']) {
@@ -91,7 +91,7 @@ function messagesOf(error: LogRecord): string[] {
   return messages;
 }
 
-/** Our failures have a message that says all; a stack is for defects. */
+/** Stack of a defect. Our own failures have a complete message instead. */
 function stackOf(error: unknown, level: number): string {
   if (!isRecord(error) || level < stackFromLevel || error['type'] === 'AppError') return '';
   const { stack } = error;
@@ -100,7 +100,7 @@ function stackOf(error: unknown, level: number): string {
   return frames.length === 0 ? '' : `\n${terminalLines(frames.join('\n'))}`;
 }
 
-/** Words stay bare; everything else is JSON, so that it is clear where a value ends. */
+/** A value: words stay bare; everything else is JSON, so that the end of a value is clear. */
 function shownValue(value: unknown): string {
   if (typeof value === 'string' && /^[^\s"=]+$/u.test(value)) return terminalText(value);
   return terminalText(JSON.stringify(value) ?? 'null');

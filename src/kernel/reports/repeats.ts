@@ -19,7 +19,7 @@ export class Repeats {
     return true;
   }
 
-  /** It works again: the next failure is logged at once. */
+  /** Call once it works again: the next failure is logged at once. */
   reset(): void {
     this.#last = null;
   }

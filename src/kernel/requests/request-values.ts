@@ -1,7 +1,7 @@
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { textFault } from '#kernel/text/text-fault.ts';
 
-/** A text of a body: those of large bodies stay UTF-8 bytes. */
+/** A text of a body; texts of large bodies stay UTF-8 bytes. */
 export type RequestText = string | Uint8Array;
 
 /** One fault of a request, for people. */
@@ -11,7 +11,7 @@ export interface RequestFault {
   readonly parameter?: string;
 }
 
-/** Refuses a request, with all that is wrong with it: at least one fault. */
+/** Refusal of a request, with all of its faults: at least one. */
 export interface Faulty {
   readonly kind: 'faulty';
   readonly faults: readonly RequestFault[];
@@ -23,26 +23,26 @@ export const faulty = (parameter: string, message: string): Faulty => ({
   faults: [{ message, parameter }],
 });
 
-/** Faults of a request beyond these are not told. */
+/** Maximum faults that are reported of a request. */
 export const faultsMax = 50;
-/** Values that were assumed, of which a few are named: a price can have 10,000. */
+/** Assumed values, of which a few are named: a price can have 10,000. */
 export interface Assumed {
   readonly named: readonly string[];
   readonly count: number;
 }
 
-/** A sentence holds no more names. */
+/** Maximum names in a sentence. */
 const assumedMax = 5;
-/** Longer texts are no names, ids or addresses. */
+/** Longer texts cannot be names, ids or addresses. */
 const textCharsMax = 4096;
 
-/** Reads the values of a request as clients send them: absent ones are null or undefined. Collects what is wrong. */
+/** Reads the values of a request as clients send them: absent ones are null or undefined. Collects faults. */
 export class RequestValues {
   readonly faults: RequestFault[] = [];
   readonly #assumed: string[] = [];
   #assumedCount = 0;
 
-  /** No more faults are told. */
+  /** No more faults are reported. */
   get isFull(): boolean {
     return this.faults.length >= faultsMax;
   }
@@ -51,13 +51,13 @@ export class RequestValues {
     return this.sentence(parameter, `${parameter} ${words}`);
   }
 
-  /** A sentence that names its field by itself. */
+  /** Adds a fault whose sentence names its field. */
   sentence(parameter: string, message: string): null {
     if (!this.isFull) this.faults.push({ message, parameter });
     return null;
   }
 
-  /** Values that a price had to assume, and that its order has. */
+  /** Values that a price had to assume, and that its order will have. */
   get assumed(): Assumed {
     return { named: this.#assumed, count: this.#assumedCount };
   }
@@ -87,7 +87,7 @@ export class RequestValues {
     return [];
   }
 
-  /** A text of a few characters; null where it is absent or empty. */
+  /** A text of a few characters; null: absent or empty. */
   text(value: unknown, name: string): string | null {
     if (!isGiven(value)) return null;
     const text = value instanceof Uint8Array ? shortText(value) : value;
@@ -97,7 +97,7 @@ export class RequestValues {
     return reason === null ? text : this.fault(name, reason);
   }
 
-  /** An id in lower case, as ord writes it. It is required. */
+  /** An id in lower case, as ord writes it. Required. */
   inscriptionId(value: unknown, name: string): InscriptionId | null {
     const text = this.text(value, name);
     if (text === null) return this.required(value, name);
@@ -105,7 +105,7 @@ export class RequestValues {
     return id ?? this.fault(name, 'is not an inscription id: <txid>i<index>, in lower case');
   }
 
-  /** The fault of a field that is absent; none where its value has one already. */
+  /** Adds the fault of an absent field, unless its value has a fault already. */
   required(value: unknown, name: string): null {
     return isGiven(value) ? null : this.sentence(name, `${name} is required.`);
   }
@@ -125,7 +125,7 @@ export class RequestValues {
     return false;
   }
 
-  /** One of some words; `otherwise` where it is absent. */
+  /** One of some words; `otherwise` if it is absent. */
   choice<Word extends string>(value: unknown, name: string, words: readonly Word[], otherwise: Word): Word {
     if (!isGiven(value)) return otherwise;
     const word = words.find((one) => one === value);
@@ -134,7 +134,7 @@ export class RequestValues {
     return otherwise;
   }
 
-  /** A whole number of at least 0, as a number or in digits; null where it is absent. */
+  /** A whole number of at least 0, as a number or in digits; null: absent. */
   whole(value: unknown, name: string): bigint | null {
     if (!isGiven(value)) return null;
     const text = typeof value === 'number' ? String(value) : value;
@@ -142,7 +142,7 @@ export class RequestValues {
     return this.fault(name, 'must be a whole number of at least 0');
   }
 
-  /** A number with at most three decimals, in thousandths; null where it is absent. */
+  /** A number with at most three decimals, in thousandths; null: absent. */
   thousandths(value: unknown, name: string): bigint | null {
     if (!isGiven(value)) return null;
     const text = typeof value === 'number' ? String(value) : value;
@@ -159,7 +159,7 @@ export class RequestValues {
 
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
-/** The beginning of a text of a large body: enough to tell whether it is too long. */
+/** The beginning of a text of a large body: enough to see whether it is too long. */
 const shortText = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 4 * textCharsMax + 1)).toString();
 

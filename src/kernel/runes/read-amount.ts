@@ -1,13 +1,13 @@
 import { maxU128 } from './u128.ts';
 
-/** An amount in base units, or why a text has none, in words after the name of its field. */
+/** An amount in base units, or the fault of its text, in words after the name of its field. */
 export type ReadAmount =
   | { readonly kind: 'read'; readonly amount: bigint }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Longer texts are no amounts: 39 digits, 38 decimals and an exponent have fewer characters. */
+/** Longest text of an amount: 39 digits, 38 decimals and an exponent have fewer characters. */
 const charsMax = 100;
-/** Larger exponents make no amount that fits, and would take time to write out. */
+/** Largest exponent: no larger one makes an amount that fits, and it would take time to write out. */
 const exponentMax = 60;
 /** The most decimals of a rune. */
 const decimalsMax = 38;
@@ -39,7 +39,7 @@ export function amountFault(text: string): string | null {
   return least / 10n ** BigInt(decimalsMax) > maxU128 ? 'is above 2^128 - 1 base units' : null;
 }
 
-/** Reads a whole number of at least 0, as JSON writes numbers: `1000`, `1.0E3`. Null: it is another text. Total. */
+/** Reads a whole number of at least 0, as JSON writes numbers: `1000`, `1.0E3`. Null: another text. Total. */
 export function readWhole(text: string): bigint | null {
   const written = decimalOf(text);
   return 'reason' in written || text.startsWith('-') ? null : unitsOf(written, 0);

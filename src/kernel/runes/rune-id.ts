@@ -1,6 +1,6 @@
 import { asU128, maxU64, smallU128, type U128 } from './u128.ts';
 
-/** Where a rune was etched: the height of the block, and the index of the transaction in it. */
+/** Place of an etching: the height of the block, and the index of the transaction in it. */
 export interface RuneId {
   /** Up to 2^64 - 1: a runestone can name ids that no rune will ever have. */
   readonly block: U128;
@@ -12,7 +12,7 @@ export const etchedHere: RuneId = { block: smallU128(0), tx: 0 };
 
 export const maxU32 = 2 ** 32 - 1;
 
-/** Block 0 has one id, 0:0, which means "the rune that is etched here". */
+/** Whether an id is possible. Block 0 has one id, 0:0, which means "the rune that is etched here". */
 export function isRuneId(block: U128, tx: number): boolean {
   return block !== 0 || tx === 0;
 }
@@ -21,7 +21,7 @@ export function formatRuneId({ block, tx }: RuneId): string {
   return `${block}:${tx}`;
 }
 
-/** Whether a text is written as an id, though its numbers may be too large for one. */
+/** Whether a text has the form of an id, though its numbers may be too large for one. */
 export function hasFormOfRuneId(text: string): boolean {
   return /^\d+:\d+$/u.test(text);
 }

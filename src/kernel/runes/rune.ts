@@ -13,7 +13,7 @@ const firstLetter = 65;
 const nameMax = 28;
 const namePattern = /^[A-Z]{1,28}$/u;
 
-/** The first name of 27 letters. From here on names are given to etchings that name none. */
+/** The first name of 27 letters, from which on names go to etchings without a name. */
 const firstReserved = 6_402_364_363_415_443_603_228_541_259_936_211_926n;
 
 /** Asserts that an integer is a name. */
@@ -52,8 +52,8 @@ interface RuneRange {
 }
 
 /**
- * The numbers of all names that begin with some letters: one range for each length, as numbers count short names first.
- * Empty for other characters.
+ * The numbers of all names that begin with some letters: one range for each length, because numbers count short names
+ * first. Empty for other characters.
  */
 export function rangesOfPrefix(prefix: string): RuneRange[] {
   if (!namePattern.test(prefix)) return [];
@@ -67,23 +67,23 @@ export function rangesOfPrefix(prefix: string): RuneRange[] {
   return ranges;
 }
 
-/** Whether nobody can choose the name. */
+/** Whether the name cannot be chosen. */
 export function isReservedRune(rune: Rune): boolean {
   return rune >= firstReserved;
 }
 
-/** The name of an etching that names none, by its place. */
+/** The name of an etching without a name, by its place. */
 export function reservedRune(block: number | bigint, tx: number): Rune {
   return asRune(firstReserved + ((BigInt(block) << 32n) | BigInt(tx)));
 }
 
 /**
- * Blocks from a commitment to the first one that may etch its name: that one gives the commitment its sixth
- * confirmation (ord, `Runestone::COMMIT_CONFIRMATIONS`).
+ * Number of blocks from a commitment to the first one that may etch its name, which is its sixth confirmation (ord,
+ * `Runestone::COMMIT_CONFIRMATIONS`).
  */
 export const maturityBlocks = 5;
 
-/** What a transaction before the etching pushes to claim the name: little endian, without zeros at the end. */
+/** Bytes that a transaction before the etching pushes to claim the name: little endian, without zeros at the end. */
 export function runeCommitment(rune: Rune): Uint8Array {
   const bytes: number[] = [];
   for (let left: bigint = rune; left > 0n; left >>= 8n) bytes.push(Number(left & 0xffn));

@@ -24,7 +24,7 @@ export function formatSpacedRune({ rune, spacers }: SpacedRune): string {
   return text;
 }
 
-/** Letters with `•` or `.` between them; null where a spacer is first, last or doubled, and for anything else. */
+/** Letters with `•` or `.` between them; null: a spacer is first, last or doubled, or another text. */
 export function parseSpacedRune(text: string): SpacedRune | null {
   if (!/^[A-Z]+(?:[•.][A-Z]+)*$/u.test(text)) return null;
   const words = text.split(/[•.]/u);
@@ -39,7 +39,7 @@ export function parseSpacedRune(text: string): SpacedRune | null {
   return { rune, spacers };
 }
 
-/** What is wrong first with a text that `parseSpacedRune` refuses, in ord's words (ord spaced_rune.rs, rune.rs). */
+/** The first fault of a text that `parseSpacedRune` refuses, in ord's words (ord spaced_rune.rs, rune.rs). */
 export function whyNoSpacedRune(text: string): string {
   let before = '';
   for (const letter of text) {

@@ -1,12 +1,12 @@
 import { asU128, maxU64, sumU128, type U128, u128OrNull, zeroU128 } from './u128.ts';
 
-/** How a rune may be minted. Absent fields are null; heights and offsets go up to 2^64 - 1. */
+/** Terms of minting a rune. Absent fields are null; heights and offsets go up to 2^64 - 1. */
 export interface Terms {
   /** Base units of one mint. */
   readonly amount: U128 | null;
-  /** How many mints there may be. */
+  /** Maximum number of mints. */
   readonly cap: U128 | null;
-  /** Heights: first, and first that is too late. */
+  /** Heights: the first one, and the first one that is too late. */
   readonly heightStart: U128 | null;
   readonly heightEnd: U128 | null;
   /** The same, counted from the block of the etching. */
@@ -41,7 +41,7 @@ export function mintStart(terms: Terms, block: U128): U128 | null {
   return heightStart !== null && heightStart > relative ? heightStart : relative;
 }
 
-/** The first height that may mint no more; null: none. */
+/** The first height that may no longer mint; null: no end. */
 export function mintEnd(terms: Terms, block: U128): U128 | null {
   const { heightEnd, offsetEnd } = terms;
   if (offsetEnd === null) return heightEnd;
@@ -49,7 +49,7 @@ export function mintEnd(terms: Terms, block: U128): U128 | null {
   return heightEnd !== null && heightEnd < relative ? heightEnd : relative;
 }
 
-/** What a mint at `height` gives after `mints` earlier ones; null where it gives nothing (ord's `mintable`). */
+/** Units of a mint at `height` after `mints` earlier ones; null: none (ord's `mintable`). */
 export function mintable(terms: Terms | null, block: U128, height: number, mints: number): U128 | null {
   if (terms === null) return null;
   const start = mintStart(terms, block);
@@ -59,7 +59,7 @@ export function mintable(terms: Terms | null, block: U128, height: number, mints
   return mints < (terms.cap ?? zeroU128) ? (terms.amount ?? zeroU128) : null;
 }
 
-/** ord adds in 64 bits, and stops at the largest. */
+/** Sum as ord adds in 64 bits: it stops at the largest number. */
 function saturated(block: U128, offset: U128): U128 {
   const sum = sumU128(block, offset);
   return sum > maxU64 ? asU128(maxU64) : sum;

@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert';
 import type { Brand } from '#kernel/primitives/brand.ts';
 
 /**
- * An integer from 0 to 2^128 - 1: amounts of runes, and what a runestone is made of. A safe integer is always a number
- * and a larger one always a bigint, so `===` and `<` compare any two of them, and the common case allocates nothing.
+ * An integer from 0 to 2^128 - 1: amounts of runes, and integers of runestones. A safe integer is always a number and a
+ * larger one always a bigint, so `===` and `<` compare any two of them, and the common case allocates nothing.
  */
 export type U128 = Brand<number | bigint, 'U128'>;
 
@@ -42,7 +42,7 @@ export function u128OrNull(digits: string | null | undefined): U128 | null {
   return digits === null || digits === undefined ? null : u128OfText(digits);
 }
 
-/** The sum. It fits: what exists of a rune is bounded by 2^128 - 1 (a larger supply makes a cenotaph). */
+/** The sum. It fits: the supply of a rune is bounded by 2^128 - 1 (a larger supply makes a cenotaph). */
 export function sumU128(a: U128, b: U128): U128 {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
@@ -77,7 +77,7 @@ export function differenceU128(a: U128, b: U128): U128 {
   return asU128(BigInt(a) - BigInt(b));
 }
 
-/** A value divided by a count, rounded down, and what is left. */
+/** A value divided by a count, rounded down, and the remainder. */
 export function shareU128(value: U128, count: number): { readonly share: U128; readonly left: number } {
   if (typeof value === 'number') return { share: Math.floor(value / count) as U128, left: value % count };
   const divisor = BigInt(count);

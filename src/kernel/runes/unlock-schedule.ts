@@ -29,7 +29,7 @@ export function minimumRuneAt({ firstRuneHeight }: NetworkParameters, height: nu
   return asRune(above - ((above - below) * BigInt(progress % stepBlocks)) / BigInt(stepBlocks));
 }
 
-/** The first height at which a block may etch the name; null for reserved names, which become free never. */
+/** The first height at which a block may etch the name; null: the name is reserved. */
 export function unlockHeight({ firstRuneHeight }: NetworkParameters, rune: Rune): number | null {
   if (isReservedRune(rune)) return null;
   if (rune >= firstOfLength(lettersAlwaysFree)) return 0;

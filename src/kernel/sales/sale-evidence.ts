@@ -1,6 +1,6 @@
 import type { Confidence, MoveClass, SaleForm } from './sale-names.ts';
 
-/** What is told of a sale wherever one is told of (docs/marketplace.md). */
+/** Facts of a sale wherever one is shown (docs/marketplace.md). */
 export interface SaleEvidence {
   readonly class: MoveClass;
   readonly form: SaleForm;

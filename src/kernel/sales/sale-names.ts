@@ -12,7 +12,7 @@ export const moveClasses = {
 
 export type MoveClass = keyof typeof moveClasses;
 
-/** What a layout looks like (docs/marketplace.md). Numbers are stored (chain.sales.form). */
+/** Layouts of a sale (docs/marketplace.md). Numbers are stored (chain.sales.form). */
 export const saleForms = {
   openordex: 1,
   /** Magic Eden, OKX and ordit lay single sales out alike. */
@@ -36,9 +36,9 @@ export const confidences = {
   bound: 2,
   /** Several signatures spend the item, and one binds the payout: who is paid there counts as the maker. */
   'bound-shared': 3,
-  /** Nothing binds the payout alone. The holder gains sats, and who gets the item pays. */
+  /** Nothing binds the payout alone. The holder gains sats, and the receiver of the item pays. */
   'paid-by-taker': 4,
-  /** The same, but the buyer is not seen to pay: the layout is that of an offer of ord, or of a purchase. */
+  /** The same, but the buyer does not visibly pay: the layout is that of an offer of ord, or of a purchase. */
   'offer-layout': 5,
 } as const;
 

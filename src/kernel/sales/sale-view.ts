@@ -5,7 +5,7 @@ export interface SaleView extends SaleEvidence {
   readonly inscriptionId: string;
   readonly txid: string;
   readonly height: number;
-  /** Of the block, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   readonly time: number;
   readonly input: number;
   readonly rules: number;

@@ -13,7 +13,7 @@ const coinSats = 100_000_000;
 
 const byNumber = 'complete: it follows from the number of a sat';
 const byHeight = 'complete: it follows from the height of a block';
-/** What can be checked of a rule that a vendor alone states. */
+/** Completeness of a rule that only a vendor states. */
 const ofVendor = 'complete by this rule; no published document of the vendor says that there is no other';
 const uncheckedList =
   'unknown: the copy names neither transactions nor a method, so no chain can check that its ranges are right, or all';
@@ -40,7 +40,10 @@ const ofBlock = (height: number, about: string, scanner?: string): Satribute => 
   rule: { kind: 'blocks', heights: [[height, height]] },
 });
 
-/** As this version defines them. Which are in force, with what the operator gives and the chain says: SatributeBook. */
+/**
+ * The definitions of this version. SatributeBook has those in force, with the operator's rules and the results of the
+ * chain.
+ */
 export const builtInSatributes: readonly Satribute[] = [
   {
     id: 'uncommon',
@@ -314,12 +317,12 @@ const bySpelling: ReadonlyMap<string, Satribute> = new Map(
 /** Every name that `satributeId` knows. */
 export const satributeSpellings: readonly string[] = [...bySpelling.keys()];
 
-/** The id of a satribute by its id, or by its spelling in a public interface. Null: there is none. */
+/** The id of a satribute by its id, or by its spelling in a public interface. Null: unknown. */
 export function satributeId(spelling: string): string | null {
   return bySpelling.get(spelling)?.id ?? null;
 }
 
-/** What the public scanner calls a satribute. */
+/** The public scanner's name of a satribute. */
 export function scannerSpelling(id: string): string {
   return bySpelling.get(id)?.scanner ?? id;
 }

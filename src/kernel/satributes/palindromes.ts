@@ -1,6 +1,6 @@
 /*
- * Palindromes are counted and found by their first halves, which ascend as they do: nothing is tried. Numbers stay
- * below 10^16, so that every step is exact or larger than any sat.
+ * Palindromes are counted and found by their first halves, which ascend as they do, without trials. Numbers stay below
+ * 10^16, so that every step is exact or larger than any sat.
  */
 
 /** Palindromes below a number from 0 to the supply of sats. One step a digit. */

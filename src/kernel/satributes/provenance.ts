@@ -3,7 +3,7 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { listFrom } from './range-list.ts';
 import type { MadeOutput, ProvenanceSats, SatributeRule } from './satribute.ts';
 
-/** Blocks on top of an output before its sats are looked for: as many as make a coinbase spendable. */
+/** Blocks on top of an output before its sats are traced: as many as make a coinbase spendable. */
 export const settledBlocks = 100;
 
 export type ProvenanceRule = Extract<SatributeRule, { kind: 'provenance' }>;
@@ -13,23 +13,25 @@ export type MadeOutputSats =
   | { readonly kind: 'found'; readonly blockHash: BlockHashHex; readonly ranges: readonly SatRange[] }
   | { readonly kind: 'missing'; readonly reason: string };
 
-/** What was found of an output: its sats, in its order, or why they cannot be found. */
+/** Traced sats of an output, in its order, or why they cannot be found. */
 export type FoundSats = { readonly ranges: readonly SatRange[] } | { readonly problem: string };
 
-/** What was found, by `madeOutputName`. */
+/** Traced sats, by `madeOutputName`. */
 export type FoundProvenance = ReadonlyMap<string, FoundSats>;
 
 /** The name of an output with its block: another block is another output. */
 export const madeOutputName = ({ txid, vout, height }: MadeOutput): string => `${txid}:${vout}@${height}`;
 
-/** The rule of the sats of some outputs, before anything was found. */
+/** The rule of the sats of some outputs, before any was traced. */
 export const provenance = (outputs: readonly MadeOutput[]): ProvenanceRule => ({
   kind: 'provenance',
   outputs,
   sats: satsOf(outputs, new Map()),
 });
 
-/** The same rule with what was found. Part of its sats would make the others common, so all must be known. */
+/**
+ * The same rule with the traced sats. With only a part of them the other sats would look common, so all must be known.
+ */
 export const withFound = (rule: ProvenanceRule, found: FoundProvenance): ProvenanceRule => ({
   ...rule,
   sats: satsOf(rule.outputs, found),

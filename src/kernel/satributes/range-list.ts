@@ -2,13 +2,13 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 /*
  * Lists of ranges that ascend with gaps between them. They may have hundreds of thousands of entries (a file of the
- * operator's), and are asked for each range of each output, so nothing here walks over a list but once.
+ * operator's), and are used for each range of each output, so a list is walked only once.
  */
 
-/** The sats before each range, and after the last: made when a list is first asked, and kept as long as the list is. */
+/** The sats before each range, and after the last: made on the first use of a list, and kept as long as the list is. */
 const sumsOf = new WeakMap<readonly SatRange[], Float64Array>();
 
-/** How many sats of a list are within a range. Takes the logarithm of the list's length. */
+/** The number of sats of a list within a range. Takes the logarithm of the list's length. */
 export function countInList(list: readonly SatRange[], { start, end }: SatRange): number {
   return Math.max(countBelow(list, end) - countBelow(list, start), 0);
 }
@@ -22,13 +22,13 @@ export function* listWithin(list: readonly SatRange[], { start, end }: SatRange)
   }
 }
 
-/** The range of a list that has a sat; null: none has. */
+/** The range of a list that has a sat; null: no range has it. */
 export function rangeInList(list: readonly SatRange[], sat: number): SatRange | null {
   const range = list[firstEndingAfter(list, sat)];
   return range !== undefined && range.start <= sat ? range : null;
 }
 
-/** The list of all sats that some ranges have, in any order, each once. */
+/** The list of all sats in some ranges of any order, each once. */
 export function listFrom(ranges: readonly SatRange[]): SatRange[] {
   const list: { start: number; end: number }[] = [];
   for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {

@@ -1,6 +1,6 @@
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 
-/** So many sats of an output's ranges, behind the first `place` of them. Pure. */
+/** A number of sats of an output's ranges, after the first `place` of them. Pure. */
 export function rangesFrom(ranges: readonly SatRange[], place: number, count: number): SatRange[] {
   const found: SatRange[] = [];
   let offset = 0;

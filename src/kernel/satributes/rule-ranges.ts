@@ -9,13 +9,13 @@ import { countInList, listWithin } from './range-list.ts';
 import { type BlockRarity, listOf, type SatributeRule } from './satribute.ts';
 
 /*
- * The sats of a rule within a range. Neither counting nor finding walks over sats: counting takes a step an epoch, a
- * listed block, or the logarithm of a list of ranges, finding a step for what is found.
+ * The sats of a rule within a range. Neither counting nor finding walks over sats. Counting takes a step for each epoch
+ * or listed block, or the logarithm of a list of ranges; finding takes a step for each result.
  */
 
 const endOfMining = epochsMax * epochBlocks;
 
-/** How many sats of a rule there are within a range. Exact. */
+/** The number of sats of a rule within a range. Exact. */
 export function countWithin(rule: SatributeRule, { start, end }: SatRange): number {
   switch (rule.kind) {
     case 'firsts':
@@ -117,19 +117,19 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-/** The first block whose first sat is not below a number; `endOfMining` where none is. */
+/** The first block whose first sat is not below a number; `endOfMining` if there is no such block. */
 function firstBlockFrom(sat: number): number {
   if (sat >= satSupply) return endOfMining;
   const { height, offset } = minedAt(asSat(sat));
   return offset === 0 ? height : height + 1;
 }
 
-/** How many blocks from one height to below another have a rarity. */
+/** The number of blocks of a rarity from one height to below another. */
 function blocksWith(rarity: BlockRarity, from: number, to: number): number {
   const multiples = (of: number): number => Math.max(Math.ceil(to / of) - Math.ceil(from / of), 0);
   switch (rarity) {
     case 'uncommon':
-      // what is a multiple of both is one of a cycle
+      // multiples of both begin a cycle
       return multiples(1) - multiples(periodBlocks) - multiples(epochBlocks) + multiples(cycleBlocks);
     case 'rare':
       return multiples(periodBlocks) - multiples(cycleBlocks);

@@ -4,14 +4,14 @@ import { type FoundProvenance, madeOutputName, withFound } from './provenance.ts
 import { type MadeOutput, type Satribute, whyUnknown } from './satribute.ts';
 
 /**
- * The definitions that are in force on a network: those of this version, the operator's in place of unknown ones, and
- * what the chain says of their outputs. It never changes: once more is known, there is another one.
+ * The definitions in force on a network: those of this version, with the operator's in place of unknown ones, and the
+ * traced sats of their outputs. It never changes: new results make another book.
  */
 export class SatributeBook {
   readonly network: NetworkName;
   /** In the order of answers. */
   readonly satributes: readonly Satribute[];
-  /** Those that can be found here, in their order. */
+  /** Satributes that can be found here, in their order. */
   readonly findable: readonly Satribute[];
   readonly #byId: ReadonlyMap<string, Satribute>;
 
@@ -28,18 +28,18 @@ export class SatributeBook {
     this.findable = this.satributes.filter((satribute) => this.isFindable(satribute));
   }
 
-  /** The satribute with this id, or with this spelling in a public interface. Null: there is none. */
+  /** The satribute with this id, or with this spelling in a public interface. Null: unknown. */
   find(spelling: string): Satribute | null {
     const id = satributeId(spelling);
     return id === null ? null : (this.#byId.get(id) ?? null);
   }
 
-  /** Whether it means something on this network. */
+  /** Whether it applies to this network. */
   isMeant({ networks }: Satribute): boolean {
     return networks === 'all' || networks === this.network;
   }
 
-  /** Whether sats of this network can have it: its sats are known, and it means something here. */
+  /** Whether sats of this network can have it: its sats are known, and it applies here. */
   isFindable(satribute: Satribute): boolean {
     return this.isMeant(satribute) && whyUnknown(satribute.rule) === null;
   }

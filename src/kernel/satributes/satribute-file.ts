@@ -12,13 +12,13 @@ import type { MadeOutput, Satribute, SatributeRule } from './satribute.ts';
  * is read whole, or refused whole.
  */
 
-/** Of the whole file, in bytes: the most ranges that there may be, with the longest numbers and blanks. */
+/** Maximum bytes of the whole file: the maximum number of ranges, with the longest numbers and blanks. */
 export const satributeFileBytesMax = 16_000_000;
-/** Of the whole file: 13 MB of memory. The longest list that vendors are known to have is a tenth of it. */
+/** Maximum ranges of the whole file: 13 MB of memory. The longest known list of a vendor is a tenth of it. */
 const rangesMax = 200_000;
-/** Of the whole file: each is a walk of minutes to hours through the node, one after another. */
+/** Maximum outputs of the whole file: each is a walk of minutes to hours through the node, one after another. */
 const outputsMax = 100;
-/** Of words that pages show. */
+/** Maximum characters of texts that pages show. */
 const wordsMax = 1_000;
 /** No block has a higher one in this century. */
 const heightMax = 10_000_000;
@@ -31,10 +31,10 @@ const ofOutputs = 'complete by this rule: all sats of its outputs, first in, fir
 
 export type SatributeFile =
   | { readonly kind: 'read'; readonly satributes: readonly Satribute[] }
-  /** A sentence for each entry that is wrong, which names it. */
+  /** A sentence for each wrong entry, which names it. */
   | { readonly kind: 'wrong'; readonly wrong: readonly string[] };
 
-/** What a file says. Total: any text is read or wrong. */
+/** Reads a file. Total: any text is read or wrong. */
 export function readSatributeFile(text: string): SatributeFile {
   const entries = parsed(text);
   if (!Array.isArray(entries)) return { kind: 'wrong', wrong: ['it is not JSON with a list of satributes'] };
@@ -57,13 +57,13 @@ function entryName(place: number, { id }: Given): string {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** How many more ranges and outputs the file may have. */
+/** Number of ranges and outputs that the file may still have. */
 interface Room {
   ranges: number;
   outputs: number;
 }
 
-/** The definition, or what is wrong with it: the rest of a sentence. */
+/** The definition, or its fault: the rest of a sentence. */
 function readEntry(given: Given, room: Room): Satribute | string {
   const { id, version, origin, completeness, ranges, outputs } = given;
   const builtIn = builtInSatributes.find((known) => known.id === id);
@@ -112,7 +112,7 @@ function readRanges(given: unknown, room: Room): SatributeRule | string {
     before = end;
     ranges.push({ start, end });
   }
-  // those that touch become one
+  // ranges that touch become one
   return { kind: 'ranges', ranges: listFrom(ranges) };
 }
 

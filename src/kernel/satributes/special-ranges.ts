@@ -2,7 +2,7 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { countWithin, rangesWithin } from './rule-ranges.ts';
 import type { Satribute } from './satribute.ts';
 
-/** Sats that all have the same satributes; those beside them in the same given range have others. */
+/** Consecutive sats with the same satributes; neighbours in the same given range have others. */
 export interface SpecialRange extends SatRange {
   /** Sats before it in the given ranges: its place in the output that has them. */
   readonly offset: number;
@@ -13,15 +13,15 @@ export interface SpecialRange extends SatRange {
 export interface SpecialSats {
   /** In the order of the given ranges. */
   readonly ranges: readonly SpecialRange[];
-  /** All special ranges are there; false: only the first ones, as many as were asked for. */
+  /** All special ranges are included; false: only the first ones, up to the limit. */
   readonly isComplete: boolean;
-  /** Sats of each satribute by its id, exact in either case. Those without any are left out. */
+  /** Sats of each satribute by its id, exact in either case. Those without sats are left out. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
 /**
- * The sats with satributes within ranges. It takes time by what is found, up to `limit` special ranges, and not by
- * how many sats there are.
+ * The sats with satributes within ranges. The time depends on the results, up to `limit` special ranges, not on the
+ * number of sats.
  */
 export function specialSats(
   ranges: readonly SatRange[],
@@ -100,7 +100,7 @@ class FirstRanges {
   }
 }
 
-/** Where ranges begin and end from one sat to another, both included, ascending. */
+/** Places where ranges begin or end, from one sat to another, both included, ascending. */
 function edgesOf(rules: readonly FirstRanges[], first: number, last: number): number[] {
   const edges = new Set<number>([first, last]);
   for (const { ranges } of rules) {

@@ -40,7 +40,7 @@ export function epochOf(sat: Sat): Epoch {
   return found;
 }
 
-/** The number of the first sat that a block may mine; `satSupply` where all are mined. Ascends with the height. */
+/** The number of the first sat that a block may mine; `satSupply` once all are mined. Ascends with the height. */
 export function firstSatAt(height: Height): number {
   const { subsidy, firstSat } = epochs[Math.floor(height / epochBlocks)] ?? noSubsidy;
   return firstSat + (height % epochBlocks) * subsidy;

@@ -18,7 +18,7 @@ export interface SatNotations {
   readonly percentile: string;
 }
 
-/** Where a sat stands in the order of all. */
+/** Place of a sat in the order of all. */
 export interface SatStanding {
   readonly height: Height;
   /** Its place in the subsidy of its block, which ord calls `third` too. */
@@ -48,7 +48,7 @@ export function satNotations(sat: Sat): SatNotations {
   };
 }
 
-/** Its part of all sats, as Rust prints the double. It does not always lead back to the very sat. */
+/** Its part of all sats, as Rust prints the double. It does not always identify the exact sat. */
 export function satPercentile(sat: Sat): string {
   return `${decimalDigits((sat / lastSat) * 100)}%`;
 }
@@ -73,7 +73,7 @@ export function isPalindrome(sat: number): boolean {
   return reversed === sat;
 }
 
-/** Stored charms with those of the sat, where it is known. Null: they are not known. */
+/** Stored charms with those of the sat, if it is known. Null: unknown. */
 export function withSatCharms(stored: number | null, sat: Sat | null): number | null {
   return stored === null || sat === null ? stored : stored | satCharms(sat);
 }

@@ -1,8 +1,8 @@
 import type { SatRange } from './sat-range.ts';
 
 /**
- * Ranges of sats as rows hold them, 11 bytes each, little endian: 51 bits of the first sat, and 33 bits of how many
- * there are. No sat is above 2^51, and no range longer than a subsidy, 5e9.
+ * Ranges of sats as stored in rows, 11 bytes each, little endian: 51 bits of the first sat, and 33 bits of the size. No
+ * sat is above 2^51, and no range longer than a subsidy, 5e9.
  */
 export const packedRangeLength = 11;
 
@@ -27,7 +27,7 @@ export function packRange(into: Uint8Array, at: number, start: number, end: numb
   into[at + 10] = sizeHigh >>> 16;
 }
 
-/** Reads `count` ranges at `at`, as pairs (first sat, first sat after them). */
+/** Reads `count` ranges at `at`, as pairs (first sat, first sat after the range). */
 export function unpackPairs(bytes: Uint8Array, at: number, count: number): Float64Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const pairs = new Float64Array(count * 2);

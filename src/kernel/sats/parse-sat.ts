@@ -4,12 +4,12 @@ import { cycleEpochs, epochBlocks, firstSatAt, periodBlocks } from './epoch.ts';
 import { parseDouble, parseUnsigned } from './rust-numbers.ts';
 import { isSat, lastSat, type Sat, satSupply, trustedSat } from './sat.ts';
 
-/** A sat, or what ord says about a text that names none. */
+/** A sat, or ord's message about a text that names none. */
 export type ParsedSat = { readonly sat: Sat } | { readonly fault: string };
 
-/** By how much the place in a period falls behind that in an epoch with each halving. */
+/** Blocks that the place in a period loses to the place in an epoch, with each halving. */
 const halvingShift = epochBlocks % periodBlocks;
-/** How much of a text an error quotes: the longest valid notation has 34 characters. */
+/** Maximum characters of a text in an error: the longest valid notation has 34 characters. */
 const quotedMax = 80;
 
 class Fault extends Error {}

@@ -4,7 +4,7 @@ export interface SatRange {
   readonly end: number;
 }
 
-/** How many sats some ranges have. */
+/** The number of sats in some ranges. */
 export function satsIn(ranges: readonly SatRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }

@@ -7,7 +7,7 @@ import type { Brand } from '#kernel/primitives/brand.ts';
  */
 export type Sat = Brand<number, 'Sat'>;
 
-/** How many sats there will be: the sum of all subsidies, with those that miners did not claim. */
+/** The supply of sats: the sum of all subsidies, including those that miners did not claim. */
 export const satSupply = 2_099_999_997_690_000;
 export const lastSat = (satSupply - 1) as Sat;
 

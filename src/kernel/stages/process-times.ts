@@ -4,13 +4,13 @@ import { openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 const nanoseconds = 1e6;
 const tickMs = 10;
 
-/** The file of the calling thread, kept open: each thread has its own copy of this module. Null: there is none. */
+/** The file of the calling thread, kept open: each thread has its own copy of this module. Null: no file. */
 let ownThread: number | null | undefined;
 const ownTimes = Buffer.alloc(100);
 
 /**
- * Milliseconds in which the calling thread could have run, but other threads had the processors; 0 where the system
- * does not tell. Processor time itself cannot be read so finely: Linux brings it up to date every few milliseconds.
+ * Milliseconds in which the calling thread could have run, but other threads had the processors; 0 if the system does
+ * not report it. Processor time itself is too coarse: Linux updates it every few milliseconds.
  */
 export function threadDelayMs(): number {
   if (ownThread === undefined) ownThread = openOwnThread();
@@ -30,13 +30,13 @@ function openOwnThread(): number | null {
 /** Times are processor milliseconds so far, in ticks of 10 ms. */
 export interface ProcessStat {
   readonly parent: number;
-  /** Of all its threads. */
+  /** Processor time of all its threads. */
   readonly cpuMs: number;
-  /** Of its children that have ended, and of theirs. */
+  /** Processor time of its children that have ended, and of theirs. */
   readonly endedChildrenMs: number;
 }
 
-/** Null where it is unknown: only Linux tells. proc_pid_stat(5): a name in brackets may hold any character. */
+/** Null: unknown; only Linux reports it. proc_pid_stat(5): a name in brackets may hold any character. */
 export function processStat(pid: number): ProcessStat | null {
   const text = readProc(`${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { threadDelayMs } from './process-times.ts';
 
-/** What a span was about, where that is known. */
+/** Facts about a span, if they are known. */
 export interface About {
   readonly height?: number;
   /** Heights of a batch, e.g. `767430-767433`. */
@@ -29,13 +29,13 @@ export interface Wait extends About {
   readonly track: string;
   readonly from: number;
   readonly to: number;
-  /** The spans that it waited for; those of the second list count only where none of the first one ran. */
+  /** The spans that it waited for; those of the second list count only while none of the first one ran. */
   readonly on: readonly IsMeant[];
-  /** What it waited for while none of them ran. */
+  /** Stage that it waited for while none of them ran. */
   readonly otherwise: string;
 }
 
-/** The track of what the main thread decides and encodes, batch after batch. */
+/** The track of the main thread's work, batch after batch. */
 export const mainTrack = 'main thread';
 /** The tracks of the two connections of the writer. */
 export const writerTrack = 'writer connection';
@@ -48,7 +48,7 @@ export function stageClock(): number {
 
 /**
  * Consecutive pieces of synchronous work of the calling thread. A worker returns them with its result. Their processor
- * time is the time that passed, without that in which other threads had the processors.
+ * time is the elapsed time, without that in which other threads had the processors.
  */
 export class Laps {
   readonly spans: Pick<Span, 'stage' | 'from' | 'to' | 'cpuMs' | 'rows' | 'bytes'>[] = [];
@@ -56,13 +56,13 @@ export class Laps {
   #from = stageClock();
   #delayMs: number;
 
-  /** @param isExact learn how long other threads had the processors: some microseconds for each lap */
+  /** @param isExact measure how long other threads had the processors: some microseconds for each lap */
   constructor(isExact: boolean) {
     this.#isExact = isExact;
     this.#delayMs = isExact ? threadDelayMs() : 0;
   }
 
-  /** The work since the previous lap was of this stage. */
+  /** Ends a lap: the work since the previous one was of this stage. */
   lap(stage: string, counts: Pick<About, 'bytes' | 'rows'> = {}): void {
     const to = stageClock();
     const delayMs = this.#isExact ? threadDelayMs() : 0;

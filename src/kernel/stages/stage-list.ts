@@ -1,4 +1,4 @@
-/** Who does a stage's work: each is a thread, a connection or a source. */
+/** The thread, connection or source that does a stage's work. */
 export type StagePart =
   | 'source'
   | 'parser threads'
@@ -10,7 +10,7 @@ export type StagePart =
   | 'rest of Postgres';
 
 interface ListedStage {
-  /** A name, or the beginning of names that go on with the name of a table or an index. */
+  /** A name, or the beginning of names that continue with the name of a table or an index. */
   readonly name: string;
   readonly part: StagePart;
 }
@@ -25,7 +25,7 @@ const stages: readonly ListedStage[] = [
   { name: 'encode', part: 'main thread' },
   { name: 'outbox, texts', part: 'main thread' },
   { name: 'send', part: 'main thread' },
-  // a batch from its first statement to its last answer: the statements are within
+  // a batch from its first statement to its last answer, including its statements
   { name: 'write', part: 'writer connection' },
   { name: 'other statements', part: 'writer connection' },
   { name: 'ends of locations', part: 'writer connection' },
@@ -41,7 +41,7 @@ const stages: readonly ListedStage[] = [
   { name: 'Postgres, other', part: 'rest of Postgres' },
 ];
 
-/** What waits for worker threads waits for this while none of them is at work. */
+/** Stage of waits for worker threads while none of them is at work. */
 export const workerMessages = 'workers, messages';
 
 function placeIn(stage: string): number {
@@ -49,12 +49,12 @@ function placeIn(stage: string): number {
   return at === -1 ? stages.length : at;
 }
 
-/** Null: an unknown stage, or what a stage waits for that is none itself, as a message. */
+/** Part of a stage. Null: an unknown stage, or a cause of waits that is not a stage, such as a message. */
 export function partOf(stage: string): StagePart | null {
   return stages[placeIn(stage)]?.part ?? null;
 }
 
-/** Sorts stages as data passes them. */
+/** Sorts stages in the order in which data passes them. */
 export const byWay = (one: { readonly stage: string }, other: { readonly stage: string }): number =>
   placeIn(one.stage) - placeIn(other.stage);
 

@@ -28,13 +28,13 @@ interface Sums {
   readonly waitedFor: Map<string, number>;
 }
 
-/** Waits are shorter than a batch takes: of a usual chain this is some seconds. */
+/** Maximum recent spans: waits are shorter than a batch, and on a usual chain this is some seconds. */
 const recentMax = 4096;
-/** Spans of workers arrive with their results, which may lie in a queue behind a turn of the main thread. */
+/** Delay of late spans: spans of workers arrive with their results, which may wait in a queue for the main thread. */
 const lateMs = 500;
-/** Shorter waits are not divided: nobody sees them. */
+/** Shortest wait that is divided: shorter ones are invisible. */
 const dividedMs = 0.5;
-/** `bound` forgets half of what was in this time. */
+/** Half-life of the record for `bound`. */
 const halfLifeMs = 5000;
 
 /**
@@ -45,7 +45,7 @@ const halfLifeMs = 5000;
 export class StageRecorder {
   #sink: TraceSink | null;
   readonly #sums = new Map<string, Sums>();
-  /** The newest spans, and waits as spans of what they waited for: a ring. */
+  /** The newest spans, and waits as spans of the stages that they waited for: a ring. */
   readonly #recent: Span[] = [];
   #next = 0;
   readonly #tracks = new Map<string, boolean[]>();
@@ -60,23 +60,23 @@ export class StageRecorder {
     this.#sink = sink;
   }
 
-  /** Someone looks at every stage. */
+  /** A sink receives every stage. */
   get isDetailed(): boolean {
     return this.#sink !== null;
   }
 
-  /** A stage has worked. */
+  /** Records work of a stage. */
   span(span: Span): void {
     this.#add(span);
     this.#emit('stage', span.stage, span, { ...details(span), processorMs: roundedOrNull(span.cpuMs) });
   }
 
-  /** The laps of a thread, in their order. */
+  /** Records the laps of a thread, in their order. */
   laps({ spans }: Pick<Laps, 'spans'>, track: string, about: About = {}): void {
     for (const lap of spans) this.span({ ...lap, ...about, track });
   }
 
-  /** A stage has waited. */
+  /** Records a wait of a stage. */
   waited(wait: Wait): void {
     const { stage, track, from, to } = wait;
     const waitedMs = to - from;
@@ -92,8 +92,8 @@ export class StageRecorder {
   }
 
   /**
-   * A statement has ended on a connection. What it did not compute it waited: for the main thread while that computed,
-   * and otherwise for the disk, locks or a free processor.
+   * Records a statement that has ended on a connection. Time without computing is a wait: for the main thread while
+   * that computed, otherwise for the disk, locks or a free processor.
    */
   statement(statement: Span): void {
     const { stage, from, to, cpuMs } = statement;
@@ -111,7 +111,7 @@ export class StageRecorder {
     });
   }
 
-  /** The first free one of the numbered tracks of a name, for work that runs several times at once. */
+  /** Takes the first free one of the numbered tracks of a name, for work that runs several times at once. */
   takeTrack(name: string): { readonly track: string; readonly free: () => void } {
     const taken = this.#tracks.get(name) ?? [];
     this.#tracks.set(name, taken);
@@ -141,12 +141,12 @@ export class StageRecorder {
     return longest?.[0] ?? null;
   }
 
-  /** Tells where to read the processor time of all processes of the database since a fixed moment; null: unknown. */
+  /** Sets the reader of the processor time of all processes of the database since a fixed moment; null: unknown. */
   readServer(cpuMs: () => number | null): void {
     this.#serverCpuMs = cpuMs;
   }
 
-  /** The sums so far, in whole microseconds. Processor time outside of stages is known while there are details. */
+  /** The sums so far, in whole microseconds. Processor time outside of stages is included if there are details. */
   sums(): StageSums {
     const { mainMs, allMs } = processCpu();
     const [main, all] = [mainMs - this.#before.mainMs, allMs - this.#before.allMs];
@@ -212,7 +212,7 @@ export class StageRecorder {
     this.#critical.set(span.stage, (this.#critical.get(span.stage) ?? 0) + span.to - span.from);
   }
 
-  /** Divides a wait among what ran meanwhile. */
+  /** Divides a wait among the stages that ran meanwhile. */
   #divide({ from, to, on, otherwise }: Omit<Wait, 'stage' | 'track'>): Part[] {
     let left: readonly Gap[] = [{ from, to }];
     const parts: Part[] = [];
@@ -259,7 +259,7 @@ export class StageRecorder {
     this.#sink?.event({ kind, name, track, from, to, details: of });
   }
 
-  /** What the threads and processes used besides the recorded stages. */
+  /** Processor time of threads and processes outside of the recorded stages. */
   #otherRows(main: number, { satscribe, postgres }: StageSums['processes']): StageRow[] {
     const rows = [
       otherRow('main thread, other', rounded(main - this.#cpuOf((track) => track === mainTrack))),

@@ -6,11 +6,11 @@ export interface StageRow {
   readonly ms: number;
   /** Processor time; null: unknown. */
   readonly cpuMs: number | null;
-  /** Time in which it could not go on. */
+  /** Time in which it was blocked. */
   readonly waitMs: number;
   readonly bytes: number;
   readonly rows: number;
-  /** The stages that it waited for, and how long. */
+  /** The stages that it waited for, with the time of each. */
   readonly waitedFor: Readonly<Record<string, number>>;
 }
 
@@ -18,7 +18,7 @@ export interface StageRow {
 export interface StageSums {
   /** Milliseconds since it began. */
   readonly ms: number;
-  /** In the order in which data passes them, then processor time outside of stages. */
+  /** Rows in the order in which data passes the stages, then processor time outside of stages. */
   readonly rows: readonly StageRow[];
   /** Processor milliseconds meanwhile: of this process, and of all processes of the database (null: unknown). */
   readonly processes: { readonly satscribe: number; readonly postgres: number | null };

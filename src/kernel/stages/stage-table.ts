@@ -1,14 +1,14 @@
 import type { StageRow, StageSums } from './stage-sums.ts';
 
-/** Stages that a stage waited for most: the rest is small. */
+/** Number of shown causes of waits, the longest ones: the rest is small. */
 const shownWaits = 3;
-/** Stages that took less of the whole time are left out: they are no place to look for seconds. */
+/** Share of the whole time below which a stage is left out. */
 const leastShare = 0.01;
 /** Milliseconds and bytes that would be shown as 0.00 and 0.0. */
 const leastShownMs = 5;
 const leastShownBytes = 50_000;
 
-/** Of the cells of a row. */
+/** Heads of the cells of a row. */
 export const stageHeads = [
   'stage',
   'processor (s)',
@@ -21,7 +21,7 @@ export const stageHeads = [
 ] as const;
 
 /**
- * The rows of stages that took a hundredth of the time at least: computing, waiting, or, if that is unknown, at all.
+ * The rows of stages that took at least a hundredth of the time: computing, waiting, or, if that is unknown, at all.
  */
 export function shownRows({ ms, rows }: StageSums): StageRow[] {
   return rows.filter((row) => Math.max(row.cpuMs ?? row.ms, row.waitMs) >= ms * leastShare);
@@ -62,7 +62,7 @@ export function stageTable(sums: StageSums): string {
   return [...table, `${seconds(sums.ms)} s in all${rest}`].join('\n');
 }
 
-/** The cells of a row: its name, then texts for the other heads, empty where there is nothing to say. */
+/** The cells of a row: its name, then texts for the other heads, empty if there is no value. */
 export function cellsOf(row: StageRow): [name: string, ...others: string[]] {
   const { stage, count, ms, cpuMs, waitMs, bytes, rows } = row;
   return [

@@ -1,15 +1,16 @@
-/** What the server used for a statement, in milliseconds of its own clocks. */
+/** The server's own measures of a statement, in milliseconds. */
 export interface StatementUsage {
-  /** Of the connection's process, not of parallel workers. */
+  /** Processor time of the connection's process, without parallel workers. */
   readonly cpuMs: number;
   /** From the statement's arrival at the server to its end; of a COPY with the arrival of its rows. */
   readonly ms: number;
 }
 
 /**
- * Makes a session tell its client what each statement used, before the answer ends. Only superusers may. The server
- * writes the same to its log, unless the log of the session begins at `fatal`: then its errors are missing there too,
- * and only the client reports them. One text is one transaction: all of it holds, or nothing.
+ * SQL that makes a session report the usage of each statement to its client, before the answer ends. Only superusers
+ * may run it. The server also writes the report to its log, unless the log of the session begins at `fatal`: then its
+ * errors are missing there too, and only the client reports them. One text is one transaction: all of it is set, or
+ * nothing.
  */
 export const tellUsage =
   'SET log_statement_stats = on; SET client_min_messages = log; SET log_min_messages = fatal';
@@ -24,7 +25,10 @@ export interface Notice {
   readonly detail?: string | undefined;
 }
 
-/** A statement with parameters has three of these, one for each of its messages. Null: another notice. */
+/**
+ * Usage in a notice. A statement with parameters has three of these, one for each of its messages. Null: another
+ * notice.
+ */
 export function usageOf({ message, detail }: Notice): StatementUsage | null {
   const match = title.test(message ?? '') ? times.exec(detail ?? '') : null;
   if (match === null) return null;

@@ -4,7 +4,7 @@ import { stageClock } from './span.ts';
 import { isConnection, type TraceEvent, type TraceSink } from './stage-recorder.ts';
 import type { StageSums } from './stage-sums.ts';
 
-/** Events are some 200 bytes each: a write takes microseconds and happens a few times a second. */
+/** Length of a chunk. Events are some 200 bytes each: a write takes microseconds and happens a few times a second. */
 const chunkLengthMax = 64 * 1024;
 const end = '\n]\n';
 /** Viewers group tracks by process: ours, and the database's. */
@@ -13,7 +13,7 @@ const processes = { satscribe: 1, postgres: 2 } as const;
 /**
  * A file in Chrome's trace event format: a JSON array of complete events, one track for each thread and connection.
  * Events are written in chunks, and each write ends the array, so the file is valid JSON even after a kill. A failed
- * write (a full disk) ends the trace, not the sync: what was written before it stays, and is valid too.
+ * write (a full disk) ends the trace, not the sync: the earlier part remains, and is valid too.
  */
 export class TraceFile implements TraceSink {
   readonly #file: number;
@@ -21,7 +21,7 @@ export class TraceFile implements TraceSink {
   readonly #startedAt = stageClock();
   readonly #tracks = new Map<string, number>();
   #chunk = '';
-  /** Where the next event goes: before the end of the array. */
+  /** Offset of the next event: before the end of the array. */
   #at = 0;
   #isOpen = true;
 
@@ -60,7 +60,7 @@ export class TraceFile implements TraceSink {
     closeSync(this.#file);
   }
 
-  /** Whole numbers: spans that touch or nest do so after rounding too. */
+  /** Whole microseconds: spans that touch or nest still do after rounding. */
   #microseconds(at: number): number {
     return Math.round((at - this.#startedAt) * 1000);
   }
@@ -75,7 +75,7 @@ export class TraceFile implements TraceSink {
   }
 
   #add(event: Record<string, unknown>): void {
-    // the sync goes on after a failed write, and would fill the memory with what no file takes
+    // the sync continues after a failed write, and unwritten events would fill the memory
     if (!this.#isOpen) return;
     this.#chunk += `${this.#at === 0 && this.#chunk === '' ? '[\n' : ',\n'}${JSON.stringify(event)}`;
     if (this.#chunk.length >= chunkLengthMax) this.#write();

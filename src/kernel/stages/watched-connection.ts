@@ -16,25 +16,27 @@ const writerStages: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/^COMMIT\b/u, 'commit'],
   [/\bchain\.outbox/u, 'outbox'],
 ];
-/** Statements of other connections of the indexer's pool: the sealer's, but for a row of status every few seconds. */
+/**
+ * Stage of statements on other connections of the indexer's pool: the sealer's, and a row of status every few seconds.
+ */
 const backgroundStage = 'sealing, statements';
 
-/** Its work. It may wait for the connection itself. */
+/** The main thread's work. It may itself wait for the connection. */
 const isMainsWork: IsMeant = ({ track, cpuMs }) => track === mainTrack && cpuMs !== null;
 
 interface Statement {
   readonly text: string;
   readonly from: number;
-  /** Handed to the socket with it. */
+  /** Bytes handed to the socket with it. */
   bytes: number;
   rows: number;
-  /** What the server has told so far. */
+  /** The server's report so far. */
   usage: StatementUsage | null;
-  /** Its rows are sent, or come, after it. */
+  /** Its rows are sent, or received, after it. */
   isStream: boolean;
 }
 
-/** What of pg's connection is used: its events are the messages of the server. */
+/** Used parts of pg's connection: its events are the messages of the server. */
 interface Messages {
   readonly stream: Pick<Socket, 'bytesRead' | 'bytesWritten'>;
   on(event: 'notice', listener: (notice: Notice) => void): void;
@@ -44,12 +46,12 @@ interface Messages {
 type Query = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * Records the statements of a connection. How long the server took for each, and its processor time, the server tells
- * itself: answers are read late where the main thread is busy, and then several at once. A statement begins when it is
- * sent and the one before has ended.
+ * Records the statements of a connection. The server reports the duration and processor time of each: answers are read
+ * late while the main thread is busy, and then several at once. A statement begins when it is sent and the previous one
+ * has ended.
  *
- * A server that refuses to tell (`tellUsage`) is asked nothing more: the time until answers are read, since those
- * before were, is then divided among them by the bytes that they sent, and their processor time is unknown.
+ * A server that refuses the report (`tellUsage`) is not asked again. The time between reads of answers is then divided
+ * among the statements by the bytes that they sent, and their processor time is unknown.
  */
 export class WatchedConnection {
   track: string;
@@ -57,7 +59,7 @@ export class WatchedConnection {
   isWriter = false;
   readonly #recorder: StageRecorder;
   readonly #stream: Pick<Socket, 'bytesRead' | 'bytesWritten'>;
-  /** Statements that are not answered, in the order of their answers; null: one of this class. */
+  /** Unanswered statements, in the order of their answers; null: a statement of this class. */
   readonly #sent: (Statement | null)[] = [];
   /** Answers of one read. */
   #answered: Statement[] = [];
@@ -78,13 +80,13 @@ export class WatchedConnection {
     const { query } = client as unknown as { query: Query };
     this.#own = async (text) => {
       this.#sent.push(null);
-      // a server that refuses is asked nothing more, and a lost connection fails what comes next
+      // a server that refuses is not asked again, and a lost connection fails the next statements
       await (query.call(client, text) as Promise<unknown>).catch(() => undefined);
     };
     this.#hook(client as unknown as { query: Query });
   }
 
-  /** Asks the server to tell. Statements may follow once it has answered, or at once on a pipelined connection. */
+  /** Asks the server for reports. Statements may follow once it has answered, or at once on a pipelined connection. */
   begin(): Promise<void> {
     return this.#own(tellUsage);
   }
@@ -111,7 +113,7 @@ export class WatchedConnection {
         laps.lap('send', { bytes: this.#bytes - before });
         this.#recorder.laps(laps, mainTrack);
       }
-      // what a statement sends it sends at once, where the connection is free or pipelined
+      // a statement sends at once if the connection is free or pipelined
       statement.isStream = result instanceof Stream;
       statement.bytes = statement.isStream ? -before : this.#bytes - before;
       return result;
@@ -126,7 +128,7 @@ export class WatchedConnection {
     };
   }
 
-  /** Bytes handed to the socket so far, and those that came. */
+  /** Bytes handed to the socket so far, and bytes received. */
   get #bytes(): number {
     return this.#stream.bytesWritten + this.#stream.bytesRead;
   }

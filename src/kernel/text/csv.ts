@@ -1,9 +1,9 @@
-/** What a field of a table may hold. Null: nothing. */
+/** Value of a field of a table. Null: empty. */
 export type CsvValue = string | number | boolean | null;
 
 /**
- * Spreadsheets take a text that begins with one of these for a formula, full-width forms included; a tab or a line
- * break at the beginning is dropped by some, and what follows counts.
+ * Characters with which spreadsheets begin a formula, full-width forms included. Some drop a tab or a line break at the
+ * beginning, and read the rest.
  */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/u;
 const special = /[",\r\n]/u;

@@ -1,4 +1,4 @@
-/** Longer words are not compared: the table below has room for these. */
+/** Longest compared word: the table below has room for it. */
 export const comparedCodePointsMax = 64;
 
 const width = comparedCodePointsMax + 1;

@@ -3,13 +3,13 @@ const { rawJSON } = JSON as unknown as { rawJSON(this: void, text: string): numb
 
 /**
  * A number that no double may hold: JSON.stringify writes all of its digits, without quotes. It is a number for schemas
- * alone, and good for nothing but JSON.stringify.
+ * only, and useful only for JSON.stringify.
  *
  * @param digits as JSON writes a number: `340282366920938463463374607431768211455`, `0.00000001`
  */
 export const exactNumber = (digits: string): number => rawJSON(digits);
 
-/** A value of JSON that JSON.stringify writes again as it was: numbers that a double would change keep their digits. */
+/** Parses JSON so that JSON.stringify writes it unchanged: numbers that a double would change keep their digits. */
 export const parseExactly = (json: string): unknown =>
   JSON.parse(json, (_name, value: unknown, { source }: { source?: string } = {}) =>
     typeof value === 'number' && source !== undefined && JSON.stringify(value) !== source

@@ -1,9 +1,9 @@
 import { caseFoldingRuns } from './case-folding-table.ts';
 
 /**
- * How texts and needles are made comparable (docs/search.md, "Folding"): code point by code point, Unicode simple
- * case folding, and NUL counts as U+2400. One code point becomes exactly one code point, so a needle occurs in a
- * text exactly where its folded form occurs in the folded text. Folding is idempotent.
+ * Folding makes texts and needles comparable (docs/search.md, "Folding"): code point by code point, by Unicode simple
+ * case folding, and NUL counts as U+2400. One code point becomes exactly one code point, so a needle occurs in a text
+ * exactly where its folded form occurs in the folded text. Folding is idempotent.
  */
 
 const nul = 0x2400;
@@ -42,12 +42,12 @@ const { pageOf, deltas } = buildPages();
 /** The folded form of a code point (0 to 0x10FFFF, surrogates included: they fold to themselves). */
 export function foldCodePoint(codePoint: number): number {
   const page = pageOf[codePoint >> pageBits];
-  // beyond Unicode: only bytes that are no UTF-8 lead here
+  // beyond Unicode: only from bytes that are not UTF-8
   if (page === undefined) return codePoint;
   return codePoint + deltas[(page << pageBits) | (codePoint & pageMask)]!;
 }
 
-/** Folded ASCII; NUL is not ASCII any more when it is folded. */
+/** Folded ASCII. The folded form of NUL is not ASCII. */
 const foldedAscii = Uint16Array.from({ length: 0x80 }, (_, byte) => foldCodePoint(byte));
 
 /** The folded text. Lone surrogates stay as they are. */
@@ -89,7 +89,7 @@ function utf8Bytes(codePoint: number): number {
   return codePoint < 0x10000 ? 3 : 4;
 }
 
-/** Length in bytes of the folded text, or -1 where folding changes nothing. */
+/** Length in bytes of the folded text; -1: folding changes nothing. */
 function foldedLength(bytes: Uint8Array): number {
   let growth = 0;
   let changed = false;
@@ -142,8 +142,8 @@ function putCodePoint(out: Uint8Array, at: number, codePoint: number): number {
 }
 
 /**
- * The folded form of UTF-8 bytes in a buffer of its own, or null where they are folded already (then the bytes
- * themselves are the folded text). The bytes are to be valid UTF-8; others give bytes of no meaning, never an error.
+ * The folded form of UTF-8 bytes in a buffer of its own; null: they are already folded, so the bytes themselves are the
+ * folded text. The bytes must be valid UTF-8; others give meaningless bytes, never an error.
  */
 export function foldUtf8(bytes: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const size = foldedLength(bytes);

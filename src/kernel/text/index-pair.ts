@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Separates two folded texts in one term: a letter that occurs in none, because folding makes a small one of it. */
+/** Separator of two folded texts in one term: a letter that no folded text has, because folding makes it lower case. */
 export const termBorder = 'Ÿ';
 
 /**
- * Longer pairs are named by a hash: a long name before a hundred thousand values would be copied as often in one
- * document.
+ * Longest pair; a longer one is named by a hash: a long name before a hundred thousand values would be copied as often
+ * in one document.
  */
 const pairLengthMax = 64;
 
@@ -15,6 +15,6 @@ export function indexPair(name: string, value: string): string {
   return pair.length <= pairLengthMax ? pair : termBorder + termBorder + digestOf(pair);
 }
 
-/** 192 bits: no two values with one name can be made. */
+/** A hash of 192 bits: two values with one hash cannot be made. */
 export const digestOf = (value: string | Uint8Array): string =>
   createHash('sha256').update(value).digest().subarray(0, 24).toString('base64url');

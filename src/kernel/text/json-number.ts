@@ -1,13 +1,13 @@
-/** `toExponential` writes no more digits. A number with more is refused. */
+/** Most digits that `toExponential` writes. A number with more is refused. */
 const digitsMax = 100;
 
 /**
- * Whether a number keeps what its JSON text says: rounded to as many digits as the text has, it is the same number.
- * So texts of any program that writes numbers of 64 bits pass, with however many digits, and `9007199254740993`,
- * `1e400` and `3.14159265358979323846` do not.
+ * Whether a number is the same as its JSON text, rounded to as many digits as the text has. So texts of any program
+ * that writes numbers of 64 bits pass, with any number of digits, and `9007199254740993`, `1e400` and
+ * `3.14159265358979323846` do not.
  *
  * @param source the number as JSON writes it
- * @param value what `JSON.parse` makes of it
+ * @param value result of `JSON.parse`
  */
 export function isKept(source: string, value: number): boolean {
   const written = partsOf(source);
@@ -15,7 +15,7 @@ export function isKept(source: string, value: number): boolean {
   if (value === 0 || !Number.isFinite(value) || written.digits.length > digitsMax) return false;
   const printed = partsOf(value.toExponential(written.digits.length - 1));
   if (printed.exponent === written.exponent && printed.digits === written.digits) return true;
-  // in the middle of two texts: `toExponential` takes the upper one, and others may take the even one
+  // halfway between two texts `toExponential` takes the upper one, and others may take the even one
   const whole = partsOf(value.toExponential(digitsMax));
   return whole.exponent === written.exponent && whole.digits === `${written.digits}5`;
 }

@@ -1,11 +1,11 @@
 import { comparedCodePointsMax, isWithinEdits } from './edit-distance.ts';
 
-/** In shorter words two edits would find almost anything. */
+/** Length from which two edits are allowed: in shorter words they would find almost anything. */
 const longWordMin = 4;
 
 /**
  * The word that was probably meant: the one with the fewest edits (at most two, or one for words of up to three
- * characters), the first of several. Null: none is near.
+ * characters), the first of several. Null: no word is near.
  */
 export function nearestWord(word: string, known: readonly string[]): string | null {
   const points = pointsOf(word);

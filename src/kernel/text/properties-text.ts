@@ -1,14 +1,18 @@
 /*
  * Properties (tag 17) as one JSON text, as ord shows them and as versions before docs/adr/0032 stored them:
- * {"gallery":[{"id":"…","attributes":{…}},…],"attributes":{…}}. The texts are our own (indexer/parse/property-fields.ts),
- * so they are cut and not parsed: some have 14 MB. Postgres cannot do it: its functions of JSON refuse a NUL.
+ * {"gallery":[{"id":"…","attributes":{…}},…],"attributes":{…}}. The texts are our own
+ * (indexer/parse/property-fields.ts), so they are cut and not parsed: some have 14 MB. Postgres cannot do it: its JSON
+ * functions refuse a NUL.
  */
 
 /** The JSON of title and traits of an item that has neither. */
 export const noAttributes = '{"title":null,"traits":{}}';
 
 const galleryStart = '{"gallery":[';
-/** Only here does a list come before it: an item of a gallery has its id first, and quotes in strings are escaped. */
+/**
+ * Text before the inscription's own attributes. A list ends only there: an item of a gallery begins with its id, and
+ * quotes in strings are escaped.
+ */
 const ownStart = '],"attributes":';
 const itemStart = '{"id":"';
 const itemMiddle = '","attributes":';

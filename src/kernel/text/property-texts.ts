@@ -2,21 +2,21 @@ import { foldText } from './fold.ts';
 import { indexPair } from './index-pair.ts';
 
 /**
- * Characters (UTF-16 units) of a title that searches read; those of honest ones are some tens. A title may have four
- * million, and a search for titles reads those of all inscriptions.
+ * Characters (UTF-16 units) of a title that searches read; honest titles have some tens. A title may have four million,
+ * and a search for titles reads those of all inscriptions.
  */
 export const searchedTitleMax = 1000;
 
 /**
- * Traits of an inscription that searches find. One with more (honest ones have some ten) is found by none of them:
- * half a million fit into one.
+ * Maximum traits of an inscription that searches find. One with more (honest ones have some ten) is found by none of
+ * them: half a million fit into one.
  */
 export const searchedTraitsMax = 256;
 
-/** Begins and ends each trait among those of an inscription: another letter that occurs in no folded text. */
+/** Begins and ends each trait among those of an inscription: another letter that no folded text has. */
 const traitBorder = 'Þ';
 
-/** What searches read of properties (tag 17), besides the gallery. Null: nothing. */
+/** Texts of properties (tag 17) that searches read, besides the gallery. Null: no text. */
 export interface PropertyTexts {
   /** The beginning of the title, folded. */
   readonly title: string | null;
@@ -25,9 +25,9 @@ export interface PropertyTexts {
 }
 
 /**
- * The texts that searches read, whatever the order of the traits.
+ * The texts that searches read, independent of the order of the traits.
  *
- * @param traits names and values; of these, texts without quotes, and anything else as it is written
+ * @param traits names and values; texts without quotes, and all other values as written
  */
 export function propertyTexts(
   title: string | null,
@@ -51,7 +51,7 @@ function traitsText(traits: readonly (readonly [name: string, value: string])[])
   return `${traitBorder}${[...terms].sort().join(traitBorder)}${traitBorder}`;
 }
 
-/** The text that occurs among the traits of every inscription that has this one. */
+/** The text that occurs in the traits of every inscription with this trait. */
 export const traitNeedle = (name: string, value: string): string =>
   `${traitBorder}${indexPair(foldText(name), foldText(value))}${traitBorder}`;
 
@@ -67,7 +67,7 @@ interface Attributes {
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Numbers as written: they may have more digits than a double. */
+/** Reviver that keeps numbers as written: they may have more digits than a double. */
 const keepDigits: Reviver = (_, value, { source }) => (typeof value === 'number' ? source : value);
 
 /** The texts of a title and traits as ord shows them: JSON. */

@@ -7,7 +7,7 @@ export interface JsonFault {
   readonly path: string;
   /** The name of a field of the object at the path is at fault. */
   readonly isName: boolean;
-  /** In words after the path. */
+  /** Reason in words after the path. */
   readonly reason: string;
 }
 
@@ -19,20 +19,20 @@ export type ReadJson =
 
 export interface JsonOptions {
   /**
-   * `exact`: from -2^63 to 2^64 - 1, as bigints where no number keeps them, and no others. `texts`: each number, whole or
+   * `exact`: from -2^63 to 2^64 - 1, as bigints if no number is exact, and no others. `texts`: each number, whole or
    * not, is the text that was sent, so amounts with 38 decimals keep them all.
    */
   readonly wholeNumbers: 'numbers' | 'exact' | 'texts';
-  /** Levels of lists and objects; null: they are bounded already. Many overflow the stacks of readers. */
+  /** Maximum levels of lists and objects; null: already bounded. Too many overflow the stacks of readers. */
   readonly depthMax: number | null;
 }
 
-/** Faults beyond these are not told. */
+/** Maximum faults that are reported. */
 const faultsMax = 50;
 
 /**
- * Reads JSON whose texts, names and numbers can all be kept as they are written: none of them has half of a surrogate
- * pair or a NUL, and no number loses digits. Total. Costs little more than `JSON.parse` where nothing looks suspicious.
+ * Reads JSON whose texts, names and numbers can all be kept as written: none has half of a surrogate pair or a NUL, and
+ * no number loses digits. Total. Costs little more than `JSON.parse` if nothing looks suspicious.
  */
 export function readJson(text: string, options: JsonOptions): ReadJson {
   const { depthMax, wholeNumbers } = options;
@@ -83,7 +83,7 @@ const integerCharsMax = 21;
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** Numbers with fewer digits and without an exponent lose none. */
+/** Number of digits up to which numbers without an exponent are exact. */
 const safeDigits = 15;
 
 /** Whether a number of a JSON text may lose digits: it has many, or an exponent. */
@@ -126,12 +126,12 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The place of a part of a value; null: it is the value itself. */
+/** The place of a part of a value; null: the value itself. */
 type Place = { readonly name: string; readonly isIndex: boolean; readonly within: Place } | null;
 
 /**
- * The texts and names of a value that cannot be kept, and the numbers that were marked as lost, in their order; 50 at
- * most. Bytes are not looked at. Without recursion, because JSON may be as deep as a body is long.
+ * The texts and names of a value that cannot be kept, and the numbers that were marked as lost, in their order; at most
+ * 50. Bytes are not checked. Without recursion, because JSON may be as deep as a body is long.
  */
 export function faultsIn(value: unknown): JsonFault[] {
   const faults: JsonFault[] = [];

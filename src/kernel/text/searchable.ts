@@ -1,6 +1,6 @@
 /**
- * Version of the rules by which contents become searchable texts: the list of types below, the folding
- * (./fold.ts and its table), and the decoding of encoded bodies. It is stored beside what was derived.
+ * Version of the rules by which contents become searchable texts: the list of types below, the folding (./fold.ts and
+ * its table), and the decoding of encoded bodies. It is stored with the derived texts.
  */
 export const textRulesVersion = 1;
 
@@ -47,7 +47,7 @@ const searchableTypes: ReadonlySet<string> = new Set([
 
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
-/** Longer values are not real content types; the bound keeps the work small. */
+/** Longest real content type; the bound keeps the work small. */
 const contentTypeMaxBytes = 1000;
 
 /** The bytes as characters of one byte each: enough to compare with ASCII names. */
@@ -55,7 +55,7 @@ function latin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 
-/** The value of a charset parameter, lower case and without its quotes; null where there is none. */
+/** The value of a charset parameter, lower case and without its quotes; null: no charset. */
 function charsetOf(parameters: readonly string[]): string | null {
   for (const parameter of parameters) {
     const equals = parameter.indexOf('=');
@@ -75,8 +75,8 @@ const isSearchableEssence = (essence: string): boolean =>
   searchableTypes.has(essence);
 
 /**
- * Whether bodies of a content type (as inscribed, any bytes) are searchable texts, provided that they are valid
- * UTF-8. Case and parameters do not matter, except a charset that is neither UTF-8 nor ASCII.
+ * Whether bodies of a content type (as inscribed, any bytes) are searchable texts, if they are valid UTF-8. Case and
+ * parameters do not matter, except a charset that is neither UTF-8 nor ASCII.
  */
 export function isSearchableType(contentType: Uint8Array): boolean {
   if (contentType.length === 0 || contentType.length > contentTypeMaxBytes) return false;

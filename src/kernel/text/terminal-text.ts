@@ -1,13 +1,13 @@
 /**
- * Characters that a terminal acts on, or that move or hide what is beside them: controls (C0, DEL, C1), marks of
- * direction (UAX 9), separators of lines, old format controls, annotations, and halves of pairs. Joiners are not among
- * them: emoji and scripts need these.
+ * Characters that control a terminal, or that move or hide their neighbours: controls (C0, DEL, C1), marks of direction
+ * (UAX 9), separators of lines, old format controls, annotations, and halves of pairs. Joiners are not among them:
+ * emoji and scripts need these.
  */
 const acting = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\udfff]/gu;
 const actingInLines =
   /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\udfff]/gu;
 
-/** A stranger's text for one line of a terminal: what a terminal would act on is written as an escape of JSON. */
+/** A stranger's text for one line of a terminal: control characters are written as JSON escapes. */
 export const terminalText = (text: string): string => text.replace(acting, escaped);
 
 /**
@@ -16,5 +16,5 @@ export const terminalText = (text: string): string => text.replace(acting, escap
  */
 export const terminalLines = (text: string): string => text.replace(actingInLines, escaped);
 
-/** All of them are below U+10000. */
+/** JSON escape of a character; all of them are below U+10000. */
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

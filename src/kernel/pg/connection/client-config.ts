@@ -29,11 +29,11 @@ export function clientConfig(
   return config;
 }
 
-/** Undefined: `pg` looks at PGSSLMODE. */
+/** TLS options. Undefined: `pg` reads PGSSLMODE. */
 function tlsOptions(url: string, wish: TlsWish): ConnectionOptions | false | undefined {
   const { mode, certFile, keyFile, keyPassphrase } = wish;
   if (mode === null) return undefined;
-  // what they fall back to was decided before (settle-tls.ts)
+  // their fallback was decided before (settle-tls.ts)
   if (mode === 'disable' || mode === 'allow') return false;
   const read = (name: string, path: string): Buffer => readFile(url, name, path);
   const own =

@@ -27,12 +27,12 @@ export type PostgresAddress =
   | { readonly kind: 'wrong'; readonly why: string };
 
 /**
- * Parameters that `pg` gets. It would take more of them, such as `statement_timeout`, `client_encoding` or `binary`: our
- * sessions have settings of their own (session.ts), and poolers refuse most others.
+ * Parameters that `pg` gets. It would accept more of them, such as `statement_timeout`, `client_encoding` or `binary`,
+ * but our sessions have settings of their own (session.ts), and poolers refuse most others.
  */
 const passedOn = ['host', 'port', 'user', 'password', 'options'];
 
-/** Demands that would be dropped silently: the operator who makes them relies on them. */
+/** Demands that `pg` would drop silently, although the operator relies on them. */
 const unsupported = ['sslcrl', 'sslcrldir', 'ssl_min_protocol_version', 'ssl_max_protocol_version'];
 
 const severalHosts = /^\w+:\/\/(?:[^/?#]*@)?[^/?#@]*,/u;
@@ -85,7 +85,7 @@ const noTls: TlsWish = {
   isDirect: false,
 };
 
-/** A text says what is wrong. */
+/** TLS parameters; a text is the fault. */
 function readTls(parameters: ReadonlyMap<string, string>): TlsWish | string {
   const valueOf = (name: string): string | null => {
     const value = parameters.get(name);
@@ -118,7 +118,7 @@ function wrongNegotiation(negotiation: string | null, mode: TlsMode | null): str
     : null;
 }
 
-/** `no-verify`, and `ssl` in place of `sslmode`, are those of `pg`. */
+/** `no-verify`, and `ssl` in place of `sslmode`, are parameters of `pg`. */
 function givenMode(
   mode: string | null,
   ssl: string | null,
@@ -133,7 +133,10 @@ function givenMode(
   return known ?? { wrong: `sslmode must be one of ${tlsModes.join(', ')}` };
 }
 
-/** libpq verifies a required certificate too if the file of an authority is named; with `system`, its name as well. */
+/**
+ * The mode with libpq's rules: it verifies a required certificate too if the file of an authority is named; with
+ * `system`, its name as well.
+ */
 function modeOf(mode: TlsMode | 'no-verify' | null, rootFile: string | null): TlsMode | null {
   if (mode === 'no-verify') return 'require';
   if (rootFile === null) return mode;

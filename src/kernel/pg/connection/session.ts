@@ -12,8 +12,8 @@ export interface SessionOptions {
 }
 
 /**
- * Everything that our statements depend on. A server, a database, a role or a pooler may have other values. They are
- * set by a statement, because poolers refuse most parameters of a connection, and an address could override them.
+ * All settings that our statements depend on. A server, a database, a role or a pooler may have other values. A
+ * statement sets them, because poolers refuse most parameters of a connection, and an address could override them.
  */
 function settingsOf({ applicationName, statementTimeoutMs, readOnly = false }: SessionOptions): Settings {
   return {
@@ -29,7 +29,7 @@ function settingsOf({ applicationName, statementTimeoutMs, readOnly = false }: S
     standard_conforming_strings: 'on',
     // the driver sends NULL within arrays
     array_nulls: 'on',
-    // a GIN index would answer a part of what is there
+    // a GIN index would return only a part of the matches
     gin_fuzzy_search_limit: '0',
     // rows are locked, and read again under the lock
     default_transaction_isolation: 'read committed',
@@ -48,8 +48,8 @@ function settingsOf({ applicationName, statementTimeoutMs, readOnly = false }: S
 type Settings = Readonly<Record<string, string>>;
 
 /**
- * Sets what differs; older servers lack some. A commit waits for the disk: orders are sent once they are stored. Only
- * `off` is raised: an operator may want more than `on`, or no standby to be waited for.
+ * SQL that sets the differing settings; older servers lack some. A commit waits for the disk: orders are sent once they
+ * are stored. Only `off` is raised: an operator may want more than `on`, or no wait for a standby.
  */
 const prepareSql = `
   SELECT set_config(name, value, false)
@@ -63,14 +63,17 @@ const connectionCheckMs = 1_000;
 /** Message of `pg` after `query_timeout`. */
 const timedOut = 'Query read timeout';
 
-/** A server answers within milliseconds; a pooler that has no connection left keeps its clients waiting. */
+/**
+ * Longest wait for the first answer. A server answers within milliseconds; a pooler without a free connection keeps its
+ * clients waiting.
+ */
 const firstAnswerMs = 10_000;
 
-/** Prepares a new connection for our statements. Throws `postgres_unreachable` where nothing is answered. */
+/** Prepares a new connection for our statements. Throws `postgres_unreachable` without an answer. */
 export async function prepareSession(client: pg.ClientBase, options: SessionOptions): Promise<void> {
   const settings = settingsOf(options);
   const values = [Object.keys(settings), Object.values(settings)];
-  // `pg` reads it of a query, which its types do not say
+  // `pg` reads it from a query, although its types lack it
   const bound: object = { query_timeout: firstAnswerMs };
   try {
     await client.query({ text: prepareSql, values, ...bound });
@@ -80,6 +83,6 @@ export async function prepareSession(client: pg.ClientBase, options: SessionOpti
     throw new AppError('postgres_unreachable', message, {}, error);
   }
   if (options.statementTimeoutMs === undefined) return;
-  // a client that leaves must not keep a statement running; where the server cannot check, its time limit ends it
+  // a client that leaves must not keep a statement running; if the server cannot check, its time limit ends it
   await client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
 }

@@ -9,7 +9,7 @@ const attempts: Partial<Record<TlsMode, readonly [TlsMode, TlsMode]>> = {
 };
 
 /**
- * The address, with the mode that its server takes where `sslmode` is `prefer` or `allow`: one connection is tried.
+ * The address, with the mode that its server accepts if `sslmode` is `prefer` or `allow`: one connection is tried.
  * Every connection of the process then has the same mode. Other failures are left to the next connection.
  */
 export async function settleTls(url: string): Promise<string> {
@@ -29,7 +29,7 @@ export async function settleTls(url: string): Promise<string> {
   return withTlsMode(url, modes[0]);
 }
 
-/** A server may let an account in with TLS alone, or only without. */
+/** Whether an error is about TLS. A server may accept an account only with TLS, or only without. */
 const isAboutTls = (error: unknown): boolean =>
   error instanceof AppError &&
   (error.code === 'postgres_tls' || (error.cause as { code?: unknown } | undefined)?.code === '28000');

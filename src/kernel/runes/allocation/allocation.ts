@@ -12,28 +12,28 @@ import { RuneAmounts } from './rune-amounts.ts';
 
 const one = smallU128(1);
 
-/** The outputs of a transaction, as far as runes care. */
+/** The outputs of a transaction, as far as runes need them. */
 export interface Destinations {
   readonly count: number;
-  /** Those that are no OP_RETURN, ascending. */
+  /** Outputs that are not an OP_RETURN, ascending. */
   spendable(): readonly number[];
 }
 
 /**
- * The runes of one transaction with edicts after another: what its inputs, mint and premine brought, and to which
- * outputs they go. Runes are by key. Its memory is used again.
+ * The runes of one transaction with edicts at a time: those of its inputs, mint and premine, and the outputs that they
+ * go to. Runes are by key. Its memory is reused.
  */
 export class Allocation {
-  /** Amounts that no output got yet, by key. A rune can be there with 0. */
+  /** Unallocated amounts, by key. A rune can be there with 0. */
   readonly unallocated = new RuneAmounts();
-  /** After `end`: how many balances the outputs got, by output and key, ascending. */
+  /** After `end`: the number of balances of the outputs, by output and key, ascending. */
   size = 0;
   readonly #destinations: Destinations;
   readonly #outputs: number[] = [];
   readonly #keys: number[] = [];
   readonly #amounts: U128[] = [];
   /**
-   * What each spendable output gets of a rune, by edicts that give all of them the same. Thousands of such edicts in a
+   * Amount of a rune for each spendable output, by edicts that give all of them the same. Thousands of such edicts in a
    * transaction with thousands of outputs would otherwise be millions of steps.
    */
   readonly #toEach = new RuneAmounts();
@@ -43,7 +43,7 @@ export class Allocation {
     this.#destinations = destinations;
   }
 
-  /** @param amounts what can be allocated; 0 counts too, as in ord */
+  /** @param amounts to allocate; 0 counts too, as in ord */
   begin(amounts: RuneAmounts): void {
     this.size = 0;
     this.#toEach.clear();
@@ -67,7 +67,7 @@ export class Allocation {
   /** Carries out an edict for the rune of that key; `amount` 0 is all. */
   edict(key: number, { amount, output }: Pick<Edict, 'amount' | 'output'>): void {
     const balance = this.unallocated.get(key);
-    // nothing of it here, or no more
+    // no units here, or no more
     if (balance === 0) return;
     if (output === this.#destinations.count) {
       this.#split(key, amount, balance);
@@ -78,7 +78,10 @@ export class Allocation {
     this.unallocated.set(key, differenceU128(balance, moved));
   }
 
-  /** Among all spendable outputs: `amount` each as long as there is some; 0 is equal shares, the first get the rest. */
+  /**
+   * Splits among all spendable outputs: `amount` to each as long as there is some; with 0, equal shares, and the first
+   * outputs get the rest.
+   */
   #split(key: number, amount: U128, balance: U128): void {
     const spendable = this.#destinations.spendable();
     if (spendable.length === 0) return;
@@ -99,7 +102,7 @@ export class Allocation {
     for (const output of spendable.slice(0, left)) this.#move(key, one, output);
   }
 
-  /** Less than all can get. */
+  /** Splits less than all outputs could get. */
   #shareOut(key: number, amount: U128, balance: U128, spendable: readonly number[]): void {
     let left = balance;
     for (const output of spendable) {
@@ -117,7 +120,7 @@ export class Allocation {
     this.#amounts[place] = amount;
   }
 
-  /** Gives what is left to an output. */
+  /** Gives the rest to an output. */
   allocateRemaining(output: number): void {
     const { unallocated } = this;
     for (let place = 0; place < unallocated.size; place++)
@@ -126,7 +129,7 @@ export class Allocation {
     unallocated.clear();
   }
 
-  /** No edict follows: puts what the outputs got in order, and adds up what one of them got of a rune. */
+  /** Ends the edicts: sorts the balances of the outputs, and adds up those of one output and rune. */
   end(): void {
     const toEach = this.#toEach;
     for (let place = 0; place < toEach.size; place++)

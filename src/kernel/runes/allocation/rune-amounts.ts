@@ -1,14 +1,16 @@
 import { sumU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 
-/** Up to here all keys are looked at: a transaction has one rune or two, and a map costs more than ten of them. */
+/**
+ * Number of keys up to which all are scanned: a transaction has one rune or two, and a map costs more than ten of them.
+ */
 const scannedMax = 10;
 
-/** Amounts of runes by key, in memory that is used again. A rune can be there with 0. */
+/** Amounts of runes by key, in reused memory. A rune can be there with 0. */
 export class RuneAmounts {
   size = 0;
   readonly #keys: number[] = [];
   readonly #amounts: U128[] = [];
-  /** By key, where there are many. */
+  /** Places by key, if there are many. */
   readonly #places = new Map<number, number>();
 
   clear(): void {
@@ -28,7 +30,7 @@ export class RuneAmounts {
     return this.#placeOf(key) >= 0;
   }
 
-  /** 0 where it is not there. */
+  /** The amount of a key; 0 if it is absent. */
   get(key: number): U128 {
     const place = this.#placeOf(key);
     return place < 0 ? zeroU128 : this.#amounts[place]!;

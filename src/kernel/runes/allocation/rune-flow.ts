@@ -8,21 +8,21 @@ import type { U128 } from '../u128.ts';
 import { Allocation, type Destinations } from './allocation.ts';
 import { RuneAmounts } from './rune-amounts.ts';
 
-/** The way of runes through one transaction. */
+/** The flow of runes through one transaction. */
 export interface RuneFlow {
-  /** How its runestone reads; null: it has none. */
+  /** Its runestone, parsed; null: it has no runestone. */
   readonly artifact: Artifact | null;
   readonly given: readonly (RuneAmount & { readonly output: number })[];
   readonly burned: readonly RuneAmount[];
-  /** The output of all that no edict moves; null: it is burned. */
+  /** The output of all runes that no edict moves; null: they are burned. */
   readonly rest: number | null;
 }
 
 const opReturn = 0x6a;
 
 /**
- * The runes of a transaction with these outputs, whose inputs hold these amounts, by the rules of blocks. What it mints
- * is not counted: only a ledger knows how much that is. Its premine has the id 0:0. Pure.
+ * The runes of a transaction with these outputs, whose inputs hold these amounts, by the rules of blocks. Mints are not
+ * counted: only a ledger knows their amount. Its premine has the id 0:0. Pure.
  */
 export function runeFlow(
   outputs: readonly { readonly script: Uint8Array }[],
@@ -72,7 +72,7 @@ function allocated(
   return allocation;
 }
 
-/** Amounts that outputs got, and burned ones: in outputs that no one spends, or without one. */
+/** Amounts given to outputs, and burned ones: in unspendable outputs, or without an output. */
 function parted(
   allocation: Allocation,
   runes: KeyedRunes,
@@ -92,7 +92,7 @@ function parted(
   return { given, burned: runes.named(burned) };
 }
 
-/** Runes with keys of their own, in the order in which they come. */
+/** Runes with keys of their own, in the order of their appearance. */
 class KeyedRunes {
   readonly amounts = new RuneAmounts();
   readonly #ids: RuneId[] = [];

@@ -3,7 +3,9 @@ import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import type { U128 } from '#kernel/runes/u128.ts';
 
-/** Moves an amount to an output; 0 is all. The output after the last one means all outputs that are no OP_RETURN. */
+/**
+ * Moves an amount to an output; 0 is all. The output after the last one means all outputs that are not an OP_RETURN.
+ */
 export interface Edict {
   /** 0:0 is the rune that is etched here. */
   readonly id: RuneId;
@@ -23,7 +25,7 @@ export interface Etching {
   readonly turbo: boolean;
 }
 
-/** An etching that says nothing: the rune has its defaults. */
+/** An etching without fields: the rune has its defaults. */
 export const plainEtching: Etching = {
   divisibility: null,
   premine: null,
@@ -42,7 +44,7 @@ export interface Runestone {
   readonly pointer: number | null;
 }
 
-/** What is wrong with a runestone, by ord's names (crates/ordinals/src/flaw.rs). The first one found counts. */
+/** Faults of a runestone, by ord's names (crates/ordinals/src/flaw.rs). The first one found counts. */
 export type Flaw =
   | 'edict-output'
   | 'edict-rune-id'
@@ -55,7 +57,10 @@ export type Flaw =
   | 'unrecognized-flag'
   | 'varint';
 
-/** A malformed runestone. It burns what the transaction spends; its mint counts, and so does the name it etches. */
+/**
+ * A malformed runestone. It burns the runes that the transaction spends; its mint counts, and so does the name that it
+ * etches.
+ */
 export interface Cenotaph {
   readonly kind: 'cenotaph';
   readonly etching: Rune | null;

@@ -59,7 +59,7 @@ function endOfFields(integers: readonly U128[]): number {
   return integers.length;
 }
 
-/** Reads what follows the fields: nothing, the body's tag with edicts, or a tag without its value. */
+/** Reads the part after the fields: nothing, the body's tag with edicts, or a tag without its value. */
 function readBody(
   integers: readonly U128[],
   fieldsEnd: number,

@@ -18,7 +18,7 @@ export function encipher({ edicts, etching, mint, pointer }: Runestone): Uint8Ar
   return runestoneScript(payload);
 }
 
-/** A runestone that only says where runes go. */
+/** A runestone that only routes runes. */
 export const routeRunestone = ({ edicts, pointer }: Pick<Runestone, 'edicts' | 'pointer'>): Runestone => ({
   kind: 'runestone',
   edicts,

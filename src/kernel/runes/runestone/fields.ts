@@ -5,8 +5,8 @@ import { tags } from './tags.ts';
 const mintValues = 2;
 
 /**
- * The fields of a runestone: pairs of tag and value. A value that is taken is gone; an even tag that is left makes a
- * cenotaph. There are a few fields, so a scan for each tag is cheaper than a map of them.
+ * The fields of a runestone: pairs of tag and value. A taken value is removed; a remaining even tag makes a cenotaph.
+ * There are a few fields, so a scan for each tag is cheaper than a map of them.
  */
 export class Fields {
   readonly #integers: readonly U128[];
@@ -19,7 +19,7 @@ export class Fields {
     this.#end = end;
   }
 
-  /** The value number `index` of a tag; null where there are fewer. */
+  /** Value number `index` of a tag; null: there are fewer. */
   value(tag: number, index: number): U128 | null {
     let left = index;
     for (let place = 0; place < this.#end; place += 2)
@@ -47,7 +47,7 @@ export class Fields {
     return value;
   }
 
-  /** Whether a value of an even tag was not taken. */
+  /** Whether a value of an even tag remains. */
   hasEvenLeft(): boolean {
     let taken = this.#taken;
     let mintsLeft = mintValues;

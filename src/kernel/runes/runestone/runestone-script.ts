@@ -17,7 +17,7 @@ export interface Payload {
   readonly end: number;
 }
 
-/** The data after OP_RETURN OP_13, of all pushes together; a flaw where the script has anything else. */
+/** The data after OP_RETURN OP_13, of all pushes together; a flaw if the script has anything else. */
 export function payloadOf(bytes: Uint8Array, start: number, end: number): Payload | Flaw {
   let at = start + prefixLength;
   const pushes: Uint8Array[] = [];
@@ -36,7 +36,7 @@ export function payloadOf(bytes: Uint8Array, start: number, end: number): Payloa
   return { bytes: joined, start: 0, end: joined.length };
 }
 
-/** OP_RETURN OP_13 and the payload in one push; none where it is empty. */
+/** OP_RETURN OP_13 and the payload in one push; without a push if it is empty. */
 export function runestoneScript(payload: readonly number[]): Uint8Array {
   const prefix = [opReturn, op13, ...pushPrefix(payload.length)];
   const script = new Uint8Array(prefix.length + payload.length);

@@ -13,7 +13,7 @@ const smallBytes = 7;
 const smallBits = 49n;
 const topBit = 0x80;
 
-/** All integers of a payload; null where one is cut off or above 128 bits. */
+/** All integers of a payload; null: one is cut off or above 128 bits. */
 export function readIntegers(bytes: Uint8Array, start: number, end: number): U128[] | null {
   const integers: U128[] = [];
   let at = start;
@@ -40,7 +40,7 @@ export function readIntegers(bytes: Uint8Array, start: number, end: number): U12
   return integers;
 }
 
-/** Bytes of an integer; 0 where it is cut off or above 128 bits. */
+/** Bytes of an integer; 0: it is cut off or above 128 bits. */
 function longLength(bytes: Uint8Array, start: number, end: number): number {
   for (let length = 1; length <= bytesMax && start + length <= end; length++) {
     const byte = bytes[start + length - 1]!;
