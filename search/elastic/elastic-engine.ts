@@ -36,15 +36,15 @@ export interface ElasticEngineOptions {
 
 /** A search without its page. */
 interface Question {
-  /** The search as the index of one moment is asked. Null: nothing can match. */
+  /** The clauses of the search for the index of one moment. Null: nothing can match. */
   readonly queryOf: (source: PageSource) => Promise<TextQuery | null>;
   readonly filter: SearchFilter | undefined;
 }
 
 /**
- * The engine that answers from Elasticsearch (docs/adr/0014). An answer speaks of the block that the index has
- * reached: the tip of the snapshot, or a block below it. Throws `search_engine_behind` while the index follows
- * another chain than the snapshot, and other `search_engine_…` codes where the server does not answer in full.
+ * The engine that answers from Elasticsearch (docs/adr/0014). The moment of an answer is the block that the index has
+ * reached: the tip of the snapshot, or a block below it. Throws `search_engine_behind` while the index follows another
+ * chain than the snapshot, and other `search_engine_…` codes if the server does not answer in full.
  */
 export function createElasticEngine(options: ElasticEngineOptions): SearchEngine {
   const { client, alias, readDatabase, tuning: given } = options;
@@ -98,7 +98,7 @@ const ofHash = ({ hash, filter }: HashMatches): Question => ({
   filter,
 });
 
-/** Counts for all matches of a text do not hold for the matches that a filter leaves. */
+/** The matching of a query with a filter. Counts of all matches of a text are not valid for the filtered ones. */
 function matchingOf({ clauses, within }: TextQuery, filtered: Filtered): Matching {
   const isAll = filtered.clauses.length === 0 && !isCut(filtered.window);
   return {
@@ -123,8 +123,8 @@ async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {
 }
 
 /**
- * Adds the key of a place in the order of keys. The first inscription after the place decides, because the place may
- * lie in blocks that were taken back.
+ * Adds the key of a place to a place in the order of keys. The first inscription after the place decides, because the
+ * place may be in blocks that were taken back.
  */
 async function placeOf(
   postgres: Snapshot['client'],
@@ -152,7 +152,7 @@ async function readWindow(
 ): Promise<KeyWindow> {
   if (from === undefined && to === undefined) return allKeys;
   const { first, end } = await keysOfHeights(postgres, { from, to });
-  // without a block beyond, the window ends where the index does
+  // without a block above, the window ends where the index does
   return { from: from === undefined ? 0 : (first ?? keysEnd), to: to === undefined ? keysEnd : (end ?? 0) };
 }
 

@@ -76,7 +76,7 @@ export async function readFacets(
   };
 }
 
-/** Where the next part begins. Undefined: this was the last. */
+/** Start of the next part. Undefined: this was the last part. */
 const endOf = ({ types: { buckets, after_key: after } }: FacetsAnswer): TypeKey | undefined =>
   buckets.length < typesAtOnce ? undefined : after;
 
@@ -104,7 +104,7 @@ class TypeCounts {
   }
 }
 
-/** By code points, which is the order of the UTF-8 bytes. Inscriptions without a type come first. */
+/** Compares by code points, which is the order of the UTF-8 bytes. Inscriptions without a type come first. */
 function compareTypes(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(b === null) - Number(a === null);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

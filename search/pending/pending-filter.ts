@@ -16,7 +16,7 @@ export function canPassPending(filter: SearchFilter): boolean {
 }
 
 /**
- * The part of a filter that columns of chain.pending_inscriptions `p` decide, as SQL. A parent holds where the
+ * The part of a filter that columns of chain.pending_inscriptions `p` decide, as SQL. A parent is valid if the
  * transaction that reveals the child moves it.
  *
  * @param place adds a value and returns its placeholder
@@ -26,7 +26,7 @@ export function pendingConditions(filter: SearchFilter, place: (value: unknown) 
   const conditions = propertyConditions(filter, place).map(
     ({ column, value }) => `position(${value}::bytea IN p.${column}) > 0`,
   );
-  // what remains is checked in the ids themselves
+  // the rest is checked in the ids themselves
   if (gallery !== undefined)
     conditions.push(`position(${place(Buffer.from(inscriptionIdBytes(gallery)))}::bytea IN p.gallery) > 0`);
   if (contentType?.endsWith('/*') === true) {
@@ -56,11 +56,11 @@ export function pendingConditions(filter: SearchFilter, place: (value: unknown) 
 export interface PendingColumns {
   /** JSON. */
   readonly metadata: string | null;
-  /** Ids of 36 bytes each. Null: there is none, or the filter does not ask. */
+  /** Ids of 36 bytes each. Null: no gallery, or the filter does not need it. */
   readonly gallery: Buffer | null;
 }
 
-/** The checks that SQL cannot make. Null: none. */
+/** The checks that SQL cannot make. Null: no checks. */
 export function pendingCheck({ metadata, gallery }: SearchFilter): ((row: PendingColumns) => boolean) | null {
   const checks: ((row: PendingColumns) => boolean)[] = [];
   if (metadata !== undefined) checks.push((row) => hasMember(row.metadata, metadata));

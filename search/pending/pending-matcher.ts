@@ -37,7 +37,7 @@ const none: PendingHits = { refs: [], totalItems: 0 };
 interface Question {
   readonly conditions: readonly string[];
   readonly values: readonly unknown[];
-  /** What SQL cannot decide. Null: nothing. */
+  /** Checks that SQL cannot make. Null: no checks. */
   readonly check: CheckInParts<CandidateRow> | null;
   /** SQL of the text that `check` reads. */
   readonly text: string;

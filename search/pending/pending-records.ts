@@ -31,7 +31,7 @@ interface PendingRow {
   position: number;
 }
 
-// as in search/records/records.ts: the `+ 1` byte tells a text that ends there from one that is cut
+// as in search/records/records.ts: the `+ 1` byte distinguishes a text that ends there from one that is cut
 const readRecords = `
   SELECT i.txid, i.index, i.input, i.first_seen, i.content_type, i.sha256, i.variant, i.text <> 0 AS is_text,
          octet_length(i.body) AS size_bytes, i.decoded_length, i.position,
@@ -86,7 +86,7 @@ async function readBody(client: pg.ClientBase, { position, index }: PendingRow):
   return rows[0]?.body ?? null;
 }
 
-/** The record of one pending inscription, with its body and its future owner. Null where it is not pending. */
+/** The record of one pending inscription, with its body and its future owner. Null: it is not pending. */
 export async function lookUpPending(client: pg.ClientBase, id: InscriptionId): Promise<LookupRecord | null> {
   const { rows } = await client.query<
     PendingRef & { body: Buffer | null; script: Buffer | null; network: NetworkName }

@@ -9,15 +9,14 @@ export interface DayRun {
 
 /**
  * The days of blocks, kept in memory and extended from the last block read. Consecutive blocks of one day share an
- * entry, so a chain of 15 years has some thousands (16 bytes each; an entry per block where block times go back and
- * forth).
+ * entry, so a chain of 15 years has some thousands (16 bytes each; an entry per block if block times alternate).
  */
 export class BlockDays {
   #epoch = -1;
   #height = -1;
   #runs: DayRun[] = [];
 
-  /** Ascending. May reach beyond what a snapshot of this tip sees. */
+  /** The runs, ascending. They may reach beyond a snapshot of this tip. */
   async read(client: pg.ClientBase, tip: Tip | null): Promise<readonly DayRun[]> {
     if (tip === null) return [];
     if (tip.undoEpoch === this.#epoch && tip.height <= this.#height) return this.#runs;

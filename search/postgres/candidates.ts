@@ -36,7 +36,7 @@ export function setIds(candidates: Candidates, ids: Iterable<number>): void {
   candidates.count = count;
 }
 
-/** Keeps the texts that have the looked-up grams. Exact for needles of up to three code points. */
+/** Keeps the texts with the looked-up grams. Exact for needles of up to three code points. */
 export async function narrow(matching: Matching, open: readonly Candidates[], plan: TextPlan): Promise<void> {
   if (plan.alternatives !== null) return narrowByAlternatives(matching, open, plan.alternatives);
   const { firstGrams, enoughCandidates } = matching.tuning;
@@ -85,7 +85,7 @@ function keepOnly(candidates: Candidates, postings: readonly (Postings | null)[]
   candidates.count = countBits(bits);
 }
 
-/** Without grams to look up, every text of the segment can match. Ids without a text drop out when they are read. */
+/** Keeps all texts of a segment, if there are no grams to look up. Ids without a text drop out when they are read. */
 function keepAll(candidates: Candidates): void {
   candidates.bits.fill(0xff);
   candidates.count = countBits(candidates.bits);

@@ -1,10 +1,10 @@
-/** Where one strategy overtakes another. Answers are the same for all values. */
+/** Thresholds at which one strategy overtakes another. Answers are the same for all values. */
 export interface EngineTuning {
   /** Bytes of sealed parts, and of results in them, kept in memory. */
   readonly cacheBytesMax: number;
   /** Grams of long needles looked up first: most rare needles match nothing after these. */
   readonly firstGrams: number;
-  /** With more candidates than this left in a segment, more grams are looked up before texts are checked. */
+  /** Number of candidates left in a segment above which more grams are looked up before texts are checked. */
   readonly enoughCandidates: number;
   /** Texts that a scan reads in the time of one look-up by id. */
   readonly scanAdvantage: number;

@@ -127,8 +127,8 @@ function parentSet(matching: Matching, parentKey: InscriptionKey): KeySet {
 }
 
 /*
- * Properties are rows of chain.properties and chain.gallery_pages. Those that an earlier version indexed are a text in
- * the details until a catch-up pass has made rows of them, so each set reads both.
+ * Properties are rows of chain.properties and chain.gallery_pages. Properties that an earlier version indexed are a
+ * text in the details until a catch-up pass has made rows of them, so each set reads both.
  */
 
 function gallerySet(matching: Matching, { txid, index }: InscriptionId): KeySet {
@@ -145,7 +145,7 @@ function gallerySet(matching: Matching, { txid, index }: InscriptionId): KeySet 
   return cachedKeySet(matching, `gallery ${id}`, keysOfStatement(matching, statement, values));
 }
 
-/** The JSON of a gallery item with this id. Nothing else contains it: the value of a trait is no object. */
+/** The JSON of a gallery item with this id. Nothing else contains it: the value of a trait is not an object. */
 const oldGalleryItem = (id: string): string => `{"id":"${id}","attributes":{`;
 
 type Wanted = Pick<SearchFilter, 'title' | 'traits'>;

@@ -54,11 +54,11 @@ export async function matchInscriptions(
   return scanColumns(matching, segments, texts, slice);
 }
 
-/** Texts, and inscriptions, up to which the index is used. Beyond them the columns are scanned. */
+/** Number of texts and inscriptions up to which the index is used. Beyond it the columns are scanned. */
 export const indexedMaxOf = ({ tuning }: Matching, keys: number): number =>
   Math.max(tuning.indexedMin, Math.floor(keys / tuning.columnAdvantage));
 
-/** The keys of the inscriptions of some texts, unordered. Null where they are more than `keysMax`. */
+/** The keys of the inscriptions of some texts, unordered. Null: there are more than `keysMax`. */
 export async function readByIndex(
   { client }: Pick<Matching, 'client'>,
   corpus: Corpus,

@@ -13,14 +13,14 @@ export interface KeyPart {
   readonly segmentId: number | null;
 }
 
-/** The text ids of inscriptions, with the offsets of their keys where some keys have none. */
+/** The text ids of inscriptions, with the offsets of their keys if some keys have no text. */
 export interface IdColumn {
   readonly ids: Int32Array;
   readonly offsets: Uint16Array | null;
 }
 
 /**
- * Content types: `codes[i]` is that of the key `firstKey + i`. 0: none, else `names[code - 1]`, cut to
+ * Content types: `codes[i]` is that of the key `firstKey + i`. 0: no type, else `names[code - 1]`, cut to
  * `typeNameBytes`.
  */
 export interface TypeColumn {

@@ -7,7 +7,7 @@ import { addKeys, allOf, keepRange, noneOf, type PartMatches } from './key-match
 import type { KeySet } from './key-sets.ts';
 import type { Matching } from './search-context.ts';
 
-/** Conditions on inscriptions beside their texts. An absent condition always holds. */
+/** Conditions on inscriptions beside their texts. An absent condition is always true. */
 export interface KeyConditions {
   /** Inscriptions whose text of a corpus is one of these. */
   readonly texts: readonly { readonly corpus: Corpus; readonly ids: IdSet }[];
@@ -17,7 +17,7 @@ export interface KeyConditions {
   readonly isType?: (name: Buffer) => boolean;
   readonly cursed?: {
     readonly isCursed: boolean;
-    /** Those without a number for which it holds. */
+    /** The set of matching inscriptions without a number. */
     readonly unnumbered: KeySet;
   };
   readonly sets: readonly KeySet[];
@@ -26,7 +26,7 @@ export interface KeyConditions {
 /** Parts checked in one turn of the event loop: a million keys, some 5 ms. */
 const partsATurn = 16;
 
-/** The inscriptions for which all conditions hold. Parts without any are left out. */
+/** The inscriptions for which all conditions are true. Parts without matches are left out. */
 export async function matchKeys(
   matching: Matching,
   columns: KeyColumns,
@@ -102,7 +102,10 @@ function keepTypes({ bits }: PartMatches, column: TypeColumn, isType: (name: Buf
   });
 }
 
-/** Columns say it of inscriptions with a number. Few chains have others, so those are looked up where there are any. */
+/**
+ * Keeps cursed inscriptions, or the others. Columns decide for numbered inscriptions. Few chains have others, so those
+ * are looked up if there are any.
+ */
 async function keepCursed(
   columns: KeyColumns,
   matches: readonly PartMatches[],
@@ -125,7 +128,7 @@ async function keepCursed(
   }
 }
 
-/** Null: no bit is in both. */
+/** The bits that both have. Null: no bit. */
 function commonBits(bits: Uint8Array, others: Uint8Array): Uint8Array | null {
   for (let at = 0; at < bits.length; at++) {
     if ((bits[at]! & others[at]!) !== 0) return bits.map((byte, index) => byte & others[index]!);

@@ -21,7 +21,7 @@ export const noneOf = (part: KeyPart): PartMatches => ({
   bits: new Uint8Array(Math.ceil((part.nextKey - part.firstKey) / 8)),
 });
 
-/** Adds keys, in any order, that lie in the parts. Parts ascend. */
+/** Adds keys, in any order, that are in the parts. Parts ascend. */
 export function addKeys(matches: readonly PartMatches[], keys: Iterable<number>): void {
   for (const key of keys) {
     const found = matches[lastBelow(matches, key)];
@@ -31,7 +31,7 @@ export function addKeys(matches: readonly PartMatches[], keys: Iterable<number>)
   }
 }
 
-/** The index of the last part that begins at or before a key. -1: none does. */
+/** The index of the last part that begins at or before a key. -1: no part does. */
 function lastBelow(matches: readonly PartMatches[], key: number): number {
   let from = 0;
   let to = matches.length;

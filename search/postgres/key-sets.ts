@@ -13,7 +13,7 @@ const keysAtOnce = 500_000;
 
 /**
  * A set of keys from Postgres. For sealed segments it is kept as a bitmap (8 kB) under the name of the set, because
- * what holds for a sealed key holds forever. Different sets need different names.
+ * facts about a sealed key never change. Different sets need different names.
  */
 export function cachedKeySet({ cache }: Matching, name: string, read: ReadKeys): KeySet {
   return async (matches) => {

@@ -22,7 +22,7 @@ export async function countFacets(
   return { totalItems, types, otherTypes: totalItems - listed, days: countDays(matches, days) };
 }
 
-/** By code points, the order of UTF-8; null comes first. */
+/** Compares by code points, the order of UTF-8; null comes first. */
 function compareTypes(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(b === null) - Number(a === null);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -7,7 +7,7 @@ import { countOf, countRange, type PartMatches, takeKeys } from './key-matches.t
 import { pageByLength } from './length-pages.ts';
 import type { Matching } from './search-context.ts';
 
-/** The keys of a page of matches, in the order asked for. */
+/** The keys of a page of matches, in the requested order. */
 export async function pageOfMatches(
   matching: Matching,
   columns: KeyColumns,
@@ -102,7 +102,7 @@ const numberPlaces: PassedOver = async ({ client }, runs, { key, number: place }
     const known = countOf(cursed) + countOf(blessed);
     return passed(known + countRange(unknown, 0, key), countRange(unknown, key, key + 1));
   }
-  // the place may lie in blocks that were taken back: its number may belong to another inscription now
+  // the place may be in blocks that were taken back: its number may belong to another inscription now
   const { rows } = await client.query<{ key: InscriptionKey; number: number }>(
     `(SELECT key, number FROM chain.inscriptions WHERE number = $1)
      UNION ALL

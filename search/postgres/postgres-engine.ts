@@ -28,7 +28,7 @@ import type { Matching } from './search-context.ts';
 import { matchTexts } from './text-matcher.ts';
 import { planMetadata, planTexts } from './text-plan.ts';
 
-/** The engine that answers from Postgres alone, in the snapshot it is given (docs/adr/0002). */
+/** The engine that answers from Postgres alone, in the given snapshot (docs/adr/0002). */
 export function createPostgresEngine(given: Partial<EngineTuning> = {}): SearchEngine {
   const tuning = { ...usualTuning, ...given };
   const cache = new ByteCache<SealedPart>(tuning.cacheBytesMax);
@@ -102,7 +102,7 @@ async function textsOf({ matching, segments }: Search, matches: TextMatches): Pr
 async function contentsOf({ client }: Snapshot, hash: Uint8Array): Promise<IdSet> {
   const { rows } = await client.query<{ content_id: number }>({
     name: 'search-hash',
-    // two index look-ups: an OR of both would be planned as a scan where one side has few rows
+    // two index look-ups: an OR of both would be planned as a scan if one side has few rows
     text: `SELECT content_id FROM chain.contents WHERE sha256 = $1
             UNION SELECT content_id FROM chain.contents WHERE decoded_sha256 = $1`,
     values: [Buffer.from(hash)],

@@ -8,7 +8,7 @@ import { int32s } from '#search/text/int32s.ts';
 export interface TextTable {
   readonly table: string;
   readonly id: string;
-  /** The text as bytea. Null where there is none. */
+  /** The text as bytea. Null: no text. */
   readonly text: string;
 }
 
@@ -23,11 +23,11 @@ const batchBytes = 1024 * 1024;
 /** Ids whose sizes are read at once. */
 const idsAtOnce = 65_536;
 
-/** If at least one in this many ids is wanted, a scan of all is faster than looking up each. */
+/** Share of wanted ids from which on a scan of all is faster than looking up each. */
 const scanShare = 1 / 8;
 
 /**
- * Of the given ascending ids, those whose texts satisfy `has`. Reads texts in batches and yields between them. Throws
+ * The given ascending ids whose texts satisfy `has`. Reads texts in batches and yields between them. Throws
  * `search_too_broad` before it reads more than the budget allows.
  */
 export async function idsWith(
@@ -111,7 +111,7 @@ async function readBatch(
   return texts;
 }
 
-/** SQL that selects ids: by each of them, or by a bitmap over their range where they are dense. */
+/** SQL that selects ids: by each of them, or by a bitmap over their range if they are dense. */
 function wantedOf(ids: Int32Array, id: string): { where: string; values: unknown[] } {
   const first = ids[0] ?? 0;
   const last = ids.at(-1) ?? -1;

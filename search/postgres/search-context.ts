@@ -5,7 +5,7 @@ import type { SealedPart } from '#search/segments/postings-reader.ts';
 import type { EngineTuning } from './engine-tuning.ts';
 import type { ReadBudget } from './read-texts.ts';
 
-/** What a search works with. */
+/** The context of a search. */
 export interface Matching {
   readonly client: pg.ClientBase;
   readonly cache: ByteCache<SealedPart>;

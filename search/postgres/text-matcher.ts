@@ -47,7 +47,7 @@ async function matchSealed(
   return lookAtEach(matching, matched, plan);
 }
 
-/** Keeps the texts that pass the checks SQL cannot make; reads them one by one. */
+/** Keeps the texts that pass the checks that SQL cannot make; reads them one by one. */
 async function lookAtEach(
   matching: Matching,
   matched: readonly Candidates[],

@@ -17,10 +17,10 @@ export interface TextCheck {
   readonly has: Check<Uint8Array>;
 }
 
-/** How texts are found: first by postings, then by needles in SQL, then one by one. */
+/** The plan to find texts: first by postings, then by needles in SQL, then one by one. */
 export interface TextPlan extends NeedlePlan {
   /**
-   * Instead of `required` and `optional`: for each list, one alternative must hold, and a text has all grams of it.
+   * Used instead of `required` and `optional`. One alternative of each list must match: a text has all of its grams.
    */
   readonly alternatives: readonly (readonly (readonly Gram[])[])[] | null;
   /** Null: postings and needles decide alone. */
@@ -28,12 +28,13 @@ export interface TextPlan extends NeedlePlan {
 }
 
 /**
- * Occurs in no folded text. Keys of needle plans have it between needles, and keys of other plans begin with it.
- * Otherwise a search for the needles `fuzzy` and `ordi` would get the cached result of a fuzzy search for `ordi`.
+ * Separator that occurs in no folded text. Keys of needle plans have it between needles, and keys of other plans begin
+ * with it. Otherwise a search for the needles `fuzzy` and `ordi` would get the cached result of a fuzzy search for
+ * `ordi`.
  */
 const border = '\0';
 
-/** The plan of a search for folded needles or words. Null where no text can have them. */
+/** The plan of a search for folded needles or words. Null: no text can have them. */
 export function planTexts(match: TextMatch, needles: readonly string[]): TextPlan | null {
   if (match === 'fuzzy') return planFuzzy(needles);
   const plan = planNeedles(needles);
@@ -57,8 +58,8 @@ function gramsOf(points: readonly number[]): Gram[] {
 
 /**
  * The pieces of a word of which every word within k edits contains one unchanged. Of k + 1 pieces, k edits leave one
- * untouched, unless a swap crosses the border of two pieces and changes both: then those two with the swapped border
- * are untouched otherwise, or, where two swaps cross two borders, the whole word with both swaps is.
+ * untouched, unless a swap crosses the border of two pieces and changes both. Then those two with the swapped border
+ * are otherwise untouched, or, if two swaps cross two borders, the whole word with both swaps is.
  */
 export function fuzzyPieces(points: readonly number[], edits: number): number[][] {
   const bounds = Array.from({ length: edits + 2 }, (_, at) => Math.round((at * points.length) / (edits + 1)));

@@ -23,7 +23,7 @@ const comparisonsMax = 1_000_000;
 /** UTF-16 units shown on each side of a match: a line or two. */
 const aroundUnits = 80;
 
-/** Bytes read of each text of a page, to find matches beyond what the record shows. */
+/** Bytes read of each text of a page, to find matches beyond the shown part. */
 export function highlightBytesOf(itemsPerPage: number): number {
   return Math.floor(pageBytesMax / itemsPerPage);
 }

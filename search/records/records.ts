@@ -22,7 +22,7 @@ export const listBytes: ShownBytes = { content: 4096, metadata: 65_536 };
  */
 const metadataPageBytes = 16 * 1024 * 1024;
 
-/** What a record shows in a page of this size: larger pages show less metadata of each. */
+/** Bytes shown of each record in a page of this size: larger pages show less metadata of each. */
 export function listBytesOf(itemsPerPage: number): ShownBytes {
   const metadata = Math.min(listBytes.metadata, Math.floor(metadataPageBytes / itemsPerPage));
   return { content: listBytes.content, metadata };
@@ -54,7 +54,7 @@ interface RecordRow {
   metadata: Buffer | null;
 }
 
-// The `+ 1` byte tells a text that ends there from one that is cut.
+// The `+ 1` byte distinguishes a text that ends there from one that is cut.
 const readRecords = `
   SELECT i.key, i.txid, i.index, i.input, i.number, i.height, b.parsed_at, i.content_type, i.content_id,
          c.sha256, c.variant, c.text <> 0 AS is_text, octet_length(c.body) AS size_bytes, c.decoded_length,
@@ -109,7 +109,7 @@ function recordOf(row: RecordRow, contentstr: string | null, metadataBytes: numb
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** As ord reads it: null where it is not UTF-8. */
+/** The content type as ord reads it; null: not UTF-8. */
 export function contentType(bytes: Buffer | null): string | null {
   if (bytes === null) return null;
   try {
@@ -129,8 +129,8 @@ interface ReadContent {
 }
 
 /**
- * The text of a body (decoded where it is encoded), cut. Empty where the body is not text; null without a body. Calls
- * `readWhole` where the beginning of an encoded body does not decode to enough.
+ * The text of a body (decoded if it is encoded), cut. Empty if the body is not text; null without a body. Calls
+ * `readWhole` if the beginning of an encoded body does not decode to enough.
  */
 export async function shownText(
   row: ReadContent,
@@ -167,7 +167,7 @@ interface OwnerRow {
   network: NetworkName;
 }
 
-/** The record of one inscription with its whole body and its owner. Null where it is not indexed. */
+/** The record of one inscription with its whole body and its owner. Null: not indexed. */
 export async function lookUpRecord(client: pg.ClientBase, id: InscriptionId): Promise<LookupRecord | null> {
   const { rows } = await client.query<OwnerRow>(
     `SELECT i.key, encode(c.body, 'hex') AS body, l.place, l.spent_height, l.script, state.network

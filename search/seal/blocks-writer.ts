@@ -11,7 +11,7 @@ export interface PostingsBlocks {
 /** The longest head of an entry: four LEB128 numbers of at most four bytes. */
 const entryHeadMaxBytes = 16;
 
-/** Writes a number below 2^28 as LEB128 and returns where it ends. */
+/** Writes a number below 2^28 as LEB128. Returns its end. */
 function putVarint(out: Uint8Array, at: number, value: number): number {
   let rest = value;
   let to = at;

@@ -13,11 +13,11 @@ import { BlocksWriter, type PostingsBlocks } from './blocks-writer.ts';
 const fields = 8;
 const highField = 0;
 const lowField = 1;
-const lastField = 2; // offset of the last text that has it, -1 none yet
+const lastField = 2; // offset of the last text that has it; -1: no text yet
 const sizeField = 3; // bytes of its list, or `inBitmap`
-const headField = 4; // where its first chunk is in the arena, or its bitmap
-const writeField = 5; // where the next byte of its list goes
-const endField = 6; // where the data of its last chunk end, and the place of the next chunk is
+const headField = 4; // place of its first chunk in the arena, or of its bitmap
+const writeField = 5; // place of the next byte of its list
+const endField = 6; // end of the data of its last chunk, followed by the place of the next chunk
 
 const inBitmap = -1;
 // A chunk of a list: data, then 4 bytes with the place of the next chunk. Rare grams (most of them) get little,
@@ -29,7 +29,9 @@ const asciiGrams = 1 << 21;
 const firstSlots = fields * 4096;
 const firstArenaBytes = 1 << 20;
 const firstWide = 1 << 12;
-/** What a builder keeps for its next segment: the room of most segments. Larger ones are rare, and their room is freed. */
+/**
+ * Room that a builder keeps for its next segment: that of most segments. Larger ones are rare, and their room is freed.
+ */
 const keptArenaBytes = 1 << 24;
 const keptNumbers = 1 << 21;
 
@@ -48,7 +50,7 @@ function grown<View extends Uint8Array | Int32Array>(view: View, length: number,
   return larger;
 }
 
-/** The array with zeros where it was used, or a new one in place of one that is longer than what is kept. */
+/** The array with zeros in its used part, or a new one if it is longer than the kept size. */
 function emptied<View extends Uint8Array | Int32Array>(
   view: View,
   used: number,
@@ -68,10 +70,10 @@ function emptied<View extends Uint8Array | Int32Array>(
  */
 export class PostingsBuilder {
   #slots = new Int32Array(firstSlots);
-  #slotCount = 1; // slot 0 is none
+  #slotCount = 1; // slot 0 is reserved
   #arena = new Uint8Array(firstArenaBytes);
   #arenaEnd = 0;
-  /** Slots of grams of ASCII only, indexed by 7 bits per code point. 0: none. */
+  /** Slots of grams of ASCII only, indexed by 7 bits per code point. 0: no slot. */
   readonly #ascii = new Int32Array(asciiGrams);
   /** Slots of the other grams: open addressing. 0: free. */
   #wide = new Int32Array(firstWide);
@@ -148,7 +150,7 @@ export class PostingsBuilder {
     return made;
   }
 
-  /** Where a gram is in the table, or the free place where it belongs. */
+  /** Place of a gram in the table, or the free place where it belongs. */
   #wideAt(high: number, low: number): number {
     const mask = this.#wide.length - 1;
     let hash = Math.imul(high, 0x9e3779b1) ^ Math.imul(low, 0x85ebca6b);
@@ -195,7 +197,7 @@ export class PostingsBuilder {
     if (slots[base + sizeField]! > bitmapBytes) this.#becomeBitmap(base);
   }
 
-  /** Links a new chunk to a list and returns where its data begin. */
+  /** Links a new chunk to a list. Returns the start of its data. */
   #newChunk(base: number): number {
     const slots = this.#slots;
     const size = slots[base + sizeField]!;

@@ -23,11 +23,11 @@ import {
 import type { SealResult, SealTask } from './seal.worker.ts';
 import { UnsealedBytes, type UnsealedRange } from './unsealed-bytes.ts';
 
-/** What to seal of a window that is not full yet. */
+/** Which part of a window that is not full yet to seal. */
 export interface SealPolicy {
   /** False: only full windows, and as much text as one segment takes. */
   readonly partial: boolean;
-  /** Seals where more ids or bytes of text than these are unsealed. */
+  /** Seals if more ids or bytes of text than these are unsealed. */
   readonly idsAbove: number;
   readonly bytesAbove: number;
 }
@@ -45,7 +45,7 @@ interface TextsRead {
 }
 
 /**
- * Seals the next range of texts of a corpus: reads them in one moment, builds their postings, and writes these where
+ * Seals the next range of texts of a corpus: reads them in one moment, builds their postings, and writes these if
  * nothing that they depend on has changed.
  */
 export async function sealTexts(
@@ -108,7 +108,7 @@ function unsealedRange(
   return epoch === null || firstId >= nextId ? null : { epoch, firstId, nextId };
 }
 
-/** The texts to seal next. Null where the policy leaves everything as it is. */
+/** The texts to seal next. Null: the policy leaves everything as it is. */
 async function readTexts(
   tx: pg.ClientBase,
   corpus: Corpus,
@@ -133,7 +133,7 @@ async function readTexts(
   return { epoch, segments, step, copy: await copyTexts(tx, corpus, step) };
 }
 
-/** How far texts of at most `bytesMax` reach (at least one text), and their bytes. */
+/** The id that texts of at most `bytesMax` reach (at least one text), and their bytes. */
 async function reachOf(
   tx: pg.ClientBase,
   corpus: Corpus,

@@ -31,7 +31,7 @@ export interface SealResult {
  * closes at a million characters: 250 MB of grams.
  */
 const wideByteWeight = 16;
-/** The most that a byte weighs on average: those of a character of four. */
+/** The most that a byte weighs on average: in a character of four bytes. */
 const byteWeightMax = (4 + 3 * wideByteWeight) / 4;
 
 // searches have priority
@@ -48,7 +48,7 @@ export default function seal({ copy, segmentId, baseId, tailId, weightMax }: Sea
     const isFull =
       weight > 0 &&
       id >= tailId &&
-      // exact where it is close
+      // an exact count near the bound
       weight + byteWeightMax * text.length > weightMax &&
       weight + text.length + wideByteWeight * wideBytes(text) > weightMax;
     if (isFull) return false;

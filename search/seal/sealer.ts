@@ -40,7 +40,7 @@ export interface SealSummary {
 
 /** Seals committed rows into segments of the search index, in the background and in a worker. */
 export interface Sealer {
-  /** Seals everything that is committed, at the end of a bulk load. Stops early where the signal is aborted. */
+  /** Seals all committed rows, at the end of a bulk load. Stops early if the signal is aborted. */
   sealPending(signal: AbortSignal): Promise<SealSummary>;
   /** Keeps the unsealed part, which every search scans, below its bounds until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
@@ -65,7 +65,7 @@ const tailBytesMax = 2 * 1024 * 1024;
 const tailKeysMax = 8192;
 /** Milliseconds between looks: each is four small queries. */
 const lookEveryMs = 1000;
-/** The same during searches: within tenths of a second a load brings as many texts as a search may scan. */
+/** The same during searches: within tenths of a second a load adds as many texts as a search may scan. */
 const searchedLookEveryMs = 200;
 /** The worker's thread ends after this time without work. */
 const workerIdleMs = 30_000;
@@ -99,7 +99,7 @@ function openWorker(stages: StageRecorder | undefined): {
 interface KindSealer {
   /**
    * Seals range after range of a kind, beginning with a known state, until the policy finds none. Takes turns with a
-   * load where there is one. Returns the segments written.
+   * load if there is one. Returns the number of written segments.
    */
   (
     kind: SegmentKind,
@@ -126,7 +126,7 @@ function kindSealer(
       ? sealColumns(pool, kind, keyBounds, policy)
       : sealTexts(pool, worker, kind, textBounds, policy, unsealed);
 
-  // asked much more often than it is so, and without a transaction
+  // needed much more often than true, and without a transaction
   const isDue = async (kind: SegmentKind, policy: SealPolicy, state: SealState): Promise<boolean> =>
     kind === 'inscriptions' || kind === 'lengths'
       ? areColumnsDue(kind, keyBounds, policy, state)
@@ -148,15 +148,15 @@ function kindSealer(
 
 /**
  * Creates a sealer. It may run beside a writer, an undo and other sealers: a segment that no longer fits when it is
- * to be written is dropped and made again.
+ * about to be written is dropped and made again.
  */
 export function createSealer({ pool, demand, stages, onError, bounds }: SealerOptions): Sealer {
   const { worker, close } = openWorker(stages);
   const sealKind = kindSealer(pool, worker, { ...usualBounds, ...bounds }, demand);
 
   /**
-   * While a bulk load brings more between two checks than may stay unsealed, only full windows are sealed. During
-   * searches a window is sealed two or three times before it is full, so that they scan less.
+   * Checks once. While a bulk load adds more between two checks than may stay unsealed, only full windows are sealed.
+   * During searches a window is sealed two or three times before it is full, so that they scan less.
    */
   const look = async (before: NextIds | null, signal: AbortSignal): Promise<NextIds> => {
     const state = await readSealState(pool);

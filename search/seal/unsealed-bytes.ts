@@ -27,7 +27,7 @@ export class UnsealedBytes {
   }
 }
 
-/** The rows tell the lengths of texts without reading them. */
+/** Bytes of texts by the lengths in their rows, without reading them. */
 async function bytesOf(
   client: pg.ClientBase | pg.Pool,
   corpus: Corpus,

@@ -1,5 +1,5 @@
 /**
- * Bytes of a content type in the columns. Filters and counts name at most 512; one more byte tells that the type is
+ * Bytes of a content type in the columns. Filters and counts name at most 512; one more byte shows that the type is
  * longer.
  */
 export const typeNameBytes = 513;

@@ -4,8 +4,8 @@ import { readSegments } from './segments.ts';
 type Segments = Awaited<ReturnType<typeof readSegments>>;
 
 /**
- * Names the set of segments of a moment. Rows of segments never change and their ids are never used again, so equal
- * ids are equal segments. The ids are hashed, not compared by their newest: a lower one may be committed later.
+ * SQL that names the set of segments of a moment. Rows of segments never change and their ids are never used again, so
+ * equal ids are equal segments. The ids are hashed, not compared by their newest: a lower one may be committed later.
  */
 export const segmentsVersion = `SELECT count(*) || ':' || coalesce(bit_xor(hashint8extended(segment_id, 0)), 0) AS segments
        FROM chain.search_segments`;

@@ -1,6 +1,6 @@
 import type { Gram } from './postings-layout.ts';
 
-/** How needles are looked up in the postings, and what remains to be checked in the texts. */
+/** How needles are looked up in the postings, and the remaining checks of the texts. */
 export interface NeedlePlan {
   /** Grams that must all be looked up: those of needles of up to three code points, which need nothing more. */
   readonly required: readonly Gram[];
@@ -32,7 +32,7 @@ function* spread(count: number): Generator<number> {
   }
 }
 
-/** More grams than this rule out hardly any more texts. */
+/** Maximum grams: more rule out hardly any more texts. */
 const gramsMax = 48;
 
 /** Distinct grams of three code points of a needle, spread over it; at most `most`. */
@@ -60,8 +60,8 @@ function interleave(lists: readonly (readonly Gram[])[]): Gram[] {
 }
 
 /**
- * Plans a query of folded needles. A needle that is part of another adds nothing and is left out. Null where a needle
- * can occur in no text: it has a lone surrogate, which UTF-8 cannot encode.
+ * Plans a query of folded needles. A needle that is part of another adds nothing and is left out. Null: a needle can
+ * occur in no text, because it has a lone surrogate, which UTF-8 cannot encode.
  */
 export function planNeedles(folded: readonly string[]): NeedlePlan | null {
   if (folded.some((needle) => !needle.isWellFormed())) return null;

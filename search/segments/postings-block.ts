@@ -4,8 +4,8 @@ import type { Gram } from './postings-layout.ts';
  * A block: the postings of consecutive grams of one segment, in ascending order of the grams.
  *
  * Entry of a gram, all numbers LEB128:
- * - how it follows the gram before it (0, 0, 0 at the start of a block): `step << 2 | level`, and what is below the
- *   level that changed. Level 0: the last code point grows by `step`. Level 1: the middle one does; then the last.
+ * - how it follows the gram before it (0, 0, 0 at the start of a block): `step << 2 | level`, and the code points below
+ *   the level that changed. Level 0: the last code point grows by `step`. Level 1: the middle one does; then the last.
  *   Level 2: the first does; then the middle and the last.
  * - `size << 1 | isBitmap`, then `size` bytes of postings.
  *
@@ -51,7 +51,7 @@ function compareGrams(first: number, middle: number, last: number, gram: Gram): 
   return last - gram[2];
 }
 
-/** The postings of a gram. Null where the block has none. Walks at most one page. */
+/** The postings of a gram. Null: the block does not have it. Walks at most one page. */
 export function findPostings(block: Uint8Array, gram: Gram): Postings | null {
   const reader = new VarintReader(block);
   let [first, middle, last] = [0, 0, 0];

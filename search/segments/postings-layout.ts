@@ -1,5 +1,5 @@
 /**
- * Most ids of a segment of texts; segments begin anew at each multiple of it. A bitmap over them (7,680 bytes) fits a
+ * Most ids of a segment of texts; a new segment begins at each multiple of it. A bitmap over them (7,680 bytes) fits a
  * page of Postgres together with its row, and offsets within them fit 16 bits.
  */
 export const windowIds = 61_440;
@@ -12,7 +12,7 @@ export const bitmapBytes = windowIds / 8;
 export const blockMaxBytes = 8100;
 
 /**
- * A gram is one, two or three code points, kept as three numbers (first, middle, last) with leading zeros where it is
+ * A gram is one, two or three code points, kept as three numbers (first, middle, last) with leading zeros if it is
  * shorter. No folded text has a code point 0, so this is unambiguous. As one number of 63 bits it is first << 42 |
  * middle << 21 | last; `high` and `low` are the 32-bit halves of that number.
  */

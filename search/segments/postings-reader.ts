@@ -25,8 +25,8 @@ interface Wanted {
 const entryBytes = 200;
 
 /**
- * Postings of grams in segments: `result[s][g]` is that of `grams[g]` in `segments[s]`. Null where no text of the
- * segment has the gram. At most two statements; cached blocks and directories are not read again.
+ * Postings of grams in segments: `result[s][g]` is that of `grams[g]` in `segments[s]`. Null: no text of the segment
+ * has the gram. At most two statements; cached blocks and directories are not read again.
  */
 export async function readPostings(
   client: pg.ClientBase,

@@ -8,7 +8,7 @@ export interface Segment {
 }
 
 export interface SealBounds {
-  /** Segments begin anew at each multiple of this, so a full one covers exactly this many ids. */
+  /** Multiple at which a new segment begins, so a full one covers exactly this many ids. */
   readonly windowIds: number;
   /** Segments above this size are not sealed together again: it bounds the memory of the worker. */
   readonly segmentTextBytesMax: number;
@@ -32,10 +32,10 @@ export function windowEnd(id: number, windowIds: number): number {
 }
 
 /**
- * Plans how to seal the ids from the end of the segments up to `nextId` (within one window, `tailBytes` of text):
- * together with the segments of the window that are less than twice as long as what follows them, or with all of them
- * where the window becomes full. So a full window is one segment, and in the last window each segment is at least
- * twice as long as the next: at most 16 segments, and every text is sealed at most about as often.
+ * Plans how to seal the ids from the end of the segments up to `nextId` (within one window, `tailBytes` of text). They
+ * are sealed together with the segments of the window that are less than twice as long as the part after them, or with
+ * all of them if the window becomes full. So a full window is one segment, and in the last window each segment is at
+ * least twice as long as the next: at most 16 segments, and every text is sealed at most about as often.
  */
 export function planSeal(
   segments: readonly Segment[],

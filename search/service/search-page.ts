@@ -18,17 +18,17 @@ import { readSearchCursor, writeSearchCursor } from './search-cursor.ts';
 
 /** A search with the engine parts that answer it. */
 export interface PageQuestion {
-  /** Everything the search asks, without the page. Cursors belong to it. */
+  /** All parameters of the search without the page. Cursors belong to it. */
   readonly name: string;
   readonly paging: Paging;
   readonly search: (slice: SearchSlice) => Promise<SearchHits>;
   readonly facets: () => Promise<SearchFacets>;
   readonly matchPending: (slice: Slice) => Promise<PendingHits>;
-  /** What highlights look for in the texts of the records, and in which texts. Null: no highlights. */
+  /** Searched words and the texts in which highlights find them. Null: no highlights. */
   readonly highlight: { readonly looked: Looked; readonly field: 'contentstr' | 'metadatastr' } | null;
 }
 
-/** A page of the engine's matches, followed by the mempool's where they are asked for. */
+/** A page of the engine's matches, followed by the mempool's if requested. */
 export async function readPage(
   { client }: Snapshot,
   question: PageQuestion,
@@ -93,12 +93,12 @@ async function nextOf(
 }
 
 /**
- * Counting visits every match, which a page does not: above this many matches a page has no counts. `/search/facets`
- * counts any number.
+ * Most matches that are counted. Counting visits every match, which a page does not. `/search/facets` counts any
+ * number.
  */
 const countedMax = 1_000_000;
 
-/** Counts for the moment of the hits. Null where they would cost too much, or the index moved on in between. */
+/** Counts for the moment of the hits. Null: they would cost too much, or the index changed in between. */
 async function countedAt(
   { tip, totalItems }: SearchHits,
   count: () => Promise<SearchFacets>,
@@ -123,7 +123,7 @@ interface Texts {
   readonly finish: (records: readonly SearchRecord[]) => Promise<readonly SearchRecord[]>;
 }
 
-/** How much of the texts is read, and what the records become then. */
+/** Bytes of texts to read, and the change of the records after that. */
 function shownTexts(itemsPerPage: number, highlight: PageQuestion['highlight']): Texts {
   const shown = listBytesOf(itemsPerPage);
   if (highlight === null) return { read: shown, finish: (records) => Promise.resolve(records) };

@@ -48,11 +48,11 @@ export interface SearchServiceOptions {
  */
 const runningMax = 6;
 /**
- * As many as there are requests being answered (http/server/limits.ts), so that none is refused for their number: five
- * rounds of all that run, and the wait is what is bounded.
+ * Most waiting searches: as many as requests are answered at once (http/server/limits.ts), so that none is refused for
+ * their number. That is five rounds of running searches; the wait is bounded instead.
  */
 const waitingMax = 32;
-/** After this time the client has closed the page, or asks again. */
+/** Time after which the client has closed the page, or asks again. */
 const waitMs = 10_000;
 
 /** The gate of all searches of a process. */
@@ -75,7 +75,7 @@ export function createSearchService({
 }: SearchServiceOptions): SearchService {
   const searched: Searched = (asker, read) => {
     const search = (): ReturnType<typeof read> =>
-      gate.run(asker, () => readAnew(() => withSnapshot(pool, read, asker?.signal ?? null, engine.opening)));
+      gate.run(asker, () => readAgain(() => withSnapshot(pool, read, asker?.signal ?? null, engine.opening)));
     return demand === undefined ? search() : demand.during(search);
   };
   const suggestions = new FairGate({ ...suggestionGate, refusal: busy });
@@ -178,24 +178,24 @@ async function countFacets(
 }
 
 /**
- * Snapshots that a search is tried in, and the pause between them: a reorganisation is applied within some tenths of
- * a second.
+ * Snapshots in which a search is tried. The pause between them is below: a reorganisation is applied within some tenths
+ * of a second.
  */
 const snapshotsMax = 3;
-const anewPauseMs = 150;
+const againPauseMs = 150;
 
 /**
- * Reads again in a later snapshot where the engine and the snapshot spoke of different chains: results of one moment
- * are never shown with rows of another.
+ * Reads again in a later snapshot if the engine and the snapshot were on different chains: results of one moment are
+ * never shown with rows of another.
  */
-async function readAnew<T>(read: () => Promise<T>): Promise<T> {
+async function readAgain<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await read();
     } catch (error) {
       const isBehind = error instanceof AppError && error.code === 'search_engine_behind';
       if (!isBehind || attempt === snapshotsMax) throw error;
-      await delay(anewPauseMs);
+      await delay(againPauseMs);
     }
   }
 }

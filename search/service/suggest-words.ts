@@ -12,7 +12,8 @@ const sampleMax = 200;
 /** Bytes read of each text: nearly all texts are shorter. */
 const textBytesMax = 2_048;
 /**
- * Shorter beginnings stand in so many texts that finding them takes long. The sample is then the newest texts of all.
+ * Length from which on a beginning is searched. Shorter ones are in too many texts, so finding them takes long. The
+ * sample is then the newest texts of all.
  */
 const searchedPoints = 3;
 /** Contents in the sample of a shorter beginning. */
@@ -20,11 +21,11 @@ const newestMax = 1_000;
 /** Words before the last one that the sample must have too. */
 const contextMax = 3;
 /**
- * A slower statement of a search is given up, and the newest texts are the sample: something this frequent is in them
- * too.
+ * Time after which a statement of a search is given up; the newest texts are then the sample: frequent words are in
+ * them too.
  */
 const searchTimeoutMs = 60;
-/** The bound for every statement of a suggestion: by then the user has typed on. */
+/** The bound for every statement of a suggestion: by then the user has typed more. */
 const statementTimeoutMs = 500;
 
 /** Suggestions at once. They must not take the connections of searches. */
@@ -43,9 +44,9 @@ export function typedEnd(text: string): TypedEnd {
 }
 
 /**
- * Suggests how a text could go on: words that begin with its last word, ranked by the number of distinct contents
- * that have them, among the newest inscriptions whose content has all words of the text. The server ends a statement
- * that takes too long (57014).
+ * Suggests continuations of a text: words that begin with its last word, ranked by the number of distinct contents that
+ * have them, among the newest inscriptions whose content has all words of the text. The server ends a statement that
+ * takes too long (57014).
  */
 export async function suggestWords(
   engine: SearchEngine,
@@ -69,7 +70,7 @@ function contextOf(before: string): string[] {
     .slice(-contextMax);
 }
 
-/** Null: looking for them takes too long, or the search server does not answer. */
+/** Contents that match. Null: finding them takes too long, or the search server does not answer. */
 async function matchingContents(
   engine: SearchEngine,
   snapshot: Snapshot,

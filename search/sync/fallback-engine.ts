@@ -2,7 +2,7 @@ import type { SearchEngine, Snapshot, Tip } from '#kernel/contracts/search-engin
 import { AppError } from '#kernel/errors/app-error.ts';
 
 export interface FallbackEngineOptions {
-  /** Throws `search_engine_…` where it cannot answer in full. */
+  /** Throws `search_engine_…` if it cannot answer in full. */
   readonly first: SearchEngine;
   /** Answers in its place; null: no engine does, and the error of `first` is thrown. */
   readonly fallback: SearchEngine | null;
@@ -10,7 +10,7 @@ export interface FallbackEngineOptions {
   readonly hashFallback?: SearchEngine;
   /** An answer is accepted if its block is at most this many blocks below the tip. */
   readonly lagMaxBlocks: number;
-  /** Told when searches begin to be answered in another way, and why; null: `first` answers again. */
+  /** Called when searches begin to be answered in another way, with the reason; null: `first` answers again. */
   readonly onChange?: (problem: AppError | null) => void;
   /** Milliseconds. */
   readonly now?: () => number;
@@ -19,7 +19,7 @@ export interface FallbackEngineOptions {
 export interface FallbackEngine extends SearchEngine {
   /** Why `first` did not answer the last search; null: it did. */
   problem(): AppError | null;
-  /** Its index was found present and up to date: earlier failures are over, even without a search since. */
+  /** Records that its index is present and up to date: earlier failures are over, even without a search since. */
   seeWhole(): void;
 }
 
@@ -28,10 +28,10 @@ export interface FallbackEngine extends SearchEngine {
  * after this time.
  */
 const restMs = 2000;
-/** A client that left after this long waited far longer than a search takes, which says as much as the time limit. */
+/** Wait after which a client that left counts as a timeout: far longer than a search takes. */
 const slowMs = 10_000;
 
-/** Failures that end once the index is complete. Whether searches are slow, only searches tell. */
+/** Failures that end once the index is complete. Only searches show whether searches are slow. */
 const overOnceWhole: readonly string[] = [
   'search_engine_missing',
   'search_engine_behind',
@@ -54,7 +54,7 @@ const resting: readonly string[] = [
 
 /**
  * The first engine answers searches while it can, and another one while it cannot. Each answer comes from one engine,
- * and speaks of one block.
+ * in one moment.
  */
 export function createFallbackEngine(options: FallbackEngineOptions): FallbackEngine {
   const { first, fallback, lagMaxBlocks, onChange, now = () => performance.now() } = options;
@@ -73,7 +73,7 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     ask: (engine: SearchEngine) => Promise<Found>,
   ): Promise<Found> => {
     if (problem !== null && now() < restUntil) throw problem;
-    // searches that arrive while this one asks do not wait for it
+    // searches that arrive during this one do not wait for it
     if (problem !== null && resting.includes(problem.code)) restUntil = now() + restMs;
     const askedAt = now();
     try {

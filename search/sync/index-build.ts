@@ -61,7 +61,7 @@ export async function buildIndex(options: IndexBuildOptions): Promise<string> {
   await finishLoading(elastic, index, replicas);
   await verifyWhole(options, index, sync.marker);
   if (sync.marker.state === 'loading') await sync.mark({ state: 'complete' });
-  // what arrived meanwhile, each block visible at once
+  // blocks that arrived meanwhile, each visible at once
   await catchUp(options, index, sync);
   signal.throwIfAborted();
   const before = await readCatalog(elastic, prefix, network);

@@ -5,7 +5,7 @@ import { indexName, readAlias, writeAlias } from '#search/elastic/server/search-
 
 /** The indices of one network under one prefix. */
 export interface IndexCatalog {
-  /** The index behind the read alias. Null: there is none. */
+  /** The index of the read alias. Null: no index. */
   readonly served: string | null;
   /**
    * Older indices that the alias names too, because they were restored with it. An alias of several indices cannot be
@@ -57,7 +57,7 @@ const isOwn = (name: string, alias: string): boolean =>
 
 const numberOf = (name: string): number => Number(ownName.exec(name)?.[2] ?? 0);
 
-/** Deletes an index with its aliases. Does nothing where it is gone already. */
+/** Deletes an index with its aliases. Does nothing if it does not exist. */
 export async function deleteIndex(client: ElasticClient, index: string): Promise<void> {
   try {
     await client.request({ method: 'DELETE', path: `/${index}` });

@@ -7,9 +7,9 @@ import { syncedKind } from './outbox.ts';
 
 /** How far the served index is behind the chain. */
 export interface SearchStanding {
-  /** Name of the kind of events that the index takes in (docs/events.md). */
+  /** Name of the kind of events that the index follows (docs/events.md). */
   readonly kind: string;
-  /** Null: it could not be read; `problem` says why. */
+  /** Null: it could not be read; `problem` has the reason. */
   readonly marker: Marker | null;
   readonly problem: AppError | null;
   /** Blocks of the chain that are missing in it. Null: unknown. */

@@ -10,8 +10,8 @@ import { mappingVersion } from '#search/elastic/server/search-index.ts';
 import type { AppliedBlock, ChainPosition } from './sync-plan.ts';
 
 /**
- * The kind of events that the documents are made of. Each row of the outbox stands for the events of all kinds of its
- * block: it is taken in once the inscriptions of the block are.
+ * The kind of events that the documents are made of. Each row of the outbox represents the events of all kinds of its
+ * block: it is processed once the inscriptions of the block are.
  */
 export const syncedKind = inscriptionKind;
 
@@ -44,7 +44,7 @@ interface EndsRow {
 }
 
 /**
- * The position of the chain, as far as a marker needs it. Null: nothing was ever indexed. It survives a crash of the
+ * The position of the chain, as far as a marker needs it. Null: no block was ever indexed. It survives a crash of the
  * server: a marker never covers rows that could be numbered again.
  */
 export async function readPosition(client: pg.ClientBase, marker: Marker): Promise<ChainPosition | null> {
@@ -92,7 +92,7 @@ function databaseIdentity(network: string, fingerprintKey: Buffer): string {
   return `${network}-v${mappingVersion}-${digest.slice(0, 32)}`;
 }
 
-/** The identity of a database in markers. Null: nothing was ever indexed. */
+/** The identity of a database in markers. Null: no block was ever indexed. */
 export async function readDatabaseIdentity(client: pg.ClientBase | pg.Pool): Promise<string | null> {
   const { rows } = await client.query<{ network: string; fingerprint_key: Buffer }>(
     'SELECT network, fingerprint_key FROM chain.state',
@@ -113,8 +113,8 @@ async function readTipAt(tx: pg.ClientBase, at: number): Promise<Marker['tip']> 
 }
 
 /**
- * A row counts where its block stands and no later row takes it back: a block that came, went and came again has
- * several.
+ * Applied blocks of some rows. A row counts if its block is in the chain and no later row takes it back: a block that
+ * was applied, undone and applied again has several.
  */
 async function readApplied(tx: pg.ClientBase, which: string, values: unknown[]): Promise<AppliedBlock[]> {
   const { rows } = await tx.query<AppliedRow>(
@@ -154,8 +154,8 @@ export async function countFindable(tx: pg.ClientBase, from: number, to: number)
 }
 
 /**
- * The last block that was applied up to a row of the outbox, still stands, and uses no key from `endKey` on: what a
- * marker covers. The row is that block's own, or 0 before the first one.
+ * The last block that a marker covers: applied up to a row of the outbox, still in the chain, without keys from
+ * `endKey` on. The row is that block's own, or 0 before the first one.
  */
 export async function readBlockUpTo(
   client: pg.ClientBase,

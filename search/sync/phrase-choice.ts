@@ -3,17 +3,17 @@ import { learnPhrases } from '#search/elastic/phrases/learn-phrases.ts';
 
 /** Contents in the sample, spread over the whole chain: on mainnet a third of them is not text. */
 const sampleContents = 16_384;
-/** Texts read of them. What one text in a hundred has occurs some tens of times. */
+/** Texts read of them. A phrase of one text in a hundred occurs some tens of times. */
 const sampleTexts = 4096;
 /** Characters of each text: longer texts are mostly uniform. */
 const textBytesMax = 4000;
-/** With fewer texts, nothing can be learned that holds for later ones. */
+/** Fewest texts to learn from: fewer show nothing about later ones. */
 const learnedMin = 1000;
 
 /**
- * What most texts of mainnet consist of, for an index that is created before there are texts to learn from:
- * operations of BRC-20 and SNS (https://layer1.gitbook.io/layer1-foundation/protocols/brc-20/documentation), and the
- * ends of names.
+ * Common parts of most texts of mainnet, for an index that is created before there are texts to learn from: operations
+ * of BRC-20 and SNS (https://layer1.gitbook.io/layer1-foundation/protocols/brc-20/documentation), and the ends of
+ * names.
  */
 export const usualPhrases: readonly string[] = [
   '{"p":"brc-20","op":"',

@@ -9,8 +9,8 @@ interface WrittenMarker {
 }
 
 /**
- * Replaces the marker that was read or written last. Throws `search_engine_moved` where another process has written
- * one since: what this process knows of the index is void.
+ * Replaces the marker that was read or written last. Throws `search_engine_moved` if another process has written one
+ * since: all knowledge of this process about the index is void.
  */
 export async function placeMarker(
   client: ElasticClient,

@@ -49,10 +49,9 @@ const pauseFirstMs = 250;
 const pauseMaxMs = 10_000;
 
 /**
- * Keeps the served index at the chain: builds one where there is none, or none of this database, and follows the
- * outbox. Any number of processes may run it: one works, the others stand by. Ends with the signal. Failures are
- * waited for as the table of error codes says; those that are not tried again are thrown (`postgres_refused`,
- * `postgres_damaged`).
+ * Keeps the served index at the chain: builds one if there is none, or none of this database, and follows the outbox.
+ * Any number of processes may run it: one works, the others stand by. Ends with the signal. Failures are waited for as
+ * the table of error codes says; those that are not retried are thrown (`postgres_refused`, `postgres_damaged`).
  */
 export async function runSearchSync(given: SearchSyncOptions, signal: AbortSignal): Promise<void> {
   let isTold = false;
@@ -91,7 +90,10 @@ export async function runSearchSync(given: SearchSyncOptions, signal: AbortSigna
   await session.close();
 }
 
-/** A failure that is not an operating failure is a bug, or unknown so far: it is logged in full and tried again. */
+/**
+ * Turns an error into a failure. One that is not an operating failure is a bug, or unknown so far: it is logged in full
+ * and tried again.
+ */
 function failureOf(error: unknown): AppError {
   const known = postgresFailure(error);
   if (known instanceof AppError) return known;
@@ -175,7 +177,7 @@ class SyncSession {
     }
   }
 
-  /** Nothing depends on it: a failure is reported, and the question comes again later. */
+  /** Merges segments. Nothing depends on it: a failure is reported, and it is tried again later. */
   async #merge(index: string, sync: IndexSync): Promise<void> {
     try {
       await beginMerge(this.#options.elastic, index);
@@ -186,7 +188,7 @@ class SyncSession {
     await sync.mark({ isMerged: true });
   }
 
-  /** Whether searches still read this index, and it is where this process left it. */
+  /** Whether searches still read this index, and its marker is that of this process. */
   async #isStill(index: string, sync: IndexSync): Promise<boolean> {
     const { elastic, prefix, network } = this.#options;
     const { served, servedToo } = await readCatalog(elastic, prefix, network);

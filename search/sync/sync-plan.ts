@@ -17,11 +17,11 @@ export interface ChainPosition {
   readonly tipAtMarker: Marker['tip'];
   /** Ascending sequences, above the marker's, of rows that take a block back. */
   readonly undoSequences: readonly number[];
-  /** The last of these that takes back a block the marker covers. Null: all of those blocks still stand. */
+  /** The last undo row that takes back a block of the marker. Null: all of those blocks are still in the chain. */
   readonly undoneAt: number | null;
-  /** The highest block that the marker covers and that still stands. Null: none. */
+  /** The highest block of the marker that is still in the chain. Null: no block. */
   readonly left: AppliedBlock | null;
-  /** The blocks above the marker that stand now, ascending; of many, the first ones. */
+  /** The blocks of the chain above the marker, ascending; of many, the first ones. */
   readonly applied: readonly AppliedBlock[];
   /** Whether `applied` has all of them. */
   readonly isAll: boolean;
@@ -44,8 +44,8 @@ export type SyncStep =
 const unsettledBlocks = 6;
 
 /**
- * The next step. Blocks that came and went since the marker are skipped: blocks are a stack, so among the rows above
- * the marker those that take back covered blocks come before those of blocks that still stand. A step takes at least
+ * The next step. Blocks that were applied and undone since the marker are skipped. Blocks are a stack, so among the
+ * rows above the marker, undos of covered blocks come before blocks that are still in the chain. A step takes at least
  * one block, and stops before it would exceed `keysMax` inscriptions.
  */
 export function planStep(marker: Marker, position: ChainPosition, keysMax: number): SyncStep {
@@ -74,7 +74,7 @@ function advance(marker: Marker, position: ChainPosition, keysMax: number): Sync
     count++;
   }
   const block = applied[count - 1];
-  // after the last block that still stands, all rows belong to blocks that came and went
+  // after the last block that is still in the chain, all rows are of blocks that were applied and undone
   const isEnd = isAll && count === applied.length;
   const sequence = isEnd || block === undefined ? lastSequence : block.sequence;
   const { tip, nextKey } = block ?? marker;

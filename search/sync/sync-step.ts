@@ -27,7 +27,7 @@ export interface IndexSyncOptions {
   readonly onRetry?: (error: AppError) => void;
 }
 
-/** The result of a step. Null: nothing to do, or the chain moved on and must be read again. */
+/** The result of a step. Null: nothing to do, or the chain changed and must be read again. */
 export interface StepDone {
   readonly kind: 'advanced' | 'rewound' | 'nothing' | 'again';
   readonly marker: Marker;
@@ -38,8 +38,8 @@ export interface StepDone {
 }
 
 /**
- * Brings one index up to the chain, step by step. All it knows of the index is the marker; create a new one after any
- * failure. The first step removes what interrupted steps left behind.
+ * Advances one index to the chain, step by step. Its only knowledge of the index is the marker; create a new one after
+ * any failure. The first step removes leftovers of interrupted steps.
  */
 export class IndexSync {
   readonly #options: IndexSyncOptions;
@@ -54,7 +54,7 @@ export class IndexSync {
     this.#book = new PhraseBook(placed.marker.phrases);
   }
 
-  /** Null: the index has no marker. Throws `search_engine_missing` where there is no index. */
+  /** Opens an index. Null: the index has no marker. Throws `search_engine_missing` if there is no index. */
   static async open(options: IndexSyncOptions): Promise<IndexSync | null> {
     const placed = await readMarker(options.elastic, options.index);
     return placed === null ? null : new IndexSync(options, placed);
@@ -76,7 +76,7 @@ export class IndexSync {
   }
 
   /**
-   * Throws `search_engine_foreign` where the index cannot become one of this chain, `search_engine_moved` where
+   * Runs a step. Throws `search_engine_foreign` if the index cannot become one of this chain, `search_engine_moved` if
    * another process writes into it, and the other codes of Elasticsearch and Postgres.
    */
   async step(): Promise<StepDone> {
@@ -161,8 +161,8 @@ export class IndexSync {
   }
 
   /**
-   * Goes back. Readers are told before any document changes. Documents hold copies of all blocks of a step, so a new
-   * end inside a step means going back to its start, and writing the step again.
+   * Goes back. Readers are notified before any document changes. Documents hold copies of all blocks of a step, so a
+   * new end inside a step means going back to its start, and writing the step again.
    */
   async #rewindTo(to: Marker, version: number): Promise<void> {
     const { chain } = this.#options;
@@ -184,7 +184,7 @@ export class IndexSync {
     return firstStraddlingKey(elastic, index, this.marker.nextKey);
   }
 
-  /** Removes documents beyond the marker where that needs no going back. False: it cannot. */
+  /** Removes documents beyond the marker if that needs no rewind. False: it does. */
   async #isClean(version: number): Promise<boolean> {
     if (!this.#mayHoldMore) return true;
     if ((await this.#findStraddling()) !== null) return false;

@@ -3,7 +3,7 @@ import { nextTurn } from '#kernel/concurrency/turns.ts';
 /** A check that yields after each part of it that takes about a millisecond. */
 export type CheckInParts<Value> = (value: Value) => Generator<void, boolean>;
 
-/** A check of which each value takes a millisecond at most, or one in parts. */
+/** A check that takes at most a millisecond for each value, or one in parts. */
 export type Check<Value> = CheckInParts<Value> | ((value: Value) => boolean);
 
 /** Checks of one turn of the event loop, in milliseconds. */
@@ -13,7 +13,7 @@ const turnMs = 4;
 export class ChecksInTurns {
   #endsAtMs = performance.now() + turnMs;
 
-  /** Waits for the next turn where this one is over. */
+  /** Waits for the next turn if this one is over. */
   async pause(): Promise<void> {
     if (performance.now() < this.#endsAtMs) return;
     await nextTurn();

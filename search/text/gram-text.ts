@@ -1,5 +1,6 @@
 /**
- * What JSON escapes: a text of 4 MB may consist of nothing else, and would be up to six times as large in a request.
+ * Characters that JSON escapes: a text of 4 MB may consist of nothing else, and would be up to six times as large in a
+ * request.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what it is about
 const escaped = /["\\\u0001-\u001f]/gu;
@@ -27,10 +28,13 @@ const textEnd = 'ÞÞ';
 const unescaped = (folded: string): string =>
   folded.replace(escaped, (character) => capitalOf.get(character) ?? character);
 
-/** A folded text as it is analysed into grams: every code point maps to one, so needles occur where they did. */
+/**
+ * A folded text in the form that is analysed into grams: every code point maps to one, so needles occur at the same
+ * places.
+ */
 export const gramText = (folded: string): string => unescaped(folded) + textEnd;
 
-/** A folded needle as it occurs in such texts. */
+/** A folded needle in the form of such texts. */
 export const gramNeedle = unescaped;
 
 /** The folded text that `gramNeedle` made this one from. */
@@ -38,7 +42,7 @@ export const foldedOfGram = (gram: string): string =>
   gram.replace(capital, (letter) => escapedOf.get(letter) ?? letter);
 
 /**
- * Letters that stand for phrases (elastic/phrases/phrase-book.ts): capitals of another alphabet, in no folded text
- * either.
+ * Letters that represent phrases (elastic/phrases/phrase-book.ts): capitals of another alphabet, which no folded text
+ * has either.
  */
 export const phraseLetters = 'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏ';

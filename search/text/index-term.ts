@@ -2,8 +2,8 @@ import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscr
 import { digestOf } from '#kernel/text/index-pair.ts';
 
 /**
- * Longest term in bytes of UTF-8. Lucene refuses a document with a term above 32,766 bytes, and only the block bounds
- * what miners include: a longer value is named by its hash.
+ * Longest term in bytes of UTF-8. Lucene refuses a document with a term above 32,766 bytes, and values are bounded only
+ * by the block: a longer value is named by its hash.
  */
 const termBytesMax = 512;
 
@@ -13,8 +13,8 @@ const escape = '\0';
 const longMark = 's';
 
 /**
- * A value as the index has it, to be found whole. Equal values have equal terms and different values different terms,
- * at any length and for hostile input.
+ * A value in the form of the index, to be found whole. Equal values have equal terms and different values different
+ * terms, at any length and for hostile input.
  */
 export function indexTerm(value: string): string {
   if (Buffer.byteLength(value) > termBytesMax) return longTerm(value);
@@ -23,7 +23,7 @@ export function indexTerm(value: string): string {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The term of bytes that may not be UTF-8. Null where they are short and not UTF-8. */
+/** The term of bytes that may not be UTF-8. Null: they are short and not UTF-8. */
 export function indexTermOfBytes(bytes: Uint8Array | null): string | null {
   if (bytes === null) return null;
   if (bytes.length > termBytesMax) return longTerm(bytes);
@@ -40,7 +40,7 @@ export function valueOfTerm(term: string): string | null {
   return term.startsWith(longMark, escape.length) ? null : term.slice(escape.length);
 }
 
-/** An inscription as the index names it in galleries. */
+/** The term of an inscription in galleries. */
 export const galleryTerm = (id: InscriptionId): string =>
   Buffer.from(inscriptionIdBytes(id)).toString('base64url');
 

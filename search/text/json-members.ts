@@ -1,6 +1,4 @@
-/**
- * A scalar of a JSON text, and the name of the member it stands under, through any lists. Null: it stands under none.
- */
+/** A scalar of a JSON text, and the name of its member, through any lists. Null: it has no name. */
 export interface Scalar {
   readonly name: string | null;
   /** A string without its quotes; numbers and words digit by digit as in the text. */
@@ -12,14 +10,14 @@ export interface JsonReader {
   scalar(scalar: Scalar): void;
 }
 
-/** What ends a number or a word. */
+/** Characters that end a number or a word. */
 const wordEnd = /[,\]}\s]/gu;
 const skipped = ': \t\n\r';
 
 /**
  * Visits all members and scalars of a JSON text in order, including repeated names, which a JavaScript object would
- * lose. Returns false where the text ends early or breaks the grammar; what was visited is void then. The texts are
- * our own (docs/adr/0003): this does not validate JSON, but it reads every valid JSON right.
+ * lose. Returns false if the text ends early or breaks the grammar; the visits are void then. The texts are our own
+ * (docs/adr/0003): this does not validate JSON, but it reads every valid JSON right.
  */
 export function readJsonMembers(json: string, reader: JsonReader): boolean {
   return new JsonMembers(json, reader).read();
@@ -28,7 +26,7 @@ export function readJsonMembers(json: string, reader: JsonReader): boolean {
 class JsonMembers {
   readonly #json: string;
   readonly #reader: JsonReader;
-  /** The enclosing objects and lists, and the name that each stands under. */
+  /** The enclosing objects and lists, each with its name. */
   readonly #open: { readonly isObject: boolean; readonly name: string | null }[] = [];
   #at = 0;
   #name: string | null = null;

@@ -27,7 +27,7 @@ export class Occurrences {
     let matched = 0;
     for (let at = 0; at < text.length; at++) {
       if (matched === 0) {
-        // looking for one unit is fast
+        // a search for one unit is fast
         at = text.indexOf(begin, at);
         if (at === -1) return;
         matched = 1;

@@ -10,7 +10,7 @@ export interface PropertyCondition {
 }
 
 /**
- * What a filter asks of titles and traits.
+ * Conditions of a filter on titles and traits.
  *
  * @param place adds a value and returns its placeholder
  */

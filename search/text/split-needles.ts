@@ -47,7 +47,7 @@ function refused(reason: string): SplitNeedles {
   return { kind: 'refused', reason };
 }
 
-/** Counts code points, not UTF-16 units, and only where the number of units leaves a doubt. */
+/** Whether a needle has too many code points. They are counted only if the number of UTF-16 units leaves a doubt. */
 function isTooLong(needle: string): boolean {
   const { codePointsMax } = needleBounds;
   if (needle.length <= codePointsMax) return false;

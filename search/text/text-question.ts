@@ -4,20 +4,20 @@ import { foldText } from '#kernel/text/fold.ts';
 import { splitNeedles } from './split-needles.ts';
 import { wordCodePointsMax, wordsOf } from './words.ts';
 
-/** Each word is looked up by itself, and a fuzzy search compares texts with each. */
+/** Maximum words: each is looked up by itself, and a fuzzy search compares texts with each. */
 const wordsMax = 64;
 
 const tooLongWord = new RegExp(`[\\p{L}\\p{M}\\p{N}]{${wordCodePointsMax + 1}}`, 'u');
 
-/** What a text asks for. */
+/** The question of a text. */
 export interface ReadQuestion {
   readonly match: TextMatch;
-  /** As the client is told of them. */
+  /** Needles as the client sees them. */
   readonly needles: readonly string[];
   readonly folded: readonly string[];
 }
 
-/** Throws `search_text_invalid` with the reason. */
+/** Reads a question. Throws `search_text_invalid` with the reason. */
 export function readQuestion(
   {
     text,

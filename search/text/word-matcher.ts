@@ -5,7 +5,7 @@ import { editsOf, wordCodePointsMax } from './words.ts';
 /** Whether a word (as `wordsOf` gives it) is one that a search looks for. Both are folded. */
 export type WordMatcher = (word: string) => boolean;
 
-/** Says which words a searched word finds: the word itself, or for `fuzzy` the words a few edits away. */
+/** A matcher of a searched word: the word itself, or for `fuzzy` the words a few edits away. */
 export function wordMatcher(wanted: string, match: TextMatch): WordMatcher {
   const edits = match === 'fuzzy' ? editsOf(wanted) : 0;
   if (edits === 0) return (word) => word === wanted;
@@ -21,7 +21,7 @@ export function wordMatcher(wanted: string, match: TextMatch): WordMatcher {
     isWithinEdits(points, length, other, readCodePoints(word, other), edits);
 }
 
-/** Returns the number of code points. A longer run is no word, and is cut. */
+/** Returns the number of code points. A longer run is not a word, and is cut. */
 function readCodePoints(word: string, points: Int32Array): number {
   let length = 0;
   for (const character of word) {

@@ -1,6 +1,6 @@
 import { wordCodePointsMax } from './words.ts';
 
-/** By code point, in pages made on demand. 1: a letter, mark or digit; 2: not; 0: not looked up yet. */
+/** Kind of each code point, in pages made on demand. 1: a letter, mark or digit; 2: not; 0: not looked up yet. */
 const pages: (Uint8Array | undefined)[] = Array.from({ length: 0x1100 });
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
@@ -26,8 +26,8 @@ export type EachWord = (start: number, end: number, points: number) => boolean;
 
 /**
  * Visits the words (search/text/words.ts) of a folded text, valid UTF-8, with repetitions: those that begin within
- * `bytes` from a place on, which is no part of a word. Returns the place to go on from, the length of the text at its
- * end and where `each` ended the scan. Allocates nothing.
+ * `bytes` from a place on, which must not be inside a word. Returns the place to continue from: the length of the text
+ * at its end, or the place where `each` ended the scan. Allocates nothing.
  */
 export function scanWords(text: Uint8Array, from: number, bytes: number, each: EachWord): number {
   let start = -1;
@@ -50,7 +50,7 @@ export function scanWords(text: Uint8Array, from: number, bytes: number, each: E
   return text.length;
 }
 
-/** By its first byte. */
+/** Length of a code point by its first byte. */
 const bytesOfPoint = (byte: number): number => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
 
 function pointAt(text: Uint8Array, at: number, size: number): number {

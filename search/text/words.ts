@@ -2,8 +2,8 @@ import { comparedCodePointsMax } from '#kernel/text/edit-distance.ts';
 import { foldText } from '#kernel/text/fold.ts';
 
 /**
- * Longer runs of letters are data (base64, keys) that no search asks for as a word, so texts do not have them as
- * words either. It also keeps an index of words small.
+ * Longest word. Longer runs of letters are data (base64, keys) that no one searches as a word, so texts do not have
+ * them as words either. It also keeps an index of words small.
  */
 export const wordCodePointsMax = comparedCodePointsMax;
 
@@ -28,7 +28,7 @@ export function wordsOfFolded(folded: string): string[] {
 const restOfRun = /[\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * Those of `wordsOfFolded` that begin with some letters (well-formed, folded). It looks at other words only where they
+ * The words of `wordsOfFolded` that begin with some letters (well-formed, folded). It looks at other words only if they
  * have these letters too, so it takes a tenth of the time.
  */
 export function wordsBeginningWith(beginning: string, folded: string): Set<string> {
@@ -62,7 +62,7 @@ export function editsOf(word: string): 0 | 1 | 2 {
 
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
-/** Where the run of letters at the end of a text begins; the length of the text where it ends with none. */
+/** Start of the run of letters at the end of a text; the length of the text if it ends with none. */
 export function lastRunStart(text: string): number {
   let start = text.length;
   while (start > 0) {
@@ -73,7 +73,7 @@ export function lastRunStart(text: string): number {
   return start;
 }
 
-/** Whether a letter, mark or digit stands at a place of a text. */
+/** Whether a letter, mark or digit is at a place of a text. */
 export const isLetterAt = (text: string, at: number): boolean =>
   letter.test(String.fromCodePoint(text.codePointAt(at) ?? 0));
 

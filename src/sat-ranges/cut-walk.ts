@@ -2,18 +2,18 @@ import type { PlaceInOutput } from '#kernel/contracts/past-chain.ts';
 import type { Step, StepBack, Stretch } from './step-back.ts';
 import { WaitingSteps } from './waiting-steps.ts';
 
-/** Two sats side by side, and which question they answer. */
+/** Two neighbouring sats, and the question that they answer. */
 interface Neighbours extends Stretch {
   readonly question: number;
 }
 
 /**
- * Tells whether ranges of outputs are cut at some places: whether the sats on both sides came from different outputs, or
- * from the subsidy and from fees. It follows each pair of sats back only until they part, or to the subsidy that mined
- * both: one way a place, however many ways lead to the output. Pure, as `Walk`.
+ * Decides whether ranges of outputs are cut at some places: whether the sats on both sides came from different outputs,
+ * or from the subsidy and from fees. It follows each pair of sats back only until they separate, or to the subsidy that
+ * mined both: one path a place, however many paths lead to the output. Pure, like `Walk`.
  */
 export class CutWalk {
-  /** By place. */
+  /** Answers by place. */
   readonly #cuts: boolean[];
   readonly #waiting = new WaitingSteps<Neighbours>();
 
@@ -25,12 +25,12 @@ export class CutWalk {
     }
   }
 
-  /** What it must know next, all of one height; none: the walk is done. */
+  /** The steps that it needs next, all of one height; empty: the walk is done. */
   next(): readonly Step[] {
     return this.#waiting.next();
   }
 
-  /** What a step led to. Throws `node_answer_invalid` where that does not fit what comes from it. */
+  /** Receives the result of a step. Throws `node_answer_invalid` if it does not match the later parts of the walk. */
   take(step: Step, back: StepBack): void {
     for (const neighbours of this.#waiting.take(step)) {
       const { question } = neighbours;
@@ -42,7 +42,7 @@ export class CutWalk {
     }
   }
 
-  /** Per place. Only of a walk that is done. */
+  /** The answer for each place. Only for a walk that is done. */
   cuts(): readonly boolean[] {
     return this.#cuts;
   }

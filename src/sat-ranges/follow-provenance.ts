@@ -11,23 +11,23 @@ import type { TraceSource } from './trace-source.ts';
 
 /** A read of a small table. Outputs become settled with a block, every ten minutes. */
 const lookEveryMs = 5_000;
-/** After a walk that led to nothing, because index and node had other blocks. */
+/** Pause after a walk without a result, because index and node had different blocks. */
 const againMs = 600_000;
 
 export interface FollowProvenanceOptions extends Pick<RetryPlace, 'hasCookieFile'> {
-  /** Of the database. */
+  /** Address of the database. */
   readonly url: string;
-  /** A new one for each round: what it keeps in memory is needed for minutes, once. */
+  /** Opens a source for each round: its memory is needed for minutes, once. */
   readonly openSource: () => TraceSource;
-  /** What satributes are defined by. */
+  /** Outputs that define satributes. */
   readonly outputs: readonly MadeOutput[];
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
 /**
- * Traces the outputs that satributes are defined by, one after another, once they are settled, until the signal is
- * aborted. One process per database does so. A walk that is interrupted begins again. Throws what is not retried.
+ * Traces the outputs that define satributes, one after another, once they are settled, until the signal is aborted. One
+ * process per database does so. An interrupted walk begins again. Throws failures that are not retried.
  */
 export async function followProvenance(options: FollowProvenanceOptions): Promise<void> {
   const { url, signal, log, hasCookieFile } = options;
@@ -47,7 +47,7 @@ async function follow(client: pg.Client, options: FollowProvenanceOptions): Prom
   }
 }
 
-/** Returns whether what was found of each could be noted. */
+/** Traces all outputs. Returns whether all results could be stored. */
 async function traceAll(
   client: pg.Client,
   due: readonly MadeOutput[],
@@ -57,7 +57,7 @@ async function traceAll(
   let areNoted = true;
   for (const output of due) {
     const name = { output: madeOutputName(output) };
-    log.info(name, 'an output that a satribute is defined by is traced back');
+    log.info(name, 'an output that defines a satribute is traced back');
     const found = await traceOne(source, output, signal);
     if (!(await putProvenance(client, output, found))) {
       areNoted = false;

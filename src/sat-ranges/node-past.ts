@@ -8,17 +8,17 @@ import { takeSteps } from './take-steps.ts';
 import type { TraceSource } from './trace-source.ts';
 import { isUnreadable } from './unreadable.ts';
 
-/** Steps at once, as many as a node's trace source asks (node-trace-source.ts). */
+/** Steps at once, as many as a node's trace source requests (node-trace-source.ts). */
 const stepsAtOnce = 3;
 
 export interface NodePastParts {
-  /** Of the indexed chain, also where the node has left it. */
+  /** Source for the indexed chain, even if the node has left it. */
   readonly source: Pick<TraceSource, 'transaction' | 'feePayers'>;
   /** Throws the codes of `BitcoinNode.block`. */
   readonly readBlock: (ref: BlockRef, signal?: AbortSignal) => Promise<BlockWithSpends>;
-  /** What fails for a moment is asked for again: a walk may take hours. */
+  /** Retries temporary failures: a walk may take hours. */
   readonly retry: Pick<Retry, 'run'>;
-  /** Told during a walk how many steps were taken. */
+  /** Called during a walk with the number of steps taken. */
   readonly onStep?: (taken: number) => void;
 }
 

@@ -28,20 +28,23 @@ import { isUnreadable } from './unreadable.ts';
  * connections (src/node/core-rpc.ts) to the indexer, however slow the node is.
  */
 const callsMax = 3;
-/** All 32 requests that are being answered, with four look-ups each (trace-outputs.ts), and the calls of two walks. */
+/**
+ * Maximum waiting calls: all 32 requests that are being answered, with four look-ups each (trace-outputs.ts), and the
+ * calls of two walks.
+ */
 const callsWaitingMax = 32 * 4 + 2 * 2;
-/** As long as a request waits for its own place. */
+/** Longest wait of a call: as long as a request waits for its own place. */
 const callWaitMs = 30_000;
 /** Inputs and outputs in memory, 150 bytes each. Outputs of one wallet share much of their past. */
 const cachedPartsMax = 200_000;
 /** Hashes of blocks by height, in memory. */
 const cachedHashesMax = 100_000;
 /**
- * Hashes that are asked for in one request, from a height downwards: coins that move often come from the blocks just
- * below. A hash takes the node some 5 microseconds, a request of its own a hundred times as long.
+ * Hashes requested at once, from a height downwards: coins that move often come from the blocks just below. A hash
+ * takes the node some 5 microseconds, a request of its own a hundred times as long.
  */
 const hashesAtOnce = 64;
-/** Bitcoin Core's codes for what it does not have: not found, pruned, or out of range (rpc/protocol.h). */
+/** Bitcoin Core's codes for missing data: not found, pruned, or out of range (rpc/protocol.h). */
 const absentCodes: ReadonlySet<unknown> = new Set([-1, -5, -8]);
 
 const firstSubsidy: number = subsidyAt(genesisHeight);
@@ -73,19 +76,19 @@ interface NodeTransaction {
 export type ChainHashes = (from: Height, count: number) => Promise<readonly BlockHashHex[]>;
 
 export interface NodeTraceOptions {
-  /** An index of all sats, where there is one. */
+  /** An index of all sats, if there is one. */
   readonly indexed?: IndexedRanges | undefined;
-  /** The chain whose transactions are meant, also where the node has left it; absent: the node's best chain. */
+  /** The chain whose transactions are meant, even if the node has left it; absent: the node's best chain. */
   readonly chain?: ChainHashes | undefined;
 }
 
 /**
- * Transactions from a node, which needs no txindex: the block of each is known by its height. The node reads the block
- * and what it spends for every one of them; fees are read from the raw block.
+ * Transactions from a node without txindex: the block of each is known by its height. The node reads the block and its
+ * spent outputs for every one of them; fees are read from the raw block.
  */
 export class NodeTraceSource implements TraceSource {
   readonly #node: TraceRpc;
-  /** Walks serve several clients, so they count as one that nobody else is. */
+  /** Gate of the node's calls. Walks serve several clients, so they count as a client of their own. */
   readonly #calls = new FairGate({
     running: callsMax,
     waiting: callsWaitingMax,
@@ -96,7 +99,7 @@ export class NodeTraceSource implements TraceSource {
   readonly #chain: ChainHashes | undefined;
   readonly indexed: IndexedRanges | undefined;
   readonly #hashes = new LRUCache<Height, BlockHashHex>({ max: cachedHashesMax });
-  /** By the hash of the block and the id. */
+  /** Transactions by the hash of the block and the id. */
   readonly #transactions = new LRUCache<string, TracedTransaction>({
     maxSize: cachedPartsMax,
     sizeCalculation: ({ inputs, outputs }) => outputs.length + (inputs?.length ?? 0) + 1,
@@ -124,7 +127,7 @@ export class NodeTraceSource implements TraceSource {
     return blockHash === null ? null : { txid, vout, value: satsOfBitcoins(found.value), height, blockHash };
   }
 
-  /** The output of block 0, which a node does not count as unspent, though nobody can have spent it. */
+  /** The output of block 0, which a node does not count as unspent, although it cannot be spent. */
   async #firstOutput(txid: TxidHex, vout: number, asker?: Asker): Promise<TracedOutput | null> {
     const blockHash = await this.#hashAt(genesisHeight, false, asker);
     if (blockHash === null || vout !== 0) return null;
@@ -146,7 +149,7 @@ export class NodeTraceSource implements TraceSource {
   }
 
   async madeOutput({ txid, vout, height }: MadeOutput): Promise<TracedOutput | Missing> {
-    // before the transaction, which is then of this block or of none
+    // before the transaction, which is then in this block or in none
     const blockHash = await this.#hashAt(height, true);
     const transaction = blockHash === null ? null : await this.#transactionIn(txid, height, false);
     if (blockHash === null || transaction === null) return noTransaction(txid, height);
@@ -218,7 +221,7 @@ export class NodeTraceSource implements TraceSource {
     return hash;
   }
 
-  /** The hash of a height, and those below it that come in the same answer. */
+  /** The hash of a height. Keeps those below it from the same answer. */
   async #hashesDownFrom(height: Height, asker?: Asker): Promise<BlockHashHex | null> {
     const count = Math.min(hashesAtOnce, height + 1);
     const calls = Array.from({ length: count }, (_, below) => ({
@@ -234,12 +237,12 @@ export class NodeTraceSource implements TraceSource {
     return hashes[0] ?? null;
   }
 
-  /** Null where the node does not have it. */
+  /** Calls the node. Null: the node lacks it. */
   #ask<Result>(method: string, parameters: readonly unknown[], asker?: Asker): Promise<Result | null> {
     return this.#found(asker, (options) => this.#node.call<Result>(method, parameters, options));
   }
 
-  /** Null where the node does not have it. */
+  /** Runs a call. Null: the node lacks it. */
   async #found<Result>(
     asker: Asker | undefined,
     call: (options: CallOptions) => Promise<Result> | undefined,
@@ -259,7 +262,7 @@ const noTransaction = (txid: TxidHex, height: Height): Missing => ({
   missing: `the node has no transaction ${txid} in its block at height ${height}`,
 });
 
-/** Undefined where the node does not say what they spend. */
+/** Inputs; undefined: the node does not give their spent outputs. */
 function inputsOf(inputs: readonly NodeInput[]): readonly PastOutput[] | undefined {
   const traced: PastOutput[] = [];
   for (const { txid, vout, prevout } of inputs) {
@@ -269,7 +272,7 @@ function inputsOf(inputs: readonly NodeInput[]): readonly PastOutput[] | undefin
   return traced;
 }
 
-/** Throws `spent_outputs_mismatch` where the spent outputs do not fit the block. */
+/** Throws `spent_outputs_mismatch` if the spent outputs do not match the block. */
 function feePayersOf(block: Uint8Array, spentOutputs: Uint8Array): FeePayer[] {
   const transactions = RawTransactions.ofBlock(block);
   return spentValues(transactions, spentOutputs).flatMap((values, place): FeePayer[] => {

@@ -4,7 +4,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { spentMismatch, spentValues } from './spent-values.ts';
 
-/** A block with what it spends (contracts/block-source.ts, SourceBlock). */
+/** A block with its spent outputs (contracts/block-source.ts, SourceBlock). */
 export interface BlockWithSpends {
   readonly bytes: Uint8Array;
   readonly spentOutputs: Uint8Array;
@@ -12,8 +12,8 @@ export interface BlockWithSpends {
 }
 
 /**
- * The transactions of a block and what they spend. Throws `spent_outputs_mismatch` where that does not fit the block, and
- * `block_truncated`, `block_oversized` and `block_corrupt`.
+ * The transactions of a block with their spent outputs. Throws `spent_outputs_mismatch` if these do not match the
+ * block, and `block_truncated`, `block_oversized` and `block_corrupt`.
  */
 export function pastTransactions({ bytes, spentOutputs, spentHeights }: BlockWithSpends): PastTransaction[] {
   const transactions = RawTransactions.ofBlock(bytes);

@@ -8,13 +8,13 @@ import { takeSteps } from './take-steps.ts';
 import type { TracedOutpoint, TracedOutput, TraceSource } from './trace-source.ts';
 import { Walk } from './walk.ts';
 
-/** How far a walk goes. */
+/** Bounds of a walk. */
 export interface TraceBounds {
   /** Transactions and lists of fees, over all requests for one output. A step makes the node read a block. */
   readonly steps: number;
   /** Milliseconds of one request. */
   readonly timeMs: number;
-  /** Parts that sats of an output came from: 6 MB of memory. */
+  /** Parts that the sats of an output came from: 6 MB of memory. */
   readonly ranges: number;
 }
 
@@ -26,12 +26,12 @@ export type TracedSats = { readonly output: TracedOutput; readonly steps: number
   | {
       readonly state: 'unknown';
       readonly reason: string;
-      /** The output is in another block now, or in none: asked again, the answer may be another one. */
+      /** The output is in another block now, or in none: a later answer may differ. */
       readonly isReorganised: boolean;
     }
 );
 
-/** Their calls wait for each other, with those that look up outputs (node-trace-source.ts). */
+/** Maximum walks at once: their calls wait for each other, and for look-ups of outputs (node-trace-source.ts). */
 const walksMax = 2;
 const callsMax = 2;
 const waitingMax = 64;
@@ -40,7 +40,7 @@ const knownRangesMax = 200_000;
 /** Walks that ran out of time, to be continued: at most 6 MB each. */
 const pausedMax = 8;
 
-/** A walk in progress, and how many wait for it: it ends where nobody does. */
+/** A walk in progress, and its number of waiting callers: it ends without any. */
 interface RunningWalk {
   readonly result: Promise<TracedSats>;
   readonly stop: AbortController;
@@ -50,10 +50,9 @@ interface RunningWalk {
 type KnownSats = Extract<TracedSats, { state: 'known' }>;
 
 /**
- * Ranges of sats of unspent outputs on demand: of an index of sats where it has them, else traced back through the node.
- * One walk serves all who
- * ask for its output; one that ran out of time goes on when it is asked for again. What a walk found holds as long as
- * the output is in the same block, so results are kept by both.
+ * Ranges of sats of unspent outputs on demand: from an index of sats if it has them, else traced back through the node.
+ * One walk serves all callers for its output. One that ran out of time is continued on the next request. Results are
+ * valid as long as the output is in the same block, so they are kept by both.
  */
 export class SatTracer {
   readonly #source: TraceSource;
@@ -102,11 +101,11 @@ export class SatTracer {
     if (known !== undefined) return known;
     const ranges = await this.#source.indexed?.(output, asker?.signal ?? null);
     if (ranges != null) return { output, state: 'known', steps: 0, ranges };
-    // in the asker's own place, also where another client's walk for the same output still waits for one
+    // in the asker's own place, even if another client's walk for the same output still waits for one
     return this.#gate.run(asker, () => this.#join(key, output, asker, until));
   }
 
-  /** Waits for the walk of an output, which all who ask for it share. */
+  /** Waits for the walk of an output, which all its callers share. */
   async #join(
     key: string,
     output: TracedOutput,
@@ -156,16 +155,16 @@ export class SatTracer {
         this.#paused.set(key, walk);
         signal.throwIfAborted();
         return unknown(
-          `the time is over after ${walk.steps} transactions: asked again, it goes on from there`,
+          `the time is over after ${walk.steps} transactions: asked again, it continues from there`,
         );
       }
-      // not more than what is left of the bound, and a few at once, so that the time is looked at often
+      // no more than the rest of the bound, and a few at once, so that the time is checked often
       const missing = await takeSteps(
         this.#source,
         walk,
         steps.slice(0, Math.min(callsMax, stepsMax - walk.steps)),
       );
-      // a reorganisation moves what it leads to, too
+      // a reorganisation also moves the results
       if (missing !== null)
         return (await isOnChain()) ? unknown(missing.missing) : unknown(reorganised, true);
     }

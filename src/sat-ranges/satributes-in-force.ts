@@ -4,7 +4,7 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 
-/** The definitions that are in force in a process: a book, and another one once the database knows other outputs. */
+/** The definitions in force in a process: a book, and another one once the database knows other outputs. */
 export class SatributesInForce {
   readonly #pool: pg.Pool;
   readonly #own: readonly Satribute[];
@@ -27,10 +27,10 @@ export class SatributesInForce {
     return this.#book.outputs.length > 0;
   }
 
-  /** Reads what was found since the last time. */
+  /** Reads the results since the last time. */
   async refresh(): Promise<void> {
     const { network, outputs } = this.#book;
-    // before the rows: what comes between the two is read again
+    // before the rows: changes between the two are read again
     const stamp = await provenanceStamp(this.#pool);
     if (stamp === this.#stamp) return;
     const found = await readProvenance(this.#pool, outputs);

@@ -6,14 +6,14 @@ import { subsidyAt } from '#kernel/primitives/network.ts';
 import { firstSatAt } from '#kernel/sats/epoch.ts';
 import type { FeePayer, TracedTransaction } from './trace-source.ts';
 
-/** What a walk back must know next. */
+/** A fact that a backward walk needs next. */
 export type Step =
   | { readonly kind: 'transaction'; readonly txid: TxidHex; readonly height: Height }
   | { readonly kind: 'fees'; readonly height: Height };
 
-/** Sats that lie one after another. */
+/** Consecutive sats. */
 export interface Stretch {
-  /** The output of the transaction that is looked for; null: all of its inputs, one after another. */
+  /** The output of the transaction to follow; null: all of its inputs, one after another. */
   readonly vout: number | null;
   readonly from: number;
   readonly to: number;
@@ -26,11 +26,11 @@ export interface Part extends Stretch {
   readonly source: Step | null;
 }
 
-/** The way back through one transaction. */
+/** One transaction, followed backwards. */
 export interface StepBack {
   /**
    * The parts of sats of its outputs, in their order, cut where they came from different inputs. Throws
-   * `node_answer_invalid` where the transaction has no such sats.
+   * `node_answer_invalid` if the transaction has no such sats.
    */
   partsOf(stretch: Stretch): readonly Part[];
 }
@@ -50,7 +50,7 @@ export function stepBack(txid: TxidHex, height: Height, { outputs, inputs }: Tra
   };
 }
 
-/** The way back from the fees of a block to the transactions that paid them. */
+/** The step back from the fees of a block to the transactions that paid them. */
 export function feesBack(height: Height, payers: readonly FeePayer[]): StepBack {
   const starts = sumsBefore(payers.map(({ fee }) => fee));
   return {
@@ -67,7 +67,7 @@ export function feesBack(height: Height, payers: readonly FeePayer[]): StepBack 
   };
 }
 
-/** Inputs, where the sats of each begin, and how many sats they have together. */
+/** Inputs, the start of the sats of each, and their total number of sats. */
 interface Sources {
   readonly list: readonly PastOutput[];
   readonly starts: readonly number[];
@@ -79,7 +79,7 @@ function sourcesOf(list: readonly PastOutput[]): Sources {
   return { list, starts, total: starts.at(-1) ?? 0 };
 }
 
-/** A stretch among all sats of its transaction; null where its output has fewer sats, or does not exist. */
+/** A stretch among all sats of its transaction; null: its output has fewer sats, or does not exist. */
 function stretchOf(
   { vout, from, to }: Stretch,
   outputs: readonly number[],
@@ -101,7 +101,7 @@ function inputParts({ list, starts }: Sources, first: number, last: number): Par
   });
 }
 
-/** The subsidy comes first, as ord counts it, then the fees. */
+/** Parts of a coinbase: the subsidy comes first, as ord counts it, then the fees. */
 function coinbaseParts(height: Height, from: number, to: number): Part[] {
   const subsidy: number = subsidyAt(height);
   const parts: Part[] = [];
@@ -124,7 +124,7 @@ function sumsBefore(values: readonly number[]): number[] {
   return sums;
 }
 
-/** Cuts a stretch where others begin, and counts from the beginning of each. Those without length are left out. */
+/** Cuts a stretch where others begin, and counts from the beginning of each. Parts without sats are left out. */
 function cut(
   starts: readonly number[],
   from: number,

@@ -1,14 +1,14 @@
 import { feesBack, type Step, type StepBack, stepBack } from './step-back.ts';
 import type { Missing, TraceSource } from './trace-source.ts';
 
-/** A walk back, which is told what its steps lead to. */
+/** A backward walk; receives the result of each step. */
 export interface StepTaker {
   take(step: Step, back: StepBack): void;
 }
 
 /**
- * Asks for some steps at once and tells the walk. Returns why one of them cannot be taken; then it was told those
- * before. Throws the codes of NodeRpc, and `node_answer_invalid` for what does not fit.
+ * Requests some steps at once and passes the results to the walk. Returns why one of them cannot be taken; the walk
+ * then has the earlier ones. Throws the codes of NodeRpc, and `node_answer_invalid` for results that do not match.
  */
 export async function takeSteps(
   source: Pick<TraceSource, 'transaction' | 'feePayers'>,

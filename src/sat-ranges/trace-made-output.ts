@@ -4,20 +4,19 @@ import { takeSteps } from './take-steps.ts';
 import type { TraceSource } from './trace-source.ts';
 import { Walk } from './walk.ts';
 
-/** How far a walk goes that nobody waits for. */
+/** Bounds of a walk without a waiting client. */
 export interface MadeOutputBounds {
   /** Transactions and lists of fees: a few hours of a node that reads a block for each. */
   readonly steps: number;
-  /** Parts that its sats came from: 24 MB of memory while they are looked for, and 2 MB in a row. */
+  /** Parts that its sats came from: 24 MB of memory during the walk, and 2 MB in a row. */
   readonly ranges: number;
 }
 
 export const madeOutputBounds: MadeOutputBounds = { steps: 1_000_000, ranges: 200_000 };
 
 /**
- * Follows the sats of an output back to the subsidies that mined them, whether it is spent or not. It asks the node for
- * one thing after another, so that others who ask it meanwhile do not wait for it. Throws the codes of NodeRpc, and the
- * signal's reason.
+ * Follows the sats of an output back to the subsidies that mined them, even if it is spent. It sends one request after
+ * another, so that other users of the node do not wait. Throws the codes of NodeRpc, and the signal's reason.
  */
 export async function traceMadeOutput(
   source: TraceSource,
@@ -37,7 +36,7 @@ export async function traceMadeOutput(
     const lacking = await takeSteps(source, walk, steps.slice(0, 1));
     if (lacking !== null) return missing(lacking.missing);
   }
-  // all that it leads to is below this block
+  // all results are below this block
   if (!(await source.isOnChain(output.height, output.blockHash)))
     return missing('the chain was reorganised meanwhile');
   return { kind: 'found', blockHash: output.blockHash, ranges: walk.ranges() };

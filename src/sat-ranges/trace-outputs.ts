@@ -6,12 +6,12 @@ import type { TracedOutpoint } from './trace-source.ts';
 /** Outputs that are looked up at the node at once; their walks wait for each other. */
 const lookUpsMax = 4;
 
-/** What is known of one of many outputs; null: the chain has no such unspent output. */
+/** The result of one of many outputs; null: the chain has no such unspent output. */
 export type TracedOne = TracedSats | { readonly state: 'unknown'; readonly reason: string } | null;
 
 /**
- * The sats of several outputs, in their order, within the time of one walk; what is not reached is unknown. Throws
- * like `SatTracer.trace`.
+ * The sats of several outputs, in their order, within the time of one walk; unreached ones are unknown. Throws like
+ * `SatTracer.trace`.
  */
 export async function traceOutputs(
   tracer: SatTracer,

@@ -19,38 +19,38 @@ export interface TracedOutput extends TracedOutpoint {
   readonly blockHash: BlockHashHex;
 }
 
-/** The part of a transaction that says which way its sats went. */
+/** The parts of a transaction that decide the flow of its sats. */
 export type TracedTransaction = Pick<PastTransaction, 'inputs' | 'outputs'>;
 
-/** A transaction that pays a fee: its inputs' sats behind those of its outputs. */
+/** A transaction that pays a fee: its inputs' sats after those of its outputs. */
 export interface FeePayer {
   readonly txid: TxidHex;
   readonly outputsTotal: number;
   readonly fee: number;
 }
 
-/** Why something cannot be had, in words for people. */
+/** Why something is not available, in words for people. */
 export interface Missing {
   readonly missing: string;
 }
 
-/** The ranges of an unspent output in an index of all sats; null: it does not have them. */
+/** The ranges of an unspent output in an index of all sats; null: it lacks them. */
 export type IndexedRanges = (
   output: TracedOutput,
   signal: AbortSignal | null,
 ) => Promise<readonly SatRange[] | null>;
 
-/** Where transactions come from. Everything throws the codes of NodeRpc where the node does not answer. */
+/** A source of transactions. Every call throws the codes of NodeRpc if the node does not answer. */
 export interface TraceSource {
   /**
-   * Null: the chain has no such unspent output. Throws the signal's reason once the asker is gone.
+   * An unspent output. Null: the chain has no such unspent output. Throws the signal's reason once the asker has left.
    *
-   * @param asker absent: nobody in particular
+   * @param asker absent: work without a client
    */
   output(outpoint: TracedOutpoint, asker?: Asker): Promise<TracedOutput | null>;
-  /** An output by its transaction and block, whether it is spent or not. */
+  /** An output by its transaction and block, even if it is spent. */
   madeOutput(output: MadeOutput): Promise<TracedOutput | Missing>;
-  /** Absent: there is no index, and all sats are walked back. */
+  /** Absent: there is no index, and all sats are traced back. */
   readonly indexed?: IndexedRanges | undefined;
   transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing>;
   /** The transactions of a block that pay fees, in its order. */

@@ -2,19 +2,22 @@ import type { TxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { Step } from './step-back.ts';
 
-/** What waits for the steps of one block. */
+/** Waiting parts of the steps of one block. */
 interface Waiters<Waiting> {
   readonly transactions: Map<TxidHex, Waiting[]>;
   fees: Waiting[];
 }
 
 /**
- * What waits for steps back. The latest blocks come first, so that a transaction is asked for once, however many ways
- * lead to it.
+ * Parts that wait for steps back. The latest blocks come first, so that a transaction is requested once, however many
+ * paths lead to it.
  */
 export class WaitingSteps<Waiting> {
   readonly #byHeight = new Map<number, Waiters<Waiting>>();
-  /** No higher block has anything. It only goes down, as every step leads back: all looks for it take one pass. */
+  /**
+   * Height of the highest block with waiting parts. It only falls, because every step leads back: all searches for it
+   * take one pass.
+   */
   #highest = 0;
 
   add(step: Step, waiting: Waiting): void {
@@ -37,7 +40,7 @@ export class WaitingSteps<Waiting> {
     return made;
   }
 
-  /** What must be known next, all of one block; none: nothing waits. */
+  /** The steps that are needed next, all of one block; empty: no part waits. */
   next(): readonly Step[] {
     if (this.#byHeight.size === 0) return [];
     while (!this.#byHeight.has(this.#highest)) this.#highest--;
@@ -48,7 +51,7 @@ export class WaitingSteps<Waiting> {
     return [...transactions.keys()].map((txid): Step => ({ kind: 'transaction', txid, height }));
   }
 
-  /** What waits for a step, which waits no longer. */
+  /** Takes the parts that wait for a step out of the list. */
   take(step: Step): readonly Waiting[] {
     const ofBlock = this.#ofBlock(step.height);
     const { transactions, fees } = ofBlock;

@@ -3,11 +3,11 @@ import type { Part, Step, StepBack } from './step-back.ts';
 import type { TracedOutput } from './trace-source.ts';
 import { WaitingSteps } from './waiting-steps.ts';
 
-/** Sats that lie one after another: in an output, among a transaction's sats, or found. In a list, in order. */
+/** Consecutive sats: in an output, among a transaction's sats, or found. In a list, in order. */
 interface Segment {
   /** The number of its first sat; null: not found yet. */
   sat: number | null;
-  /** The output of the transaction that is looked for; null: all of its inputs, one after another. */
+  /** The output of the transaction to follow; null: all of its inputs, one after another. */
   vout: number | null;
   from: number;
   to: number;
@@ -15,14 +15,14 @@ interface Segment {
 }
 
 /**
- * Follows the sats of an output back to the subsidies that mined them, first in, first out. Pure: it says what it must
- * know (`next`) and is told (`take`). Ranges are cut where ord cuts them: wherever two sats were in different outputs
- * before.
+ * Follows the sats of an output back to the subsidies that mined them, first in, first out. Pure: it names the needed
+ * facts (`next`) and receives them (`take`). Ranges are cut where ord cuts them: at every place where two sats were in
+ * different outputs before.
  */
 export class Walk {
-  /** Transactions and lists of fees that it was told. */
+  /** Number of received transactions and lists of fees. */
   steps = 0;
-  /** Parts of the output so far: as many as it will have ranges, or fewer. */
+  /** Number of parts of the output so far: at most its number of ranges. */
   segments = 1;
   readonly #first: Segment;
   readonly #waiting = new WaitingSteps<Segment>();
@@ -33,18 +33,18 @@ export class Walk {
     if (value > 0) this.#waiting.add({ kind: 'transaction', txid, height }, this.#first);
   }
 
-  /** What it must know next, all of one height; none: the walk is done. */
+  /** The steps that it needs next, all of one height; empty: the walk is done. */
   next(): readonly Step[] {
     return this.#waiting.next();
   }
 
-  /** What a step led to. Throws `node_answer_invalid` where that does not fit what comes from it. */
+  /** Receives the result of a step. Throws `node_answer_invalid` if it does not match the later parts of the walk. */
   take(step: Step, back: StepBack): void {
     this.steps++;
     for (const segment of this.#waiting.take(step)) this.#replace(segment, back.partsOf(segment));
   }
 
-  /** The ranges of the output, in its order. Only of a walk that is done. */
+  /** The ranges of the output, in its order. Only for a walk that is done. */
   ranges(): SatRange[] {
     const ranges: SatRange[] = [];
     for (let segment: Segment | null = this.#first; segment !== null; segment = segment.next)
@@ -53,7 +53,7 @@ export class Walk {
     return ranges;
   }
 
-  /** Puts parts in the place of a segment. */
+  /** Replaces a segment with parts. */
   #replace(segment: Segment, parts: readonly Part[]): void {
     const { next } = segment;
     let last = segment;

@@ -21,7 +21,7 @@ import {
 const answerBytesMax = outputsMax * 400;
 /** Public servers take seconds for an address with thousands of outputs. */
 const timeoutMs = 20_000;
-/** A height, or words about what is wrong. */
+/** Bytes of a height, or of an error message. */
 const heightBytesMax = 1_000;
 
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -44,7 +44,7 @@ const answer = Compile(
   ),
 );
 
-/** A server with the interface of Esplora, such as mempool's. It is asked for one address after the other. */
+/** A server with the interface of Esplora, such as mempool's. Addresses are requested one after another. */
 export class EsploraSource implements UtxoSource {
   readonly name = 'esplora';
   readonly #http: OutgoingHttp;
@@ -58,7 +58,7 @@ export class EsploraSource implements UtxoSource {
 
   /** Throws `utxo_source_unreachable` and `utxo_source_invalid`. */
   async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
-    // first: what a block adds meanwhile is above it
+    // first: blocks that are added meanwhile are above it
     const tipHeight = parseHeight((await this.#get('/blocks/tip/height', heightBytesMax, signal)).trim());
     if (tipHeight === null) throw invalid('gives no height');
     const outputs: ListedOutput[] = [];
@@ -75,7 +75,7 @@ export class EsploraSource implements UtxoSource {
     if (!answer.Check(given)) throw invalid('gives outputs of another form');
     return given.flatMap(({ txid, vout, value, status }): ListedOutput[] => {
       const id = parseTxid(txid);
-      // unconfirmed ones are no outputs of the chain
+      // unconfirmed ones are not outputs of the chain
       if (id === null || !status.confirmed) return [];
       return [
         {

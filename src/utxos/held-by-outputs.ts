@@ -11,7 +11,7 @@ import type { SpecialSats } from '#kernel/satributes/special-ranges.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { ListedOutput } from './utxo.ts';
 
-/** What an output holds besides its value. Null: it cannot be proven here, and nothing is said of what it is not. */
+/** Contents of an output besides its value. Null: they cannot be proven here. */
 export interface Holdings {
   readonly inscriptions: readonly InscriptionId[] | null;
   readonly runes: readonly RuneBalance[] | null;

@@ -10,12 +10,12 @@ import {
 /** An output that may be spent. */
 export interface Coin {
   readonly value: number;
-  /** Sats in it that are wanted, by their places, ascending and without overlaps. */
+  /** Wanted sats in it, by their places, ascending and without overlaps. */
   readonly wanted: readonly { readonly offset: number; readonly size: number }[];
 }
 
 export interface ExtractionTerms {
-  /** Of the outputs that are spent: all belong to one address. */
+  /** Script of the spent outputs: all belong to one address. */
   readonly fromScript: Uint8Array;
   readonly specialScript: Uint8Array;
   readonly commonScript: Uint8Array;
@@ -34,7 +34,7 @@ export interface Extraction<Spent extends Coin> {
   readonly fee: number;
 }
 
-/** Why there is no transaction. `missing`: sats that are not there. */
+/** Why there is no transaction. `missing`: some sats do not exist. */
 export type Refusal =
   | { readonly kind: 'size-unknown' }
   | { readonly kind: 'too-large' }
@@ -49,9 +49,9 @@ interface Segment {
 
 /**
  * A transaction that sends every wanted sat to the special address, with as few others as dust allows, and all other
- * sats but the fee to the common one. Sats keep their order, first in, first out: the inputs with wanted sats come
- * first, the one with the most sats behind its last wanted one last, because the end of the sats pays the fee. Where
- * these sats cannot pay it, common inputs follow, the largest first. Pure. Costs O(wanted sats' ranges).
+ * sats except the fee to the common one. Sats keep their order, first in, first out. Inputs with wanted sats come
+ * first. The one with the most sats after its last wanted one is the last of them, because the end of the sats pays the
+ * fee. If these sats cannot pay it, common inputs follow, the largest first. Pure. Costs O(wanted sats' ranges).
  */
 export function planExtraction<Spent extends Coin>(
   coins: readonly Spent[],
@@ -97,13 +97,15 @@ export function planExtraction<Spent extends Coin>(
 
 const valueOf = (coins: readonly Coin[]): number => coins.reduce((sum, { value }) => sum + value, 0);
 
-/** Sats behind the last wanted one. */
+/** Number of sats after the last wanted one. */
 function sparedBehind({ value, wanted }: Coin): number {
   const last = wanted.at(-1);
   return last === undefined ? value : value - last.offset - last.size;
 }
 
-/** What becomes an output, up to the last wanted sat. The last segment may end behind the inputs: dust has a size. */
+/**
+ * Cuts the sats into outputs, up to the last wanted sat. The last segment may end after the inputs: dust has a size.
+ */
 function cut(
   inputs: readonly Coin[],
   dust: { readonly special: number; readonly common: number },

@@ -20,15 +20,18 @@ import {
 
 /** On mainnet a scan reads 10 GB: two minutes from a disk that is quick. */
 const scanMaxMs = 900_000;
-/** How long an answer waits for a scan. It goes on: whoever asks again finds its result. */
+/** Longest wait of an answer for a scan. The scan continues: a later request finds its result. */
 const waitMaxMs = 20_000;
 /** Results in memory, at most 10,000 outputs of 200 bytes each. */
 const keptMax = 8;
-/** A result that is older than the last block still tells what was unspent when its scan began. */
+/**
+ * How long a result is used. One that is older than the last block still shows the outputs that were unspent when its
+ * scan began.
+ */
 const freshMs = 120_000;
 /** Calls for blocks at once: bitcoind works on four, and others need it too. */
 const callsMax = 2;
-/** Bitcoin Core's code where another scan runs: RPC_INVALID_PARAMETER. */
+/** Bitcoin Core's code while another scan runs: RPC_INVALID_PARAMETER. */
 const scanRunsCode = -8;
 
 interface ScanAnswer {
@@ -56,8 +59,8 @@ interface Kept {
 }
 
 /**
- * The node's set of all unspent outputs, read from its beginning to its end: no index is needed. A node scans once at
- * a time, and so does this: who asks for other scripts meanwhile is refused, who asks for the same ones shares it.
+ * The node's set of all unspent outputs, read from its beginning to its end without an index. A node makes one scan at
+ * a time, and so does this: requests for other scripts are refused meanwhile, and requests for the same ones share it.
  */
 export class ScanSource implements UtxoSource {
   readonly name = 'node';
@@ -99,7 +102,7 @@ export class ScanSource implements UtxoSource {
     const listing = this.#scan(key, scripts).finally(() => {
       this.#running = null;
     });
-    // whoever waited may be gone
+    // its callers may have left
     listing.catch(() => undefined);
     return { key, listing };
   }
@@ -116,7 +119,7 @@ export class ScanSource implements UtxoSource {
       const id = parseTxid(txid);
       const block = blocks.get(asHeight(height));
       if (id === null || block === undefined)
-        throw new AppError('node_answer_invalid', 'The node gives outputs that are none.');
+        throw new AppError('node_answer_invalid', 'The node gives invalid outputs.');
       const script = Buffer.from(scriptPubKey, 'hex');
       return { txid: id, vout, value: satsOfBitcoins(amount), script, height: asHeight(height), ...block };
     });
@@ -132,9 +135,9 @@ export class ScanSource implements UtxoSource {
       if (found.success) return found;
     } catch (error) {
       const isBusy = error instanceof AppError && error.details['rpcCode'] === scanRunsCode;
-      throw isBusy ? busy('the node is scanning for somebody else') : error;
+      throw isBusy ? busy('the node is scanning for another client') : error;
     }
-    throw busy('somebody ended the scan of the node');
+    throw busy('the scan of the node was ended');
   }
 
   async #blocks(heights: readonly Height[]): Promise<ReadonlyMap<Height, BlockOfOutput>> {
@@ -146,11 +149,11 @@ export class ScanSource implements UtxoSource {
     return new Map(blocks);
   }
 
-  /** Waits for a scan as long as an answer may; an asker that is gone does not wait. */
+  /** Waits for a scan as long as an answer may; disconnected clients stop waiting. */
   #within(listing: Promise<Listing>, signal: AbortSignal): Promise<Listing> {
     const { promise, resolve, reject } = Promise.withResolvers<Listing>();
     const onAbort = (): void => reject(signal.reason as Error);
-    const timer = setTimeout(() => reject(busy('it takes minutes, and goes on')), this.#waitMs);
+    const timer = setTimeout(() => reject(busy('it takes minutes, and continues')), this.#waitMs);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     listing.then(resolve, reject);

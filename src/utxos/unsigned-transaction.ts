@@ -16,7 +16,7 @@ export interface UnsignedOutput {
   readonly script: Uint8Array;
 }
 
-/** The bytes of a transaction that nobody has signed: empty scripts, no witness, no lock time. */
+/** The bytes of an unsigned transaction: empty scripts, no witness, no lock time. */
 export function unsignedTransaction(
   inputs: readonly UnsignedInput[],
   outputs: readonly UnsignedOutput[],

@@ -50,7 +50,7 @@ export interface UtxoParts {
   readonly pool: pg.Pool;
   readonly network: NetworkName;
   readonly index: IndexSource;
-  /** The others that there are, the first of them first. */
+  /** The other sources, the preferred one first. */
   readonly others: readonly UtxoSource[];
   /** Which source to use. `auto`: the index if there is one, else the first other one. */
   readonly choice: 'auto' | UtxoSource['name'];
@@ -61,8 +61,8 @@ export interface UtxoParts {
 type ListingOf = Listing & { readonly source: UtxoSource['name'] };
 
 /**
- * Unspent outputs of scripts, from whichever source there is, and what they hold (docs/utxos.md). What orders, token
- * payments and the inventory spend comes from here.
+ * Unspent outputs of scripts, from any available source, and their contents (docs/utxos.md). Outputs that orders, token
+ * payments and the inventory spend come from here.
  */
 export class UtxoReader {
   readonly #parts: UtxoParts;
@@ -81,22 +81,22 @@ export class UtxoReader {
   }
 
   /**
-   * The same outputs as their source lists them, before the node is asked about each: for callers that look at a few of
-   * them alone. Throws `utxo_source_missing`, and the codes of the source.
+   * The same outputs as their source lists them, before the node is asked about each: for callers that need only a few
+   * of them. Throws `utxo_source_missing`, and the codes of the source.
    */
   async listed(owners: readonly Owner[], asker: Asker): Promise<ListingOf> {
     const source = await this.#source(asker);
     return { source: source.name, ...(await source.list(owners, asker)) };
   }
 
-  /** The largest of them of one script, `limit` at most where the source can tell which they are. Throws like `listed`. */
+  /** The largest outputs of one script, at most `limit` if the source can find them. Throws like `listed`. */
   async largest(owner: Owner, limit: number, asker: Asker): Promise<PartListing> {
     const source = await this.#source(asker);
     const found = await source.largest?.(owner, limit, asker);
     return found ?? { ...(await source.list([owner], asker)), isAll: true };
   }
 
-  /** Listed outputs, and what the node says of each. Throws the codes of NodeRpc. */
+  /** Listed outputs with the node's state of each. Throws the codes of NodeRpc. */
   async inMempool(outputs: readonly ListedOutput[], tipHeight: number): Promise<Utxo[]> {
     const spenders = await this.#spenders(outputs);
     const immature = await this.#immature(outputs, tipHeight);
@@ -111,8 +111,8 @@ export class UtxoReader {
   }
 
   /**
-   * Outputs of the chain, as the node has them, whoever owns them; null for one that is spent, unconfirmed or none.
-   * Throws `no_node`, and the codes of NodeRpc.
+   * Outputs of the chain from the node, of any owner; null: spent, unconfirmed or unknown. Throws `no_node`,
+   * and the codes of NodeRpc.
    */
   async outputs(outpoints: readonly Outpoint[]): Promise<(Utxo | null)[]> {
     const { node } = this.#parts;
@@ -144,8 +144,8 @@ export class UtxoReader {
   }
 
   /**
-   * The inscriptions of an output with their places in it, and its runes by their ids; null where runes are not known. Only
-   * where `holdings` prove them is the list of inscriptions whole.
+   * The inscriptions of an output with their places in it, and its runes by their ids; null: runes are unknown. The
+   * list of inscriptions is complete only if `holdings` prove them.
    */
   async contents(output: ListedOutput, { signal }: Asker): Promise<Holdings & PlacedHoldings> {
     return withSnapshot(
@@ -163,8 +163,8 @@ export class UtxoReader {
   }
 
   /**
-   * The sats of outputs by the index of sats alone (INDEX_SATS), in their order: no walk is made. `unknown`: it does not
-   * have those of this output. Null: there is no such index.
+   * The sats of outputs from the index of sats alone (INDEX_SATS), in their order, without a walk. `unknown`: it lacks
+   * this output. Null: there is no such index.
    */
   async indexedSats(
     outputs: readonly ListedOutput[],
@@ -176,7 +176,7 @@ export class UtxoReader {
         const ranges = await satRangesOf(client, outputs);
         const held = outputs.map((output) => ranges.of(output));
         if (held.includes(null)) return null;
-        // an output that the index has not got yet has no ranges in it
+        // an output that the index does not have yet has no ranges in it
         return held.map((each, place) =>
           each !== null && satsIn(each) === outputs[place]?.value ? each : 'unknown',
         );
@@ -195,8 +195,8 @@ export class UtxoReader {
     satributes: readonly Satribute[],
   ): Promise<HeldSats[]> {
     const { tracer } = this.#parts;
-    const nobody: HeldSats = { state: 'unknown', reason: 'there is no node to trace sats with' };
-    if (tracer === null) return outputs.map(() => nobody);
+    const unknown: HeldSats = { state: 'unknown', reason: 'there is no node with which to trace sats' };
+    if (tracer === null) return outputs.map(() => unknown);
     const outpoints = outputs.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }));
     const traced = await traceOutputs(tracer, outpoints, asker);
     return traced.map((sats): HeldSats => {
@@ -226,8 +226,8 @@ export class UtxoReader {
   }
 
   /**
-   * Transactions among these outputs that are coinbases which the block after the tip must not spend. Only young ones
-   * can be. Each is asked for once: an exchange pays thousands of outputs of an address in one.
+   * Coinbases among the transactions of these outputs that the block after the tip must not spend. Only young ones can
+   * be. Each is requested once: an exchange pays thousands of outputs of an address in one.
    */
   async #immature(outputs: readonly ListedOutput[], tipHeight: number): Promise<ReadonlySet<TxidHex>> {
     const { node } = this.#parts;
@@ -246,7 +246,7 @@ export class UtxoReader {
 /** Whether a coinbase of this height is too young for the block after the tip. */
 const isYoung = (height: number, tipHeight: number): boolean => tipHeight + 1 - height < coinbaseMaturity;
 
-/** What was asked for already, or is now. */
+/** The value of an earlier request, or of this one. */
 function known<Key, Value>(
   answers: Map<Key, Promise<Value>>,
   key: Key,

@@ -4,7 +4,7 @@ import type { BlockHashHex, Txid, TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** Whose outputs are asked for: a script, and its address for servers that know addresses alone. */
+/** The owner of requested outputs: a script, and its address for servers that know only addresses. */
 export interface Owner {
   readonly script: Uint8Array;
   readonly address: string;
@@ -18,14 +18,14 @@ export interface ListedOutput {
   readonly script: Uint8Array;
   readonly height: Height;
   readonly blockHash: BlockHashHex;
-  /** Of its block, in seconds. */
+  /** Time of its block, in seconds. */
   readonly blockTime: number;
 }
 
-/** What a source lists, as of the end of its chain. */
+/** Outputs that a source lists, as of the end of its chain. */
 export interface Listing {
   readonly tipHeight: Height;
-  /** By height, then by outpoint. */
+  /** Sorted by height, then by outpoint. */
   readonly outputs: readonly ListedOutput[];
 }
 
@@ -36,7 +36,7 @@ export interface PartListing extends Listing {
 
 export type UtxoSourceName = 'index' | 'esplora' | 'node';
 
-/** Where unspent outputs come from. One suite of tests holds for all (test/integration/utxos). */
+/** A source of unspent outputs. One suite of tests checks all (test/integration/utxos). */
 export interface UtxoSource {
   readonly name: UtxoSourceName;
   /**
@@ -45,13 +45,13 @@ export interface UtxoSource {
    */
   list(owners: readonly Owner[], asker: Asker): Promise<Listing>;
   /**
-   * The largest of these outputs of one script, `limit` at most, sorted by value. Throws like `list`. Absent: the source
-   * cannot tell which they are before it has listed all.
+   * The largest of these outputs of one script, at most `limit`, sorted by value. Throws like `list`. Absent: the
+   * source cannot find them before it has listed all.
    */
   largest?(owner: Owner, limit: number, asker: Asker): Promise<PartListing>;
 }
 
-/** Outputs of one question: of an address that has more, nobody makes a transaction without choosing himself. */
+/** Maximum outputs of one question: with more, a person must choose the outputs of a transaction. */
 export const outputsMax = 10_000;
 
 export const tooManyOutputs = (): AppError =>
@@ -74,7 +74,7 @@ export interface UtxoSet {
 /** The form in which outpoints are written. */
 export const outpointText = (txid: TxidHex, vout: number): string => `${txid}:${vout}`;
 
-/** By height, then by outpoint: the order of every source. */
+/** Sorts by height, then by outpoint: the order of every source. */
 export function inChainOrder(outputs: readonly ListedOutput[]): ListedOutput[] {
   return outputs.toSorted((a, b) => a.height - b.height || Buffer.compare(a.txid, b.txid) || a.vout - b.vout);
 }

@@ -40,9 +40,9 @@ interface BulkAnswer {
 
 /**
  * Writes documents into an index: requests of a few megabytes, several in flight. Writing the same document twice is
- * safe: an equal version is overwritten with itself, and a newer version stays. Documents that the server has no room
- * for are sent again alone after a pause. Throws the error of the first document that the server refused for good;
- * others may have been written by then. Nothing is visible before `refreshIndex`.
+ * safe: an equal version overwrites itself, and a newer version stays. Documents that the server has no room for are
+ * sent again alone after a pause. Throws the error of the first document that the server refused for good; others may
+ * have been written by then. Nothing is visible before `refreshIndex`.
  */
 export async function bulkDocuments(
   client: ElasticClient,
@@ -137,7 +137,8 @@ class BulkSender {
   }
 
   /**
-   * Counts what was written and returns what to send again because of `passing`. Throws what retrying cannot mend.
+   * Counts the written documents and returns those to send again because of `passing`. Throws failures that a retry
+   * cannot fix.
    */
   #examine(
     lines: readonly Lines[],

@@ -19,10 +19,10 @@ interface GroupRow {
   metaprotocol: Buffer | null;
   title: Buffer | null;
   traits: Buffer | null;
-  /** A row's only key, where it has a gallery, and its number of items; null: it has none. */
+  /** A row's only key, if it has a gallery, and its number of items; null: it has no gallery. */
   gallery_key: InscriptionKey | null;
   items: number | null;
-  /** A row's only key, where its properties are a text still, and their bytes; null: they are not. */
+  /** A row's only key, if its properties are still a text, and their bytes; null: they are rows. */
   text_key: InscriptionKey | null;
   text_bytes: number | null;
   parents: InscriptionKey[] | null;
@@ -36,10 +36,10 @@ const groupsAtOnce = 2000;
 const textBytesMax = 16 * 1024 * 1024;
 
 /**
- * Groups the inscriptions with keys from `fromKey` to below `nextKey` by what their documents hold, in the order of
- * their content ids. All reads see one moment: `client` is in a transaction. Memory is bounded because Postgres does
- * the grouping, on disk where necessary. Inscriptions that no search can find (no content, metadata or properties)
- * are left out. Copies with a gallery are groups of their own: galleries are long and hardly ever copied.
+ * Groups the inscriptions with keys from `fromKey` to below `nextKey` by the contents of their documents, in the order
+ * of their content ids. All reads see one moment: `client` is in a transaction. Memory is bounded because Postgres does
+ * the grouping, on disk if necessary. Inscriptions that no search can find (no content, metadata or properties) are
+ * left out. Copies with a gallery are groups of their own: galleries are long and hardly ever copied.
  */
 export async function* readGroups(
   client: pg.ClientBase,
@@ -185,7 +185,7 @@ async function readGalleries(
   return new Map(found.map(({ key, ids }) => [key, ids]));
 }
 
-/** Properties that are a text still, until a catch-up pass has made rows of them, by key. */
+/** Properties that are still a text, until a catch-up pass has made rows of them, by key. */
 async function readOldProperties(
   client: pg.ClientBase,
   rows: readonly GroupRow[],
@@ -215,7 +215,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const utf8 = (bytes: Buffer): string => decoder.decode(bytes);
 
 /**
- * Up to and including the first slash; null for a type without one. Lists filter by the same class
+ * The type up to and including the first slash; null: a type without one. Lists filter by the same class
  * (src/chain/snapshot/index-expressions.ts).
  */
 function classOf(type: Buffer | null): Buffer | null {

@@ -8,24 +8,24 @@ import { metadataTerms } from '#search/text/metadata-terms.ts';
 import { wordsOfFolded } from '#search/text/words.ts';
 
 /**
- * Copies: inscriptions of a range of keys that agree in everything that is searched and filtered, and differ only in
- * their place in the order. A document is made from a group (docs/adr/0014).
+ * Copies: inscriptions of a range of keys that agree in all searched and filtered fields, and differ only in their
+ * place in the order. A document is made from a group (docs/adr/0014).
  */
 export interface Group {
   /** Ascending. */
   readonly keys: readonly InscriptionKey[];
   /** For each key, the day of its block since 1970. */
   readonly days: readonly number[];
-  /** As `indexTermOfBytes` writes it, like all byte terms here. Null: no content type, or not UTF-8. */
+  /** Content type in the form of `indexTermOfBytes`, like all byte terms here. Null: no content type, or not UTF-8. */
   readonly contentType: string | null;
   /** The content type up to its slash, `image/`. Null: no content type, or not UTF-8. */
   readonly contentClass: string | null;
-  /** Null: not known (docs/adr/0026). */
+  /** Null: unknown (docs/adr/0026). */
   readonly cursed: boolean | null;
-  /** The number is not known. */
+  /** The number is unknown. */
   readonly isUnnumbered: boolean;
   readonly metaprotocol: string | null;
-  /** Keys of the parents that hold. */
+  /** Keys of the valid parents. */
   readonly parents: readonly InscriptionKey[];
   readonly properties: GroupProperties | null;
   readonly content: GroupContent | null;
@@ -33,7 +33,7 @@ export interface Group {
 }
 
 export interface GroupContent {
-  /** As `hashTerm` writes them. */
+  /** sha256 in the form of `hashTerm`. */
   readonly sha256: string;
   readonly decodedSha256: string | null;
   readonly sizeBytes: number;
@@ -46,7 +46,7 @@ export interface GroupMetadata {
   readonly folded: string;
 }
 
-/** Of the properties, what searches read: src/kernel/text/property-texts.ts, and the ids of the gallery. */
+/** Texts of the properties that searches read (src/kernel/text/property-texts.ts), and the ids of the gallery. */
 export interface GroupProperties extends PropertyTexts {
   /** 36 bytes each. */
   readonly ids: Buffer;
@@ -101,12 +101,12 @@ export function* documentsOf(
   }
 }
 
-/** Replaces a document whose inscriptions are gone. No search finds it. */
+/** Replaces a document whose inscriptions no longer exist. No search finds it. */
 export function tombstone(id: string, sequence: number): SearchDocument {
   return { id, version: sequence, source: { sequence } };
 }
 
-/** Where ascending keys are cut: every `keysPerDocument` keys, and at each border of a span. */
+/** Cuts ascending keys: every `keysPerDocument` keys, and at each border of a span. */
 function slicesOf(
   keys: readonly InscriptionKey[],
   { keysPerDocument, spanKeys }: DocumentBounds,

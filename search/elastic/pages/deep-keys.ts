@@ -13,8 +13,8 @@ import {
 } from './key-window.ts';
 
 /**
- * A slice of a list at any depth, and the length of the list. Counting finds the keys between which the slice lies:
- * first span by span, then only in the spans that the slice touches.
+ * A slice of a list at any depth, and the length of the list. Counts find the keys around the slice: first span by
+ * span, then only in the spans that the slice touches.
  */
 export async function readDeepKeys(
   source: PageSource,
@@ -45,8 +45,8 @@ export function ascending({ offset, limit }: Slice, order: 'asc' | 'desc', count
 }
 
 /**
- * A range of few matches, or of a single key, that holds the match of a rank. Null where the list is shorter.
- * `counted` keeps the ranges of each round: both ends of a page usually share them.
+ * A range of few matches, or of a single key, with the match of a rank. Null: the list is shorter. `counted` keeps the
+ * ranges of each round: both ends of a page usually share them.
  */
 async function narrow(
   source: PageSource,

@@ -42,9 +42,8 @@ interface SplitKeys {
 
 /**
  * The first keys of a list in one request: the n documents with the smallest first keys hold the n smallest keys.
- * Documents that begin before the window are few; their smallest keys inside it are asked for one by one. A
- * descending list does the same with last keys. `count` is the length of the list where the request read it to its
- * end, else null.
+ * Documents that begin before the window are few; their smallest keys inside it are requested one by one. A descending
+ * list does the same with last keys. `count` is the length of the list if the request read it to its end, else null.
  *
  * The request counts nothing else. The index is sorted by first keys, so a server that needs only the first documents
  * stops early. For last keys, and for a window that cuts documents, it looks at all of them.
@@ -78,7 +77,7 @@ export async function readFirstKeys(
   return { keys: keys.slice(offset, size), count: isWhole ? keys.length : null };
 }
 
-/** The first keys of the documents that the beginning of the window cuts. Null: it cuts none. */
+/** The first keys of the documents that the beginning of the window cuts. Null: it cuts no document. */
 function splitKeys(window: KeyWindow, order: KeyList['order'], size: number): Clause | null {
   const end = order === 'asc' ? { from: window.from, to: keysEnd } : { from: 0, to: window.to };
   if (!isCut(end)) return null;

@@ -21,7 +21,7 @@ export const overlapOf = (a: KeyWindow, b: KeyWindow): KeyWindow => ({
   to: Math.min(a.to, b.to),
 });
 
-/** The clauses for a field with values in the window; none where the window has every key. */
+/** The clauses for a field with values in the window; empty if the window has every key. */
 export const fieldIn = (field: string, { from, to }: KeyWindow): Clause[] => [
   ...(from > 0 ? [{ range: { [field]: { gte: from } } }] : []),
   ...(to < keysEnd ? [{ range: { [field]: { lt: to } } }] : []),

@@ -73,8 +73,8 @@ async function readFirst(
 }
 
 /**
- * Counts by ranges of lengths to find the two lengths where the slice begins and ends, and pages those two by key.
- * What lies between them is never more than the slice.
+ * Counts by ranges of lengths to find the two lengths where the slice begins and ends, and pages those two by key. The
+ * lengths between them never have more matches than the slice.
  */
 async function readDeep(source: PageSource, list: KeyList, slice: Slice): Promise<InscriptionKey[]> {
   const ranges = await countSizes(source, list, firstBounds(source.tuning.rangesMax));
@@ -119,7 +119,7 @@ async function readBetween(
   return placed.map(({ key }) => key).filter((key) => key >= window.from && key < window.to);
 }
 
-/** The length of the match of a rank. Null where there are fewer matches. */
+/** The length of the match of a rank. Null: there are fewer matches. */
 async function narrow(
   source: PageSource,
   list: KeyList,

@@ -33,7 +33,7 @@ const behindKey = (window: KeyWindow, order: Order, key: number): KeyWindow =>
 
 const unnumbered: Clause = { term: { unnumbered: true } };
 
-/** Whether an inscription is cursed can be known where its number is not. */
+/** A clause for numbered inscriptions: the curse can be known even if the number is not. */
 const numbered = (isCursed: boolean): Clause => ({
   bool: { filter: [{ term: { cursed: isCursed } }], must_not: [unnumbered] },
 });
@@ -80,7 +80,7 @@ function listsAfter(sort: SearchSort, order: Order, window: KeyWindow, after: Se
     );
 }
 
-/** Which of the three lists by number an inscription belongs to. */
+/** Index of the list by number that an inscription belongs to, of three. */
 function placeOfNumber(number: number | null, order: Order): number {
   const ascending = number === null ? 2 : Number(number >= 0);
   return order === 'asc' ? ascending : 2 - ascending;

@@ -23,7 +23,7 @@ export interface Matching {
 }
 
 /**
- * A page of the matches in the order asked for, and their total. A short list is read whole; for a long list the sums
+ * A page of the matches in the requested order, and their total. A short list is read whole; for a long list the sums
  * over documents give the total.
  */
 export async function readPage(
@@ -79,7 +79,7 @@ function nearWindow(
   return to * nearFactor < nextKey ? { from: 0, to } : null;
 }
 
-/** The page and the total side by side. Where the near keys hold less than a page, the page is read from all keys. */
+/** The page and the total side by side. If the near keys have less than a page, the page is read from all keys. */
 async function readNearPage(
   source: PageSource,
   matching: Matching,
@@ -115,7 +115,7 @@ const readList = (
   return list.by === 'key' ? readKeySlice(source, list, slice) : readSizeSlice(source, list, slice);
 };
 
-/** The part of a slice that falls into each of several lists in a row. Undefined: none. */
+/** The part of a slice that falls into each of several consecutive lists. Undefined: no part. */
 function partsOf({ offset, limit }: Slice, counts: readonly number[]): (Slice | undefined)[] {
   let before = 0;
   return counts.map((count) => {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { foldedOfGram, gramNeedle, phraseLetters } from '#search/text/gram-text.ts';
 import { PhraseBook, phraseLengthMax } from './phrase-book.ts';
 
-/** Characters of each text to look at: boilerplate stands at the beginning. */
+/** Characters of each text to look at: boilerplate is at the beginning. */
 const textLengthMax = 1000;
 /**
  * Characters of all texts together. Counting their pieces of one length takes some 20 ms, and the event loop waits
@@ -21,7 +21,7 @@ const seedLengths = [6, 12, 24] as const;
 const savedShareMin = 0.005;
 /** A phrase stops growing when fewer of the texts with its seed continue in the same way. */
 const leftShareMin = 0.1;
-/** After this many failed attempts in a row, nothing is left to gain. */
+/** Failed attempts in a row after which nothing is left to gain. */
 const refusedMax = 12;
 
 /**
@@ -51,7 +51,7 @@ export async function learnPhrases(texts: readonly string[], signal?: AbortSigna
   return chosen.phrases.map(foldedOfGram);
 }
 
-/** Chosen phrases, and what they leave of the texts: the total length, and the remaining pieces of each text. */
+/** Chosen phrases, and the rest of the texts: its total length, and the remaining pieces of each text. */
 interface Choice {
   readonly phrases: readonly string[];
   readonly length: number;
@@ -148,7 +148,7 @@ interface Place {
   to: number;
 }
 
-/** Grows a seed at both ends with what most of its texts have there, up to the length that saves most. */
+/** Grows a seed at both ends with the text that most of its texts have there, up to the length that saves most. */
 function grow(pieces: readonly string[], seed: string): string {
   let places: Place[] = pieces.flatMap((piece) => {
     const from = piece.indexOf(seed);

@@ -6,12 +6,11 @@ import { gramNeedle, gramText, phraseLetters } from '#search/text/gram-text.ts';
  */
 export const waysMax = 160;
 
-/** Longer boilerplate is split: a phrase of this length, and what follows it. */
+/** Longest phrase. Longer boilerplate is split into a phrase of this length, and the rest. */
 export const phraseLengthMax = 64;
 
 /**
- * What proves in an encoded text that the text itself has a needle: any one of these parts does, and every such text
- * has one.
+ * Parts of an encoded text that prove a needle in the text itself: any one of them does, and every such text has one.
  */
 export interface NeedleWays {
   /** Letters of phrases that contain the needle. */
@@ -29,22 +28,22 @@ interface Phrase {
  * Phrases that very many texts share. In the index each is one letter that no text has. `{"p":"brc-20","op":"` and
  * similar phrases make up most inscribed texts, and their grams would be in every second document.
  *
- * A text is encoded from its beginning. Where a phrase begins, the longest one is taken, and the next code point is
+ * A text is encoded from its beginning. At the start of a phrase the longest one is taken, and the next code point is
  * always kept as it is, so two phrases never meet. The encoding of a piece therefore follows from the piece alone,
- * except at its ends: it may begin inside a phrase or right after one, and end inside one. These are the encodings of
- * a needle.
+ * except at its ends: it may begin inside a phrase or right after one, and end inside one. These are the encodings of a
+ * needle.
  */
 export class PhraseBook {
   /** Longest first. */
   readonly #phrases: readonly Phrase[];
-  /** By their first UTF-16 unit. */
+  /** Phrases by their first UTF-16 unit. */
   readonly #byFirst: ReadonlyMap<number, readonly Phrase[]>;
   /** Whether a phrase begins with this unit: most units do not, and texts have up to four million. */
   readonly #isFirst = new Uint8Array(1 << 16);
 
   /**
-   * Takes folded phrases. Throws where they outnumber the letters, or where a needle could stand in more than
-   * `waysMax` ways.
+   * Takes folded phrases. Throws if they outnumber the letters, or if a needle could appear in more than `waysMax`
+   * ways.
    */
   constructor(folded: readonly string[]) {
     if (folded.length > phraseLetters.length) throw new RangeError(`${folded.length} phrases`);
@@ -69,8 +68,8 @@ export class PhraseBook {
   }
 
   /**
-   * A folded text as it is analysed into grams, with letters for its phrases. `shape`: these letters in a fixed
-   * order; null: the text has no phrase.
+   * A folded text in the form that is analysed into grams, with letters for its phrases. `shape`: these letters in a
+   * fixed order; null: the text has no phrase.
    */
   encode(folded: string): { readonly text: string; readonly shape: string | null } {
     const whole = gramText(folded);
@@ -119,7 +118,7 @@ export class PhraseBook {
     }
   }
 
-  /** The ways in which a needle (`gramNeedle`) can stand in a text. */
+  /** The ways in which a needle (`gramNeedle`) can appear in a text. */
   waysOf(needle: string): NeedleWays {
     const parts = new Set<string>();
     this.#follow(needle, '', 0, false, parts);

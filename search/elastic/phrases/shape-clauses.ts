@@ -3,11 +3,11 @@ import { phraseLetters } from '#search/text/gram-text.ts';
 import type { NeedleWays } from './phrase-book.ts';
 import type { ShapeCounts } from './shapes.ts';
 
-/** Texts that have needles inside their phrases; their shape tells. */
+/** Texts that have needles inside their phrases, as their shapes show. */
 export interface WithinShapes {
   /** Null: no such texts exist. */
   readonly clause: Clause | null;
-  /** Inscriptions with such a text. Null: unknown. */
+  /** Number of inscriptions with such a text. Null: unknown. */
   readonly inscriptions: number | null;
 }
 
@@ -23,7 +23,7 @@ export class ShapeClauses {
   readonly #counts: ShapeCounts | null;
   readonly #namedMax: number;
 
-  /** `counts`: null where they are unknown. `namedMax`: the most shapes that one clause names. */
+  /** `counts`: null if they are unknown. `namedMax`: the most shapes that one clause names. */
   constructor(counts: ShapeCounts | null, namedMax: number) {
     this.#counts = counts;
     this.#namedMax = namedMax;
@@ -51,7 +51,7 @@ export class ShapeClauses {
     if (shapes.length === 0) return none;
     const inscriptions = shapes.reduce((sum, shape) => sum + (counts.get(shape) ?? 0), 0);
     return {
-      // a text has one shape: the server visits the documents of the matching shapes, and none twice
+      // a text has one shape: the server visits the documents of the matching shapes, each once
       clause:
         shapes.length > this.#namedMax
           ? patternClause(needles)
@@ -64,7 +64,7 @@ export class ShapeClauses {
 const isWithin = (needles: readonly NeedleWays[], shape: string): boolean =>
   needles.every(({ phrases }) => phrases.some((letter) => shape.includes(letter)));
 
-/** One clause however many shapes there are; the server collects the documents of all of them first. */
+/** One clause for any number of shapes; the server collects the documents of all of them first. */
 function patternClause(needles: readonly NeedleWays[]): Clause {
   const value = needles.map(({ phrases }) => `.*[${phrases.join('')}].*`).join('&');
   return { regexp: { shape: { value, flags: 'INTERSECTION' } } };

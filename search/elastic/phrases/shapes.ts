@@ -1,6 +1,6 @@
 import type { Search } from '#search/elastic/server/clause.ts';
 
-/** The number of inscriptions with a text of each shape (`PhraseBook.encode`), without the shape of no phrase. */
+/** The number of inscriptions with a text of each shape (`PhraseBook.encode`), without texts that have no phrase. */
 export type ShapeCounts = ReadonlyMap<string, number>;
 
 interface ShapesAnswer {

@@ -55,13 +55,13 @@ interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
 }
 
 /**
- * Gives searches a moment (a point in time) of the index. All searches share it until the marker moves on, so most
+ * Gives searches a moment (a point in time) of the index. All searches share it until the marker moves, so most
  * searches are one request.
  *
- * The marker is read before the moment is opened and again afterwards. The first read proves that everything up to
- * the marker is visible in the moment, on every shard: documents are refreshed before the marker is written. The
- * second read proves that no undo had begun by then: an undo marks its start before it changes documents. Documents
- * after the marker are excluded by their keys.
+ * The marker is read before the moment is opened and again afterwards. The first read proves that everything up to the
+ * marker is visible in the moment, on every shard: documents are refreshed before the marker is written. The second
+ * read proves that no undo had begun by then: an undo marks its start before it changes documents. Documents after the
+ * marker are excluded by their keys.
  */
 export class ReadSession {
   readonly #client: ElasticClient;

@@ -29,14 +29,14 @@ export interface WithinPhrases {
 /** The phrases of the index, and the counts of their combinations. */
 export interface Phrases {
   readonly book: PhraseBook;
-  /** Asked where a needle can stand in more than one way. Null: not counted yet, or there are too many combinations. */
+  /** Needed if a needle can appear in more than one way. Null: not counted yet, or there are too many combinations. */
   shapes(): ShapeCounts | null;
   readonly search: Search;
 }
 
 type NamedShapes = Pick<ElasticTuning, 'namedShapesMax'>;
 
-/** How needles or words are asked of a corpus. Null: no text can have all of them. */
+/** The clauses of needles or words in a corpus. Null: no text can have all of them. */
 export async function textQuery(
   { corpus, match = 'substring', needles }: Omit<TextMatches, 'filter'>,
   phrases: Phrases,
@@ -58,9 +58,9 @@ function wordClauses(corpus: Corpus, match: TextMatch, words: readonly string[])
 }
 
 /**
- * The clauses of a field of grams that match exactly the texts with all folded needles. Null where no text can. A
- * needle of three or more code points is a phrase of its grams, at consecutive positions. A shorter needle is the
- * beginning of a gram: every code point of a text begins one, because two more follow the last.
+ * The clauses of a field of grams that match exactly the texts with all folded needles. Null: no text can. A needle of
+ * three or more code points is a phrase of its grams, at consecutive positions. A shorter needle is the beginning of a
+ * gram: every code point of a text begins one, because two more follow the last.
  */
 export function needleClauses(field: string, folded: readonly string[]): Clause[] | null {
   return neededOf(folded)?.map((needle) => needleClause(field, gramNeedle(needle))) ?? null;
@@ -86,7 +86,7 @@ async function contentQuery(
       parts: await possibleParts(shapes.partsOf(parts), phrases),
     })),
   );
-  // short needles also stand outside the phrases of most texts: one count over all is faster than one over the rest
+  // short needles also appear outside the phrases of most texts: one count over all is faster than one over the rest
   const isDivided =
     isFew && needles.every(({ phrases: own }, at) => own.length > 0 && !isShort(needed[at] ?? ''));
   return isDivided
@@ -96,7 +96,7 @@ async function contentQuery(
 
 /** Code points of all parts of a needle. Each becomes a clause, and the server bounds clauses. */
 const partsLengthMax = 2000;
-/** Code points at both ends that tell the parts of a needle apart. */
+/** Code points at both ends that distinguish the parts of a needle. */
 const endLength = 16;
 
 interface PartsAnswer {
@@ -106,8 +106,8 @@ interface PartsAnswer {
 }
 
 /**
- * The parts of a long needle differ only at their ends: parts whose ends occur in no text are dropped before the
- * whole is asked for.
+ * The parts of a long needle differ only at their ends. Parts whose ends occur in no text are dropped before the whole
+ * is requested.
  */
 async function possibleParts(
   parts: readonly string[],
@@ -128,15 +128,14 @@ async function possibleParts(
 }
 
 /**
- * Needles for which this is done: the cost grows with the square of their number, and the server bounds all clauses
- * together.
+ * Most needles for which this is done: the cost grows with the square of their number, and the server bounds all
+ * clauses together.
  */
 const dividedMax = 3;
 
 /**
- * Most texts that have all of the needles have them inside phrases, and their shape tells. These texts get a clause
- * of their own: where each of several clauses could also match a part, a server would look at every document of all
- * of them.
+ * Most texts that have all of the needles have them inside phrases, as their shape shows. These texts get a clause of
+ * their own: if each of several clauses could also match a part, a server would look at every document of all of them.
  */
 function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): TextQuery {
   const others = anyOf(
@@ -192,7 +191,7 @@ function fuzzyClause(field: string, word: string): Clause {
   return { fuzzy: { [field]: { value: word, fuzziness, prefix_length: 0, transpositions: true, rewrite } } };
 }
 
-/** A hash as the index has it: random terms share no beginnings, so every byte costs. */
+/** A hash in the form of the index: random terms share no beginnings, so every byte costs. */
 export const hashTerm = (hash: Uint8Array): string => Buffer.from(hash).toString('base64url');
 
 /** The clause for contents whose stored or decoded body has this hash. */

@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { shownAddress } from '#kernel/shown-address.ts';
 import { type ElasticCall, failureOfElasticCall } from './elastic-failure.ts';
 
-/** Where Elasticsearch is, and how we authenticate. */
+/** Address of Elasticsearch, and our credentials. */
 export interface ElasticSettings {
   /** http or https, optionally with user and password. Commas separate several nodes. */
   readonly url: string;
@@ -15,7 +15,7 @@ export interface ElasticSettings {
   readonly apiKey?: string | undefined;
   /** PEM of the authority that signed the server's certificate. */
   readonly caFile?: string | undefined;
-  /** A slower call is given up. Default: 30 s, the same as a statement of Postgres. */
+  /** Time after which a call is given up. Default: 30 s, the same as a statement of Postgres. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ElasticClient {
 
 const usualTimeoutMs = 30_000;
 
-/** Connects at the first call. Throws `config_invalid` where the address or the CA file is wrong. */
+/** Connects at the first call. Throws `config_invalid` if the address or the CA file is wrong. */
 export function createElasticClient(settings: ElasticSettings): ElasticClient {
   const nodes = settings.url.split(',').map((one) => parseUrl(one.trim()));
   const first = nodes[0] as URL;
@@ -57,7 +57,6 @@ export function createElasticClient(settings: ElasticSettings): ElasticClient {
     requestTimeout: settings.timeoutMs ?? usualTimeoutMs,
     // the caller knows whether another attempt makes sense: a bulk backs off, a search is answered elsewhere. With
     // several nodes the next one is tried.
-    // nodes the next one is tried.
     maxRetries: nodes.length - 1,
     // a thrown error may be logged
     redaction: { type: 'remove' },
@@ -97,7 +96,7 @@ function parseUrl(text: string): URL {
     return new URL(text);
   } catch {
     // the text may hold a password
-    throw new AppError('config_invalid', 'ELASTICSEARCH_URL is no address.', {});
+    throw new AppError('config_invalid', 'ELASTICSEARCH_URL is not an address.', {});
   }
 }
 
@@ -132,7 +131,7 @@ function readCa(path: string): Buffer {
     // otherwise each connection would fail
     createSecureContext({ ca: pem });
     if (pem.includes('-----BEGIN')) return pem;
-    throw new Error('it is no PEM file');
+    throw new Error('it is not a PEM file');
   } catch (error) {
     const message = `ELASTICSEARCH_CA_FILE cannot be used: ${path} (${(error as Error).message})`;
     throw new AppError('config_invalid', message, { path }, error);

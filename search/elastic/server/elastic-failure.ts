@@ -19,10 +19,10 @@ export interface ElasticCall {
 /** Reasons may repeat sent data, and a longer text says no more. */
 const reasonMaxLength = 300;
 
-/** The client keeps nothing but the messages of Node: of certificates, and of handshakes. */
+/** Messages of Node about certificates and handshakes: the client keeps only the text. */
 const aboutTls = /certificate|altnames|EPROTO|SSL routines|secure TLS connection/u;
 
-/** The AppError for what a call threw. The original is not its `cause`: it may hold the request and its headers. */
+/** The AppError for the error of a call. The original is not its `cause`: it may hold the request and its headers. */
 export function failureOfElasticCall(error: unknown, call: ElasticCall): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof errors.ResponseError) {
@@ -46,7 +46,7 @@ export function failureOfElasticCall(error: unknown, call: ElasticCall): AppErro
   if (error instanceof errors.ProductNotSupportedError) {
     return new AppError(
       'search_engine_rejected',
-      `What answers at ${call.url} is no Elasticsearch.`,
+      `What answers at ${call.url} is not Elasticsearch.`,
       details,
     );
   }
@@ -98,7 +98,7 @@ function isTooLarge(reason: string): boolean {
 }
 
 function codeOf(status: number, type = '', reason = ''): ErrorCode {
-  // a full disk is 429 since version 8, and 403 where the block was set by hand or by an older version
+  // a full disk is 429 since version 8, and 403 if the block was set by hand or by an older version
   const isBlocked = type === 'cluster_block_exception' && /disk|read-only/u.test(reason);
   if (isBlocked || reason.includes('No space left on device')) return 'search_engine_full';
   if (isTooLarge(reason)) return 'search_engine_rejected';
@@ -106,13 +106,13 @@ function codeOf(status: number, type = '', reason = ''): ErrorCode {
   return known ?? (status >= 400 && status < 500 ? 'search_engine_rejected' : 'search_engine_failed');
 }
 
-/** The error of a body: an object, or a text where a proxy answered. */
+/** The error of a body: an object, or a text if a proxy answered. */
 export function reasonOf(body: unknown): ElasticReason {
   const error = (body as { error?: unknown } | null | undefined)?.error;
   if (typeof error === 'string') return { reason: error };
   if (typeof error !== 'object' || error === null) return {};
   const { type, reason, root_cause: causes } = error as ElasticReason & { root_cause?: ElasticReason[] };
-  // for a search that failed on its shards, the cause says what happened
+  // for a search that failed on its shards, the cause has the reason
   const cause = type === 'search_phase_execution_exception' ? causes?.[0] : undefined;
   return cause ?? { ...(type === undefined ? {} : { type }), ...(reason === undefined ? {} : { reason }) };
 }

@@ -11,7 +11,7 @@ export interface ElasticTuning {
    * is split into documents of this size.
    */
   readonly keysPerDocument: number;
-  /** Most documents that a page is read from. A page that lies deeper is found by counting. */
+  /** Most documents that a page is read from. A deeper page is found by counting. */
   readonly hitsMax: number;
   /** Parts that a range is divided into: one round narrows a span of 2^22 keys to 4,096, the next to 4. */
   readonly rangesMax: number;

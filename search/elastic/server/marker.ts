@@ -5,22 +5,24 @@ import type { ElasticClient } from './elastic-client.ts';
 import { writeAlias } from './search-index.ts';
 
 /**
- * How far the documents of an index go, and the only thing that is believed about it. The marker lies in the index
+ * The extent of the documents of an index, and the only fact that is trusted about it. The marker is in the index
  * itself, so an index that was wiped or restored from an old snapshot states its own position. It is written after
  * everything that it covers was refreshed. When blocks are taken back, `undoing` is written before any document
  * changes.
  *
- * While `rewinds` stays the same, `nextKey` only grows and documents never change what they say of keys below it.
- * Documents may hold keys from `nextKey` on, from a batch that is being written or was cut off. Readers ignore those,
- * and read the marker again once they have opened their moment (a GET by id, which is always current). If `rewinds`
- * or the index behind the alias has changed, the moment is void.
+ * While `rewinds` stays the same, `nextKey` only grows, and documents never change below it. Documents may hold keys
+ * from `nextKey` on, from a batch that is being written or was cut off. Readers ignore those, and read the marker again
+ * once they have opened their moment (a GET by id, which is always current). If `rewinds` or the index of the alias
+ * has changed, the moment is void.
  */
 export interface Marker {
   /** `loading`: a first load is running, and nothing reads the index yet. */
   readonly state: 'loading' | 'complete' | 'undoing';
   /** Grows whenever `nextKey` shrinks. */
   readonly rewinds: number;
-  /** Names the database (chain.state.fingerprint_key): the same keys mean other inscriptions in another database. */
+  /**
+   * Identifies the database (chain.state.fingerprint_key): the same keys mean other inscriptions in another database.
+   */
   readonly database: string;
   /** chain.state.undo_epoch */
   readonly epoch: number;
@@ -41,10 +43,7 @@ export const markerId = 'marker';
 /** Defaults for markers that older versions wrote. */
 const notOfOld = { phrases: [], isMerged: false } as const;
 
-/**
- * Where the marker's document stands in the history of the index: the next write must name it. Null: there is no
- * marker yet.
- */
+/** Version of the marker's document in the index: the next write must name it. Null: there is no marker yet. */
 export type Place = { readonly seqNo: number; readonly primaryTerm: number } | null;
 
 export interface PlacedMarker {
@@ -60,8 +59,8 @@ interface StoredMarker {
 }
 
 /**
- * Reads the marker as it is now, not as of the last refresh, with the name of the index behind the alias. Null: no
- * marker was written. Throws `search_engine_missing` where there is no index.
+ * Reads the current marker, not that of the last refresh, with the name of the alias's index. Null: no marker
+ * was written. Throws `search_engine_missing` if there is no index.
  */
 export async function readMarker(
   client: ElasticClient,

@@ -75,7 +75,7 @@ export const indexName = (prefix: string, network: NetworkName, number_: number)
  */
 export const writeAlias = (index: string): string => `${index}-write`;
 
-/** Creates an index with its write alias. Throws `search_engine_rejected` where the index exists. */
+/** Creates an index with its write alias. Throws `search_engine_rejected` if the index exists. */
 export async function createSearchIndex(
   client: ElasticClient,
   index: string,
@@ -100,7 +100,7 @@ export async function createSearchIndex(
 }
 
 /**
- * Ends a first load: everything is on disk and visible, with the replicas asked for. Refreshes stay ours, because the
+ * Ends a first load: everything is on disk and visible, with the requested replicas. Refreshes stay ours, because the
  * marker follows them.
  */
 export async function finishLoading(

@@ -1,22 +1,22 @@
 import type { ClientBase } from 'pg';
 
-/** By what lists of a collection are known to be true still. */
+/** Values that show whether lists of a collection are still true. */
 export interface CollectionStanding {
-  /** Of an import, another one after each change. Null: the chain says who belongs to the collection. */
+  /** Revision of an import, which each change replaces. Null: the chain decides the members of the collection. */
   readonly revision: string | null;
-  /** `chain.state.derived_epoch`: another one once a derived table is made anew, and at the end of that. */
+  /** `chain.state.derived_epoch`: it changes at the start and at the end of a rebuild of a derived table. */
   readonly epoch: number;
-  /** Of the block at the height. Null: there is none. */
+  /** Hash of the block at the height. Null: no block. */
   readonly hash: Buffer | null;
   /** Null: all sales are of the same rules. */
   readonly remade: RemadeSales | null;
 }
 
-/** Sales are being made anew by other rules, block by block (docs/adr/0052-rules-of-sales.md). */
+/** Sales are being rebuilt by other rules, block by block (docs/adr/0052-rules-of-sales.md). */
 export interface RemadeSales {
-  /** Blocks up to here have new rows; -1: none has. */
+  /** Blocks up to here have new rows; -1: none. */
   readonly height: number;
-  /** `chain.state.undo_epoch`: a block that is taken back and comes again has new rows above that height. */
+  /** `chain.state.undo_epoch`: a block that is undone and applied again has new rows above that height. */
   readonly undoEpoch: number;
 }
 

@@ -1,9 +1,9 @@
-/** Pages show a name on one line. */
+/** Longest name: pages show it on one line. */
 const nameCharsMax = 200;
 const descriptionCharsMax = 5_000;
 const linkCharsMax = 500;
 
-/** Controls, and marks that turn the direction of what is beside a text (Unicode, UAX 9): a name hides nothing. */
+/** Controls, and marks that turn the direction of their neighbours (Unicode, UAX 9): a name hides nothing. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const hiddenInLines = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 /** Ends of lines and tabs. */
@@ -11,7 +11,7 @@ const lineBreaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu;
 
 const hides = 'it has a control character or a mark of direction';
 
-/** A text of a file; null: there is none. `why`: it cannot be imported. */
+/** A text of a file; null: absent. `why`: it cannot be imported. */
 export type ReadText =
   | { readonly text: string | null; readonly why: null }
   | { readonly text: null; readonly why: string };
@@ -36,8 +36,8 @@ function onOneLine(text: string): string {
 }
 
 /**
- * A name from the chain, where lists of others can show it as that of an import. Null: they cannot. Anyone writes
- * such a name, and no operator has chosen it: what looks like markup is not shown.
+ * A name from the chain, if lists can show it like that of an import. Null: they cannot. Anyone can write such a name,
+ * and no operator has chosen it: possible markup is not shown.
  */
 export function shownName(value: unknown): string | null {
   const { text } = nameOf(value);

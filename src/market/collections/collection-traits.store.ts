@@ -6,7 +6,7 @@ export interface ItemTrait {
   readonly value: string;
 }
 
-/** Longer texts describe an item: they are nothing that one filters by. Eight of them fit in an address. */
+/** Longest trait: longer texts describe an item, and are not used as filters. Eight of them fit in an address. */
 export const traitCharsMax = 100;
 
 /** Rows of one statement. The places of all rows of the largest import are 16 MB. */
@@ -18,7 +18,7 @@ interface RankedValue {
   readonly places: readonly number[];
 }
 
-/** Stores which items have which traits. The items are in the order of their list. */
+/** Stores the traits of items. The items are in the order of their list. */
 export async function insertTraits(
   tx: ClientBase,
   slug: string,
@@ -81,14 +81,14 @@ function packed(places: readonly number[]): Buffer {
 /** A name of traits, with its values: those of most items first. */
 export interface CountedTrait {
   readonly name: string;
-  /** How many values it has. */
+  /** Number of its values. */
   readonly total: number;
   readonly values: readonly { readonly value: string; readonly items: number }[];
 }
 
 /** More names than the largest lists of the community have. */
 const namesShown = 20;
-/** A longer list is searched, not read; with all names it is a thousand links. */
+/** Values shown: a longer list is searched, not read; with all names it is a thousand links. */
 const valuesShown = 50;
 
 /** The traits of an import that are shown, the most frequent first. */
@@ -109,14 +109,14 @@ export async function readTraits(client: ClientBase, slug: string): Promise<Coun
   }));
 }
 
-/** The places of the items of an import that have all of these traits, ascending. Null: no trait is asked for. */
+/** The places of the items of an import that have all of these traits, ascending. Null: no trait was requested. */
 export async function placesWithTraits(
   client: ClientBase,
   slug: string,
   traits: readonly ItemTrait[],
 ): Promise<ReadonlySet<number> | null> {
   if (traits.length === 0) return null;
-  // no trait has one, and Postgres takes none
+  // no trait has one, and Postgres accepts none
   if (traits.some(({ name, value }) => name.includes('\0') || value.includes('\0'))) return new Set();
   const { rows } = await client.query<{ places: Buffer | null }>(
     `SELECT t.places FROM unnest($2::text[], $3::text[]) AS asked(name, value)

@@ -13,10 +13,10 @@ export interface CollectionItem {
   readonly traits: readonly ItemTrait[];
 }
 
-/** What a collection says of itself, by its `meta.json`. */
+/** A collection's description of itself, from its `meta.json`. */
 export interface CollectionMeta {
   readonly slug: string;
-  /** The slug that the list gives itself, if `slug` had to be made of it; absent: `slug`. */
+  /** The slug that the list gives itself, if `slug` had to be derived from it; absent: `slug`. */
   readonly listSlug?: string;
   readonly name: string;
   readonly description: string | null;
@@ -31,15 +31,15 @@ export type ImportResult = 'added' | 'replaced' | 'unchanged';
 /** Rows of one statement: a list of 100,000 would be one message of 20 MB. */
 const rowsEach = 10_000;
 
-/** What an import did, and the slug that the collection has. */
+/** Result of an import, and the slug of the collection. */
 export interface Replaced {
   readonly slug: string;
   readonly result: ImportResult;
 }
 
 /**
- * Puts a collection in the place of the one that the same list gave before; the same again is not written. Throws
- * `collection_invalid` if a hundred other lists have the slug, or one with a number after it.
+ * Replaces the collection that the same list gave before; an unchanged one is not written. Throws `collection_invalid`
+ * if a hundred other lists have the slug, or one with a number after it.
  */
 export async function replaceCollection(
   tx: pg.ClientBase,
@@ -170,7 +170,7 @@ export async function listCollections(
   return rows.map(collectionOf);
 }
 
-/** Null: there is none. */
+/** A collection. Null: unknown. */
 export async function readCollection(
   db: pg.ClientBase | pg.Pool,
   slug: string,
@@ -182,7 +182,7 @@ export async function readCollection(
   return rows[0] === undefined ? null : collectionOf(rows[0]);
 }
 
-/** Forgets an import. Throws `collection_unknown`, and `collection_sold` for one that this service sells. */
+/** Deletes an import. Throws `collection_unknown`, and `collection_sold` for one that this service sells. */
 export async function removeCollection(db: pg.ClientBase | pg.Pool, slug: string): Promise<void> {
   const { rowCount } = await db.query(
     'DELETE FROM service.market_collections WHERE slug = $1 AND list_slug IS DISTINCT FROM $2',

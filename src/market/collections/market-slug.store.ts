@@ -17,11 +17,11 @@ import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type MarketCollection, readCollection } from './collection.store.ts';
 import { shownName } from './collection-texts.ts';
 
-/** What a slug of the market names (docs/marketplace-api.md). */
+/** The collection that a slug of the market names (docs/marketplace-api.md). */
 export type FoundCollection = ImportedCollection | ChainCollection;
 
 interface Named {
-  /** As answers show it: that of an inscription in lower case. */
+  /** The slug in answers: that of an inscription in lower case. */
   readonly slug: string;
   readonly name: string;
   readonly icon: InscriptionId | null;
@@ -38,18 +38,18 @@ export interface ImportedCollection extends Named {
 }
 
 /**
- * An inscription with children, a gallery, or both. Where it is both, children and items are members, and it is shown
- * as a parent.
+ * An inscription with children, a gallery, or both. With both, children and items are members, and it is shown as a
+ * parent.
  */
 export interface ChainCollection extends Named {
   readonly kind: 'parent' | 'gallery';
   readonly key: InscriptionKey;
   readonly children: number;
-  /** Of the gallery; the same one may be named twice. */
+  /** Number of items of the gallery; the same one may be named twice. */
   readonly galleryItems: number;
 }
 
-/** The collection of a slug. Null: there is none. */
+/** The collection of a slug. Null: unknown. */
 export async function findMarketCollection(
   client: ClientBase,
   slug: string,
@@ -58,7 +58,7 @@ export async function findMarketCollection(
   return id === null ? findImport(client, slug) : ((await chainCollections(client, [id]))[0] ?? null);
 }
 
-/** The form of the slugs of imports: nothing else is looked for, a NUL least of all. */
+/** The form of the slugs of imports: others are not looked up, a NUL least of all. */
 const importSlug = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
 
 async function findImport(client: ClientBase, slug: string): Promise<ImportedCollection | null> {
@@ -92,7 +92,7 @@ function chainCollectionOf(found: ParentOrGallery): ChainCollection {
   };
 }
 
-/** The title that an inscription gives itself, where lists of others can show it. */
+/** The title that an inscription gives itself, if lists can show it. */
 function titleOf(attributes: Buffer | null): string | null {
   if (attributes === null) return null;
   // written by our own parser: always JSON
@@ -100,13 +100,13 @@ function titleOf(attributes: Buffer | null): string | null {
   return shownName(title);
 }
 
-/** The name of an inscription that no collection names. */
+/** The name of an inscription without a collection. */
 export const inscriptionName = (number: number | null, { txid, index }: InscriptionId): string =>
   `Inscription ${number ?? formatInscriptionId(txid, index)}`;
 
 /** A query of the members of a collection, and its parameter $1. */
 export interface Members {
-  /** Columns `key`, `place` (from 0; null without an order of its own) and `name`: a key once. */
+  /** Columns `key`, `place` (from 0; null without an order of its own) and `name`: each key once. */
   readonly sql: string;
   readonly of: string | InscriptionKey;
 }
@@ -117,11 +117,11 @@ const importMembers = `SELECT i.key, m.place, m.name FROM service.market_items m
 const unplaced = (keys: string): string =>
   `SELECT key, NULL::integer AS place, NULL::text AS name FROM (${keys}) AS found`;
 
-/** Who belongs to a collection, of what is indexed. */
+/** The indexed members of a collection. */
 export function membersOf(collection: FoundCollection): Members {
   if (collection.kind === 'import') return { sql: importMembers, of: collection.slug };
   const { key, children: childCount, galleryItems: itemCount } = collection;
-  // an inscription has a parent once: a list of children alone needs no pass that makes it distinct
+  // an inscription has a parent once: a list of children alone needs no pass for distinct keys
   if (itemCount === 0) return { sql: unplaced(childrenOfParent), of: key };
   if (childCount === 0)
     return { sql: unplaced(`SELECT DISTINCT key FROM (${itemsOfGallery}) AS items`), of: key };
@@ -135,8 +135,8 @@ export interface MemberTest {
 }
 
 /**
- * Whether a collection has an inscription, named by expressions of its txid and index. For some rows of many: each is
- * looked up by an index. OFFSET 0: as a join the planner would read all members first, half a second for 100,000.
+ * Whether a collection has an inscription, given by expressions of its txid and index. For a few rows among many: each
+ * is looked up by an index. OFFSET 0: as a join the planner would read all members first, half a second for 100,000.
  */
 export function memberTest(collection: FoundCollection, txid: string, index: string): MemberTest {
   if (collection.kind === 'import') {
@@ -152,10 +152,13 @@ export function memberTest(collection: FoundCollection, txid: string, index: str
   return { sql: `(${tests.join(' OR ')})`, of: key };
 }
 
-/** A page of the items, or the sales of a block, takes all items of a gallery: 50 ms for 10,000. */
+/**
+ * Gallery length above which reads are walks. A page of the items, or the sales of a block, reads all items of a
+ * gallery: 50 ms for 10,000.
+ */
 const galleryItemsMax = 1_000;
 
-/** Whether a read of its members is a walk, however little of them is asked for. */
+/** Whether any read of its members is a walk, however small. */
 export const isLongGallery = (collection: FoundCollection): boolean =>
   collection.kind !== 'import' && collection.galleryItems > galleryItemsMax;
 

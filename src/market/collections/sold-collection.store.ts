@@ -25,8 +25,8 @@ export async function soldSlugProblem(db: pg.ClientBase | pg.Pool, slug: string)
 }
 
 /**
- * Makes a collection of the market, without items yet. False: another collection has its slug. Imports wait until
- * the end of the transaction.
+ * Makes a collection of the market, without items yet. Returns false if another collection has its slug. Imports wait
+ * until the end of the transaction.
  */
 export async function openSoldCollection(tx: pg.ClientBase, given: SoldCollection): Promise<boolean> {
   const { slug } = given;
@@ -71,8 +71,8 @@ interface PlacedItem {
 }
 
 /**
- * Adds delivered items, in the order of their inscriptions; those that are there already stay. Orders are completed in
- * almost the same order, so that only the last rows move.
+ * Adds delivered items, in the order of their inscriptions; existing ones stay. Orders are completed in almost the same
+ * order, so only the last rows move.
  */
 export async function addSoldItems(
   tx: pg.ClientBase,
@@ -105,7 +105,7 @@ export async function addSoldItems(
   );
 }
 
-/** Takes items back whose delivery a reorganisation took away. Those after them move up. */
+/** Removes items whose delivery a reorganisation undid. Later ones move up. */
 export async function removeSoldItems(
   tx: pg.ClientBase,
   slug: string,
@@ -143,7 +143,7 @@ const orderOf = ({ key }: PlacedItem): number => key ?? Number.POSITIVE_INFINITY
 /** Rows of one look back. */
 const rowsEach = 1_000;
 
-/** The last items, from the first one that belongs after a key on, and the place where they begin. */
+/** The last items, from the first one after a key on, and the place where they begin. */
 async function readFollowing(
   tx: pg.ClientBase,
   slug: string,
@@ -169,8 +169,8 @@ async function readFollowing(
 }
 
 /**
- * Puts items in the place of those from a place on, counts them, and gives the collection another revision. Its icon is
- * the first item: creators send pictures by URL, and the market shows inscriptions.
+ * Replaces the items from a place on, counts them, and gives the collection another revision. Its icon is the first
+ * item: creators send pictures by URL, and the market shows inscriptions.
  */
 async function replaceFrom(
   tx: pg.ClientBase,

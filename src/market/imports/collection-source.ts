@@ -6,17 +6,17 @@ import { invalid } from './import-faults.ts';
 import { itemsBytesMax, tooLong } from './read-items.ts';
 import { itemsFile } from './split-items.ts';
 
-/** A name, a description of pages, links: the largest seen have 3 kB. */
+/** Bytes of `meta.json`: a name, a description of pages, links. The largest seen have 3 kB. */
 const metaBytesMax = 256 * 1024;
-/** 100,000 items without traits are 12 MB: what comes from a server is held whole while it is read. */
+/** Bytes fetched. 100,000 items without traits are 12 MB; an answer of a server is held whole while it is read. */
 const fetchedBytesMax = 64 * 1024 * 1024;
-/** A minute, as for files of orders; a large list of a slow server. */
+/** A minute, as for files of orders: a large list from a slow server. */
 const fetchTimeoutMs = 60_000;
 const redirectsMax = 3;
 
-/** Where the two files of a collection are. */
+/** The two files of a collection. */
 export interface CollectionSource {
-  /** The name of the folder that holds both: the slug where `meta.json` names none. */
+  /** The name of the folder with both files: the slug if `meta.json` names none. */
   readonly folder: string;
   meta(): Promise<string>;
   items(): AsyncIterable<Uint8Array>;
@@ -31,7 +31,7 @@ export function folderSource(path: string): CollectionSource {
   };
 }
 
-/** A URL below which both files are, asked as a stranger's (ADR 36). */
+/** A URL below which both files are, fetched like a stranger's (ADR 36). */
 export function urlSource(url: string, http: OutgoingHttp, signal: AbortSignal): CollectionSource {
   const base = url.endsWith('/') ? url : `${url}/`;
   const get = async (file: string, bytesMax: number): Promise<Uint8Array> => {
@@ -80,7 +80,7 @@ async function readWhole(path: string): Promise<Uint8Array> {
 
 const readPieces = (path: string): AsyncGenerator<Uint8Array> => readFilePieces(path, itemsBytesMax, tooLong);
 
-/** Pieces of a file, which may grow meanwhile or be a pipe: what is read is counted, too. */
+/** Pieces of a file, which may grow meanwhile or be a pipe: read bytes are counted, too. */
 async function* readFilePieces(
   path: string,
   bytesMax: number,

@@ -32,9 +32,9 @@ export interface ImportOutcome {
 }
 
 /**
- * Imports a collection in the place of the one that the same list gave before: all of it or nothing, except
- * optional fields that are wrong, which are left out. Throws `collection_invalid` and `collection_unreadable`, with
- * all refusals, before anything is written.
+ * Imports a collection and replaces the one that the same list gave before. All of it or nothing, except optional
+ * fields that are wrong, which are left out. Throws `collection_invalid` and `collection_unreadable`, with all
+ * refusals, before anything is written.
  */
 export async function importCollection(
   pool: pg.Pool,
@@ -84,8 +84,8 @@ async function readFiles(
 }
 
 /**
- * Digest of what is stored: spaces and fields that are left out change nothing. The traits of an item are in it even where
- * it has none, so a list that was stored without them is stored again.
+ * Digest of the stored data: spaces and left-out fields change nothing. The traits of an item are in it even if it has
+ * none, so a list that was stored without them is stored again.
  */
 function digestOf({ icon, ...meta }: CollectionMeta, items: readonly CollectionItem[]): Uint8Array {
   const hash = createHash('sha256');

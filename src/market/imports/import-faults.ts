@@ -1,14 +1,14 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ReadText } from '#market/collections/collection-texts.ts';
 
-/** Something of a collection's files that cannot be imported. */
+/** A part of a collection's files that cannot be imported. */
 export interface Fault {
   /** The file, and the field or the item in it. */
   readonly where: string;
   readonly why: string;
 }
 
-/** Kept of each kind: a list of 100,000 items may have as many faults. */
+/** Faults kept of each kind: a list of 100,000 items may have as many. */
 const keptMax = 100;
 
 /** A refusal that ends the reading of a file. */
@@ -24,13 +24,13 @@ export class ImportFaults {
   #refusedCount = 0;
   #leftOutCount = 0;
 
-  /** Adds a fault of something that a collection needs. */
+  /** Adds a fault of a required field. */
   refuse(where: string, why: string): void {
     this.#refusedCount++;
     if (this.#refused.length < keptMax) this.#refused.push({ where, why });
   }
 
-  /** Adds a fault of something that is optional: the collection is imported without it. */
+  /** Adds a fault of an optional field: the collection is imported without it. */
   leaveOut(where: string, why: string): void {
     this.#leftOutCount++;
     if (this.#leftOut.length < keptMax) this.#leftOut.push({ where, why });
@@ -45,7 +45,7 @@ export class ImportFaults {
     } else throw error;
   }
 
-  /** The first 100 optional things that were left out, and the number of all. */
+  /** The first 100 left-out fields, and the number of all. */
   get leftOut(): { readonly first: readonly Fault[]; readonly count: number } {
     return { first: this.#leftOut, count: this.#leftOutCount };
   }
@@ -67,7 +67,7 @@ export class ImportFaults {
   }
 }
 
-/** The text of an optional field; null also where it is left out. */
+/** The text of an optional field; null also if it is left out. */
 export function optional({ text, why }: ReadText, where: string, faults: ImportFaults): string | null {
   if (why !== null) faults.leaveOut(where, why);
   return text;

@@ -2,7 +2,7 @@ import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 
 /** No dots and no slashes: a slug is a part of paths. */
 const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
-/** Longer ones are no slugs. Slugs of the community's lists have up to 60 characters. */
+/** Longest list slug. Slugs of the community's lists have up to 60 characters. */
 const listSlugCharsMax = 200;
 /** Controls and marks of direction: a slug with one is shown to operators as another text than it is. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
@@ -11,8 +11,8 @@ const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const takenSlug = 'of';
 
 /**
- * Begins the list slugs of collections that this service sells: no list of others may call itself so, as its import
- * would take the place of what is sold.
+ * Begins the list slugs of collections that this service sells. No other list may have such a slug, because its import
+ * would replace the sold collection.
  */
 const soldListBegin = 'satscribe mint ';
 
@@ -25,8 +25,8 @@ export function isImportSlug(text: string): boolean {
 }
 
 /**
- * The slug that a list's own slug gives: lower case, without accents, `-` for whatever else is not in slugs. Slugs of
- * imports stay as they are. Null: none can be made of it.
+ * The slug derived from a list's own slug: lower case, without accents, `-` for all other characters that slugs lack.
+ * Slugs of imports stay as they are. Null: none can be derived.
  */
 export function importSlug(listSlug: string): string | null {
   if (isImportSlug(listSlug)) return listSlug;

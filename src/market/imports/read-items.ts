@@ -8,7 +8,7 @@ import { ItemSplitter, itemsFile } from './split-items.ts';
 export interface CollectionItems {
   /** Each once, in the order of the file. */
   readonly items: readonly CollectionItem[];
-  /** Items whose id an earlier one has: the earlier one counts. */
+  /** Number of items whose id an earlier one has: the earlier one counts. */
   readonly doubles: number;
 }
 
@@ -18,8 +18,8 @@ export const itemsMax = 100_000;
 export const itemsBytesMax = 256 * 1024 * 1024;
 
 /**
- * Reads `inscriptions.json`, piece by piece. An item without an id, or that is not an object, is a refusal; a name or
- * a trait that is wrong is left out. Throws `collection_invalid` where the list itself cannot be followed any further.
+ * Reads `inscriptions.json`, piece by piece. An item without an id, or that is not an object, is a refusal; a wrong
+ * name or trait is left out. Throws `collection_invalid` if the list itself cannot be parsed any further.
  *
  * @param onItems receives the number of items so far, after each piece
  */
@@ -85,7 +85,7 @@ function readMetaOf(meta: unknown, where: string, faults: ImportFaults): Readonl
 
 const notAnObject = 'it is not an object';
 
-/** The fields of an item; a text says why it has none. */
+/** The fields of an item; a text is the reason why it has none. */
 function parsed(text: string): Readonly<Record<string, unknown>> | string {
   let value: unknown;
   try {

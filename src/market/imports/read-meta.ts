@@ -11,10 +11,10 @@ const slugRule =
 
 /**
  * Reads `meta.json`. Unknown fields are left out: collections of the community have many. So are optional fields that
- * are wrong, each with a fault. Null, with a fault: there is no collection without what is missing. Throws
- * `collection_invalid` if the file has no fields.
+ * are wrong, each with a fault. Null, with a fault: a required field is missing. Throws `collection_invalid` if the
+ * file has no fields.
  *
- * @param folder the slug where the file names none: the name of its folder
+ * @param folder the slug if the file names none: the name of its folder
  */
 export function readMeta(text: string, folder: string, faults: ImportFaults): CollectionMeta | null {
   const fields = objectOf(text);

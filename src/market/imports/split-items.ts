@@ -2,12 +2,12 @@ import { type ImportFaults, invalid } from './import-faults.ts';
 
 export const itemsFile = 'inscriptions.json';
 
-/** An item with a hundred traits is a tenth of it. */
+/** Longest item: an item with a hundred traits is a tenth of it. */
 export const itemBytesMax = 64 * 1024;
 /** Items have traits: `{"meta": {"attributes": [{…}]}}` is four deep. */
 export const itemDepthMax = 16;
 
-/** What a byte is outside of texts: a table, as every byte of a file is looked up. */
+/** Kinds of bytes outside of texts: a table, because every byte of a file is looked up. */
 const kinds = { other: 0, blank: 1, opens: 2, closes: 3, comma: 4, quote: 5, backslash: 6 } as const;
 const kindOf = new Uint8Array(256);
 for (const blank of ' \t\n\r') kindOf[blank.charCodeAt(0)] = kinds.blank;
@@ -28,9 +28,9 @@ export interface SplitItem {
 }
 
 /**
- * The items of a JSON list as they come, each as its text, so that a list of any size takes the memory of one item.
- * Only where items begin and end is looked at: who reads a text finds what else is wrong with it. Items that are not
- * UTF-8 are skipped, with a refusal. Throws `collection_invalid` if it is unknown where the next item begins.
+ * The items of a JSON list as they arrive, each as its text, so that a list of any size takes the memory of one item.
+ * It only finds where items begin and end; the reader of a text finds its other faults. Items that are not UTF-8 are
+ * skipped, with a refusal. Throws `collection_invalid` if it is unknown where the next item begins.
  */
 export class ItemSplitter {
   readonly #faults: ImportFaults;
@@ -66,7 +66,7 @@ export class ItemSplitter {
     }
   }
 
-  /** Throws where the list has no end. */
+  /** Throws if the list has no end. */
   end(): void {
     if (this.#state !== 'after') throw invalid(itemsFile, 'it ends before its list does');
   }

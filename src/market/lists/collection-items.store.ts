@@ -16,7 +16,7 @@ import { type LastSale, lastSalesOf } from '#market/sales/last-sales.store.ts';
 export interface CollectionItemDetail extends Member {
   /** False: an import names it, and the index does not have it (yet). */
   readonly isIndexed: boolean;
-  /** Null: it is not indexed, or where it went is unknown. */
+  /** Null: it is not indexed, or its place is unknown. */
   readonly location: Location | null;
   /** Null: no sale of it is known. */
   readonly lastSale: LastSale | null;
@@ -33,7 +33,7 @@ interface ItemRow {
   readonly name: string | null;
 }
 
-/** Where a page of items begins: a place in the list of an import, a key of any other collection. */
+/** Start of a page of items: a place in the list of an import, a key of any other collection. */
 type ItemPosition = number;
 
 /** Before all items. */
@@ -44,7 +44,7 @@ const ofImport = `SELECT i.key, m.txid, m.index, i.number, m.place, m.name FROM 
     SELECT txid, index, place, name FROM service.market_items WHERE slug = $1 AND place > $2 ORDER BY place LIMIT $3) m
   LEFT JOIN chain.inscriptions i ON i.txid = m.txid AND i.index = m.index ORDER BY m.place`;
 
-/** In the order of reveals. A gallery is read whole for each page: its order names items more than once. */
+/** SQL: items in the order of reveals. A gallery is read whole for each page: its order names items more than once. */
 const ofChain = (members: string): string => `SELECT i.key, i.txid, i.index, i.number, m.place, m.name FROM (
     SELECT key, place, name FROM (${members}) AS found WHERE key > $2 ORDER BY key LIMIT $3) m
   JOIN chain.inscriptions i ON i.key = m.key ORDER BY i.key`;
@@ -57,7 +57,7 @@ export interface ItemsPlace {
 /**
  * A page of the items of a collection: three statements, whatever its length.
  *
- * @param withSales false: sales are not indexed, and those of a time when they were would not be the last ones
+ * @param withSales false: sales are not indexed, and older ones would not be the last ones
  */
 export async function itemsAfter(
   client: ClientBase,
@@ -118,7 +118,7 @@ export async function positionOfItem(
   collection: FoundCollection,
   { txid, index }: InscriptionId,
 ): Promise<ItemPosition | null> {
-  // of others every inscription is a position: whether it is an item would take a walk over a gallery
+  // in other collections every inscription is a position: only a walk over a gallery would show whether it is an item
   if (collection.kind !== 'import') return keyOfInscription(client, { txid, index });
   const { rows } = await client.query<{ position: number }>(
     'SELECT place AS position FROM service.market_items WHERE slug = $1 AND txid = $2 AND index = $3',

@@ -22,7 +22,7 @@ export interface CollectionOrder {
 
 const orderings = { name: 'lower(name) COLLATE "C"', items: 'items', given: 'value' } as const;
 
-/** Searched for and listed: an operator imports some thousands, so each is looked at. */
+/** Searched and listed collections: an operator imports some thousands, so each is looked at. */
 export async function searchCollections(
   client: ClientBase,
   { text, by, offset, limit }: CollectionSearch,

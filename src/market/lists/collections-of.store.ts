@@ -18,7 +18,7 @@ export interface CollectionOfItem {
   readonly name: string;
 }
 
-/** Of each kind. Honest inscriptions are in a few; anybody can make a thousand galleries that name one. */
+/** Maximum of each kind. Honest inscriptions are in a few; anyone can make a thousand galleries that name one. */
 export const collectionsOfKindMax = 100;
 
 /**

@@ -7,11 +7,11 @@ import { standingOf } from '#market/collections/collection-standing.store.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type ItemHolders, readItemHolders } from './item-holders.store.ts';
 
-/** Of all lists: eight of the largest imports, or some thousand usual ones. */
+/** Bytes of all lists: eight of the largest imports, or some thousand usual ones. */
 const keptBytesMax = 32_000_000;
-/** What a list takes besides its holders. */
+/** Bytes of a list besides its holders. */
 const listBytes = 500;
-/** Collections of so many items are read at once, by any request: some milliseconds. More is a walk. */
+/** Items of a collection that any request reads at once: some milliseconds. More is a walk. */
 const smallItemsMax = 1_000;
 
 /** The holders after a block, which proves them: another index with this block has the same. */
@@ -23,12 +23,12 @@ export interface ProvenHolders {
   readonly holders: ItemHolders;
 }
 
-/** What may be read. `walk`: it takes a walk, which was not allowed. */
+/** Result of a read. `walk`: it needs a walk, which was not allowed. */
 export type HoldersRead = ProvenHolders | 'no-block' | 'walk';
 
 /**
- * The holders of items of collections. A walk over all items finds them, so what it found is kept for other pages and
- * for statistics. A list is named by its block, the import and the derived tables, so it is never wrong
+ * The holders of items of collections. A walk over all items finds them, so the result is kept for other pages and for
+ * statistics. The key of a list is its block, the import and the derived tables, so it is never wrong
  * (docs/adr/0051-collections-api.md).
  */
 export class ItemHolderLists {
@@ -37,7 +37,7 @@ export class ItemHolderLists {
     sizeCalculation: ({ packed }) => listBytes + packed.length,
   });
 
-  /** @param mayWalk false: only what is kept, and small collections */
+  /** @param mayWalk false: only kept lists, and small collections */
   async read(
     client: ClientBase,
     collection: FoundCollection,
@@ -58,7 +58,10 @@ export class ItemHolderLists {
   }
 }
 
-/** Items that a collection names, indexed or not. Of a parent and a gallery in one, those that are both count twice. */
+/**
+ * Number of items that a collection names, indexed or not. In a parent with a gallery, inscriptions that are both count
+ * twice.
+ */
 export function listedItems(collection: FoundCollection): number {
   return collection.kind === 'import' ? collection.items : collection.children + collection.galleryItems;
 }

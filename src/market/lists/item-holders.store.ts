@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
 
-/** Who holds how many items of a collection, after a block. */
+/** Holders of a collection with their numbers of items, after a block. */
 export interface ItemHolders {
   /** Items that the block and those before it revealed: the sum of the five below. */
   readonly indexed: number;
@@ -10,7 +10,7 @@ export interface ItemHolders {
   readonly held: number;
   /** In an output that begins with OP_RETURN. */
   readonly burned: number;
-  /** In the fee of a block that nobody took. */
+  /** In the unclaimed fee of a block. */
   readonly lost: number;
   /** Bound to no sat. */
   readonly unbound: number;
@@ -23,32 +23,32 @@ export interface ItemHolders {
 }
 
 export interface ItemHolder {
-  /** Its first 128 bytes, where it is longer: all scripts with an address are shorter. */
+  /** Script, or its first 128 bytes if it is longer: all scripts with an address are shorter. */
   readonly script: Uint8Array;
   readonly items: number;
 }
 
-/** The block after which holders are asked for. */
+/** The requested block after which holders are listed. */
 export interface HoldersMoment {
   readonly height: Height;
   /** The first key of later blocks. */
   readonly nextKey: number;
 }
 
-/** As many as an import has items: 4 MB of usual scripts. `count` counts all. */
+/** Listed holders, as many as an import has items: 4 MB of usual scripts. `count` counts all. */
 export const listedHoldersMax = 100_000;
 
 /** 100,000 items take two seconds. */
 const walkMs = 10_000;
-/** What an owner's script begins with that burns. */
+/** SQL: the beginning of a script that burns. */
 const opReturn = String.raw`'\x6a'::bytea`;
 
 const standings = { held: 0, burned: 1, lost: 2, unbound: 3, unknown: 4 } as const;
 
 /**
- * Reads where each item of a collection was after a block, a look-up for each. The holders come as one value: a row for
- * each would be 100,000 objects. Postgres ends a walk that takes too long (57014), and the statements of the snapshot
- * after it.
+ * Reads the place of each item of a collection after a block, with a look-up for each. The holders come as one value: a
+ * row for each would be 100,000 objects. Postgres ends a walk that takes too long (57014), and the later statements of
+ * the snapshot.
  */
 export async function readItemHolders(
   client: ClientBase,

@@ -8,7 +8,7 @@ import type { CollectionOfItem } from './collections-of.store.ts';
 
 /** The items beside an inscription in a collection. */
 export interface ItemNeighbours {
-  /** Its name in the list of an import. Null: it has none. */
+  /** Its name in the list of an import. Null: it has no name. */
   readonly name: string | null;
   readonly previous: InscriptionId | null;
   readonly next: InscriptionId | null;

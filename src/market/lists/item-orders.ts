@@ -32,12 +32,12 @@ export const isSortable = (collection: FoundCollection): boolean => listedItems(
 export const sortsAtOnce = (collection: FoundCollection): boolean => listedItems(collection) <= smallItemsMax;
 
 /**
- * Digits are compared as numbers: `Frog 9` comes before `Frog 10`. Names of items have numbers of some digits, and ten are
- * enough for all.
+ * SQL: a name with digits compared as numbers: `Frog 9` comes before `Frog 10`. Numbers in names have some digits, and
+ * ten are enough for all.
  */
 const naturalName = String.raw`regexp_replace(regexp_replace(lower(m.name), '(\d+)', '000000000\1', 'g'), '\d*(\d{10})', '\1', 'g')`;
 
-/** Newest first, of a row `m`; what was never sold is last. */
+/** SQL: the newest sale of a row `m`; unsold items come last. */
 const lastSale = `LEFT JOIN LATERAL (SELECT s.price, s.height, s.tx_index, s.input, s.place FROM chain.sales s
     WHERE s.key = m.key AND ${isNotOurs} ORDER BY s.height DESC, s.tx_index DESC, s.input DESC, s.place DESC LIMIT 1) l ON true`;
 
@@ -53,7 +53,7 @@ const orderings: Readonly<Record<ItemOrder, string>> = {
 const needsSales: ReadonlySet<ItemOrder> = new Set(['price', 'price-desc', 'sold']);
 
 /**
- * Orders of the items of collections. A walk over all items finds one, so it is kept for other pages. It is named by its
+ * Orders of the items of collections. A walk over all items finds one, so it is kept for other pages. Its key is its
  * block, the import and the derived tables, so it is never wrong.
  */
 export class ItemOrders {
@@ -66,7 +66,7 @@ export class ItemOrders {
    * The positions of the items in an order: places in the list of an import, keys of any other collection. Each is a
    * big-endian number of four bytes.
    *
-   * @param mayWalk false: only what is kept, and small collections
+   * @param mayWalk false: only kept orders, and small collections
    */
   async read(
     client: ClientBase,
@@ -124,7 +124,7 @@ async function readOrder(client: ClientBase, collection: FoundCollection, order:
   return rows[0]?.positions ?? Buffer.alloc(0);
 }
 
-/** Positions of the items whose name has a text, or whose number or id it is; null: all. */
+/** Positions of the items whose name contains a text, or whose number or id equals it; null: all. */
 export async function positionsWith(
   client: ClientBase,
   collection: FoundCollection,
@@ -144,7 +144,7 @@ export async function positionsWith(
   return new Set(positionsIn(rows[0]?.positions ?? Buffer.alloc(0)));
 }
 
-/** The txid and index of a text that is an id; nulls: it is another text. */
+/** The txid and index of a text that is an id; nulls: another text. */
 function inscriptionOf(text: string): [Buffer | null, number | null] {
   const id = parseInscriptionId(text);
   return id === null ? [null, null] : [Buffer.from(id.txid), id.index];

@@ -8,17 +8,17 @@ import { slugsOf } from '#market/sales/sale-context.store.ts';
 /** An inscription in lists of the whole market. */
 export interface ShownItem {
   readonly id: InscriptionId;
-  /** Null: it has none, or it is not known. */
+  /** Null: it has no number, or it is unknown. */
   readonly number: number | null;
   /** The name that its collection gives it, else its number. */
   readonly name: string;
-  /** The one that its sales are shown with. Null: it is in none, or galleries are still being indexed. */
+  /** The collection that its sales are shown with. Null: none, or galleries are still being indexed. */
   readonly collection: { readonly slug: string; readonly name: string } | null;
 }
 
 interface NamedItem {
   readonly number: number | null;
-  /** The name of an import; below the item's place and name there. Null: it is in no import. */
+  /** The name of an import, followed by the item's place and name there. Null: it is in no import. */
   readonly collection: string | null;
   readonly place: number | null;
   readonly name: string | null;

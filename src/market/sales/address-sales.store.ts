@@ -3,7 +3,7 @@ import { type ListedRow, listedColumns, listedSale, type MarketSale } from './ne
 import { isNotOurs } from './sale-lists.ts';
 import type { SalePlace } from './sale-places.ts';
 
-/** The two parts that an address has in sales: its column of chain.sales, and the index that finds its sales. */
+/** Columns of chain.sales for the two parts of an address in sales, each with the index that finds its sales. */
 const sides = {
   sold: { column: 'maker', index: 'sales_maker' },
   bought: { column: 'taker', index: 'sales_taker' },
@@ -14,7 +14,7 @@ export type SaleSide = keyof typeof sides;
 /** The indexes that find the sales of an address. */
 export const salesOfAddressIndexes = Object.values(sides).map(({ index }) => index);
 
-/** Forces the walk along the one index, even where the planner misjudges an address with very many sales. */
+/** Forces the walk along the one index, even if the planner misjudges an address with very many sales. */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('jit', 'off', true)`;
 
@@ -42,9 +42,9 @@ export interface AddressSalesQuestion {
 const end: SalePlace = { height: 2 ** 31 - 1, txIndex: 0, input: 0, place: 0 };
 
 /**
- * Sales of an address on one side, newest first. `limit` rows are looked at: deliveries of our own orders among
- * them are left out, so a page may have fewer. Needs `salesOfAddressIndexes`, and a snapshot: planner settings of
- * its transaction change.
+ * Sales of an address on one side, newest first. `limit` rows are read: deliveries of our own orders among them are
+ * left out, so a page may have fewer. Needs `salesOfAddressIndexes`, and a snapshot: planner settings of its
+ * transaction change.
  */
 export async function salesOfAddress(
   client: ClientBase,
@@ -73,7 +73,7 @@ export interface AddressSums {
   readonly washSales: number;
   /** Sats of these sales. */
   readonly volume: number;
-  /** There are older ones, which are in none of these. */
+  /** There are older sales, which are in none of these sums. */
   readonly isLeast: boolean;
 }
 

@@ -7,8 +7,8 @@ import { isNotOurs } from './sale-lists.ts';
 export const blockSalesMax = 10_000;
 
 /**
- * How many inscriptions a block sold, up to one more than `blockSalesMax`. Transactions of our own orders are left
- * out.
+ * The number of inscriptions that a block sold, up to one more than `blockSalesMax`. Transactions of our own orders are
+ * left out.
  */
 export async function countSalesOfBlock(client: ClientBase, height: Height): Promise<number> {
   const { rows } = await client.query<{ count: number }>(

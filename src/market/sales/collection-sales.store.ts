@@ -10,13 +10,13 @@ import type { SalePlace } from './sale-places.ts';
 /** A sale of a member of a collection, with its evidence (docs/marketplace.md). */
 export interface CollectionSale extends SaleEvidence {
   readonly item: Member;
-  /** Where it is. */
+  /** Place of the sale. */
   readonly height: Height;
   readonly txIndex: number;
   readonly input: number;
   readonly place: number;
   readonly txid: Txid;
-  /** Of the block; in Unix seconds. */
+  /** Hash of the block; `time` is in Unix seconds. */
   readonly blockHash: BlockHash;
   readonly time: number;
   /** Scripts; above 128 bytes the first 97 and a sha256. */

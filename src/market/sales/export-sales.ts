@@ -15,26 +15,26 @@ import { type SaleRange, salesOfRange } from './sale-range.ts';
 /** Rows of a part: some milliseconds of the event loop, and half a megabyte. Two parts are held at once. */
 const partRows = 1_000;
 
-/** The moment of an export: all its sales are those of one chain, under one classification. */
+/** The moment of an export: all its sales are of one chain, under one classification. */
 export interface ExportMoment {
   readonly tip: Tip;
-  /** `chain.state.derived_epoch`: another one once the table of sales is made anew. */
+  /** `chain.state.derived_epoch`: it changes once the table of sales is rebuilt. */
   readonly epoch: number;
 }
 
 export interface SaleExport {
   readonly collection: FoundCollection;
-  /** Where its sales are, by ascending height. */
+  /** Its sales by block, by ascending height. */
   readonly blocks: readonly SoldInBlock[];
   readonly range: SaleRange;
-  /** Behind which sale to begin. Null: the first one. */
+  /** The sale after which to begin. Null: begin with the first one. */
   readonly after: SalePlace | null;
   readonly moment: ExportMoment;
 }
 
 /**
- * The moment of an export that begins behind a sale. Throws `cursor_stale` where the block of that sale has left the
- * chain, and `derived_table_behind` while sales are made anew by other rules: rows of both are there.
+ * The moment of an export that begins after a sale. Throws `cursor_stale` if the block of that sale has left the chain,
+ * and `derived_table_behind` while sales are rebuilt by other rules: the table then has rows of both.
  *
  * @param after null: it begins with the first sale
  */
@@ -52,9 +52,9 @@ export async function beginExport(client: ClientBase, tip: Tip, after: SaleId | 
 }
 
 /**
- * The sales of a collection in a range, in the order of the chain. The next part is read while one is taken, and no
- * connection is held between parts. Throws `cursor_stale` where the chain is reorganised or sales are classified anew
- * meanwhile: what was sent before is then of a chain that is gone, in part.
+ * The sales of a collection in a range, in chain order. The next part is read while one is taken, and no connection is
+ * held between parts. Throws `cursor_stale` if the chain is reorganised or sales are reclassified meanwhile: the sent
+ * part may then be of a chain that no longer exists.
  */
 export async function* exportSales(
   pool: Pool,
@@ -73,7 +73,7 @@ export async function* exportSales(
         asker.signal,
       ),
     );
-    // where the client leaves, nobody awaits the part that is being read
+    // if the client leaves, no one awaits the part that is being read
     part.catch(() => undefined);
     return part;
   };

@@ -10,13 +10,13 @@ export interface LastSale {
   readonly price: number;
   readonly txid: Txid;
   readonly height: Height;
-  /** Of the block, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   readonly time: number;
   /** Maker and taker are one. */
   readonly isWash: boolean;
 }
 
-/** The newest sales of inscriptions, by key: an index look-up for each. Absent where none was sold. */
+/** The newest sales of inscriptions, by key: an index look-up for each. Absent: never sold. */
 export async function lastSalesOf(
   client: ClientBase,
   keys: readonly InscriptionKey[],

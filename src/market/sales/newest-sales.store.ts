@@ -11,7 +11,7 @@ import type { SalePlace } from './sale-places.ts';
 /** A sale of any inscription, with its evidence (docs/marketplace.md). */
 export interface MarketSale extends SaleEvidence, SalePlace {
   readonly id: InscriptionId;
-  /** Null: which number it has is unknown. */
+  /** Null: its number is unknown. */
   readonly number: number | null;
   readonly height: Height;
   readonly txid: Txid;
@@ -45,10 +45,7 @@ export interface NewestSales {
   readonly next: SalePlace | null;
 }
 
-/**
- * Sales that are looked at for one page: some 20 ms. Filters may refuse all of them, and the next page begins
- * there.
- */
+/** Sales checked for one page: some 20 ms. Filters may refuse all of them, and the next page begins there. */
 const lookedMax = 5_000;
 
 const placeColumns = 's.height, s.tx_index, s.input, s.place';
@@ -101,7 +98,7 @@ export async function newestSales(
   return { sales, next: await lastLooked(client, [height, txIndex, input, place]) };
 }
 
-/** The last of the rows that one page looks at. Null: they are all that there are. */
+/** The last row that one page checks. Null: there are no more. */
 async function lastLooked(client: ClientBase, before: number[]): Promise<SalePlace | null> {
   const { rows } = await client.query<SalePlace>(
     `SELECT s.height, s.tx_index AS "txIndex", s.input, s.place FROM (${looked('*')}) s

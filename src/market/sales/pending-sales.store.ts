@@ -77,8 +77,8 @@ async function among(
 }
 
 /**
- * Pending sales in the order in which their transactions were seen, after a cursor. Transactions of our own orders are
- * none.
+ * Pending sales in the order in which their transactions were seen, after a cursor, without transactions of our own
+ * orders.
  */
 export async function pendingSales(
   client: ClientBase,
@@ -109,7 +109,7 @@ export async function pendingSales(
   return rows.map(saleOf);
 }
 
-/** The newest pending sales, before a place. Transactions of our own orders are not among them. */
+/** The newest pending sales, before a place. Transactions of our own orders are left out. */
 export async function newestPendingSales(
   client: ClientBase,
   before: PendingSaleCursor,
@@ -125,8 +125,8 @@ export async function newestPendingSales(
 }
 
 /**
- * The cheapest pending sale of a collection; null: none is pending. Wash trades say nothing of a price. Whether readers
- * see a row takes 50 µs, so the cheapest rows are asked about first, and nothing after the first one that is seen.
+ * The cheapest pending sale of a collection; null: no pending sale. Wash trades are ignored. Checking whether readers
+ * see a row takes 50 µs, so the cheapest rows are checked first, and none after the first visible one.
  */
 export async function pendingFloor(
   client: ClientBase,

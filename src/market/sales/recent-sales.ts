@@ -47,11 +47,11 @@ interface Moment {
   readonly imports: string;
   /**
    * Sales up to here are classified again by other rules; null: all have the same rules, or no block of the longest
-   * period has new rows yet. The pass takes hours to come to it: until then nothing of it changes. Block times go
+   * period has new rows yet. The pass takes hours to reach it: until then its sales do not change. Block times go
    * backwards by hours: a day.
    */
   readonly remadeTo: number | null;
-  /** Of the tip. */
+  /** Time of the tip. */
   readonly time: number;
 }
 
@@ -66,16 +66,17 @@ const walkMs = 10_000;
 const newBlocksMax = 12;
 
 /**
- * Reads what the market sold recently, by the times of blocks. No clock counts, so all answers of one tip agree, and one
- * walk serves them all. The sums of each block are kept: those of the next tip take its new blocks alone.
+ * Reads the recent sales of the market by the times of blocks. No clock counts, so all answers of one tip agree, and
+ * one walk serves them all. The sums of each block are kept, so those of the next tip need only its new blocks.
  */
 export class RecentSales {
   #kept: Kept | null = null;
 
   /**
-   * Null: sales are not indexed, or not yet of all blocks. Postgres ends a walk that takes too long (57014).
+   * Reads the sums. Null: sales are not indexed, or not yet of all blocks. Postgres ends a walk that takes too long
+   * (57014).
    *
-   * @param mayWalk false: only what is kept, and some new blocks; `'walk'` where that does not suffice
+   * @param mayWalk false: only kept sums, and some new blocks; `'walk'` if they do not suffice
    */
   async read(client: ClientBase, tip: Tip, mayWalk: boolean): Promise<RecentSums | null | 'walk'> {
     if (!(await isComplete(client, 'sales'))) return null;
@@ -102,7 +103,7 @@ export class RecentSales {
   }
 }
 
-/** The sums of a tip, of its new blocks and of what is kept. */
+/** The sums of a tip, from its new blocks and the kept sums. */
 async function grown(client: ClientBase, kept: Kept | null, tip: Tip, moment: Moment): Promise<Kept> {
   // a day more: the next tip may be earlier than this one
   const since = Math.max(kept?.since ?? 0, moment.time - periodSeconds.month - daySeconds);
@@ -122,7 +123,7 @@ async function momentOf(client: ClientBase, { height }: Tip): Promise<Moment> {
     [height],
   );
   const [moment] = rows;
-  if (moment === undefined) throw new RangeError(`block ${height} is the tip and is not there`);
+  if (moment === undefined) throw new RangeError(`block ${height} is the tip and does not exist`);
   return moment;
 }
 

@@ -14,7 +14,7 @@ interface SlugRow {
 
 /**
  * The slug of the collection that each inscription is shown with: the first import by slug, else its first parent, else
- * the first gallery that has it. Null: it is in none. One statement, some index look-ups for each inscription.
+ * the first gallery that has it. Null: no collection. One statement, some index look-ups for each inscription.
  */
 export async function slugsOf(
   client: ClientBase | Pool,

@@ -5,31 +5,31 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** Any request reads so many new blocks: a millisecond or two. More is a walk, of a second for a million blocks. */
+/** New blocks that any request reads: a millisecond or two. More is a walk, of a second for a million blocks. */
 const newBlocksMax = 2_000;
 const walkMs = 10_000;
 
-/** From which block on all sales are counted. */
+/** The block from which on all sales are counted. */
 export interface SaleCoverage {
-  /** The first of them. Null: not even those of the last block are known. */
+  /** The first of them. Null: even those of the last block are unknown. */
   readonly from: Height | null;
 }
 
 interface Kept {
-  /** Where the run of blocks with known sales begins: above the last block, where that has none. */
+  /** Start of the run of blocks with known sales: above the last block, if that block has none. */
   readonly begins: number;
   readonly height: Height;
   readonly hash: BlockHash;
 }
 
 /**
- * Sales of a block are known where its spent outputs are. Blocks that are missing, or came without them, sold what no
- * figure counts: so sums say from which block on they have everything.
+ * Sales of a block are known if its spent outputs are. Sales of missing blocks, or of blocks without spent outputs, are
+ * in no figure. So sums name the block from which on they are complete.
  */
 export class SaleCoverages {
   #kept: Kept | null = null;
 
-  /** @param mayWalk false: only what is kept, and a few blocks; null where that does not suffice */
+  /** @param mayWalk false: only kept results, and a few blocks; null if they do not suffice */
   async read(client: ClientBase, { height, hash }: Tip, mayWalk: boolean): Promise<SaleCoverage | null> {
     const kept = await this.#keptBelow(client, height);
     if (kept?.height === height) return coverageOf(kept);
@@ -42,7 +42,7 @@ export class SaleCoverages {
     return coverageOf(this.#kept);
   }
 
-  /** What is kept of the chain of this snapshot. */
+  /** The kept result of the chain of this snapshot. */
   async #keptBelow(client: ClientBase, height: Height): Promise<Kept | null> {
     const kept = this.#kept;
     if (kept === null || kept.height > height) return null;

@@ -2,7 +2,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { maxHeight } from '#kernel/primitives/height.ts';
 import type { SalePlace } from './sale-places.ts';
 
-/** Where a sale is, and the last half of its block's hash: a sale of another block there is another sale. */
+/** Place of a sale, and the last half of its block's hash: a sale of another block there is another sale. */
 export interface SaleId {
   readonly place: SalePlace;
   /** 16 hexadecimal digits. */
@@ -11,7 +11,7 @@ export interface SaleId {
 
 const markDigits = 16;
 
-/** More than any block has: inputs take 41 bytes, inscriptions of an input more. */
+/** Larger than any index in a block: inputs take 41 bytes, inscriptions of an input more. */
 const indexMax = 9_999_999;
 
 const pattern = /^[0-9]{1,10}(?:\.[0-9]{1,7}){3}\.[0-9a-f]{16}$/u;
@@ -26,7 +26,7 @@ export const salePlacePattern = placePattern.source;
 export const formatSalePlace = ({ height, txIndex, input, place }: SalePlace): string =>
   `${height}.${txIndex}.${input}.${place}`;
 
-/** Null: the text is no place of a sale. */
+/** Null: the text is not a place of a sale. */
 export const parseSalePlace = (text: string): SalePlace | null =>
   placePattern.test(text) ? readPlace(text) : null;
 
@@ -34,13 +34,13 @@ export const parseSalePlace = (text: string): SalePlace | null =>
 export const formatSaleId = (place: SalePlace, blockMark: string): string =>
   `${formatSalePlace(place)}.${blockMark}`;
 
-/** Null: the text is no id of a sale. */
+/** Null: the text is not an id of a sale. */
 export function parseSaleId(text: string): SaleId | null {
   const place = pattern.test(text) ? readPlace(text) : null;
   return place === null ? null : { place, blockMark: text.slice(-markDigits) };
 }
 
-/** The first four numbers of a text that has them. Null: no block has such a place. */
+/** The first four numbers of a text. Null: no block has such a place. */
 function readPlace(text: string): SalePlace | null {
   const [height = 0, txIndex = 0, input = 0, place = 0] = text.split('.', 4).map(Number);
   if (height > maxHeight || Math.max(txIndex, input, place) > indexMax) return null;

@@ -11,13 +11,13 @@ import { type FoundCollection, isLongGallery, membersOf } from '#market/collecti
 import { isOwnTransaction } from '#purse/transactions/own-transactions.queries.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
-/** What is kept of all collections, in sales: 12 bytes each, 48 MB in all. */
+/** Sales kept of all collections: 12 bytes each, 48 MB in all. */
 const keptSalesMax = 4_000_000;
 /** The size of a block of a list besides its sales, in sales: an object of seven fields and a buffer. */
 const blockSales = 19;
 /**
- * Sales of so many new blocks are read at once, by any request: some 20 ms where a large collection sells a hundred in
- * each. More is a walk; so is any new block of a long gallery, all of whose items are read for it.
+ * New blocks whose sales any request reads at once: some 20 ms if a large collection sells a hundred in each. More is a
+ * walk; so is any new block of a long gallery, all of whose items are read for it.
  */
 const newBlocksMax = 12;
 /** A million sales take a second or two on a quiet machine. */
@@ -26,30 +26,30 @@ const walkMs = 10_000;
 interface SaleList {
   /** The block after which it is true. */
   readonly tip: Tip;
-  /** Of an import, another one after each change. Null: the chain says who belongs to the collection. */
+  /** Revision of an import, which each change replaces. Null: the chain decides the members of the collection. */
   readonly revision: string | null;
-  /** `chain.state.derived_epoch`: another one after the table of sales was made anew. */
+  /** `chain.state.derived_epoch`: it changes after a rebuild of the table of sales. */
   readonly epoch: number;
-  /** How far that was when the list was read. */
+  /** Progress of the rebuild when the list was read. */
   readonly remade: RemadeSales | null;
   readonly blocks: readonly SoldInBlock[];
 }
 
 /**
- * Where the sales of collections are, in the order of the chain: height, transaction, input, place. A deep page takes a
- * walk over all sales before it, so what a walk has found is kept, and grows with each block. A reorganisation, another
- * import of the slug, or new rules make it anew (docs/adr/0048-pages-of-sales.md). While rows are made anew by new
- * rules, the blocks that this has reached since are read again.
+ * Places of the sales of collections, in chain order: height, transaction, input, place. A deep page needs a walk over
+ * all sales before it, so the result of a walk is kept, and grows with each block. After a reorganisation, another
+ * import of the slug, or new rules it is rebuilt (docs/adr/0048-pages-of-sales.md). While rows are rebuilt by new
+ * rules, the blocks that were reached since are read again.
  */
 export class SaleLists {
   readonly #lists = new LRUCache<string, SaleList>({ maxSize: keptSalesMax, sizeCalculation: sizeOf });
 
   /**
-   * The sales of a collection in a snapshot, by block. Deliveries and returns of our own orders are no sales. Throws
+   * The sales of a collection in a snapshot, by block, without deliveries and returns of our own orders. Throws
    * `sales_not_indexed`, and `derived_table_behind` while sales are being filled; Postgres ends a walk that takes too
    * long (57014).
    *
-   * @param mayWalk false: only what is kept, and the sales of a few blocks; null where that does not suffice
+   * @param mayWalk false: only kept lists, and the sales of a few blocks; null if they do not suffice
    */
   async read(
     client: ClientBase,
@@ -76,7 +76,7 @@ export class SaleLists {
       ];
       blocks = [...below, ...(await readSold(client, collection, above, to)), ...beyond];
     }
-    // where a snapshot with later blocks has been here meanwhile, the next one adds these again
+    // a snapshot with later blocks may have added more meanwhile; the next one adds them again
     const { revision, epoch, remade } = now;
     this.#lists.set(slug, { tip, revision, epoch, remade, blocks });
     return blocks;
@@ -88,7 +88,7 @@ function isWalk(collection: FoundCollection, ranges: readonly BlockRange[]): boo
   return newBlocks > (isLongGallery(collection) ? 0 : newBlocksMax);
 }
 
-/** Whether a list belongs to the chain, the import and the rules of now. */
+/** Whether a list belongs to the current chain, import and rules. */
 function isTrue({ tip, revision, epoch, remade }: SaleList, now: CollectionStanding): boolean {
   if (revision !== now.revision || epoch !== now.epoch || now.hash?.equals(tip.hash) !== true) return false;
   const is = now.remade;

@@ -1,20 +1,20 @@
 /** The sales of a collection in one block. */
 export interface SoldInBlock {
   readonly height: number;
-  /** Of the block, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   readonly time: number;
   /** For each sale its transaction, input and place there, in this order, as big-endian numbers of four bytes. */
   readonly places: Uint8Array;
-  /** Of the sales, those with `wash`. */
+  /** Number of the sales with `wash`. */
   readonly washSales: number;
   /** Sats of all other sales, and of those with `wash`. */
   readonly volume: number;
   readonly washVolume: number;
-  /** The lowest price in sats, without those with `wash`. Null: all have it. */
+  /** The lowest price in sats, without sales with `wash`. Null: all have it. */
   readonly lowest: number | null;
 }
 
-/** Where a sale is: the primary key of chain.sales. */
+/** Place of a sale: the primary key of chain.sales. */
 export interface SalePlace {
   readonly height: number;
   readonly txIndex: number;
@@ -22,9 +22,9 @@ export interface SalePlace {
   readonly place: number;
 }
 
-/** Which page of the sales of a collection. */
+/** The requested page of the sales of a collection. */
 export interface ActivityQuestion {
-  /** Unix seconds: blocks whose time is earlier are left out. Null: none is. */
+  /** Unix seconds: blocks with an earlier time are left out. Null: no block is. */
   readonly since: number | null;
   readonly order: 'asc' | 'desc';
   /** From 0. */
@@ -39,7 +39,7 @@ export const salesIn = ({ places }: SoldInBlock): number => places.length / plac
 
 /**
  * A page of sales. `blocks` ascend by height. Block times go backwards by hours, so every block's own time is compared.
- * Blocks before the page are only counted: some milliseconds for all that a chain has.
+ * Blocks before the page are only counted: some milliseconds for a whole chain.
  */
 export function pageOfSales(
   blocks: readonly SoldInBlock[],

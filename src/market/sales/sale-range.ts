@@ -4,22 +4,22 @@ import { placeAt, type SalePlace, type SoldInBlock, salesIn } from './sale-place
 /** An end of a range: a height, or a day of block time by its first second (Unix). */
 export type RangeEnd = { readonly height: number } | { readonly dayStart: number };
 
-/** Which blocks. Both ends are part of it; null: no bound. */
+/** A range of blocks. Both ends are part of it; null: no bound. */
 export interface SaleRange {
   readonly from: RangeEnd | null;
   readonly to: RangeEnd | null;
 }
 
-/** Block times go backwards by hours, so each block's own time says whether it is of a day. */
+/** Whether a block is within a range. Block times go backwards by hours, so each block's own time decides its day. */
 function isWithin({ height, time }: SoldInBlock, { from, to }: SaleRange): boolean {
   if (from !== null && ('height' in from ? height < from.height : time < from.dayStart)) return false;
   return to === null || ('height' in to ? height <= to.height : time < to.dayStart + daySeconds);
 }
 
 /**
- * The sales of a range in the order of the chain, in parts of at most `count`. `blocks` ascend by height.
+ * The sales of a range in chain order, in parts of at most `count`. `blocks` ascend by height.
  *
- * @param after the sale behind which to begin. Null: the first one
+ * @param after the sale after which to begin. Null: begin with the first one
  */
 export function* salesOfRange(
   blocks: readonly SoldInBlock[],

@@ -1,14 +1,14 @@
 import { daySeconds } from '#kernel/primitives/day.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
-/** Sales and what they brought. Those with `wash` are apart: they are in no volume. */
+/** Sales with their sums. Sales with `wash` are separate: they are in no volume. */
 export interface SaleSums {
   readonly sales: number;
   /** Sats. */
   readonly volume: number;
   readonly washSales: number;
   readonly washVolume: number;
-  /** The lowest price in sats, without those with `wash`. Null: there is no other sale. */
+  /** The lowest price in sats, without sales with `wash`. Null: there is no other sale. */
   readonly lowest: number | null;
 }
 
@@ -30,7 +30,7 @@ export const sumsBetween = (blocks: readonly SoldInBlock[], from: number, to: nu
   sumsOf(blocks.filter(({ time }) => time >= from && time < to));
 
 /**
- * The sums of each day (UTC) that has a sale, the earliest first. Block times go backwards: heights are no order of
+ * The sums of each day (UTC) with a sale, the earliest first. Block times go backwards, so heights are not an order of
  * days.
  */
 export function sumsByDay(blocks: readonly SoldInBlock[]): DaySums[] {

@@ -120,7 +120,7 @@ describe('failures', () => {
       /^satscribe: ELASTICSEARCH_URL: a percent sign of its user or password/u,
     ],
     [
-      'an authority of Elasticsearch that is no PEM file',
+      'an authority of Elasticsearch that is not a PEM file',
       { ELASTICSEARCH_URL: 'https://127.0.0.1:1', ELASTICSEARCH_CA_FILE: 'package.json' },
       /^satscribe: ELASTICSEARCH_CA_FILE cannot be used: package\.json \(it is no PEM file\)/u,
     ],

@@ -9,7 +9,7 @@ function room(isShared: boolean): Uint8Array {
 }
 
 describe('copied bytes', () => {
-  test('are those of the source and no others, in shared memory and out of it, whole sources too', () => {
+  test('are those of the source and no others, in shared memory and outside of it, also whole sources', () => {
     fc.assert(
       fc.property(
         fc.boolean(),
@@ -34,7 +34,7 @@ describe('copied bytes', () => {
     );
   });
 
-  test('are never fewer than asked for: a source or target that is too short is an error', () => {
+  test('are never fewer than requested: a source or target that is too short is an error', () => {
     for (const length of [10, 100]) {
       expect(() => copyBytes(room(false), 0, length, room(true), lengthMax - length + 1)).toThrow(RangeError);
       expect(() => copyBytes(room(true), lengthMax - length + 1, length, room(false), 0)).toThrow(RangeError);

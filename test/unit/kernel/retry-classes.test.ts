@@ -21,7 +21,7 @@ function delays(options: PatienceOptions, code: ErrorCode, count: number): (numb
   return Array.from({ length: count }, () => patience.delayAfter(failed(code)));
 }
 
-describe('what is done after each class of failure', () => {
+describe('the reaction to each class of failure', () => {
   test.each(ofClass('never'))('never: %s', (code) => {
     expect(delays(serving, code, 2)).toEqual([null, null]);
     expect(retryAfterSeconds(code)).toBeNull();
@@ -43,7 +43,7 @@ describe('what is done after each class of failure', () => {
     const [first, second] = [delays(serving, code, 50).slice(0, 5), delays(serving, code, 50).slice(5)];
     expect(Math.max(...(first as number[]))).toBeLessThan(10_000);
     expect(new Set(second)).toEqual(new Set([60_000]));
-    // who waits for the end of a command is told
+    // a person who waits for the end of a command gets the error
     expect(delays({ ...serving, waitsForPeople: false }, code, 6).map((delay) => delay === null)).toEqual([
       ...Array<boolean>(5).fill(false),
       true,
@@ -58,8 +58,8 @@ describe('what is done after each class of failure', () => {
   });
 });
 
-describe('where a failure is met', () => {
-  test('a bad block of a node is asked for again, one of a folder is not', () => {
+describe('the place of a failure', () => {
+  test('a bad block of a node is requested again, one of a folder is not', () => {
     const blocks = codes.filter((code) => code.startsWith('block_') || code === 'spent_outputs_mismatch');
     expect(blocks).toHaveLength(6);
     for (const code of blocks) {
@@ -68,20 +68,20 @@ describe('where a failure is met', () => {
     }
   });
 
-  test('a node that refuses us is asked again only where it writes its cookie anew', () => {
+  test('a node that refuses us is asked again only if it writes its cookie again', () => {
     expect(delays(serving, 'node_refused', 2)).toEqual([60_000, 60_000]);
     expect(delays({ ...serving, hasCookieFile: false }, 'node_refused', 1)).toEqual([null]);
   });
 });
 
-test('waits within its budget, but without an end for a disk that people make room on', () => {
+test('waits within its budget, but without an end for a full disk that people clear', () => {
   const brief = { ...serving, budgetMs: 0 };
   expect(delays(brief, 'postgres_lost', 1)).toEqual([null]);
   expect(delays(brief, 'disk_full', 1)).not.toEqual([null]);
   expect(delays({ ...serving, budgetMs: 60_000 }, 'postgres_lost', 1)).not.toEqual([null]);
 });
 
-test('begins anew after a success', () => {
+test('restarts its count after a success', () => {
   const patience = new Patience({ firstPauseMs: 100, pauseMaxMs: 350, random: () => 0 });
   const next = (): number | null => patience.delayAfter(failed('node_unreachable'));
   expect([next(), next(), next(), next()]).toEqual([50, 100, 175, 175]);

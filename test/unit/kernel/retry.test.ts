@@ -11,7 +11,7 @@ afterEach(() => {
 
 const unreachable = new AppError('node_unreachable', 'gone');
 
-/** Runs work that fails so often, and gives the pauses between its attempts. */
+/** Runs work that fails a number of times, and gives the pauses between its attempts. */
 async function pausesOf(retry: Retry, failures: number, error: Error = unreachable): Promise<number[]> {
   const times: number[] = [];
   const done = retry.run(async (attempt) => {
@@ -53,7 +53,7 @@ test.each([
   await expect(pausesOf(new Retry({ budgetMs: 60_000 }), 1, error)).rejects.toBe(error);
 });
 
-test('repeats a call whose answer was wrong, and leaves to its caller what has to be looked at anew', async () => {
+test('repeats a call with a wrong answer, and leaves replanning to its caller', async () => {
   const truncated = new AppError('block_truncated', 'cut');
   const unavailable = new AppError('block_unavailable', 'not there');
   const retry = new Retry({ budgetMs: 60_000 });
@@ -70,7 +70,7 @@ test('counts the tries after a wrong answer from the first one, whatever failed 
   expect(patience.delayAfter(truncated)).toBeNull();
 });
 
-test('shows a cookie again once a minute where it may wait for people', async () => {
+test('sends a cookie again once a minute if it may wait for people', async () => {
   const refused = new AppError('node_refused', 'an old cookie');
   const retry = new Retry({ hasCookieFile: true, waitsForPeople: true });
   expect(await pausesOf(retry, 3, refused)).toEqual([60_000, 60_000, 60_000]);

@@ -24,7 +24,7 @@ interface Row {
   readonly bytes: Uint8Array;
   readonly words: string;
   readonly at: number;
-  /** Which of the columns are null instead. */
+  /** Bits of the columns that are null. */
   readonly nulls: number;
 }
 
@@ -77,7 +77,7 @@ describe('binary COPY', () => {
   // kept for all cases, as a writer keeps it
   const encoder = encoderOf(target);
 
-  test('brings in what is then selected', async () => {
+  test('stores the rows that are then selected', async () => {
     const client = await database.pool.connect();
     try {
       await fc.assert(
@@ -100,7 +100,7 @@ describe('binary COPY', () => {
     }
   });
 
-  test('brings in more than the socket takes at once', async () => {
+  test('stores more than the socket takes at once', async () => {
     const client = await database.pool.connect();
     const large = encoderOf(bytesTarget);
     const body = new Uint8Array(3_000_000).fill(0x61);
@@ -120,7 +120,7 @@ describe('binary COPY', () => {
     client.release();
   });
 
-  test('that the server refuses fails, brings nothing in, and leaves the connection of use', async () => {
+  test('fails if the server refuses it, stores nothing, and leaves the connection usable', async () => {
     const client = await database.pool.connect();
     await client.query('TRUNCATE public.copied');
     const wrong = encoderOf(int2Target);
@@ -136,7 +136,7 @@ describe('binary COPY', () => {
     client.release();
   });
 
-  test('is read back row by row, wherever the parts of the stream are cut', async () => {
+  test('is read back row by row, wherever the stream is cut', async () => {
     const client = await database.pool.connect();
     const seen: number[] = [];
     const count = await readCopy(
@@ -154,7 +154,7 @@ describe('binary COPY', () => {
   });
 });
 
-test('the bytes of one value are read as they are stored, whatever their number', async () => {
+test('the bytes of one value are read as stored, whatever their number', async () => {
   const client = await database.pool.connect();
   try {
     await client.query('CREATE TEMPORARY TABLE stored (bytes bytea NOT NULL)');

@@ -38,7 +38,7 @@ describe('migrate', () => {
     });
   });
 
-  test('knows what is missing before it runs, and that nothing is after', async () => {
+  test('knows the missing migrations before it runs, and none afterwards', async () => {
     await onEmptyDatabase(async (url) => {
       const client = await connectClient(url);
       try {
@@ -61,7 +61,7 @@ describe('migrate', () => {
     expect(await migrate(database.url)).toEqual({ applied: [] });
   });
 
-  test('says why nothing can be written, where the server is set to read only', async () => {
+  test('gives the reason if the server is set to read only', async () => {
     await onEmptyDatabase(async (url) => {
       const client = await connectClient(url);
       const name = new URL(url).pathname.slice(1);
@@ -82,7 +82,7 @@ describe('migrate', () => {
 });
 
 describe('migration files', () => {
-  test('are never edited once they are there: migrations/checksums.txt has the sha256 of each', async () => {
+  test('are never edited once they exist: migrations/checksums.txt has the sha256 of each', async () => {
     const found: string[] = [];
     for (const schema of migrationSchemas) {
       for (const name of await migrationNames(schema)) {

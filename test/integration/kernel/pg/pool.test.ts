@@ -26,7 +26,7 @@ describe('columns as values', () => {
     expect(await select("'{}'::bigint[]")).toEqual([]);
   });
 
-  test('fails a query with a bigint that a number cannot hold, and the connection stays of use', async () => {
+  test('fails a query with a bigint that a number cannot hold, and the connection stays usable', async () => {
     await expect(select("'9007199254740992'::bigint")).rejects.toThrow(/does not fit/u);
     expect(await select('1')).toBe(1);
   });
@@ -37,7 +37,7 @@ describe('columns as values', () => {
 });
 
 describe('createPool', () => {
-  test('tells of idle connections that are lost, until it ends', async () => {
+  test('reports lost idle connections until it ends', async () => {
     const told: string[] = [];
     const pool = createPool(database.url, { onError: ({ message }) => told.push(message) });
     pool.emit('error', new Error('the server is gone'), new pg.Client());
@@ -57,7 +57,7 @@ describe('withTransaction', () => {
     expect(await select('(SELECT count(*) FROM numbers WHERE n = 1)')).toBe(1);
   });
 
-  test('rolls back on an error, throws it on and gives the connection back', async () => {
+  test('rolls back on an error, rethrows it and returns the connection', async () => {
     for (let round = 0; round < 15; round++) {
       await expect(
         withTransaction(database.pool, async (tx) => {
@@ -69,7 +69,7 @@ describe('withTransaction', () => {
     expect(await select('(SELECT count(*) FROM numbers WHERE n = 2)')).toBe(0);
   });
 
-  test('throws a lost connection away', async () => {
+  test('discards a lost connection', async () => {
     await expect(
       withTransaction(database.pool, (tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())')),
     ).rejects.toThrow(/terminat/u);
@@ -101,7 +101,7 @@ describe('takeAdvisoryLock', () => {
 });
 
 describe('checkServer', () => {
-  test('takes a server that is there and says why another one is not', async () => {
+  test('accepts a reachable server, and gives the reason for another one', async () => {
     await checkServer(database.url);
     const elsewhere = new URL(database.url);
     elsewhere.port = '1';

@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { giveKey } from '#test/support/http/search-access.ts';
 
 let database: TestDatabase;
-/** As the role, without the guard of read-only transactions: its rights alone count. */
+/** The role's sessions without the guard of read-only transactions: only its rights count. */
 let reader: pg.Pool;
 
 beforeAll(async () => {
@@ -93,14 +93,14 @@ describe('the role that answers requests', () => {
     expect(await codeOf(reader.query(statement))).toBe(denied);
   });
 
-  test('reads all of the chain, also what later migrations make', async () => {
+  test('reads all of the chain, also tables of later migrations', async () => {
     await database.pool.query('CREATE TABLE chain.later AS SELECT 42 AS answer');
     const { rows } = await reader.query<{ answer: number }>('SELECT answer FROM chain.later');
     expect(rows).toEqual([{ answer: 42 }]);
     await database.pool.query('DROP TABLE chain.later');
   });
 
-  test('listens, holds advisory locks, prepares statements and flushes what it passes on', async () => {
+  test('listens, holds advisory locks, prepares statements and flushes the data that it passes on', async () => {
     const client = await reader.connect();
     try {
       const heard = new Promise((resolve) => client.once('notification', resolve));
@@ -123,7 +123,7 @@ describe('the role that answers requests', () => {
     await awaitFlushed(database.readers);
   });
 
-  test('counts the use of keys and the tokens of rates, and no pool that only reads does', async () => {
+  test('counts the use of keys and the tokens of rates; a pool that only reads does not', async () => {
     const terms = { directBaseFee: 700 };
     const { id, key, account } = await giveKey(database.pool, { terms });
     const found = await new KeyDirectory(reader).find(apiKeyHash(key)!);
@@ -186,7 +186,7 @@ describe("with a server of one's own", () => {
     await superuser.end();
   };
 
-  test('a role without rights is told by the statements that give them, which do', async () => {
+  test('a role without rights gets the statements that grant them, and they work', async () => {
     const error: unknown = await ensureReaderRights(null, url).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'database_reader_rights', details: { role } });
     const { message } = error as Error;
@@ -197,7 +197,7 @@ describe("with a server of one's own", () => {
     expect(await excessReaderRights(url)).toEqual({ role, excess: [] });
   });
 
-  test('a role without rights yet finds all migrations pending, and no denied statement', async () => {
+  test('a role without rights finds all migrations pending, and no denied statement', async () => {
     const client = await connectClient(url);
     try {
       expect(await pendingMigrations(client, url)).toContain('chain/0001_foundation');
@@ -208,7 +208,7 @@ describe("with a server of one's own", () => {
     }
   });
 
-  test('the writer gives the rights, from several processes at once', async () => {
+  test('the writer grants the rights, from several processes at once', async () => {
     await Promise.all([1, 2, 3].map(() => ensureReaderRights(empty.url, url)));
     expect(await excessReaderRights(url)).toEqual({ role, excess: [] });
     // a table that another role made

@@ -18,7 +18,7 @@ async function indexesOf(pool: pg.Pool): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test('a database with the four indexes of balances of runes gets the two that take their place, and one in a load none', async () => {
+test('a database with the four indexes of balances of runes gets the two that replace them, and none during a load', async () => {
   const database = await createTestDatabase();
   const { pool } = database;
   try {

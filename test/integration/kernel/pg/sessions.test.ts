@@ -77,7 +77,7 @@ async function settingsOf(client: pg.Pool | pg.ClientBase): Promise<Record<strin
   );
 }
 
-describe('a session has the settings that statements depend on, whatever its account says', () => {
+describe('a session has the settings that statements depend on, whatever its account sets', () => {
   test('alone, of a pool, and pipelined', async () => {
     await withAccount(awkward, async (url) => {
       const client = await connectClient(url);
@@ -167,7 +167,7 @@ describe('a session has the settings that statements depend on, whatever its acc
   });
 });
 
-test('a connection begins with nothing that a pooler refuses', async () => {
+test('a connection begins with no parameter that a pooler refuses', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -216,7 +216,7 @@ describe.skipIf(pgbouncer === null)('a pooler', () => {
     }
   });
 
-  test.each(['transaction', 'statement'] as const)('by %s is refused, with what to do', async (mode) => {
+  test.each(['transaction', 'statement'] as const)('by %s is refused, with the remedy', async (mode) => {
     const pooler = await startPgbouncer(pgbouncer ?? '', mode, [url]);
     try {
       await expect(checkServer(pooler.through(url))).rejects.toMatchObject({ code: 'postgres_pooled' });

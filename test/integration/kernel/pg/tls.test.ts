@@ -71,7 +71,7 @@ async function outcome(server: ServerKind, parameters: string): Promise<string> 
   }
 }
 
-describe('sslmode means what it means to libpq', () => {
+describe('sslmode has the meaning of libpq', () => {
   test.each<[mode: string, plain: string, named: string, misnamed: string, demanding: string]>([
     ['', 'connected', 'connected', 'connected', 'postgres_refused'],
     ['sslmode=disable', 'connected', 'connected', 'connected', 'postgres_refused'],

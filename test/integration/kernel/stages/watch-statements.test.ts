@@ -76,7 +76,7 @@ describe('statements whose answers are read late, and at once', () => {
     expect(row('sealing, statements').cpuMs).toBeGreaterThan(20);
   });
 
-  test('are told no more, and logged as before, after the recording', async () => {
+  test('are no longer reported, and logged as before, after the recording', async () => {
     await client.query(short);
     recorder.end();
     await client.query(long);
@@ -88,14 +88,14 @@ describe('statements whose answers are read late, and at once', () => {
   });
 });
 
-describe('where the server refuses to tell', () => {
+describe('if the server refuses to report', () => {
   beforeEach(() => {
     const url = new URL(database.url);
     [url.username, url.password] = ['stages_guest', 'guest'];
     return connect(url.href);
   });
 
-  test('answers read at once share their time by what they sent', async () => {
+  test('answers read at once share their time by the bytes that they sent', async () => {
     await runLate(short, { text: 'SELECT length($1::text)', values: ['x'.repeat(9000)] });
     const [few, many] = [row('analyze'), row('sealing, statements')];
     expect([few.cpuMs, many.cpuMs]).toEqual([null, null]);

@@ -35,7 +35,7 @@ const script = fc.oneof(
   fc.uint8Array({ maxLength: 60 }),
 );
 
-/** What the other library says of a script: its address, null where it knows none for it. */
+/** The other library's address of a script; null: it knows none. */
 function theirAddress(output: Uint8Array, name: NetworkName): string | null {
   try {
     const decoded = OutScript.decode(output);
@@ -54,7 +54,7 @@ function theirScript(text: string, name: NetworkName): Uint8Array | null {
 }
 
 describe('addresses, beside those of @scure/btc-signer', () => {
-  test('are the same of every script that it knows one of, and are read alike', () => {
+  test('are the same for every script that it knows an address of, and are parsed alike', () => {
     fc.assert(
       fc.property(script, network, (output, name) => {
         const address = theirAddress(output, name);
@@ -68,7 +68,7 @@ describe('addresses, beside those of @scure/btc-signer', () => {
     );
   });
 
-  test('are refused alike where a character is changed', () => {
+  test('are refused alike if a character is changed', () => {
     const changed = fc.record({
       output: script,
       name: network,

@@ -73,13 +73,13 @@ describe('scriptToAddress', () => {
     ['version 0 of 40 bytes', `0028${'00'.repeat(40)}`],
     ['version 1 of 1 byte', '510100'],
     ['version 1 of 41 bytes', `5129${'00'.repeat(41)}`],
-    ['a program with a byte behind it', `5120${'00'.repeat(33)}`],
+    ['a program with a byte after it', `5120${'00'.repeat(33)}`],
     ['a program that ends early', `5120${'00'.repeat(31)}`],
     ['OP_1NEGATE as version', `4f20${'00'.repeat(32)}`],
     ['OP_NOP as version', `6120${'00'.repeat(32)}`],
     ['a program pushed with OP_PUSHDATA1', `514c20${'00'.repeat(32)}`],
     ['P2PKH with another last opcode', `76a914${'00'.repeat(20)}88ad`],
-    ['P2SH with a byte behind it', `a914${'00'.repeat(20)}8700`],
+    ['P2SH with a byte after it', `a914${'00'.repeat(20)}8700`],
   ])('gives none for %s', (_name, script) => {
     expect(address(script)).toBeNull();
   });

@@ -5,7 +5,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const satsMax = 2_100_000_000_000_000;
 
-/** As bitcoind writes an amount. */
+/** An amount as bitcoind writes it. */
 function written(sats: number): string {
   const digits = String(sats).padStart(9, '0');
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`;

@@ -21,7 +21,7 @@ function reading(batches = 2, questions = 3): { reads: BatchedReads<number, numb
 const here = new AbortController().signal;
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('questions of one turn are read together, those that come meanwhile with each other', async () => {
+test('questions of one turn are read together; later ones form the next batch', async () => {
   const { reads, begun } = reading(1);
   const first = Promise.all([reads.ask(1, here), reads.ask(2, here)]);
   await turn();
@@ -37,7 +37,7 @@ test('questions of one turn are read together, those that come meanwhile with ea
   expect(await later).toEqual([6, 8, 10, 12]);
 });
 
-test('as many batches are read at once as there may be', async () => {
+test('at most the given number of batches are read at once', async () => {
   const { reads, begun } = reading(2, 1);
   const answers = Promise.all([1, 2, 3].map((number) => reads.ask(number, here)));
   await vi.waitFor(() => expect(begun).toHaveLength(2));
@@ -49,7 +49,7 @@ test('as many batches are read at once as there may be', async () => {
   expect(await answers).toEqual([2, 4, 6]);
 });
 
-test('a failure is of its own batch, and the next one is read', async () => {
+test('a failure concerns only its own batch, and the next one is read', async () => {
   const { reads, begun } = reading(1, 2);
   const first = Promise.allSettled([reads.ask(1, here), reads.ask(2, here)]);
   const second = reads.ask(3, here);
@@ -73,7 +73,7 @@ test('a question whose asker has left is not read', async () => {
   expect(await stayed).toBe(4);
 });
 
-test('a batch is given up once all who asked have left, and not before', async () => {
+test('a batch is given up once all askers have left, and not before', async () => {
   const { reads, begun } = reading(1);
   const [one, other] = [new AbortController(), new AbortController()];
   const asked = Promise.allSettled([reads.ask(1, one.signal), reads.ask(2, other.signal)]);
@@ -86,7 +86,7 @@ test('a batch is given up once all who asked have left, and not before', async (
   expect((await asked).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
-test('an answer too few refuses all, and none gets that of another question', async () => {
+test('a missing answer refuses all questions, and none gets another’s answer', async () => {
   const reads = new BatchedReads<number, number>(async (asked) => asked.slice(1), {
     batches: 1,
     questions: 9,

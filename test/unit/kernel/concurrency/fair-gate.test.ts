@@ -14,7 +14,7 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
 const refusal = (): AppError => new AppError('search_busy', 'full');
 const gateOf = (options: Omit<FairGateOptions, 'refusal'>): FairGate => new FairGate({ ...options, refusal });
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function held(): { readonly work: () => Promise<string>; readonly end: () => void; started: boolean } {
   let end = (): void => undefined;
   const done = new Promise<void>((resolve) => {
@@ -33,7 +33,7 @@ function held(): { readonly work: () => Promise<string>; readonly end: () => voi
 }
 
 describe('a gate', () => {
-  test('lets so many run and so many wait, in turn, and refuses the others', async () => {
+  test('lets a bounded number run and wait, in turn, and refuses the others', async () => {
     const gate = gateOf({ running: 2, waiting: 2, waitMs: 10_000 });
     const all = [held(), held(), held(), held(), held()];
     const answers = all.map(({ work }) => codeOf(gate.run(undefined, work)));
@@ -48,7 +48,7 @@ describe('a gate', () => {
     expect(await gate.run(undefined, () => Promise.resolve('free'))).toBe('free');
   });
 
-  test('with one place serves clients in rounds, also who comes after many of another', async () => {
+  test('with one place serves clients in rounds, even after many requests of another', async () => {
     const gate = gateOf({ running: 1, waiting: 20, waitMs: 60_000 });
     const order: string[] = [];
     const run = (client: string): Promise<number> =>
@@ -59,7 +59,7 @@ describe('a gate', () => {
     expect(order).toEqual(['many', 'one', 'two', 'many', 'one', 'many', 'many', 'many']);
   });
 
-  test('counts among the others who asks for something that needs no place', async () => {
+  test('counts a client among the others even if its request needs no place', async () => {
     const gate = gateOf({ running: 8, eachBesideOthers: 2, waiting: 20, waitMs: 60_000 });
     gate.sees('many');
     gate.sees('another');
@@ -71,7 +71,7 @@ describe('a gate', () => {
     await Promise.all(answers);
   });
 
-  test('lets no new request of a client pass those of its own that wait', async () => {
+  test('lets no new request of a client pass its own waiting ones', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
     const gate = gateOf({ running: 8, eachBesideOthers: 1, waiting: 20, waitMs: 60_000 });
     gate.sees('another');
@@ -99,7 +99,7 @@ describe('a gate', () => {
     const many = testAsker('many');
     const leaves: (() => void)[] = [];
     const enter = async (): Promise<void> => void leaves.push(await gate.enter(many));
-    // nobody else asked for a long time
+    // no other client asked for a long time
     (await gate.enter(many))();
     vi.advanceTimersByTime(60_000);
     for (let place = 0; place < 10; place++) void enter();
@@ -146,7 +146,7 @@ describe('a gate', () => {
     (await enter('another'))();
     await vi.advanceTimersByTimeAsync(40);
     const leaveSecond = await second;
-    // what hung for long rests no longer than what took some ten milliseconds
+    // after a long hang a place rests no longer than after some ten milliseconds
     await vi.advanceTimersByTimeAsync(3000);
     gate.sees('another');
     leaveSecond();
@@ -158,7 +158,7 @@ describe('a gate', () => {
     vi.useRealTimers();
   });
 
-  test('forgets who goes away while it waits, and who waits too long', async () => {
+  test('forgets clients that leave while they wait, or wait too long', async () => {
     const gate = gateOf({ running: 1, waiting: 5, waitMs: 30 });
     const first = held();
     const running = gate.run(undefined, first.work);
@@ -177,7 +177,7 @@ describe('a gate', () => {
     expect(await gate.run(undefined, () => Promise.resolve('free'))).toBe('free');
   });
 
-  test('never lets more run than it may, and always frees their room, whatever fails', async () => {
+  test('never lets more run than its bound, and always frees their places, whatever fails', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ ms: fc.integer({ min: 0, max: 4 }), fails: fc.boolean() }), { maxLength: 30 }),
@@ -207,7 +207,7 @@ describe('a gate', () => {
     );
   });
 
-  test('gives a free place to the client that has fewest, however long others wait', async () => {
+  test('gives a free place to the client with the fewest, however long others wait', async () => {
     const gate = gateOf({ running: 3, each: 2, waiting: 10, waitMs: 10_000 });
     const greedy = testAsker('greedy');
     const works = [held(), held(), held(), held()];
@@ -228,7 +228,7 @@ describe('a gate', () => {
     expect(gate.state.length).toBe(0);
   });
 
-  test('frees a place once, however often that is said', async () => {
+  test('frees a place once, however often it is asked to', async () => {
     const gate = gateOf({ running: 1, waiting: 5, waitMs: 10_000 });
     const leave = await gate.enter(testAsker());
     leave();

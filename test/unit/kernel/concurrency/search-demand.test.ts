@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 
-/** Something that ends when it is told to. */
+/** A promise that ends on request. */
 function held(): { readonly done: Promise<void>; end(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { done: promise, end: resolve };
@@ -9,8 +9,8 @@ function held(): { readonly done: Promise<void>; end(): void } {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('the searches of a process, and work in the background', () => {
-  test('lets all of it run at once where nobody searches', async () => {
+describe('searches of a process, and background work', () => {
+  test('lets all of it run at once if no one searches', async () => {
     const demand = new SearchDemand();
     const [first, second] = [held(), held()];
     const begun: string[] = [];
@@ -27,7 +27,7 @@ describe('the searches of a process, and work in the background', () => {
     await Promise.all(both);
   });
 
-  test('does one piece after the other while somebody searched a moment ago, in their order', async () => {
+  test('does one piece after another, in order, if a search ran a moment ago', async () => {
     let now = 0;
     const demand = new SearchDemand(() => now);
     await demand.during(async () => undefined);
@@ -50,7 +50,7 @@ describe('the searches of a process, and work in the background', () => {
     expect(demand.isRecent).toBe(false);
   });
 
-  test('begins no piece while a search is under way, and the next one when it ended', async () => {
+  test('begins no piece during a search, and the next one after it', async () => {
     const demand = new SearchDemand();
     const search = held();
     const searching = demand.during(() => search.done);
@@ -65,7 +65,7 @@ describe('the searches of a process, and work in the background', () => {
     expect(isBegun).toBe(true);
   });
 
-  test('waits a tenth of a second for a search and no longer, so that no load stands still', async () => {
+  test('waits at most a tenth of a second for a search, so that no load stops', async () => {
     vi.useFakeTimers();
     try {
       const demand = new SearchDemand();
@@ -90,7 +90,7 @@ describe('the searches of a process, and work in the background', () => {
     }
   });
 
-  test('gives a failure to who asked for the piece, and goes on with the next', async () => {
+  test('gives a failure to the caller of the piece, and continues with the next', async () => {
     const demand = new SearchDemand();
     await demand.during(async () => undefined);
     const failing = demand.turn(() => {

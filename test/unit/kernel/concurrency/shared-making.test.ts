@@ -12,7 +12,7 @@ function sharing(): { readonly shared: SharedMaking<number>; readonly made: Made
   return { shared, made };
 }
 
-test('all who ask while one is made share the next one, which begins after it', async () => {
+test('callers during one making share the next one, which begins after it', async () => {
   const { shared, made } = sharing();
   const first = shared.get();
   const others = Array.from({ length: 100 }, () => shared.get());
@@ -28,7 +28,7 @@ test('all who ask while one is made share the next one, which begins after it', 
   expect(await later).toBe(3);
 });
 
-test('a failure is of those who waited for it', async () => {
+test('a failure concerns only its own callers', async () => {
   const { shared, made } = sharing();
   const first = shared.get();
   const second = shared.get();

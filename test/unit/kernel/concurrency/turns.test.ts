@@ -40,7 +40,7 @@ test('work that waits again lets the others go first', async () => {
   expect(order).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
 });
 
-test('what finds room begins at once, and the rest waits in turn', async () => {
+test('work begins at once if there is room, and the rest waits in turn', async () => {
   const turns = new Turns(2);
   const order: string[] = [];
   const begin = async (client: string): Promise<void> => {

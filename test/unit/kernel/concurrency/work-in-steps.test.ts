@@ -16,7 +16,7 @@ test('work in steps has one result, at once and with pauses', async () => {
   expect(await new Pauses(ownAsker('a')).run(work(7))).toBe(7);
 });
 
-test('others have their turn between some steps of long work, and of many short ones', async () => {
+test('other work runs between some steps of long work, and of many short ones', async () => {
   let turns = 0;
   let isOver = false;
   const count = (): void => {
@@ -36,7 +36,7 @@ test('others have their turn between some steps of long work, and of many short 
   }
 });
 
-test('nothing more is done for who has left', async () => {
+test('work stops once its asker has left', async () => {
   const controller = new AbortController();
   let last = 0;
   const left = new Pauses(ownAsker('a', controller.signal)).run(

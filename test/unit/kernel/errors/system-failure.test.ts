@@ -19,8 +19,8 @@ const thrown = (code: string, syscall?: string): Error =>
     syscall === undefined ? {} : { syscall },
   );
 
-describe('what the system threw', () => {
-  test('about a file is told with its path', async () => {
+describe('an error of the system', () => {
+  test('about a file is reported with its path', async () => {
     for (const work of [
       () => readFile('/nonexistent/file'),
       () => readdir('/dev/null'),
@@ -36,14 +36,14 @@ describe('what the system threw', () => {
     }
   });
 
-  test('about a program that is not there', async () => {
+  test('about a missing program', async () => {
     const [error] = (await once(spawn('/nonexistent/program'), 'error').catch((given: unknown) => [
       given,
     ])) as [unknown];
     expect(codeOf(error)).toBe('program_incomplete');
   });
 
-  test('about a module that is not there', async () => {
+  test('about a missing module', async () => {
     const name = 'no-such-package';
     expect(codeOf(await thrownBy(import(name)))).toBe('program_incomplete');
   });
@@ -61,7 +61,7 @@ describe('what the system threw', () => {
     expect(codeOf(thrown(code, syscall))).toBe(expected);
   });
 
-  test('stays what it is where the system is not to blame', async () => {
+  test('stays unchanged if the system is not the cause', async () => {
     const socket = connect('/nonexistent/socket');
     const [lost] = (await once(socket, 'connect').catch((error: unknown) => [error])) as [unknown];
     for (const error of [

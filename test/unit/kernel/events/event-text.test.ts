@@ -121,7 +121,7 @@ describe('the canonical text', () => {
     );
   });
 
-  test('has the same hash where it is not kept, or too long for that', () => {
+  test('has the same hash if it is not kept, or too long for that', () => {
     const out = new EventTextWriter();
     const txid = new Uint8Array(32).fill(0xab);
     const sizes = [1, 250_000].map((count) =>

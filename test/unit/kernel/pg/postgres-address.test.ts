@@ -20,7 +20,7 @@ describe('the address of a Postgres', () => {
     expect(readPostgresAddress(url)).toMatchObject({ kind: 'address', url, tls: { mode: null } });
   });
 
-  test('loses what only other drivers know, and what our sessions set themselves', () => {
+  test('loses parameters that only other drivers know, and those that our sessions set themselves', () => {
     const noise =
       'pgbouncer=true&schema=public&channel_binding=require&connect_timeout=10&statement_timeout=1&binary=true&client_encoding=LATIN1';
     expect(readPostgresAddress(`${base}?${noise}`)).toMatchObject({ url: base });

@@ -9,7 +9,7 @@ const thrown = (message: string, code?: string, syscall?: string): Error =>
     syscall === undefined ? {} : { syscall },
   );
 
-describe('what work on a database threw', () => {
+describe('an error of work on a database', () => {
   test.each([
     [thrown('could not extend file', '53100'), 'disk_full'],
     [thrown('no space left on device, write', 'ENOSPC'), 'disk_full'],
@@ -57,7 +57,7 @@ describe('what work on a database threw', () => {
     expect(postgresFailure(error)).toMatchObject({ code, cause: error });
   });
 
-  test('stays what it is where it is no failure of operation', () => {
+  test('stays unchanged if it is not an operating failure', () => {
     for (const error of [
       thrown('a location that ends is not there', 'ERR_ASSERTION'),
       thrown('duplicate key value', '23505'),

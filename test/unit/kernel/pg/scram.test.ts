@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { storedPassword } from '#kernel/pg/scram.ts';
 
-test('stores of a password what Postgres stores, and leaves to it what has several forms', () => {
+test('has the form that Postgres stores, or stays a password if that has several forms', () => {
   // made by PostgreSQL 18: CREATE ROLE with password 'pencil', then rolpassword of pg_authid
   const salt = Buffer.from('H8iUbQ4jAWmnM6gWbuP5Tg==', 'base64');
   expect(storedPassword('pencil', salt)).toBe(

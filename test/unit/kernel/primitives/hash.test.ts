@@ -16,7 +16,7 @@ import {
 const shown = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f';
 
 describe('txids and block hashes', () => {
-  test('do not stand for each other, nor does what is shown for the bytes', () => {
+  test('do not compile in place of each other, nor does the shown form in place of the bytes', () => {
     expectTypeOf<Uint8Array>().not.toExtend<Txid>();
     expectTypeOf<Txid>().not.toExtend<BlockHash>();
     expectTypeOf<string>().not.toExtend<BlockHashHex>();

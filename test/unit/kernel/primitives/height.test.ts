@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { asHeight, type Height, isHeight, maxHeight, parseHeight } from '#kernel/primitives/height.ts';
 
 describe('a height', () => {
-  test('is no other number, and what is computed from it is none until somebody says so', () => {
+  test('does not compile from another number, nor from arithmetic, without a cast', () => {
     expectTypeOf<Height>().toExtend<number>();
     expectTypeOf<number>().not.toExtend<Height>();
     const next = asHeight(840_000) + 1;

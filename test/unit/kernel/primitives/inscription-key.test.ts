@@ -2,7 +2,7 @@ import { expect, expectTypeOf, test } from 'vitest';
 import type { Height } from '#kernel/primitives/height.ts';
 import { asInscriptionKey, type InscriptionKey, keysBetween } from '#kernel/primitives/inscription-key.ts';
 
-test('the key of an inscription is no other number, and no height', () => {
+test('the key of an inscription does not compile from another number or a height', () => {
   expectTypeOf<number>().not.toExtend<InscriptionKey>();
   expectTypeOf<Height>().not.toExtend<InscriptionKey>();
   expectTypeOf(asInscriptionKey(1) + 1).not.toExtend<InscriptionKey>();

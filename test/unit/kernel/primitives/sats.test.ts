@@ -3,7 +3,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { asSats, isSats, type Sats } from '#kernel/primitives/sats.ts';
 
 describe('an amount of sats', () => {
-  test('is no other number, and no height', () => {
+  test('does not compile from another number or a height', () => {
     expectTypeOf<number>().not.toExtend<Sats>();
     expectTypeOf<Height>().not.toExtend<Sats>();
     expectTypeOf(asSats(1) + 1).not.toExtend<Sats>();

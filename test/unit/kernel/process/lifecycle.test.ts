@@ -30,7 +30,7 @@ describe('a lifecycle', () => {
     ]);
   });
 
-  test('leaves a part behind that is late, and one that fails, and stops the others', async () => {
+  test('abandons a late part and a failing one, and stops the others', async () => {
     const lifecycle = createLifecycle();
     const stopped: string[] = [];
     lifecycle.add('database', () => {
@@ -86,7 +86,7 @@ describe('a lifecycle', () => {
     expect(order).toEqual(['work settled', 'database stopped']);
   });
 
-  test('forgets work that is done, and starts none after the end has begun', async () => {
+  test('forgets completed work, and starts none after the end has begun', async () => {
     const lifecycle = createLifecycle();
     expect(await lifecycle.run('work', () => Promise.resolve(7))).toBe(7);
     await expect(lifecycle.run('work', () => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
@@ -96,7 +96,7 @@ describe('a lifecycle', () => {
     expect(late).not.toHaveBeenCalled();
   });
 
-  test('tells who waits that the end has begun, also afterwards', async () => {
+  test('tells waiting callers that the end has begun, also afterwards', async () => {
     const lifecycle = createLifecycle();
     const waiting = lifecycle.untilStopping();
     await lifecycle.stop('SIGTERM');
@@ -116,7 +116,7 @@ describe('a lifecycle', () => {
     expect(stop).toHaveBeenCalledTimes(1);
   });
 
-  test('tells who waits for the end that a part failed without which nothing goes on', async () => {
+  test('rejects for callers that wait for the end if an essential part failed', async () => {
     const lifecycle = createLifecycle();
     const waiting = lifecycle.untilStopping();
     const error = new Error('gone');
@@ -125,7 +125,7 @@ describe('a lifecycle', () => {
     await expect(lifecycle.untilStopping()).rejects.toBe(error);
   });
 
-  test('takes no failure for one that comes of its end', async () => {
+  test('ignores failures that its own end causes', async () => {
     const lifecycle = createLifecycle();
     const waiting = lifecycle.untilStopping();
     await lifecycle.stop('SIGTERM');

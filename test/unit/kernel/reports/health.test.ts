@@ -5,7 +5,7 @@ import { createHealth } from '#kernel/reports/health.ts';
 describe('the health of a process', () => {
   const at = (second: number): Date => new Date(1_800_000_000_000 + second * 1000);
 
-  test('is what its parts report, in the order in which it began, until they work again', () => {
+  test('has the problems of its parts, in the order in which they began, until they work again', () => {
     let second = 0;
     const health = createHealth(() => at(second++));
     health.report('node', new AppError('node_unreachable', 'No answer.'));
@@ -18,7 +18,7 @@ describe('the health of a process', () => {
     expect(health.problems().map(({ code }) => code)).toEqual(['postgres_lost']);
   });
 
-  test('keeps since when the same problem is there, and begins anew with another one', () => {
+  test('keeps the time since when the same problem lasts, and restarts it for another problem', () => {
     let second = 0;
     const health = createHealth(() => at(second));
     health.report('node', new AppError('node_unreachable', 'first'));

@@ -10,7 +10,7 @@ function recordingLogger(): { logger: Logger; lines: string[]; last: () => Recor
   return { logger, lines, last: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown> };
 }
 
-/** As `pg` throws it: the error of a lost connection carries the client with all that it knows. */
+/** An error as `pg` throws it: the error of a lost connection carries the whole client. */
 function lostConnection(): Error {
   const client = Object.assign(new EventEmitter(), {
     connectionParameters: { user: 'satscribe', password: 'hidden-word' },
@@ -20,7 +20,7 @@ function lostConnection(): Error {
 }
 
 describe('an error in the log', () => {
-  test('is its message, code and stack, and nothing else that hangs on it', () => {
+  test('is its message, code and stack, and none of its other properties', () => {
     const { logger, lines, last } = recordingLogger();
     logger.warn({ err: lostConnection() }, 'an idle connection was lost');
     expect(Object.keys(last()['err'] as object)).toEqual(['type', 'message', 'code', 'stack']);
@@ -32,7 +32,7 @@ describe('an error in the log', () => {
     expect(lines[0]).not.toContain('4711');
   });
 
-  test('shows its causes in the same way, and ends where they go in a circle', () => {
+  test('shows its causes in the same way, and ends a circle of causes', () => {
     const { logger, lines, last } = recordingLogger();
     logger.error(
       { err: new AppError('postgres_lost', 'It was lost.', { height: 7 }, lostConnection()) },
@@ -79,7 +79,7 @@ describe('secrets', () => {
     expect(lines.join('')).not.toContain('hidden-word');
   });
 
-  test('are hidden in what is about an order: its id is as good as a key to it', () => {
+  test('are hidden in texts about an order: its id is as good as a key to it', () => {
     const { logger, lines } = recordingLogger();
     const id = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
     logger.warn({ subject: `order ${id}`, watcher: `refund ${id}` }, 'a message was given up');
@@ -111,7 +111,7 @@ describe('texts of strangers in the log', () => {
     expect(last()).toMatchObject({ name, msg: name, err: { message: name } });
   });
 
-  test('act on no terminal where lines are printed for people', () => {
+  test('control no terminal if lines are printed for people', () => {
     let text = '';
     const write = (line: string): void => {
       text += line;

@@ -42,7 +42,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('read gauges anew each time: what is not there any more is left out', async () => {
+  test('read gauges at each request: a missing value is left out', async () => {
     const metrics = createMetrics(failOnRead);
     let values = [{ labels: { kind: 'content' }, value: 3 }];
     metrics.read({ name: 'satscribe_search_unsealed', help: 'x', labels: ['kind'], values: () => values });
@@ -77,7 +77,7 @@ describe('metrics', () => {
     expect(failed).toContain('satscribe_a');
   });
 
-  test('tell of the process and of Node under the names that dashboards know', async () => {
+  test('have the process and Node under the names that dashboards know', async () => {
     const { text, contentType } = await createMetrics(failOnRead).render();
     expect(contentType).toContain('text/plain');
     for (const name of [

@@ -37,7 +37,7 @@ describe('a line of the log for people', () => {
     ]);
   });
 
-  test('says the reason, and what to do, as sentences', () => {
+  test('has the reason and the remedy as sentences', () => {
     const { logger, lines } = recording();
     const said = { code: 'node_unreachable', reason: 'The node is away.', advice: 'Start it.' };
     logger.warn(said, 'waiting for the node');

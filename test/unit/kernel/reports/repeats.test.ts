@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Repeats } from '#kernel/reports/repeats.ts';
 
-describe('what is said again and again', () => {
-  test('is said once a minute, and at once where it is another thing or came back', () => {
+describe('a repeated message', () => {
+  test('is logged once a minute, and at once if it changed or returned', () => {
     let now = 0;
     const repeats = new Repeats(() => now);
     const due = (what: string, seconds: number): boolean => {

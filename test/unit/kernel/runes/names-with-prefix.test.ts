@@ -7,7 +7,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const letters = (maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom('A', 'B', 'M', 'Y', 'Z'), minLength: 1, maxLength });
 
-test('a name is in the ranges of a prefix where it begins with it', () => {
+test('a name is in the ranges of a prefix if it begins with it', () => {
   fc.assert(
     fc.property(letters(6), letters(28), fc.boolean(), (prefix, rest, joined) => {
       const name = joined ? prefix + rest.slice(0, 28 - prefix.length) : rest;

@@ -57,7 +57,7 @@ describe('names', () => {
   });
 
   test.each([...names.parse_errors, ['', 'empty'], ['a', 'lower case'], ['A'.repeat(29), 'too long']])(
-    '%s is none: %s',
+    '%s is refused: %s',
     (text) => {
       expect(parseRune(text)).toBeNull();
     },
@@ -126,7 +126,7 @@ describe('spaced names', () => {
   });
 
   test.each([...spaced.errors, ['', 'empty'], ['•', 'a spacer alone'], [`${'A'.repeat(28)}•A`, 'too long']])(
-    '%s is none: %s',
+    '%s is refused: %s',
     (text) => {
       expect(parseSpacedRune(text)).toBeNull();
       expect(whyNoSpacedRune(text)).toMatch(
@@ -159,7 +159,7 @@ describe('ids', () => {
     expect(formatRuneId(parseRuneId(text)!)).toBe(text);
   });
 
-  test.each(ids.parse_err)('%s is none', (text) => {
+  test.each(ids.parse_err)('%s is refused', (text) => {
     expect(parseRuneId(text)).toBeNull();
   });
 

@@ -75,7 +75,7 @@ describe('an amount in display units', () => {
 });
 
 describe('a fault of the form', () => {
-  test('is one for every rune, and what a rune reads has none', () => {
+  test('is the same for every rune, and an amount that a rune accepts has none', () => {
     const digits = fc.stringMatching(/^-?\d{1,45}(?:\.\d{1,42})?(?:e[+-]?\d{1,2})?$/u);
     fc.assert(
       fc.property(digits, fc.integer({ min: 0, max: 38 }), (text, divisibility) => {

@@ -29,7 +29,7 @@ test('a list has each sat of its ranges once, ascending, with gaps between its r
   );
 });
 
-test('counting and finding in a list are as walking over all its sats', () => {
+test('counting and finding in a list equal a walk over all its sats', () => {
   fc.assert(
     fc.property(ranges, range, fc.integer({ min: 0, max: most + 20 }), (given, within, sat) => {
       const list = listFrom(given);

@@ -90,7 +90,7 @@ describe('a file of the operator', () => {
     ['neither', { ...entry, ranges: undefined }, 'needs either ranges or outputs'],
     ['both', { ...entry, outputs: [] }, 'needs either ranges or outputs'],
     ['no ranges', { ...entry, ranges: [] }, 'has no ranges'],
-    ['ranges that are none', { ...entry, ranges: [[1, 2], [3]] }, 'has a range 2 that is not [start, end]'],
+    ['invalid ranges', { ...entry, ranges: [[1, 2], [3]] }, 'has a range 2 that is not [start, end]'],
     ['an empty range', { ...entry, ranges: [[5, 5]] }, 'has an empty range 1'],
     ['a range that ends before it begins', { ...entry, ranges: [[6, 5]] }, 'has an empty range 1'],
     ['a negative sat', { ...entry, ranges: [[-1, 5]] }, 'has a range 1 that is not two integers'],
@@ -164,7 +164,7 @@ describe('a file of the operator', () => {
     });
   });
 
-  test('says of any list of ranges how many sats there are, and which', () => {
+  test('has the number of sats of any list of ranges, and the sats themselves', () => {
     const sizes = fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 1, max: 9 }));
     const list = fc.array(sizes, { minLength: 1, maxLength: 40 }).map((parts) => {
       let at = 0;

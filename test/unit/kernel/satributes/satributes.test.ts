@@ -56,11 +56,11 @@ describe('definitions', () => {
     expect(unknown).toEqual([]);
   });
 
-  test.each(['', 'Uncommon', 'common', 'block-286x', '__proto__'])('“%s” is none', (spelling) => {
+  test.each(['', 'Uncommon', 'common', 'block-286x', '__proto__'])('“%s” is unknown', (spelling) => {
     expect(book.find(spelling)).toBeNull();
   });
 
-  test('have no sats where no list is published, and where the chain has not said yet which they are', () => {
+  test('have no sats if no list is published, and until the chain has given them', () => {
     const unlisted = satributes.filter(({ rule }) => whyUnknown(rule) !== null);
     expect(unlisted.map(({ id }) => id)).toEqual(['pizza', 'hitman', 'silkroad', 'legacy']);
     for (const satribute of unlisted) {
@@ -71,7 +71,7 @@ describe('definitions', () => {
     }
   });
 
-  test('of what happened on mainnet mean nothing elsewhere', () => {
+  test('of events on mainnet mean nothing elsewhere', () => {
     const regtest = new SatributeBook('regtest');
     expect(book.isFindable(book.find('nakamoto')!)).toBe(true);
     expect(regtest.isFindable(regtest.find('nakamoto')!)).toBe(false);
@@ -266,7 +266,7 @@ describe('special ranges', () => {
     ]);
   });
 
-  test('say where they are not all, with exact counts', () => {
+  test('show that they are not all, with exact counts', () => {
     const range = { start: 0, end: satSupply };
     const found = specialSats([range, { start: 5_000_000_000, end: 5_000_000_001 }], satributes, 100);
     expect(found.ranges).toHaveLength(100);
@@ -274,7 +274,7 @@ describe('special ranges', () => {
     expect(found.counts.get('uncommon')).toBe(6_926_536);
   });
 
-  test('say for every sat what is true of it', () => {
+  test('are right for every sat', () => {
     const start = fc.oneof(
       fc.integer({ min: 0, max: 40_000 }).map(firstAt),
       fc.integer({ min: 0, max: lastSat - 200 }).map(palindromeFrom),

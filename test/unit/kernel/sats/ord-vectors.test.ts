@@ -61,7 +61,7 @@ test('there are as many sats as ord counts', () => {
   expect(lastSat).toBe(Number(vectors.last_sat));
 });
 
-describe('what ord says about a sat', () => {
+describe('ord’s notations of a sat', () => {
   test.each(sats.name)('%s has the name %s', (number, name) => {
     expect(satNotations(satOf(number)).name).toBe(name);
     expect(parsed(name)).toBe(Number(number));
@@ -141,7 +141,7 @@ describe('notations', () => {
     expect(parsed(text)).toBeTypeOf('number');
   });
 
-  test.each(sats.parse_err)('“%s” is none', (text) => {
+  test.each(sats.parse_err)('“%s” is refused', (text) => {
     expect(parsed(text)).toContain(`failed to parse sat \`${text}\`: `);
   });
 

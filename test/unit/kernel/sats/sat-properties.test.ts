@@ -139,7 +139,7 @@ describe('the order of sats', () => {
     expect(firstSatAt(asHeight(endOfMining))).toBe(satSupply);
   });
 
-  test('height, offset and rarity are those that big integers give', () => {
+  test('height, offset and rarity equal those of big integers', () => {
     fc.assert(
       fc.property(anySat, (sat) => {
         const { height, offset } = slowPlace(BigInt(sat));

@@ -15,14 +15,14 @@ test('a stage has a part, by its name or the beginning of it', () => {
   ]);
 });
 
-test('a batch is no statement, and neither is what this process computes', () => {
+test('a batch is not a statement, and neither is work of this process', () => {
   expect(['write', 'encode', 'sealing', 'fetch', 'Postgres, other'].filter(isStatement)).toEqual([]);
   expect(
     ['commit', 'COPY blocks', 'analyze', 'sealing, statements'].filter((stage) => !isStatement(stage)),
   ).toEqual([]);
 });
 
-test('names what an operator can change', () => {
+test('groups stages by the parts that an operator can change', () => {
   const stages = [
     'fetch',
     'check',

@@ -42,7 +42,7 @@ describe('the recorder of stages', () => {
     expect(processes).toEqual({ satscribe: expect.any(Number) as number, postgres: null });
   });
 
-  test('charges a wait to what ran meanwhile, and each moment once', () => {
+  test('charges a wait to the stages that ran meanwhile, and each moment once', () => {
     const recorder = new StageRecorder();
     recorder.span(span('fetch', 'fetch 1', 0, 40));
     recorder.span(span('fetch', 'fetch 2', 10, 50));
@@ -60,7 +60,7 @@ describe('the recorder of stages', () => {
     expect(Math.round(rowOf(recorder, 'ledger')!.waitMs)).toBe(80);
   });
 
-  test('charges what waited for a waiting thread to what that one waited for', () => {
+  test('charges a wait for a waiting thread to the stage that this one waited for', () => {
     const recorder = new StageRecorder();
     recorder.span(span('COPY locations', 'writer connection', 0, 60));
     recorder.waited({
@@ -76,7 +76,7 @@ describe('the recorder of stages', () => {
     expect(roundedWaits(recorder, 'fetch')).toEqual([['COPY locations', 40]]);
   });
 
-  test('prefers the first list of what a stage waited for', () => {
+  test('prefers the first list of causes of a wait', () => {
     const recorder = new StageRecorder();
     recorder.span(span('fetch', 'fetch 1', 0, 30));
     recorder.span(span('ledger', mainTrack, 0, 50, { cpuMs: 50 }));
@@ -128,7 +128,7 @@ describe('the recorder of stages', () => {
     ]);
   });
 
-  test('ends its details once, with what threads did besides', () => {
+  test('ends its details once, with the other work of threads', () => {
     const events: TraceEvent[] = [];
     const closed: string[][] = [];
     const recorder = new StageRecorder({

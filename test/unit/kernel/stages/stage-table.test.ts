@@ -35,7 +35,7 @@ test('shows units, the longest waits, the stages that matter, and whole processe
   ]);
 });
 
-test('says nothing of what is unknown, or was not left out', () => {
+test('omits unknown values, and those that were not left out', () => {
   const table = stageTable({ ms: 2000, rows: [], processes: { satscribe: 10, postgres: null } });
   expect(table.split('\n').slice(1)).toEqual(['all of Satscribe           0.01', '2.00 s in all']);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { usageOf } from '#kernel/stages/statement-usage.ts';
 
-/** As PostgreSQL 18 sends it. */
+/** A report as PostgreSQL 18 sends it. */
 const detail = `! system usage stats:
 !\t0.000250 s user, 0.001361 s system, 0.012362 s elapsed
 !\t[1.500000 s user, 0.004146 s system total]

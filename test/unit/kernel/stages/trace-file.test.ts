@@ -52,7 +52,7 @@ describe('a trace file', () => {
     expect(readTrace(path).length).toBeGreaterThan(1000);
   });
 
-  test('is valid JSON where a write fails in its middle', () => {
+  test('is valid JSON if a write fails in its middle', () => {
     const path = join(folder, 'full.json');
     // a limit of 98 kB: the system then writes as much as fits, as on a full disk
     const program = `
@@ -74,7 +74,7 @@ describe('a trace file', () => {
   });
 
   test('keeps nothing in memory once a write has failed', () => {
-    // a disk that is always full; elsewhere than on Linux there is none
+    // a disk that is always full; only Linux has one
     if (!existsSync('/dev/full')) return;
     const failures: unknown[] = [];
     const trace = TraceFile.open('/dev/full', (error) => failures.push(error));

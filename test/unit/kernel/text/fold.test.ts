@@ -80,7 +80,7 @@ describe('the folding of code points', () => {
   );
 
   test.runIf(process.versions['unicode'] === caseFoldingUnicodeVersion)(
-    'makes equal exactly what regular expressions find equal without regard to case',
+    'makes equal exactly the characters that case-insensitive regular expressions find equal',
     () => {
       const cased: string[] = [];
       for (let codePoint = 1; codePoint <= 0x10ffff; codePoint++) {
@@ -98,7 +98,7 @@ describe('the folding of code points', () => {
 });
 
 describe('folded UTF-8', () => {
-  test('is the UTF-8 of the folded text, and null where nothing changes', () => {
+  test('is the UTF-8 of the folded text, and null if nothing changes', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom('a', 'B', '\0', 'ſ', 'Ⱥ', '\u212a', '𐐀', '€', 'ẞ', '😀', 'é', 'Ꭰ') }),
@@ -114,7 +114,7 @@ describe('folded UTF-8', () => {
     );
   });
 
-  test('never fails on bytes that are no UTF-8', () => {
+  test('never fails on bytes that are not UTF-8', () => {
     fc.assert(
       fc.property(fc.uint8Array({ max: 0xff, maxLength: 40 }), (bytes) => {
         expect(() => foldUtf8(bytes)).not.toThrow();

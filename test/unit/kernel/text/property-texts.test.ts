@@ -21,7 +21,7 @@ const attributesText = fc
       `{"title":${JSON.stringify(title)},"traits":{${all.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}}`,
   );
 
-describe('what searches read of properties', () => {
+describe('texts of properties for searches', () => {
   test('is the folded beginning of a title', () => {
     expect(propertyTexts('Été', []).title).toBe('été');
     expect(propertyTexts('', []).title).toBeNull();
@@ -32,7 +32,7 @@ describe('what searches read of properties', () => {
     expect(propertyTexts(`${start.slice(1)}\u{1f600}z`, []).title).toBe(`${start.slice(1)}\u{1f600}`);
   });
 
-  test('has every trait of those it has, and nothing else', () => {
+  test('has every trait of the properties, and nothing else', () => {
     fc.assert(
       fc.property(traits, fc.tuple(text, text), (all, other) => {
         const pairs = all.map(([name, value]) => [name, String(value)] as const);
@@ -46,7 +46,7 @@ describe('what searches read of properties', () => {
     );
   });
 
-  test('does not depend on the order of traits, and is nothing where they are too many', () => {
+  test('does not depend on the order of traits, and is empty if there are too many', () => {
     const many = Array.from({ length: searchedTraitsMax }, (_, at) => [`${at}`, 'v'] as const);
     expect(propertyTexts(null, many).traits).toBe(propertyTexts(null, many.toReversed()).traits);
     expect(traitTerms(propertyTexts(null, many).traits)).toHaveLength(searchedTraitsMax);
@@ -65,7 +65,7 @@ describe('what searches read of properties', () => {
   });
 });
 
-test('a text of properties is cut where it was put together', () => {
+test('a text of properties is cut into the parts that it was made from', () => {
   const item = fc.record({
     id: fc.nat().map((value) => value.toString(16).padStart(64, '0')),
     own: fc.option(attributesText),

@@ -8,7 +8,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const numbers: JsonOptions = { wholeNumbers: 'numbers', depthMax: 500 };
 const exact: JsonOptions = { wholeNumbers: 'exact', depthMax: 500 };
 
-/** Texts that are often awkward: with NUL, with halves of surrogate pairs, and with what looks like either. */
+/** Texts that are often awkward: with NUL, with halves of surrogate pairs, and with similar escapes. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc
@@ -17,7 +17,7 @@ const text = fc.oneof(
     })
     .map((parts) => parts.join('')),
 );
-/** `__proto__` would be no field of the objects that are made here. */
+/** `__proto__` cannot be a field of the objects that are made here. */
 const name = text.filter((given) => given !== '__proto__');
 const value = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -42,7 +42,7 @@ const awkwardNames = (given: object): number =>
   Object.keys(given).filter((one) => textFault(one) !== null).length;
 
 describe('JSON', () => {
-  test('is what JSON.parse reads where its texts can be kept; else each of the others is named', () => {
+  test('equals JSON.parse if its texts can be kept; otherwise each of the others is named', () => {
     fc.assert(
       fc.property(value, (given) => {
         const json = JSON.stringify(given);
@@ -65,7 +65,7 @@ describe('JSON', () => {
     expect(readJson(json, numbers)).toEqual({ kind: 'faulty', faults: [{ path, isName: false, reason }] });
   });
 
-  test('names the object whose field has an awkward name, and tells all faults in their order', () => {
+  test('names the object whose field has an awkward name, and reports all faults in their order', () => {
     const json = '{"a":"\\u0000","b":[{"\\ud800":1e999,"c":"\\ud800"}],"d":"\\u0000"}';
     const read = readJson(json, numbers);
     expect(read.kind === 'faulty' && read.faults.map(({ path, isName }) => [path, isName])).toEqual([
@@ -109,7 +109,7 @@ describe('JSON', () => {
 /** A number as a fraction of whole ones. */
 type Fraction = readonly [bigint, bigint];
 
-/** The number that a JSON text says. */
+/** The number of a JSON text. */
 function written(source: string): Fraction {
   const [, sign, whole = '', decimals = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/u.exec(source) ?? [];
@@ -118,7 +118,7 @@ function written(source: string): Fraction {
   return exponent >= 0 ? [digits * 10n ** BigInt(exponent), 1n] : [digits, 10n ** BigInt(-exponent)];
 }
 
-/** The number that a double is. */
+/** The number of a double. */
 function held(value: number): Fraction {
   let [numerator, power] = [value, 0];
   while (!Number.isInteger(numerator)) {
@@ -146,7 +146,7 @@ function isNear(source: string, value: number): boolean {
 describe('a number of JSON', () => {
   const double = fc.double({ noNaN: true, noDefaultInfinity: true });
 
-  test('that any program writes from 64 bits is kept, with however many digits', () => {
+  test('that any program writes from 64 bits is kept, with any number of digits', () => {
     fc.assert(
       fc.property(
         double,
@@ -164,7 +164,7 @@ describe('a number of JSON', () => {
     );
   });
 
-  test('is kept where the double is nearer than half of its last digit', () => {
+  test('is kept if the double is nearer than half of its last digit', () => {
     const digits = fc.stringMatching(/^[1-9][0-9]{0,24}[1-9]$/u);
     const source = fc
       .tuple(fc.boolean(), digits, fc.nat(26), fc.integer({ min: -30, max: 30 }))
@@ -209,7 +209,7 @@ describe('a number of JSON', () => {
     expect(readJson(source, numbers).kind).toBe(expected ? 'read' : 'faulty');
   });
 
-  test('of hundreds of digits is kept where they are zeros', () => {
+  test('of hundreds of digits is kept if they are zeros', () => {
     expect(readJson('1'.repeat(500), numbers).kind).toBe('faulty');
     expect(readJson(`0.${'0'.repeat(300)}1`, numbers).kind).toBe('read');
   });

@@ -23,7 +23,7 @@ test('lines and tabs of an output stay', () => {
   expect(terminalLines('a\tb\n\u001bc\n')).toBe('a\tb\n\\u001bc\n');
 });
 
-test('JSON stays JSON with the same values, and has nothing that a terminal acts on', () => {
+test('JSON stays JSON with the same values, without control characters of terminals', () => {
   const value = fc.jsonValue({ stringUnit: 'binary' });
   fc.assert(
     fc.property(value, fc.constantFrom(0, 2), (given, indent) => {

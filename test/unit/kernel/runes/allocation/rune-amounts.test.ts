@@ -6,7 +6,7 @@ import { propertyBounds } from '#test/support/property-runs.ts';
 
 const step = fc.record({ key: fc.integer({ min: -3, max: 25 }), amount: fc.nat(), isSet: fc.boolean() });
 
-test('amounts of few and of many runes are those of a map, also in memory that is used again', () => {
+test('amounts of few and of many runes are those of a map, also in reused memory', () => {
   fc.assert(
     fc.property(fc.array(fc.array(step, { maxLength: 60 }), { maxLength: 5 }), (rounds) => {
       const amounts = new RuneAmounts();

@@ -139,7 +139,7 @@ describe('integers of ord’s unit tests', () => {
     expect(readIntegers(bytes, 0, length)).toEqual([asU128(BigInt(value))]);
   });
 
-  test.each(varint.errors)('%s is none: %s', (hex) => {
+  test.each(varint.errors)('%s is refused: %s', (hex) => {
     const bytes = Buffer.from(hex, 'hex');
     expect(readIntegers(bytes, 0, bytes.length)).toBeNull();
   });

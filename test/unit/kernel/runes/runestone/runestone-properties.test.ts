@@ -17,7 +17,7 @@ const u128 = integers128.map(asU128);
 const u64 = integersTo(maxU64).map(asU128);
 const outputCount = fc.integer({ min: 1, max: 5 });
 
-/** The parts that both readers can say. A cenotaph keeps its mint, and the name it etches. */
+/** The fields that both readers give. A cenotaph keeps its mint, and the name that it etches. */
 function comparable(artifact: Artifact): unknown {
   const mint = artifact.mint === null ? null : formatRuneId(artifact.mint);
   if (artifact.kind === 'cenotaph') return { flaw: artifact.flaw, rune: artifact.etching, mint };
@@ -63,7 +63,7 @@ function compare(script: Uint8Array, outputs: number): void {
 
 const opReturn13 = [0x6a, 0x5d];
 
-describe('any script gives what a second reader finds', () => {
+describe('any script gives the result of a second reader', () => {
   test('of any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), outputCount, (bytes, outputs) => {

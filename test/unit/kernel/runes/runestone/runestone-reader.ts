@@ -4,7 +4,7 @@ import { runestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 import { writeInteger } from '#kernel/runes/runestone/varint.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 
-/** What a script says, of a transaction with so many outputs. */
+/** The artifact of a script, in a transaction with this number of outputs. */
 export const read = (script: Uint8Array, outputs: number): Artifact =>
   decipher(script, 0, script.length, outputs);
 
