@@ -11,7 +11,7 @@ export interface CommandFlag {
   readonly description: string;
   /** The setting that it overrides; null: the flag is the command's own. */
   readonly setting: SettingName | null;
-  /** Null where leaving the flag out has a meaning of its own, given in the description. */
+  /** Null: leaving the flag out has a meaning of its own, given in the description. */
   readonly default: string | null;
 }
 
@@ -71,7 +71,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The error for a missing or unknown subcommand; `usage` names those that there are. */
+/** The error for a missing or unknown subcommand; `usage` names the known ones. */
 export function wrongSubcommand(word: string | undefined, usage: string): UsageError {
   const found = word === undefined || word === '' ? 'missing subcommand' : `unknown subcommand ${word}`;
   return new UsageError(`${found}; the command is ${usage}`);

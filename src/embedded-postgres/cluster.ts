@@ -14,8 +14,8 @@ export const logFile = 'server.log';
 const logMaxBytes = 8 * 1024 * 1024;
 
 /**
- * Creates the cluster where there is none, completely or not at all. Throws `postgres_version` for a cluster of
- * another one.
+ * Creates the cluster if it is missing, completely or not at all. Throws `postgres_version` for a cluster of another
+ * version.
  */
 export async function ensureCluster(place: ServerPlace): Promise<void> {
   const { account, binaries, clusterDir, files, home, major } = place;
@@ -40,14 +40,14 @@ export async function ensureCluster(place: ServerPlace): Promise<void> {
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
-      // initdb uses what a probe of one byte finds, and may fail on it
+      // initdb uses the result of a probe of one byte, and may fail on it
       `--set=dynamic_shared_memory_type=${sharedMemoryType(await sharedMemoryBytes())}`,
       '--no-instructions',
     ],
     { cwd: home },
   );
   if (result.exitCode !== 0) throw startFailed('initdb failed', result.output, place);
-  // of two names in the home itself: a rename follows no link
+  // both names are in the home itself: a rename follows no link
   await rename(unfinished, clusterDir);
 }
 
@@ -82,13 +82,13 @@ export function startFailed(what: string, output: string, place: ServerPlace): A
 const tmpfsMagic = 0x01021994;
 const writableByAll = 0o002;
 
-/** Memory of the machine, or of the container where that is less. */
+/** Memory of the machine, or of the container if that is less. */
 function memoryBytes(): number {
   const constrained = constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Free bytes of /dev/shm. 0: there is none, or the server's account cannot use it. */
+/** Free bytes of /dev/shm. 0: it does not exist, or the server's account cannot use it. */
 async function sharedMemoryBytes(): Promise<number> {
   try {
     const [{ mode }, { type, bavail, bsize }] = await Promise.all([stat('/dev/shm'), statfs('/dev/shm')]);

@@ -2,24 +2,24 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readOwnFile, replaceFile } from './own-files.ts';
 
-/** How other commands find the embedded server of a data folder. Passwords are in files of their own. */
+/** File by which other commands find the embedded server of a data folder. Passwords are in files of their own. */
 export interface ConnectionFile {
   readonly host: string;
   readonly port: number;
-  /** The writer. */
+  /** Name of the writer. */
   readonly user: string;
   readonly database: string;
   readonly passwordFile: string;
-  /** Answers requests. */
+  /** Role that answers requests. */
   readonly reader: { readonly user: string; readonly passwordFile: string };
   /** Process number of the postmaster. */
   readonly serverPid: number;
-  /** Where the cluster is, which may be outside the data folder. */
+  /** Folder of the cluster, which may be outside the data folder. */
   readonly cluster: string;
   readonly log: string;
 }
 
-/** Our server listens nowhere else. */
+/** Address of our server, which listens nowhere else. */
 export const serverHost = '127.0.0.1';
 
 const fileName = 'postgres-connection.json';
@@ -28,7 +28,7 @@ export async function writeConnectionFile(dataDir: string, content: ConnectionFi
   await replaceFile(join(dataDir, fileName), `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** Null where there is none, or it cannot be read. */
+/** Null: missing or unreadable. */
 export async function readConnectionFile(dataDir: string): Promise<ConnectionFile | null> {
   try {
     return JSON.parse((await readOwnFile(join(dataDir, fileName))) ?? '') as ConnectionFile;

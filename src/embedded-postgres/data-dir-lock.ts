@@ -19,8 +19,8 @@ const attemptsMax = 10;
 
 /**
  * Makes this process the only owner of a data folder until it ends or releases it. The lock file holds the owner's
- * process number and start time, so a lock of a killed process is recognised and taken over. Throws `data_dir_busy`
- * where the owner is alive.
+ * process number and start time, so a lock of a killed process is recognised and taken over. Throws `data_dir_busy` if
+ * the owner is alive.
  */
 export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   const path = join(dataDir, lockFile);
@@ -43,7 +43,7 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   });
 }
 
-/** Throws `data_dir_busy` where a living process owns a data folder, before anything in it is touched. */
+/** Throws `data_dir_busy` if a living process owns a data folder, before anything in it is changed. */
 export async function refuseOwned(dataDir: string): Promise<void> {
   const holder = await readHolder(join(dataDir, lockFile));
   if (holder !== null && (await isRunning(holder))) throw owned(dataDir, holder);
@@ -86,7 +86,7 @@ async function isRunning(holder: Holder): Promise<boolean> {
   return (await processStartedAt(holder.pid)) === holder.startedAt;
 }
 
-/** Moves the lock away and removes it. If it belongs to another process by now, it goes back. */
+/** Moves the lock away and removes it. If it belongs to another process by now, it is put back. */
 async function clearStale(path: string, stale: Holder | null): Promise<void> {
   const aside = `${path}.stale.${process.pid}.${crypto.randomUUID()}`;
   try {

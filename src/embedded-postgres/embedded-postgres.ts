@@ -33,20 +33,20 @@ export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   /** Default true. False drops every guarantee for speed: only for throw-away data. */
   readonly durable?: boolean;
-  /** Called with notices, e.g. where the database is if not in the data folder. */
+  /** Called with notices, e.g. the place of the database if it is not in the data folder. */
   readonly log?: (message: string) => void;
 }
 
 /** Addresses of the database, by the role that connects. */
 export interface RoleUrls {
-  /** Of the writer, which owns the database. */
+  /** Address of the writer, which owns the database. */
   readonly url: string;
-  /** Of the role that answers requests. Its rights come with the tables (`ensureReaderRights`). */
+  /** Address of the role that answers requests. Its rights come with the tables (`ensureReaderRights`). */
   readonly readerUrl: string;
 }
 
 export interface EmbeddedPostgres extends RoleUrls {
-  /** For what the service itself never does: another database, a checkpoint. */
+  /** Address for work that the service itself never does: another database, a checkpoint. */
   readonly superuserUrl: string;
   readonly port: number;
   /** Took over the running server of a killed process. */
@@ -85,11 +85,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const superuserUrlOf = (name: string): string =>
       connectionUrl({ ...connection, database: name }, superuser, superuserPassword);
     await ensureRoles(place, superuserUrlOf);
-    // guests find it from now on
+    // from now on other processes find it
     await writeConnectionFile(dataDir, connection);
     let stopping: Promise<void> | undefined;
     let postmaster = await seenProcess(connection);
-    // looked at every second: the process itself, not the file that names it
+    // checked every second: the process itself, not the file that names it
     const isRunning = async (): Promise<boolean> =>
       postmaster !== null && (await processStartedAt(postmaster.pid)) === postmaster.startedAt;
     return {
@@ -117,9 +117,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * The server that another process runs in this data folder. Throws `postgres_not_running` where there is none, and
- * where its owner was killed: nobody would restart or end it, so `startEmbeddedPostgres` takes it over. The owner's
- * `stop()` ends it for all users.
+ * The server that another process runs in this data folder. Throws `postgres_not_running` if there is none, or if its
+ * owner was killed: no process would restart or end it, so `startEmbeddedPostgres` takes it over. The owner's `stop()`
+ * ends it for all users.
  */
 export async function attachEmbeddedPostgres(dataDir: string): Promise<RoleUrls> {
   const connection = await readConnectionFile(dataDir);
@@ -157,7 +157,7 @@ interface SeenProcess {
   readonly startedAt: string;
 }
 
-/** The postmaster, so that no later process with its number is taken for it; null: it has ended. */
+/** The postmaster, with the mark that distinguishes it from later processes with its number; null: it has ended. */
 async function seenProcess({ serverPid: pid }: ConnectionFile): Promise<SeenProcess | null> {
   const startedAt = await processStartedAt(pid);
   return startedAt === null ? null : { pid, startedAt };
@@ -183,8 +183,8 @@ function asStartError(error: unknown, dataDir: string): unknown {
 }
 
 /**
- * A running server was left by a killed process: the lock proves that no owner lives. It is taken over when it
- * answers, otherwise ended.
+ * Takes over or ends a running server that a killed process left: the lock proves that no owner lives. It is taken over
+ * if it answers.
  */
 async function adoptOrEnd(
   place: ServerPlace,
@@ -209,16 +209,16 @@ async function adoptOrEnd(
   }
 }
 
-/** `onlyPort`: no other port will do. */
+/** Starts the server. `onlyPort`: no other port will do. */
 async function startServer(place: ServerPlace, durable: boolean, onlyPort?: number): Promise<ConnectionFile> {
   await rotateLog(place);
-  // removes the file of a killed server: Postgres takes a process that nobody has awaited yet for a running one
+  // removes the file of a killed server: Postgres takes a process that no one has awaited yet for a running one
   await runningPostmaster(place.files, place.clusterDir);
   let result: RunResult = { exitCode: 1, stdout: '', output: '' };
   for (let attempt = 0; attempt < portAttemptsMax; attempt++) {
     const logStart = await place.files.size(join(place.home, logFile));
     await writeSettings(place, onlyPort ?? (await freePort()), durable);
-    // neither the path of the cluster nor of the log passes pg_ctl's shell: one is in the environment, one is
+    // pg_ctl's shell must see neither the path of the cluster nor that of the log: one is in the environment, one is
     // relative
     result = await pgCtl(place, [
       'start',

@@ -8,16 +8,16 @@ export interface KeepRunningOptions {
   readonly onProblem: (problem: AppError | null) => void;
 }
 
-/** Each look reads one small file. Queries that fail meanwhile are retried by those who follow a chain. */
+/** Interval of checks; each reads one small file. Failed queries are retried by the followers of a chain. */
 const lookEveryMs = 1000;
-/** After this many further failed starts an operator is needed: the server's log says why. */
+/** Further failed starts after which an operator is needed: the server's log has the reason. */
 const triesMax = 4;
 /** Processes of a killed server end within a second; until then its memory is in use. */
 const firstPauseMs = 2000;
 
 /**
- * Restarts the embedded server whenever it dies (out of memory, killed, crashed). Its own recovery restores what was
- * committed. Rejects with the last failure where it does not start; ends with the signal.
+ * Restarts the embedded server whenever it dies (out of memory, killed, crashed). Its own recovery restores all
+ * commits. Rejects with the last failure if it does not start; ends with the signal.
  */
 export async function keepRunning(
   server: EmbeddedPostgres,

@@ -5,8 +5,8 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 export const readBytesMax = 64 * 1024;
 
 /**
- * Writes a file, whole or not at all. Nothing that lies under the name, or is put there meanwhile, is
- * followed: the text goes to a new file (O_EXCL), which takes the name.
+ * Writes a file, whole or not at all. It follows no link that has the name, or is put there meanwhile: the text goes to
+ * a new file (O_EXCL), which takes the name.
  */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
   const unfinished = `${path}.${crypto.randomUUID()}`;
@@ -20,8 +20,8 @@ export async function replaceFile(path: string, text: string, mode = 0o600): Pro
 }
 
 /**
- * The text of a file from an offset on, at most its last `readBytesMax` bytes. Null where there is no ordinary file:
- * a link is not followed, and a pipe is not waited for.
+ * The text of a file from an offset on, at most its last `readBytesMax` bytes. Null: not an ordinary file. A link is
+ * not followed, and a pipe is not waited for.
  */
 export async function readOwnFile(path: string, from = 0): Promise<string | null> {
   // O_NONBLOCK: a pipe opens at once

@@ -5,8 +5,7 @@ import type { ServerAccount } from './server-account.ts';
 
 /**
  * Makes a folder that only the account can enter (null: ours), or takes an existing one that belongs to it. The owner
- * is changed by the open folder, never by its name, and only where root has just made it. Throws
- * `data_dir_unusable`.
+ * is changed through the open folder, never by its name, and only if root has just made it. Throws `data_dir_unusable`.
  */
 export async function makePrivateFolder(path: string, account: ServerAccount | null): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
@@ -35,13 +34,15 @@ function openFolder(path: string): Promise<FileHandle> {
   });
 }
 
-/** Of the open folder itself where the system shows it by its number, so that no other one can be put in its place. */
+/**
+ * Names in the open folder itself, if the system shows it by its number, so that no other one can be put in its place.
+ */
 const namesIn = (folder: FileHandle, path: string): Promise<string[]> =>
   readdir(`/proc/self/fd/${folder.fd}`).catch(() => readdir(path));
 
 /**
  * A path with its last link followed, if it is one of ours: an operator may put a folder on another disk. Throws
- * `data_dir_unusable` for a link of anybody else.
+ * `data_dir_unusable` for a link of anyone else.
  */
 export async function followOwnLink(path: string): Promise<string> {
   const found = await lstat(path).catch(() => null);

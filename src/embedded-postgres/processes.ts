@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * When a process started, as an opaque text that no later process with the same number shares. Null where no such
- * process runs. From /proc where it exists (man 5 proc, /proc/pid/stat field 22), else from `ps`.
+ * Start time of a process, as an opaque text that no later process with the same number shares. Null: no such process
+ * runs. From /proc if it exists (man 5 proc, /proc/pid/stat field 22), else from `ps`.
  */
 export async function processStartedAt(pid: number): Promise<string | null> {
   if (!isAlive(pid)) return null;
@@ -21,7 +21,7 @@ export async function processStartedAt(pid: number): Promise<string | null> {
   }
 }
 
-/** Program name of a process. Null where no such process runs. */
+/** Program name of a process. Null: no such process runs. */
 export async function processName(pid: number): Promise<string | null> {
   if (!isAlive(pid)) return null;
   try {
@@ -31,7 +31,7 @@ export async function processName(pid: number): Promise<string | null> {
   }
 }
 
-/** Working folder of a process. Null where the system does not tell. */
+/** Working folder of a process. Null: the system does not report it. */
 export async function processFolder(pid: number): Promise<string | null> {
   return readlink(`/proc/${pid}/cwd`).catch(() => null);
 }

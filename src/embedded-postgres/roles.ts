@@ -7,27 +7,28 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { ServerPlace } from './server-place.ts';
 
 /**
- * Only opens the cluster: makes the roles and the database, and gives them what a cluster of an older version lacks.
+ * Role that only opens the cluster: makes the roles and the database, and adds the parts that a cluster of an older
+ * version lacks.
  */
 export const superuser = 'satscribe';
 /** Owns the database, and indexes into it. */
 export const writer = 'satscribe_writer';
-/** Answers requests (ADR 29). The writer gives it its rights, after each migration. */
+/** Role that answers requests (ADR 29). The writer grants its rights, after each migration. */
 export const reader = 'satscribe_reader';
 export type Role = typeof superuser | typeof writer | typeof reader;
 
 export const database = 'satscribe';
 
 /**
- * A read takes milliseconds; one that takes this long only slows the others. Where the connections of a part have a
- * shorter limit of their own, that counts.
+ * Longest read. A read takes milliseconds; a longer one only slows the others. A shorter limit of a part's connections
+ * has precedence.
  */
 const readerTimeoutMs = 30_000;
 
 export const passwordFile = (home: string, role: Role): string =>
   join(home, role === superuser ? 'password' : `password-${role}`);
 
-/** Null where it cannot be read. */
+/** A password; null: it cannot be read. */
 export async function readPassword(
   { files, home }: Pick<ServerPlace, 'files' | 'home'>,
   role: Role,
@@ -45,8 +46,8 @@ export async function makePassword(
 }
 
 /**
- * Makes the roles and the database where they are missing, and restores everything about them that may have changed:
- * a cluster of an older version has the superuser alone, which owns all tables.
+ * Makes missing roles and the database, and restores everything about them that may have changed: a cluster of an older
+ * version has the superuser alone, which owns all tables.
  *
  * @param urlOf address of a database, for the superuser
  */
@@ -82,7 +83,7 @@ async function onDatabase(url: string, work: (client: pg.Client) => Promise<void
   }
 }
 
-/** One transaction, so that no role is there without its attributes. */
+/** Makes a role in one transaction, so that it never lacks its attributes. */
 async function ensureRole(client: pg.Client, role: Role, password: string): Promise<void> {
   await withTransaction(client, async (tx) => {
     const { rowCount } = await tx.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
@@ -106,8 +107,8 @@ const withoutLargeObjects = `
   REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC`;
 
 /**
- * What an older version, or a restore, left to another role. REASSIGN OWNED refuses the first superuser of a cluster.
- * Indexes, row types and the sequences of columns follow their tables.
+ * SQL for objects that an older version, or a restore, left to another role. REASSIGN OWNED refuses the first superuser
+ * of a cluster. Indexes, row types and the sequences of columns follow their tables.
  */
 const ownedSql = `
   WITH ours AS (SELECT oid, nspname FROM pg_namespace WHERE nspname IN ('chain', 'service')),

@@ -14,7 +14,7 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
-  /** Its stdin; absent: nothing. */
+  /** Its stdin; absent: empty. */
   readonly input?: string;
 }
 
@@ -31,9 +31,9 @@ const lastResort = 'nobody';
 const execFileAsync = promisify(execFile);
 
 /**
- * The account that the server must run as. Null (our own) unless we are root, as which Postgres refuses to run. The
- * owner of an existing folder, unless that is root; otherwise `postgres` or `satscribe`, created where the system
- * allows it, else `nobody`.
+ * The account that the server must run as. Null (our own) unless we are root, as which Postgres refuses to run.
+ * Otherwise the owner of an existing folder, unless that is root; else `postgres` or `satscribe`, created if the system
+ * allows it, else the last resort.
  */
 export async function serverAccount(
   owner: Pick<ServerAccount, 'uid' | 'gid'> | null,
@@ -70,7 +70,7 @@ async function readAccounts(): Promise<ServerAccount[]> {
     .map((fields) => ({ name: fields[0] ?? '', uid: Number(fields[2]), gid: Number(fields[3]) }));
 }
 
-/** Debian and Red Hat have useradd, Alpine and BusyBox adduser. Null where neither works. */
+/** Creates an account: Debian and Red Hat have useradd, Alpine and BusyBox adduser. Null: neither works. */
 async function createAccount(name: string): Promise<ServerAccount | null> {
   const commands: [string, string[]][] = [
     ['useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', name]],
@@ -120,5 +120,5 @@ export async function runAs(
   });
 }
 
-/** Another account's text must not steer the terminal that shows it. */
+/** Text without control characters: another account's text must not control the terminal that shows it. */
 export const shownText = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}/gu, '');

@@ -6,7 +6,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 /** The programs of the embedded server: `bin/`, `lib/` and `share/` of one package. */
 export interface ServerBinaries {
   readonly root: string;
-  /** Version of their package; names the copy where one is needed. */
+  /** Version of their package; names the copy if one is needed. */
   readonly packageVersion: string;
 }
 
@@ -32,8 +32,8 @@ interface SymlinkEntry {
 }
 
 /**
- * npm packages hold no symbolic links, so the package's install script creates those of `lib/`. Where scripts are
- * switched off the links are missing. Returns the missing ones, as paths relative to `native`.
+ * npm packages hold no symbolic links, so the package's install script creates those of `lib/`. If scripts are switched
+ * off the links are missing. Returns the missing ones, as paths relative to `native`.
  */
 export async function missingLibraryLinks(root: string): Promise<SymlinkEntry[]> {
   const text = await readFile(join(root, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -55,7 +55,7 @@ export async function missingLibraryLinks(root: string): Promise<SymlinkEntry[]>
   return missing;
 }
 
-/** Creates the missing links of `lib/`. Throws where the folder is not writable. */
+/** Creates the missing links of `lib/`. Throws if the folder is not writable. */
 export async function makeLibraryLinks(root: string): Promise<void> {
   for (const { source, target } of await missingLibraryLinks(root)) {
     await symlink(basename(source), join(root, target)).catch((error: NodeJS.ErrnoException) => {
@@ -65,8 +65,8 @@ export async function makeLibraryLinks(root: string): Promise<void> {
 }
 
 /**
- * Copies the programs below `place`, once per version of the package, and returns where they are. The copy appears
- * whole or not at all. Headers and static libraries are left out.
+ * Copies the programs below `place`, once per version of the package. Returns their folder. The copy appears whole or
+ * not at all. Headers and static libraries are left out.
  */
 export async function copyBinaries(
   binaries: ServerBinaries,

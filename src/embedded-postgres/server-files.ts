@@ -10,9 +10,9 @@ import { type RunResult, runAs, type ServerAccount } from './server-account.ts';
 export interface ServerFiles {
   /** Replaces a file, with mode 0600. Throws `data_dir_unusable`. */
   write(path: string, text: string): Promise<void>;
-  /** The text from an offset on, at most its last `readBytesMax` bytes; null where it cannot be read. */
+  /** The text from an offset on, at most its last `readBytesMax` bytes; null: it cannot be read. */
   read(path: string, from?: number): Promise<string | null>;
-  /** Its length in bytes; 0 where there is none. */
+  /** Its length in bytes; 0: no file. */
   size(path: string): Promise<number>;
   /** Removes a file, or a folder with all its contents. */
   remove(path: string): Promise<void>;

@@ -13,7 +13,7 @@ import {
 } from './server-binaries.ts';
 import { type ServerFiles, serverFiles } from './server-files.ts';
 
-/** Where the server of a data folder lives, and as which account it runs. */
+/** Folders of the server of a data folder, and the account that it runs as. */
 export interface ServerPlace {
   /** Null: our own. */
   readonly account: ServerAccount | null;
@@ -28,17 +28,17 @@ export interface ServerPlace {
 }
 
 /**
- * Folders for what the server's account could not reach otherwise, in order of preference. Used only as root. Each
- * must belong to root, so that no other account can put programs there.
+ * Folders for files that the server's account could not reach otherwise, in order of preference. Used only as root.
+ * Each must belong to root, so that no other account can put programs there.
  */
 const reachableRoots = ['/var/lib/satscribe', '/var/tmp/satscribe', '/tmp/satscribe'];
 const locationFile = 'postgres-location.json';
-/** In a home outside its data folder: names that data folder. */
+/** File in a home outside its data folder that names the data folder. */
 const ownerFile = 'data-folder';
 
 /**
- * Decides account, folders and programs for the server of a data folder. What the account cannot reach (below a
- * folder with mode 700) is put in a reachable place. The data folder remembers that place for the next start.
+ * Decides account, folders and programs for the server of a data folder. Parts that the account cannot reach (below a
+ * folder with mode 700) are put in a reachable place. The data folder remembers that place for the next start.
  */
 export async function findServerPlace(dataDir: string, log: (message: string) => void): Promise<ServerPlace> {
   const inside = await insideOf(dataDir);
@@ -61,8 +61,8 @@ export async function findServerPlace(dataDir: string, log: (message: string) =>
 }
 
 /**
- * The account of a home: its owner, which nobody but root and that account can change. A cluster's own owner counts
- * only where the home is root's, as an operator may have copied it: others could put a link there.
+ * The account of a home: its owner, which only root and that account can change. A cluster's own owner counts only if
+ * the home is root's, because an operator may have copied it: others could put a link there.
  */
 async function accountOf(home: string): Promise<ServerAccount | null> {
   const owner = await lstat(home);
@@ -75,8 +75,7 @@ export async function filesOfHome(home: string): Promise<ServerFiles> {
 }
 
 /**
- * Where the server of a data folder lives. Null: it has none yet. Throws `data_dir_unusable` for a copy of another
- * folder.
+ * Home of the server of a data folder. Null: it has none yet. Throws `data_dir_unusable` for a copy of another folder.
  */
 export async function existingHome(dataDir: string): Promise<string | null> {
   const location = await readLocation(dataDir);
@@ -89,8 +88,8 @@ export async function existingHome(dataDir: string): Promise<string | null> {
 }
 
 /**
- * A moved folder takes its server along. In a copy, the server still belongs to the original. Where the home is gone,
- * the code that needs it says so.
+ * A moved folder takes its server along. In a copy, the server still belongs to the original. If the home is missing,
+ * the code that needs it reports it.
  */
 async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string): Promise<void> {
   const own = await realpath(dataDir);
@@ -102,7 +101,7 @@ async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string):
   // the same folder under another name, as in a container
   const isSame = from !== null && from.ino === to.ino && from.dev === to.dev;
   if (!isSame && from !== null && (await readLocation(owner))?.home === home) {
-    const message = `The data folder ${dataDir} is a copy of ${owner}; its database lies in ${home} and was not copied. Remove ${locationFile} from the copy to begin with an empty database.`;
+    const message = `The data folder ${dataDir} is a copy of ${owner}; its database is in ${home} and was not copied. Remove ${locationFile} from the copy to begin with an empty database.`;
     throw new AppError('data_dir_unusable', message, { dataDir, owner, home });
   }
   await files.write(join(home, ownerFile), `${own}\n`);
@@ -145,9 +144,9 @@ async function readLocation(dataDir: string): Promise<Location | null> {
     const { home, dataDir: madeFor } = JSON.parse(text) as Partial<Location>;
     if (typeof home === 'string' && typeof madeFor === 'string') return { home, dataDir: madeFor };
   } catch {
-    // the reason would repeat what the file holds
+    // the reason would repeat the content of the file
   }
-  throw new AppError('data_dir_unusable', `${path} does not tell where the database is.`, { path });
+  throw new AppError('data_dir_unusable', `${path} does not contain the place of the database.`, { path });
 }
 
 /** Whether the account can enter the folder and write there, asked of the system itself. */
@@ -172,7 +171,7 @@ async function reachableRoot(account: ServerAccount): Promise<string> {
   throw new AppError('postgres_start_failed', message, { account: account.name });
 }
 
-/** initdb and pg_ctl pass their own path to a shell within double quotes. */
+/** Whether a path is safe: initdb and pg_ctl pass their own path to a shell within double quotes. */
 function isShellSafe(path: string): boolean {
   return !/["$`\\\n]/u.test(path);
 }

@@ -14,7 +14,7 @@ const megabyte = 1024 * 1024;
 /** Parallel index builds keep their sort states there; Docker's default of 64 MB is too little. */
 const sharedMemoryNeededBytes = 512 * megabyte;
 
-/** Files in the data folder always work as shared memory; /dev/shm is faster where it is large enough. */
+/** Files in the data folder always work as shared memory; /dev/shm is faster if it is large enough. */
 export function sharedMemoryType(sharedMemoryBytes: number): 'posix' | 'mmap' {
   return sharedMemoryBytes >= sharedMemoryNeededBytes ? 'posix' : 'mmap';
 }
@@ -35,9 +35,9 @@ function sharedBuffersMb(memoryMb: number, durable: boolean): number {
 }
 
 /**
- * Settings for bulk loads by one writer on a small machine: few large checkpoints, parallel index builds, no WAL for
- * what a COPY or an index build makes anew (wal_level minimal: an embedded server has no replicas), nothing reachable
- * from outside this machine, and every commit durable.
+ * Settings for bulk loads by one writer on a small machine. They give few large checkpoints, parallel index builds, no
+ * WAL for data that a COPY or an index build can repeat (wal_level minimal: an embedded server has no replicas), no
+ * access from outside this machine, and durable commits.
  */
 export function serverSettings(input: ServerSettingsInput): Readonly<Record<string, string>> {
   const memoryMb = input.memoryBytes / megabyte;

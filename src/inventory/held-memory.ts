@@ -6,7 +6,7 @@ import { type HeldTypes, heldTypesOf } from './inventory-standing.ts';
 import type { BaseFees } from './inventory-types.ts';
 import type { TypeRules } from './type-rules.ts';
 
-/** What outputs hold, each looked at once by the same rules: the sats of an output of a block never change. */
+/** Contents of outputs, each examined once by the same rules: the sats of an output of a block never change. */
 export class HeldMemory {
   readonly #fees: BaseFees;
   #rules: TypeRules | null = null;
@@ -16,7 +16,7 @@ export class HeldMemory {
     this.#fees = fees;
   }
 
-  /** What each of these holds. Those that are not among them are forgotten. */
+  /** Contents of these outputs. All others are forgotten. */
   async of(outputs: readonly InventoryOutput[], rules: TypeRules): Promise<HeldTypes[]> {
     const before = this.#rules === rules ? this.#held : new Map<string, HeldTypes>();
     const held = new Map<string, HeldTypes>();

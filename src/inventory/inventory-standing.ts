@@ -4,15 +4,15 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { type BaseFees, type InventoryType, inventoryTypes } from './inventory-types.ts';
 import type { TypeRules } from './type-rules.ts';
 
-/** What there is of a type, in the public interface's words. */
+/** Stock of a type, in the public interface's words. */
 export interface TypeStanding {
   /** Sats of the type. */
   readonly amount: number;
   /** Price of an inscription on one of them, in sats. */
   readonly baseFee: number;
-  /** Outputs that hold some. */
+  /** Number of outputs that hold some. */
   readonly commonCount: number;
-  /** How many can be ordered now: an order takes a whole output, and leaves its rest as others. */
+  /** Number that can be ordered now: an order takes a whole output, and leaves its rest as others. */
   readonly count: number;
   /** Bytes of the content of one inscription. */
   readonly maxSize: number;
@@ -21,26 +21,27 @@ export interface TypeStanding {
 
 export type InventoryStanding = Readonly<Record<InventoryType, TypeStanding>>;
 
-/** Bytes of a content: what one reveal within the size of a standard transaction holds. */
+/** Bytes of a content that one reveal within the size of a standard transaction can hold. */
 export const contentBytes = { least: 1, most: 390_000 } as const;
-/** The public interface says that a type is sold out by a size that nothing has. */
+/** Size with which the public interface marks a type as sold out: no content has it. */
 const soldOutSize = 100_000_000;
 /**
- * Sats of the output of an inscription, at most: each ordered sat takes as many with it, for one price. Also the usual.
+ * Most sats of the output of an inscription: each ordered sat takes that many along, for one price. Also the usual
+ * number.
  */
 export const postageMost = 546;
 
-/** What an output holds of a type of sats. */
+/** An output's contents of a type of sats. */
 export interface HeldType {
   readonly amount: number;
-  /** The first sat that an order with the usual postage can have; null: none. */
+  /** The first sat that an order with the usual postage can have; null: no such sat. */
   readonly place: OrderablePlace | null;
 }
 
-/** Without the types that it holds none of. */
+/** Types that an output holds, without others. */
 export type HeldTypes = ReadonlyMap<InventoryType, HeldType>;
 
-/** What an output holds: milliseconds of work where it has a thousand ranges. Pure. */
+/** Contents of an output: milliseconds of work if it has a thousand ranges. Pure. */
 export function heldTypesOf(ranges: readonly SatRange[], fees: BaseFees, rules: TypeRules): HeldTypes {
   const held = new Map<InventoryType, HeldType>();
   for (const type of inventoryTypes) {
@@ -53,7 +54,7 @@ export function heldTypesOf(ranges: readonly SatRange[], fees: BaseFees, rules: 
   return held;
 }
 
-/** What can be ordered of each type. Pure. */
+/** The orderable sats of each type. Pure. */
 export function standingOf(outputs: readonly HeldTypes[], fees: BaseFees): InventoryStanding {
   const entries = inventoryTypes.map((type) => {
     const held = outputs.flatMap((output) => output.get(type) ?? []);
@@ -71,7 +72,7 @@ export function standingOf(outputs: readonly HeldTypes[], fees: BaseFees): Inven
   return Object.fromEntries(entries) as Record<InventoryType, TypeStanding>;
 }
 
-/** The same where none can be ordered. Pure. */
+/** The same if none can be ordered. Pure. */
 export function soldOut(standing: InventoryStanding): InventoryStanding {
   const entries = inventoryTypes.map(
     (type) => [type, { ...standing[type], count: 0, minSize: soldOutSize }] as const,
@@ -87,7 +88,7 @@ export interface SaleTerms {
 
 /**
  * The first sat of a type that can be sold from an output: no sat of a type with a higher price goes with it, unless
- * all of the asked type are of that. Null: there is none. Pure.
+ * all sats of the requested type are of that too. Null: there is no such sat. Pure.
  */
 export function sellablePlace(
   ranges: readonly SatRange[],
@@ -110,9 +111,9 @@ export interface OrderablePlace {
 }
 
 /**
- * The first sat of a rule that can be taken from an output with a postage: what lies before it, and behind its postage,
- * goes back as outputs, so each is nothing or no dust; and none of its postage is of a dearer rule. Null: there is
- * none. Pure.
+ * The first sat of a rule that can be taken from an output with a postage. The parts before it, and after its postage,
+ * return as outputs, so each is empty or above dust. No sat of its postage has a dearer rule. Null: there is no such
+ * sat. Pure.
  */
 export function placeOf(
   ranges: readonly SatRange[],
@@ -136,7 +137,7 @@ export function placeOf(
   return null;
 }
 
-/** Places from one to below another whose rests can be outputs, and whose postage has nothing dearer. */
+/** Places from one to below another whose rests can be outputs, and whose postage has no dearer sat. */
 function firstPlace(
   { from, to, last }: { readonly from: number; readonly to: number; readonly last: number },
   dearerEndAt: (place: number) => number | null,
@@ -147,21 +148,21 @@ function firstPlace(
   for (let place = Math.max(from, leastRest); place < to && place <= last - leastRest; ) {
     const end = dearerEndAt(place);
     if (end === null) return place;
-    // each place up to there has it in its postage, or lies on it
+    // each place up to there has it in its postage, or is on it
     place = end;
   }
   return isFree(last) ? last : null;
 }
 
 interface Postage {
-  /** A range that begins at `offset` of the output, not behind `from`. */
+  /** A range that begins at `offset` of the output, not after `from`. */
   readonly index: number;
   readonly offset: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Where the dearer sats of a postage end, which may be behind it; null: it has none. */
+/** End of the dearer sats of a postage, which may be after the postage; null: it has no dearer sat. */
 function dearerEnd(
   ranges: readonly SatRange[],
   { index, offset, from, to }: Postage,

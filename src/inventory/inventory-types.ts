@@ -1,8 +1,8 @@
 import { satributeId } from '#kernel/satributes/definitions.ts';
 
 /**
- * The types of sats that orders can name, by the names of the public interface, and what one inscription on such a sat
- * costs, in sats. The prices are those that the interface's documentation shows, where it shows one.
+ * The types of sats that orders can name, by the names of the public interface, with the price of one inscription on
+ * such a sat, in sats. The prices are those in the interface's documentation, if it has one.
  */
 const defaults = {
   black: 40_000,
@@ -14,7 +14,7 @@ const defaults = {
   hitman: 5_000,
   jpeg: 5_000,
   legacy: 5_000,
-  // not shown: those of the nearest in kind
+  // not in the documentation: prices of the most similar types
   nakamoto: 10_000,
   pizza: 5_000,
   silkroad: 5_000,
@@ -28,12 +28,12 @@ export type BaseFees = Readonly<Record<InventoryType, number>>;
 /** In the order of answers. */
 export const inventoryTypes = Object.keys(defaults) as readonly InventoryType[];
 
-/** A bitcoin: nobody sells a place for more, and a slip of a digit or two is noticed. */
+/** Highest price: a bitcoin. No one sells a sat for more, and an error of a digit or two is noticed. */
 const baseFeeMost = 100_000_000;
 
 /**
- * Prices from a text such as `black:40000,uncommon:20000`; types that it leaves out keep their default. Null: it is no
- * such text.
+ * Prices from a text such as `black:40000,uncommon:20000`; types that it leaves out keep their default. Null: another
+ * text.
  */
 export function parseBaseFees(text: string): BaseFees | null {
   const fees: Record<InventoryType, number> = { ...defaults };
@@ -49,7 +49,8 @@ export function parseBaseFees(text: string): BaseFees | null {
 export const defaultBaseFees: BaseFees = defaults;
 
 /**
- * The type that a text names: by its key of the public interface, or as a satribute (docs/satributes.md). Null: none.
+ * The type that a text names: by its key of the public interface, or as a satribute (docs/satributes.md). Null:
+ * unknown.
  */
 export function inventoryTypeOf(text: string): InventoryType | null {
   const id = satributeId(text);

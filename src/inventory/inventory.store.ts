@@ -6,7 +6,7 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { type ListedOutput, outpointText } from '#utxos/utxo.ts';
 
-/** An output of the inventory, as it was when it was last looked at. */
+/** An output of the inventory, as it was when it was last read. */
 export interface InventoryOutput extends Omit<ListedOutput, 'blockTime'> {
   readonly ranges: readonly SatRange[];
   readonly addedAt: Date;

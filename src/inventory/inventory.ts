@@ -34,33 +34,35 @@ import type { BaseFees, InventoryType } from './inventory-types.ts';
 import { type OwnScripts, ownScriptsOf, scriptsOf } from './own-scripts.ts';
 import { TypeRules } from './type-rules.ts';
 
-/** Outputs that are added to the inventory: each is asked of the node whenever the standing is made. */
+/** Maximum outputs added to the inventory: each is requested from the node whenever the standing is made. */
 const outputsMax = 2_000;
 /**
- * Outputs that are read: an order leaves two where it took one, and what is left of a full inventory is not dropped.
+ * Maximum outputs that are read: an order leaves two in place of one, and rests of a full inventory are not dropped.
  */
 const readMax = 2 * outputsMax;
-/** Ranges of one output. More is dust of thousands of coins, which no order can be served from. */
+/**
+ * Maximum ranges of one output. An output with more is dust of thousands of coins, from which no order can be served.
+ */
 const rangesMax = 1_000;
-/** What node and index say is as old as this at most: what orders have is asked for each time. */
+/** Maximum age of facts from node and index. The outputs of orders are read each time. */
 const freshMs = 10_000;
 
 export interface InventoryParts {
-  /** In commands that change the inventory, of the owner of the tables. */
+  /** Pool; in commands that change the inventory, that of the owner of the tables. */
   readonly pool: pg.Pool;
   readonly network: NetworkName;
-  /** The definitions that are in force now. */
+  /** The definitions in force now. */
   readonly satributes: () => SatributeBook;
   readonly utxos: UtxoReader;
   readonly node: NodeRpc | null;
-  /** What is the operator's own beside the wallet's; undefined: nothing is. Orders use none of it. */
+  /** Descriptor of the operator's own outputs beside the wallet's; undefined: no others. Orders use none of them. */
   readonly descriptor: string | undefined;
   /**
-   * Addresses of the wallet's branch for the inventory, by their indices; none: there is no wallet. They never change.
+   * Addresses of the wallet's branch for the inventory, by their indices; empty: there is no wallet. They never change.
    */
   readonly addresses: () => Promise<readonly Owner[]>;
   readonly fees: BaseFees;
-  /** How long what node and index say is remembered; absent: ten seconds. */
+  /** How long facts from node and index are kept; absent: ten seconds. */
   readonly freshMs?: number;
 }
 
@@ -71,7 +73,7 @@ interface SoldSat extends OrderablePlace {
 
 /** A sat that an order can have now. */
 export interface OfferedSat extends SoldSat {
-  /** Of the wallet's branch for the inventory. */
+  /** Key of the wallet's branch for the inventory. */
   readonly keyIndex: number;
 }
 
@@ -82,7 +84,7 @@ export interface Offer {
   readonly ofType: readonly Outpoint[];
 }
 
-/** An output of the inventory, with what can be ordered from it. */
+/** An output of the inventory, with its orderable sats. */
 export interface ListedInventory {
   readonly output: InventoryOutput;
   /** Why it does not count now; null: it does. */
@@ -92,17 +94,17 @@ export interface ListedInventory {
   readonly held: HeldTypes;
 }
 
-/** What a scan did with an output of the operator's. */
+/** Result of a scan for an output of the operator's. */
 export interface ScannedOutput {
   readonly outpoint: string;
   readonly result: 'added' | 'kept' | 'removed' | 'passed over';
-  /** Of one that was removed or passed over. */
+  /** Reason why it was removed or skipped; otherwise null. */
   readonly reason: string | null;
 }
 
 /**
- * The operator's outputs with special sats that orders may use (docs/inventory.md). It counts what is proven now:
- * the wallet's, unspent in the block that is noted, of age, and free of inscriptions and runes.
+ * The operator's outputs with special sats that orders may use (docs/inventory.md). It counts only proven ones: the
+ * wallet's, unspent in the stored block, old enough, and free of inscriptions and runes.
  */
 export class Inventory {
   readonly #parts: InventoryParts;
@@ -123,7 +125,7 @@ export class Inventory {
   }
 
   /**
-   * What can be ordered of each type: proven at most ten seconds ago, without what orders have. Throws the codes of
+   * The orderable sats of each type: proven at most ten seconds ago, without those of orders. Throws the codes of
    * NodeRpc.
    */
   async standing(): Promise<InventoryStanding> {
@@ -133,14 +135,14 @@ export class Inventory {
     );
   }
 
-  /** What an inscription on a sat of a type costs, in sats. */
+  /** Price of an inscription on a sat of a type, in sats. */
   baseFee(type: InventoryType): number {
     return this.#parts.fees[type];
   }
 
   /**
-   * Sats of a type that an order can have with this postage, proven now: as many as it asks for, or all that there are.
-   * Others may be offered the same: who reserves them has them. Throws the codes of NodeRpc.
+   * Sats of a type that an order can have with this postage, proven now: as many as it asks for, or all there are.
+   * Others may be offered the same: the first to reserve them gets them. Throws the codes of NodeRpc.
    */
   async offer(
     type: InventoryType,
@@ -149,14 +151,14 @@ export class Inventory {
   ): Promise<Offer> {
     const { fees } = this.#parts;
     const rules = this.#rules();
-    const counted = (await this.#listedLately()).filter(
+    const counted = (await this.#recentlyListed()).filter(
       ({ problem, held }) => problem === null && held.has(type),
     );
     const sellable = counted.filter(({ held }) => (held.get(type)?.place ?? null) !== null);
     const ofType = sellable.map(({ output }) => output);
     const reserved = await reservedOutpoints(this.#parts.pool);
     const stock = counted.filter(({ output }) => !reserved.has(nameOf(output)));
-    // of many who ask at once each begins elsewhere, or all but one would lose theirs
+    // concurrent requests each begin elsewhere, or all but one would lose theirs
     const first = stock.length === 0 ? 0 : randomInt(stock.length);
     const places: SoldSat[] = [];
     for (const { output, held } of [...stock.slice(first), ...stock.slice(0, first)]) {
@@ -189,7 +191,7 @@ export class Inventory {
     });
   }
 
-  /** By the definitions that are in force now. */
+  /** Rules by the definitions in force now. */
   #rules(): TypeRules {
     const book = this.#parts.satributes();
     if (book !== this.#book) {
@@ -204,21 +206,21 @@ export class Inventory {
     return (await this.#ownAddresses()).length > 0;
   }
 
-  /** What counts now, and no order has. */
+  /** Outputs that count now and that no order has. */
   async #stock(): Promise<readonly ListedInventory[]> {
-    const listed = await this.#listedLately();
+    const listed = await this.#recentlyListed();
     const reserved = await reservedOutpoints(this.#parts.pool);
     return listed.filter(({ output, problem }) => problem === null && !reserved.has(nameOf(output)));
   }
 
-  /** All outputs, as they were ten seconds ago at most, or as they were when what is under way began. */
-  #listedLately(): Promise<readonly ListedInventory[]> {
+  /** All outputs, as they were at most ten seconds ago, or when the running read began. */
+  #recentlyListed(): Promise<readonly ListedInventory[]> {
     const now = performance.now();
     const isFresh = this.#isListing || now - this.#madeAt < (this.#parts.freshMs ?? freshMs);
     if (this.#listed !== null && isFresh) return this.#listed;
     this.#madeAt = now;
     this.#isListing = true;
-    // for all who ask meanwhile
+    // shared by all requests meanwhile
     const listed = this.#all(ownAsker('inventory')).finally(() => {
       this.#isListing = false;
     });
@@ -284,7 +286,7 @@ export class Inventory {
     const name = nameOf(outpoint);
     const [utxo = null] = await utxos.outputs([outpoint]);
     if (utxo === null)
-      throw refused(name, 'is not an unspent output of the chain: it is spent, unconfirmed, or none');
+      throw refused(name, 'is not an unspent output of the chain: it is spent, unconfirmed, or unknown');
     if (!own.has(utxo.script)) throw refused(name, notOwn);
     const [found] = await this.#judge([utxo], asker);
     if (found === undefined || 'reason' in found) throw refused(name, found?.reason ?? 'is not known');
@@ -293,7 +295,7 @@ export class Inventory {
     return listedOf(found.output, problem, heldTypesOf(found.output.ranges, fees, this.#rules()));
   }
 
-  /** Looks at all outputs of the operator's: adds those that can be ordered from, and removes those that are gone. */
+  /** Examines all outputs of the operator's: adds those that can be ordered from, and removes missing ones. */
   async scan(asker: Asker): Promise<ScannedOutput[]> {
     const { pool, node, utxos } = this.#parts;
     const own = await this.#ownOrThrow(node);
@@ -303,7 +305,7 @@ export class Inventory {
     const scanned = judged.map((found): ScannedOutput => {
       const outpoint = nameOf(found.output);
       if ('reason' in found) return { outpoint, result: 'passed over', reason: found.reason };
-      // an output is listed twice where the descriptor has an address of the wallet
+      // an output is listed twice if the descriptor has an address of the wallet
       return { outpoint, result: added.delete(outpoint) ? 'added' : 'kept', reason: null };
     });
     const unspentNames = new Set(scanned.map(({ outpoint }) => outpoint));
@@ -323,7 +325,7 @@ export class Inventory {
     throw new AppError('inventory_output_unknown', `${nameOf(outpoint)} is not in the inventory.`);
   }
 
-  /** The outputs as the inventory notes them, or why it must not. */
+  /** The outputs in the form of the inventory, or why it refuses them. */
   async #judge(
     utxos: readonly Utxo[],
     asker: Asker,
@@ -332,7 +334,7 @@ export class Inventory {
     const holdings = await reader.holdings(utxos, asker);
     const faults = utxos.map((utxo, place) => whyNotSpendable(utxo, holdings[place]));
     const good = utxos.filter((_, place) => faults[place] === null);
-    // only what can be in the inventory: early blocks have tens of thousands of palindromes
+    // only types of the inventory: early blocks have tens of thousands of palindromes
     const sats = await reader.sats(good, asker, this.#rules().satributes);
     const satsOfGood = new Map(good.map((utxo, place) => [utxo, sats[place]]));
     return utxos.map((output, place) => {
@@ -372,7 +374,7 @@ export class Inventory {
     return this.#parts.descriptor !== undefined || (await this.#ownAddresses()).length > 0;
   }
 
-  /** Asked for until there is a wallet: its addresses take half a second of work, for all who ask meanwhile. */
+  /** Read until there is a wallet: its addresses take half a second of work, shared by all callers. */
   async #ownAddresses(): Promise<readonly Owner[]> {
     const asked = this.#addresses ?? this.#parts.addresses();
     this.#addresses = asked;
@@ -401,8 +403,8 @@ export class Inventory {
 }
 
 /**
- * Ranks sats by what the reveal of one costs beyond its file: the outputs that go back to the inventory, then the bytes
- * of the pointer to the sat. Those of one rank cost the same.
+ * Ranks sats by the cost of a reveal beyond its file: the outputs that return to the inventory, then the bytes of the
+ * pointer to the sat. Sats of one rank cost the same.
  */
 function costRank({ output, place }: SoldSat, postage: number): number {
   const outputs = [place, output.value - place - postage].filter((sats) => sats > 0).length;
@@ -419,7 +421,7 @@ export function requireOwn(isOwned: boolean): void {
   if (!isOwned) throw new AppError('inventory_descriptor_missing', `${nothingOwn}.`);
 }
 
-/** Why an output is not the operator's, or none that orders can use; null: it is. */
+/** Why an output is not the operator's, or not one that orders can use; null: it is. */
 function whyNotOwn(
   own: OwnScripts,
   addresses: readonly Owner[],
@@ -435,7 +437,7 @@ const notOwn = 'is not the operator’s: neither the wallet nor INVENTORY_DESCRI
 
 function whyNoStock(sats: HeldSats | undefined): string | null {
   if (sats === undefined) return 'is not known';
-  if (sats.state === 'unknown') return `holds sats that are not known: ${sats.reason}`;
+  if (sats.state === 'unknown') return `holds unknown sats: ${sats.reason}`;
   if (sats.special.counts.size === 0) return 'holds no sats of the types of the inventory';
   return sats.ranges.length > rangesMax ? `has more than ${rangesMax} ranges of sats` : null;
 }

@@ -7,7 +7,7 @@ import type { Owner } from '#utxos/utxo.ts';
 /** Addresses of a descriptor with a range that count as the operator's: wallets give out far fewer unused ones. */
 export const ownAddressesMax = 1_000;
 
-/** What is the operator's own. */
+/** Scripts of the operator's own outputs. */
 export interface OwnScripts {
   readonly owners: readonly Owner[];
   has(script: Uint8Array): boolean;
@@ -17,7 +17,7 @@ const hex = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 /**
  * The scripts of a descriptor, as the node derives them. Throws `inventory_descriptor_invalid`, also for one with
- * private keys: they have no business here.
+ * private keys, which must not be here.
  */
 export async function ownScriptsOf(
   node: NodeRpc,
@@ -59,6 +59,6 @@ async function ask<Result>(node: NodeRpc, method: string, parameters: readonly u
   }
 }
 
-// without the descriptor, which tells all addresses of a wallet, and without the node's words, which may hold it
+// without the descriptor, which shows all addresses of a wallet, and without the node's words, which may contain it
 const invalid = (why: string): AppError =>
   new AppError('inventory_descriptor_invalid', `INVENTORY_DESCRIPTOR: ${why}.`);

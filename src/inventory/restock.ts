@@ -23,9 +23,9 @@ export interface Rest extends Pick<InventoryOutput, 'txid' | 'vout' | 'script' |
 }
 
 /**
- * Takes up what an order left of an output of the inventory, in place of that: the sats that lie there are known. Rests
- * without sats of a type are the operator's all the same, and not listed. Where the spent output is not listed any
- * more, `satscribe inventory scan` has seen it gone, and finds the rests.
+ * Replaces an output of the inventory with the rests that an order left of it: their sats are known. Rests without sats
+ * of a type are still the operator's, but not listed. If the spent output is no longer listed, `satscribe inventory
+ * scan` has removed it, and finds the rests.
  */
 export async function restock(
   tx: pg.ClientBase,
@@ -44,7 +44,7 @@ export async function restock(
   const left = rests.map(({ place, value, ...rest }) => ({
     ...rest,
     value: asSats(value),
-    // without the spent output a reorganisation brought them into another block
+    // the spent output is missing: a reorganisation moved the rests into another block
     ranges: spentRanges === null ? (rangesListed(rest) ?? []) : rangesFrom(spentRanges, place, value),
   }));
   await putInventoryOutputs(

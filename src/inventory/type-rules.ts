@@ -4,7 +4,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { satSupply } from '#kernel/sats/sat.ts';
 import { type InventoryType, inventoryTypes } from './inventory-types.ts';
 
-/** The rules of the types of the inventory, by the definitions that are in force. It never changes. */
+/** The rules of the types of the inventory, by the definitions in force. It never changes. */
 export class TypeRules {
   readonly #satributes: ReadonlyMap<InventoryType, Satribute>;
   #partOf: ReadonlyMap<InventoryType, ReadonlySet<InventoryType>> | null = null;
@@ -23,7 +23,7 @@ export class TypeRules {
     return [...this.#satributes.values()];
   }
 
-  /** The rule of a type; null: its sats are not known here, so there are none. */
+  /** The rule of a type; null: its sats are unknown here, so there are none. */
   of(type: InventoryType): SatributeRule | null {
     return this.#satributes.get(type)?.rule ?? null;
   }

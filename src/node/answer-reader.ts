@@ -1,7 +1,7 @@
 import { Piscina } from 'piscina';
 import type { AnswerKind, AnswerTask, ReadAnswer } from './large-answers.ts';
 
-/** Answers parsed in turn: as many as eight connections ask for at once. */
+/** Answers parsed in turn: as many as eight connections request at once. */
 const waitingMax = 64;
 const maxYoungGenerationSizeMb = 8;
 /** The thread ends after this time without work; it stays between two snapshots of a polled mempool. */

@@ -1,7 +1,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { type AnswerTask, readAnswer } from './large-answers.ts';
 
-/** Takes the bytes of an answer and returns what it says; both are transferred. */
+/** Parses the bytes of an answer; both sides are transferred. */
 export default function read(task: AnswerTask): unknown {
   const answer = readAnswer(task);
   const buffers =

@@ -25,27 +25,27 @@ export interface BitcoinNode {
   /** For messages, e.g. `node http://127.0.0.1:8332`: no more than scheme, host and port. */
   readonly name: string;
   readonly rpc: BulkRpc;
-  /** As they were at the start. */
+  /** Whether it has a cookie file, as found at the start. */
   readonly hasCookieFile: boolean;
-  /** As they were at the start. */
+  /** Facts as found at the start. */
   readonly facts: NodeFacts;
   readonly messages: NodeMessages;
   /**
-   * Messages about blocks only, for code that must hear of each at once. They may precede or follow those of
+   * Messages about blocks only, for code that must receive each at once. They may precede or follow those of
    * `messages`.
    */
   readonly blockMessages: NodeMessages;
   /**
-   * The raw block of a hash (internal order), in a buffer that the caller owns. Throws `block_unavailable` where the
-   * node does not have it, `node_pruned` where it no longer has it, `block_truncated`, `block_oversized` and
-   * `block_corrupt` for bytes that cannot be it, and as NodeRpc does.
+   * The raw block of a hash (internal order), in a buffer that the caller owns. Throws `block_unavailable` if the node
+   * does not have it, `node_pruned` if it no longer has it, `block_truncated`, `block_oversized` and `block_corrupt`
+   * for bytes that cannot be it, and as NodeRpc does.
    */
   block(hash: BlockHash, options?: ReadOptions): Promise<Uint8Array>;
-  /** What a block spends, in the encoding of `/rest/spenttxouts`. Throws as `block` does. */
+  /** The spent outputs of a block, in the encoding of `/rest/spenttxouts`. Throws as `block` does. */
   spentOutputs(hash: BlockHash, options?: ReadOptions): Promise<SpentOutputs>;
   /**
    * Headers (80 bytes) of the best chain from a height on: linked, of one moment, at most 2,000. Empty above the tip.
-   * Null where the chain changed between two calls: ask again.
+   * Null: the chain changed between two calls, so call again.
    */
   headers(fromHeight: Height, count: number, signal?: AbortSignal): Promise<readonly Uint8Array[] | null>;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export interface BitcoinNode {
 
 export interface ConnectOptions {
   readonly signal?: AbortSignal;
-  /** False: no ZMQ, for work that ends and needs no news. Absent: what the node publishes is heard. */
+  /** False: no ZMQ, for work that ends and needs no news. Absent: published messages are received. */
   readonly listens?: boolean;
   /** Called with the result of each ordinary call; null: it was answered. */
   readonly onResult?: (failure: AppError | null) => void;
@@ -65,7 +65,7 @@ export interface ConnectOptions {
 const zmqConnectTimeoutMs = 2000;
 
 /**
- * Connects to a node and discovers what it offers, without retries. Throws `node_unreachable`, `node_warming_up`,
+ * Connects to a node and discovers its features, without retries. Throws `node_unreachable`, `node_warming_up`,
  * `node_refused`, `node_answer_invalid`, `network_mismatch` or `config_invalid`; the caller decides.
  */
 export async function connectNode(
@@ -143,9 +143,8 @@ const zmqAdvice = (endpoint: string): string =>
   `ZMQ at ${endpoint} cannot be reached: set BITCOIN_ZMQ to an address that can, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is polled every few seconds.`;
 
 /**
- * The topic that tells of blocks, over a connection of its own. A node publishes every transaction of a block before
- * the block, and drops messages of a connection beyond its mark (zmqpub…hwm, 1,000), so the block itself would be
- * lost.
+ * The topic that announces blocks, over a connection of its own. A node publishes every transaction of a block before
+ * the block, and drops messages of a connection beyond its mark (zmqpub…hwm, 1,000), so the block itself would be lost.
  */
 function blockTopic(zmq: ReadonlyMap<ZmqTopic, string>): ReadonlyMap<ZmqTopic, string> {
   const topics: ZmqTopic[] = ['sequence', 'hashblock'];

@@ -41,8 +41,8 @@ const notAvailable = -1;
 type Endpoint = 'block' | 'spenttxouts' | 'headers';
 
 /**
- * Blocks, what they spend, and headers: over REST where it exists, otherwise, and whenever REST fails, over RPC. The
- * bytes hash to what was asked for and have a possible length; the parser checks that they are whole.
+ * Blocks, their spent outputs, and headers: over REST if it exists; otherwise, and whenever REST fails, over RPC. The
+ * bytes hash to the requested block and have a possible length; the parser checks that they are whole.
  */
 export class BlockReads {
   readonly #bulk: BulkReads;
@@ -72,7 +72,7 @@ export class BlockReads {
     return bytes;
   }
 
-  /** What a block spends. Throws like `block`. */
+  /** The spent outputs of a block. Throws like `block`. */
   async spentOutputs(hash: BlockHash, options: ReadOptions = {}): Promise<SpentOutputs> {
     const shown = displayHash(hash);
     const path = `/rest/spenttxouts/${shown}.bin`;
@@ -90,8 +90,8 @@ export class BlockReads {
   }
 
   /**
-   * Headers of the best chain, at most `headersMax`: the one at a height and those above it, each naming the one
-   * before as its parent. Empty above the tip. Null where the chain changed meanwhile: ask again.
+   * Headers of the best chain, at most `headersMax`: the one at a height and those above it, each naming the one before
+   * as its parent. Empty above the tip. Null: the chain changed meanwhile, so call again.
    */
   async headers(height: Height, count: number, signal?: AbortSignal): Promise<Uint8Array[] | null> {
     const options = signal === undefined ? {} : { signal };
@@ -169,7 +169,7 @@ export class BlockReads {
     return null;
   }
 
-  /** Asks for a block. Where the node does not have it, the error says why. */
+  /** Requests a block. If the node does not have it, the error has the reason. */
   async #explained<Answer>(shown: string, ask: () => Promise<Answer>): Promise<Answer> {
     try {
       return await ask();
@@ -184,7 +184,10 @@ export class BlockReads {
   }
 }
 
-/** With no listener RPC fails just as fast. A server that hangs at one path may still answer at another. */
+/**
+ * Whether a failure means that the server is down. Without a listener RPC fails just as fast. A server that hangs at
+ * one path may still answer at another.
+ */
 function isDown({ code, details }: AppError): boolean {
   const hangs = details['reason'] === 'timeout' || details['reason'] === 'UND_ERR_HEADERS_TIMEOUT';
   return code === 'node_unreachable' && !hangs;

@@ -27,8 +27,8 @@ export interface RequestLibrary {
 }
 
 /**
- * One request within its bounds. Sent a second time where it met a connection that the node had closed as idle.
- * Rejects with the library's errors, or an AppError for an exceeded bound.
+ * One request within its bounds. Sent a second time if it met a connection that the node had closed as idle. Rejects
+ * with the library's errors, or an AppError for an exceeded bound.
  */
 export async function boundedPost(
   library: RequestLibrary,

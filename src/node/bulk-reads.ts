@@ -10,7 +10,7 @@ import type { AnswerKind, HexBatch, RawMempool, ReadAnswers } from './large-answ
 import { type Call, failureOfAnswer } from './node-failure.ts';
 
 export interface ReadOptions {
-  /** Of spent outputs, the heights are needed too, which RPC alone knows. */
+  /** Read the heights of spent outputs too, which only RPC has. */
   readonly withHeights?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly buffers?: BufferPool | undefined;
@@ -91,7 +91,7 @@ export class BulkReads {
     return this.#resultOf(method, await this.#authorised(callBody(method, parameters), bounds));
   }
 
-  /** What a block spends, as `getblock <hash> 3` tells it, read in a thread of its own. Throws as `rpc`. */
+  /** The spent outputs of a block from `getblock <hash> 3`, read in a thread of its own. Throws as `rpc`. */
   spentOutputs(hash: BlockHashHex, bounds: BulkBounds): Promise<ReadAnswers['spent-outputs']> {
     return this.#readApart('spent-outputs', 'getblock', callBody('getblock', [hash, 3]), bounds);
   }
@@ -221,7 +221,7 @@ function poolFor(url: string, timeoutMs: number): Pool {
   });
 }
 
-/** Undefined where it is not JSON. */
+/** Undefined: not JSON. */
 function parsedJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));

@@ -21,7 +21,7 @@ const cookieBytesMax = 4096;
 /** Shorter texts are no secrets, and would hide parts of words: `wallet/`, `rest`. */
 const secretCharsMin = 16;
 
-/** What the node is shown. Only this class holds it, so it cannot end up in a message. */
+/** Credentials for the node. Only this class holds them, so they cannot end up in a message. */
 export class Credentials {
   readonly #auth: NodeAuth;
   readonly #tokens: readonly string[];
@@ -38,8 +38,8 @@ export class Credentials {
   }
 
   /**
-   * Null where the node wants no credentials, and where the cookie file is missing: a node removes it when it stops,
-   * and the call itself tells what is wrong. Throws `node_refused` for an unreadable cookie file.
+   * Null: the node wants no credentials, or the cookie file is missing. A node removes it when it stops, and the call
+   * itself shows the reason. Throws `node_refused` for an unreadable cookie file.
    */
   async current(): Promise<UserAndPassword | null> {
     if (this.#auth.kind === 'cookie') this.#known ??= await readCookie(this.#auth.file);

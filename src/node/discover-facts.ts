@@ -17,7 +17,7 @@ const networkByChain: Readonly<Record<string, NetworkName>> = {
   regtest: 'regtest',
 };
 
-/** `chaininfo.json` and the like; what is longer is no answer of a node. */
+/** Longest small answer, such as `chaininfo.json`; a longer one is not from a node. */
 const smallAnswerBytesMax = 1024 * 1024;
 const spentOfTipBytesMax = 256 * 1024 * 1024;
 
@@ -41,9 +41,9 @@ const advices = {
 };
 
 /**
- * Finds out what a node is and offers. Throws as NodeRpc does, and `network_mismatch`.
+ * Discovers a node's properties and features. Throws as NodeRpc does, and `network_mismatch`.
  *
- * @param how.listens false: nothing is advised about ZMQ
+ * @param how.listens false: no advice about ZMQ
  */
 export async function discoverFacts(
   settings: NodeSettings,
@@ -76,7 +76,7 @@ export async function discoverFacts(
   return { ...facts, advice };
 }
 
-/** Of what makes reading blocks slower. */
+/** Advice about slower reads of blocks. */
 function readingAdvice(
   { hasRest, spentOutputs }: Pick<NodeFacts, 'hasRest' | 'spentOutputs'>,
   restUrl: string,
@@ -85,7 +85,7 @@ function readingAdvice(
   return spentOutputs === 'rpc' ? [advices.spentTxOuts] : [];
 }
 
-/** Of what makes news slower. */
+/** Advice about slower news. */
 function newsAdvice({ zmq }: Pick<NodeFacts, 'zmq'>): string[] {
   const advice: string[] = [];
   if (!zmq.has('sequence')) advice.push(advices.sequence);
@@ -93,7 +93,7 @@ function newsAdvice({ zmq }: Pick<NodeFacts, 'zmq'>): string[] {
   return advice;
 }
 
-/** Of what the node does not have or do. */
+/** Advice about missing features and policies of the node. */
 function policyAdvice(
   { reveals, pruneHeight }: Pick<NodeFacts, 'reveals' | 'pruneHeight'>,
   txIndex: 'whole' | 'behind' | 'none',
@@ -140,7 +140,7 @@ async function spentTxOutsAreThere(
   return (await tryRest(bulk, path, spentOfTipBytesMax, signal)) !== null;
 }
 
-/** Null for anything but an answer with status 200. */
+/** Null: any answer without status 200. */
 async function tryRest(
   bulk: BulkReads,
   path: string,
@@ -202,7 +202,7 @@ export function reachableEndpoint(address: string, rpcUrl: string): string | nul
   return `tcp://${isAny ? new URL(rpcUrl).hostname : host}:${port}`;
 }
 
-/** Null where the node does not know the call: it was built without what it is about, or is older than it. */
+/** Null: the node does not know the call. It was built without that part, or is older. */
 async function ifKnown(rpc: NodeRpc, method: string, options: CallOptions): Promise<unknown> {
   try {
     return await rpc.call<unknown>(method, [], options);

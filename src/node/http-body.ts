@@ -35,9 +35,9 @@ const unknownLengthBytes = 256 * 1024;
 const believedBytesMax = 8 * 1024 * 1024;
 
 /**
- * Reads an answer into one buffer, copying each byte once. Does not follow redirects. Throws `node_unreachable` where
- * no answer begins or it takes too long, the codes of the request where it ends early or is too long,
- * `node_answer_invalid` where it is not HTTP, and the reason of the signal.
+ * Reads an answer into one buffer, copying each byte once. Does not follow redirects. Throws `node_unreachable` if no
+ * answer begins or it takes too long, the codes of the request if it ends early or is too long, `node_answer_invalid`
+ * if it is not HTTP, and the reason of the signal.
  */
 export function readBody(pool: Pool, request: BodyRequest): Promise<Body> {
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { encodeSpentOutputs } from './spent-encoding.ts';
 
 /**
- * Kinds of long answers, parsed off the serving thread: what a block spends, of `getblock <hash> 3`; the ids of a
+ * Kinds of long answers, parsed off the serving thread: spent outputs of a block, of `getblock <hash> 3`; the ids of a
  * mempool, of `getrawmempool false true`; results in hex, of a batch of calls.
  */
 export type AnswerKind = 'spent-outputs' | 'mempool' | 'hex-batch';
@@ -19,16 +19,14 @@ export interface RawMempool {
   readonly sequence: number;
 }
 
-/**
- * Results one after the other; `ends` says where each ends. `errors` has the node's error code of each, 0 for none.
- */
+/** Results one after another; `ends` has the end of each. `errors` has the node's error code of each, or 0. */
 export interface HexBatch {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly errors: Int32Array<ArrayBuffer>;
 }
 
-/** What was read, in transferable buffers. */
+/** Results of a read, in transferable buffers. */
 export interface ReadAnswers {
   readonly 'spent-outputs': {
     readonly bytes: Uint8Array;
@@ -38,7 +36,7 @@ export interface ReadAnswers {
   readonly 'hex-batch': HexBatch;
 }
 
-/** `refused`: the node's error code, 0 where it gave neither a result nor an error. `failed`: an AppError. */
+/** `refused`: the node's error code, 0 if it gave neither a result nor an error. `failed`: an AppError. */
 export type ReadAnswer<Kind extends AnswerKind = AnswerKind> =
   | { readonly kind: 'read'; readonly value: ReadAnswers[Kind] }
   | { readonly kind: 'refused'; readonly rpcCode: number; readonly message: string }

@@ -15,7 +15,7 @@ export interface AwayReports {
  */
 const outageMs = 1000;
 
-/** Tells outages of a node from the results of all calls to it, whichever part of the process makes them. */
+/** Detects outages of a node from the results of all calls to it, from any part of the process. */
 export class NodeAway {
   readonly #reports: AwayReports;
   readonly #now: () => number;

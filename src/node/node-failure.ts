@@ -25,7 +25,7 @@ export function isUnauthorized(error: unknown): boolean {
 }
 
 /**
- * The AppError for what a call threw; an AppError stays as it is. The original is not its `cause`: it may hold the
+ * The AppError for the error of a call; an AppError stays as it is. The original is not its `cause`: it may hold the
  * request.
  */
 export function failureOfCall(error: unknown, call: Call): AppError {

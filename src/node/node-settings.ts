@@ -6,7 +6,7 @@ export type NodeAuth =
   | { readonly kind: 'cookie'; readonly file: string }
   | { readonly kind: 'password'; readonly user: string; readonly password: string };
 
-/** Where a node is. A user and password in `rpcUrl` are used where `auth` is absent. */
+/** Address of a node. A user and password in `rpcUrl` are used if `auth` is absent. */
 export interface NodeSettings {
   readonly rpcUrl: string;
   /** Absent: REST at the RPC address. */

@@ -33,7 +33,7 @@ class Writer {
     this.length = this.#bytes.writeUInt32LE(Math.floor(value / 2 ** 32), this.length);
   }
 
-  /** False where the text is not hex. */
+  /** False: the text is not hex. */
   hex(text: string): boolean {
     this.#reserve(text.length / 2);
     const written = this.#bytes.write(text, this.length, 'hex');
@@ -55,7 +55,7 @@ class Writer {
 
 /**
  * The spent outputs of a block from `getblock <hash> 3`, in the encoding of `/rest/spenttxouts/<hash>.bin`. Throws
- * `node_answer_invalid` where an input other than the coinbase's lacks what it spends: a wrong answer, or lost undo
+ * `node_answer_invalid` if an input other than the coinbase's lacks its spent output: a wrong answer, or lost undo
  * data.
  */
 export function encodeSpentOutputs(block: unknown): SpentOutputs {

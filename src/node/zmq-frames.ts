@@ -7,14 +7,14 @@ export const zmqTopics: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock']
 const hashBytes = 32;
 
 /**
- * Reads what a node publishes: topic, body, and a counter per topic (4 bytes, little endian). Hashes come in display
- * order and are reversed (Bitcoin Core doc/zmq.md).
+ * Reads published messages: topic, body, and a counter per topic (4 bytes, little endian). Hashes come in display order
+ * and are reversed (Bitcoin Core doc/zmq.md).
  */
 export class ZmqReader {
   readonly #next = new Map<ZmqTopic, number>();
   readonly #blocksBy: ZmqTopic;
 
-  /** `blocksBy`: the topic that tells of connected blocks, where two topics do. */
+  /** `blocksBy`: the topic that announces connected blocks, if two topics do. */
   constructor(blocksBy: 'sequence' | 'hashblock') {
     this.#blocksBy = blocksBy;
   }
@@ -24,7 +24,7 @@ export class ZmqReader {
     this.#next.clear();
   }
 
-  /** The meaning of one message. A hole in the counter, or a malformed message, is a gap before it. */
+  /** The meaning of one message. A gap in the counter, or a malformed message, is a `gap` before it. */
   read([topicFrame, body, count]: readonly Uint8Array[]): NodeMessage[] {
     const topic = topicOf(topicFrame);
     if (topic === null) return [];

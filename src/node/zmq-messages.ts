@@ -21,8 +21,8 @@ export interface ZmqConnection extends NodeMessages {
 }
 
 /**
- * Listens to a node with one socket per endpoint, so messages of one endpoint keep their order. Connections recover
- * by themselves; a `gap` for each topic tells of it. Throws `config_invalid` for an invalid address.
+ * Listens to a node with one socket per endpoint, so messages of one endpoint keep their order. Connections recover by
+ * themselves; a `gap` for each topic reports it. Throws `config_invalid` for an invalid address.
  */
 export function listenToNode(endpoints: ReadonlyMap<ZmqTopic, string>): ZmqConnection {
   const listeners = new Set<(message: NodeMessage) => void>();

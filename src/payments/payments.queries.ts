@@ -11,7 +11,7 @@ export interface WatchedPayment {
   readonly script: Uint8Array;
   /** Sats. */
   readonly value: bigint;
-  /** When the node took it into its mempool; for one first seen in a block, the time of the block. */
+  /** Time at which the node accepted it into its mempool; for one first seen in a block, the time of the block. */
   readonly firstSeen: Date;
   /** Null: in no block. */
   readonly block: BlockRef | null;
@@ -36,7 +36,10 @@ export interface PaymentChange {
 export const hasMinedOutput = (txid: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NOT NULL)`;
 
-/** SQL: the height of the block that has a watched output of a transaction, whose txid an expression gives; null: none. */
+/**
+ * SQL: the height of the block that has a watched output of a transaction, whose txid an expression gives; null: no
+ * block.
+ */
 export const minedHeight = (txid: string): string =>
   `(SELECT min(p.height) FROM service.payments_seen AS p WHERE p.txid = ${txid})`;
 

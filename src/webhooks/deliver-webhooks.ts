@@ -14,10 +14,10 @@ import { webhooksChannel } from './webhook.ts';
 import type { WebhookKeys } from './webhook-keys.ts';
 
 export interface DeliverWebhooksOptions {
-  /** Of the database. */
+  /** Address of the database. */
   readonly url: string;
   readonly http: Pick<OutgoingHttp, 'post'>;
-  /** Asked once, and again where receivers know other ones. */
+  /** Opens the keys: once, and again if receivers know other ones. */
   readonly keys: () => Promise<WebhookKeys>;
   /** Name and version of this program. */
   readonly userAgent: string;
@@ -75,7 +75,7 @@ export async function deliverWebhooks(options: DeliverWebhooksOptions): Promise<
 const noteOurKeys = (pool: pg.Pool, keys: WebhookKeys): Promise<void> =>
   withTransaction(pool, (tx) => noteKeys(tx, keys.publicKeys));
 
-/** With one connection, until it is lost. */
+/** Delivers over one connection, until it is lost. */
 async function deliverOnce(
   { url, signal, onProblem, clock = ownClock }: DeliverWebhooksOptions,
   deliveries: Deliveries,

@@ -28,8 +28,8 @@ const answerBytesMax = 64 * 1024;
 const triesMax = 32;
 const hostTriesMax = 4;
 /**
- * Of these, tries at hosts whose speed is unknown, and at those that did not answer at once: each may take ten seconds.
- * Eight places are left for hosts that answer, however many others there are.
+ * Maximum tries by the standing of hosts: hosts of unknown speed, and hosts that did not answer at once, may take ten
+ * seconds each. Eight places are left for hosts that answer, however many others there are.
  */
 const standingTriesMax: Readonly<Record<HostStanding, number>> = { 0: triesMax, 1: 12, 2: 12 };
 const quickMs = 2_000;
@@ -98,7 +98,7 @@ export class Deliveries {
       const free = triesMax - this.#tries.size;
       if (free === 0 || signal.aborted) return null;
       const askedAt = performance.now();
-      // an honest new receiver is soon among the newest, and none waits for ever among the oldest
+      // an honest new receiver is soon among the newest, and no message waits for ever among the oldest
       this.#newestFirst = !this.#newestFirst;
       const taken = await takeDue(client, {
         aheadMs: clock.aheadMs(),

@@ -17,9 +17,9 @@ export interface TakeOptions {
   /** Tries under way, by host, and how many a host may have. */
   readonly busy: ReadonlyMap<string, number>;
   readonly hostMax: number;
-  /** Of unknown hosts the newest messages, not the oldest. */
+  /** For unknown hosts: take the newest messages, not the oldest. */
   readonly newestFirst: boolean;
-  /** From now on nobody else takes them for so long. */
+  /** Time for which no other process takes them. */
   readonly leaseMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface TakenWebhook {
   readonly sequence: number;
   readonly host: string;
   readonly standing: HostStanding;
-  /** Of this taking. */
+  /** Token of this taking. */
   readonly token: string;
   readonly id: string;
   readonly url: string;
@@ -123,7 +123,7 @@ export async function giveBack(
   );
 }
 
-/** Milliseconds until the next message is due that is not due yet; null: none waits. */
+/** Milliseconds until the next message becomes due; null: no message waits. */
 export async function nextDueMs(client: pg.ClientBase, aheadMs: number): Promise<number | null> {
   const { rows } = await client.query<{ waitMs: number | null }>(
     `SELECT extract(epoch FROM min(due_at) - (${later('$1::float8')}))::float8 * 1000 AS "waitMs"
@@ -133,18 +133,18 @@ export async function nextDueMs(client: pg.ClientBase, aheadMs: number): Promise
   return rows[0]?.waitMs ?? null;
 }
 
-/** What came of a try. */
+/** Result of a try. */
 export interface TryResult {
   readonly outcome: WebhookTryResult;
-  /** Of the answer; null: none came. */
+  /** Status of the answer; null: no answer. */
   readonly status: number | null;
-  /** Why none came. */
+  /** Why there was no answer. */
   readonly error: string | null;
   /** Whether the host answered at once. */
   readonly isQuick: boolean;
 }
 
-/** After a try: when the next one of the same message is; null: there is none. */
+/** Time of the message's next try; null: no further try. */
 export interface MarkOptions {
   readonly pauseMs: number | null;
   readonly aheadMs: number;

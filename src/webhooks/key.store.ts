@@ -3,7 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { shownPublicKey } from './webhook-keys.ts';
 
 export interface PublicKey {
-  /** As Standard Webhooks writes it. */
+  /** Key in the form of Standard Webhooks. */
   readonly key: string;
   /** Signs new messages alone once the change is over. */
   readonly isCurrent: boolean;

@@ -3,13 +3,15 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { webhooksChannel } from './webhook.ts';
 
-/** Whom messages are about and who is told. */
+/** Subject and receiver of messages. */
 export interface WebhookAddress {
   /** The kind and id of what they are about, as `order 6ba7b810-…`: its messages are numbered, and sent in order. */
   readonly subject: string;
-  /** As it was given; null: nobody is told, the messages can be read. `urlProblem` has said nothing against it. */
+  /** The URL as given; null: no receiver, the messages can only be read. `urlProblem` has accepted it. */
   readonly url: string | null;
-  /** The name of the shared secret (WebhookKeys.sharedSecret) with which they are signed too; absent: none. */
+  /**
+   * The name of the shared secret (WebhookKeys.sharedSecret) with which they are also signed; absent: no such secret.
+   */
   readonly secretOf?: string | undefined;
 }
 
@@ -119,7 +121,7 @@ export async function replayWebhooks(tx: pg.ClientBase, subject: string, from: n
       WHERE subject = $1 AND sequence >= $2 AND state <> 'no-url'`,
     [subject, from],
   );
-  // what is being tried now is marked by who tries it, who then goes on with the first one that waits
+  // a message that is being tried is marked by its process, which then continues with the first waiting one
   await tx.query(
     `UPDATE service.webhook_subjects AS subject
         SET head_sequence = head.sequence, host = head.host, gone_url = NULL,

@@ -12,11 +12,11 @@ const pausesMs: readonly number[] = [
   hour,
   ...Array.from({ length: 24 }, () => 3 * hour),
 ];
-/** Of each pause: receivers that were away do not get everything at one moment. */
+/** Random part of each pause: receivers that were away do not get everything at one moment. */
 const jitter = 0.2;
 
 /**
- * Milliseconds until the next try of a message, after so many failed ones; null: it is given up.
+ * Milliseconds until the next try of a message, after a number of failed ones; null: it is given up.
  *
  * @param random from 0 to below 1
  */

@@ -20,7 +20,7 @@ export async function readServiceSecret(path: string): Promise<Buffer> {
   return file.bytes;
 }
 
-/** The same; where there is no file, one with a random secret is made. Two processes at once make one. */
+/** The same; if there is no file, one with a random secret is made. Two processes at once make one. */
 export async function ensureServiceSecret(path: string): Promise<Buffer> {
   try {
     return await readServiceSecret(path);

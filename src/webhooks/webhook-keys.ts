@@ -1,6 +1,6 @@
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
 
-/** What a signature covers (Standard Webhooks: id, time and body, so that none of them can be exchanged). */
+/** Parts that a signature covers (Standard Webhooks: id, time and body, so that none of them can be exchanged). */
 export interface SignedParts {
   readonly id: string;
   /** Seconds since 1970. */
@@ -25,7 +25,7 @@ interface KeySet {
 export class WebhookKeys {
   readonly #sets: readonly KeySet[];
 
-  /** @param old the secret before, while receivers still know its keys; null: there is none */
+  /** @param old the previous secret, while receivers still know its keys; null: no previous secret */
   constructor(secret: Uint8Array, old: Uint8Array | null = null) {
     this.#sets = (old === null ? [secret] : [secret, old]).map(keySet);
   }
@@ -60,7 +60,7 @@ export class WebhookKeys {
   /**
    * The header `webhook-signature`.
    *
-   * @param secretOf the name of the shared secret; null: there is none
+   * @param secretOf the name of the shared secret; null: no shared secret
    */
   signatures(parts: SignedParts, secretOf: string | null): string {
     const signed = Buffer.concat([Buffer.from(`${parts.id}.${parts.timestamp}.`), parts.body]);
@@ -93,7 +93,7 @@ function keySet(secret: Uint8Array): KeySet {
     format: 'der',
     type: 'pkcs8',
   });
-  // the key stands at the end of its envelope
+  // the key is at the end of its envelope
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-keyBytes);
   return { secret, privateKey, publicKey };
 }
@@ -101,6 +101,6 @@ function keySet(secret: Uint8Array): KeySet {
 const sharedSecret = ({ secret }: KeySet, name: string): Buffer =>
   derive(secret, `satscribe webhooks shared secret ${name}`);
 
-/** HKDF (RFC 5869): a key for each purpose, none of which tells another one. */
+/** HKDF (RFC 5869): a key for each purpose; no key reveals another one. */
 const derive = (secret: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, new Uint8Array(), purpose, keyBytes));

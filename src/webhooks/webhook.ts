@@ -1,6 +1,6 @@
 /**
- * How far a message is. `given-up`: all tries of the schedule failed. `gone`: its URL answered 410. `no-url`: nobody is
- * told, it can only be read.
+ * Progress of a message. `given-up`: all tries of the schedule failed. `gone`: its URL answered 410. `no-url`: it has
+ * no receiver and can only be read.
  */
 export const webhookStates = ['waiting', 'delivered', 'given-up', 'gone', 'no-url'] as const;
 export type WebhookState = (typeof webhookStates)[number];

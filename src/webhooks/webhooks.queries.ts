@@ -10,7 +10,7 @@ export interface Webhook {
   readonly createdAt: Date;
   readonly state: WebhookState;
   readonly tries: number;
-  /** Of the last try: when, the status of its answer, and what went wrong. Null: there was none, it had none, nothing. */
+  /** Time, answer status and fault of the last try. Null: no try, no answer, no fault. */
   readonly triedAt: Date | null;
   readonly status: number | null;
   readonly error: string | null;
@@ -64,10 +64,10 @@ export async function listDeliveries(
   return rows;
 }
 
-/** What waits to be sent. */
+/** Messages that wait to be sent. */
 export interface WaitingWebhooks {
   readonly count: number;
-  /** Of the oldest one; null: none waits. */
+  /** Age of the oldest one; null: no message waits. */
   readonly oldestSeconds: number | null;
 }
 

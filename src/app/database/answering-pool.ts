@@ -5,7 +5,7 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
 
 interface AnsweringPool {
-  /** Seen in pg_stat_activity. */
+  /** Name in pg_stat_activity. */
   readonly applicationName: string;
   /** The part that ends with the process. */
   readonly part: string;

@@ -40,9 +40,9 @@ const serverBackMs = 300_000;
 /** A read takes milliseconds; one that takes this long only slows the others. */
 const readTimeoutMs = 30_000;
 
-/** The part of a database that answers of a process need. */
+/** The parts of a database with which a process answers. */
 export interface AnsweringDatabase {
-  /** Of the role that answers requests (ADR 29). */
+  /** Address of the role that answers requests (ADR 29). */
   readonly readerUrl: string;
   /** For reads: their statements have a time limit, and cannot write. */
   readonly readers: pg.Pool;
@@ -53,22 +53,22 @@ export interface AnsweringDatabase {
 }
 
 export interface Database extends AnsweringDatabase {
-  /** Of the writer, which owns the tables. */
+  /** Address of the writer, which owns the tables. */
   readonly url: string;
 }
 
 /**
- * `own`: this process must be the only one on the data folder. `attach`: where another process runs the folder's
- * server, use that one. `existing`: like `attach`, but never create a database (`database_missing`).
+ * `own`: this process must be the only one on the data folder. `attach`: if another process runs the folder's server,
+ * use that one. `existing`: like `attach`, but never create a database (`database_missing`).
  */
 export type DatabaseAccess = 'own' | 'attach' | 'existing';
 
 /** The addresses of a server's database. */
 export interface Server {
-  /** Of the writer; of the reader in a process that has no other address, which then never writes. */
+  /** Address of the writer; or of the reader, in a process that has no other address and therefore never writes. */
   readonly url: string;
   readonly readerUrl: string;
-  /** Whether the reader is a role of its own; otherwise the writer's address was the only one that was given. */
+  /** Whether the reader is a role of its own; otherwise only the writer's address was given. */
   readonly hasReader: boolean;
   /** Another process migrates the database. */
   readonly isGuest: boolean;
@@ -107,7 +107,7 @@ export async function migrateServer(
   return summary;
 }
 
-/** A server that never answered is not waited for. */
+/** Migrates again after a loss. A server that never answered is not waited for. */
 async function migrateAgain(
   url: string,
   signal: AbortSignal,
@@ -195,11 +195,11 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
 function tellWaiting(log: Logger, { code, message: reason }: AppError): void {
   if (code === 'database_behind')
     log.info({ reason }, 'waiting for the process that indexes to migrate the database');
-  // that process gives them, if it knows the role: otherwise an operator does
+  // that process grants them, if it knows the role: otherwise an operator does
   else log.warn({ code, reason }, 'waiting for the rights of the role that answers requests');
 }
 
-/** Why the database cannot be used yet: migrations or rights are missing. Gives the reader its rights, if it can. */
+/** Why the database cannot be used yet: migrations or rights are missing. Grants the reader its rights, if it can. */
 async function missingIn({ url, readerUrl }: Server): Promise<AppError | null> {
   try {
     // first: migrations are read as the reader, too
@@ -212,7 +212,7 @@ async function missingIn({ url, readerUrl }: Server): Promise<AppError | null> {
   return pending.length === 0 ? null : behind(pending);
 }
 
-/** A fault in a statement of an answer can do whatever its role may do. */
+/** Warns of a role with more rights than needed: a fault in a statement of an answer could use them. */
 async function warnOfRole({ config, logger }: CommandContext, server: Server): Promise<void> {
   // the embedded server has both roles
   if (hasEmbeddedDatabase(config)) return;
@@ -251,7 +251,7 @@ export async function openServer(context: CommandContext, access: DatabaseAccess
   return server;
 }
 
-/** A process that only answers uses no other role than the reader, if there is one. */
+/** The server at given addresses. A process that only answers uses only the reader, if there is one. */
 async function givenServer(
   { databaseUrl, databaseReaderUrl, role }: Config,
   access: DatabaseAccess,
@@ -268,7 +268,7 @@ async function givenServer(
   };
 }
 
-/** The way of the reader, which may have another pooler. Its role was made meanwhile. */
+/** Checks the reader's connection, which may have another pooler. Its role was made meanwhile. */
 async function checkReader(context: CommandContext, { url, readerUrl }: Server): Promise<void> {
   if (url === readerUrl || hasEmbeddedDatabase(context.config)) return;
   const { isPooled } = await checkServer(readerUrl);
@@ -285,7 +285,10 @@ function connectionsAs({ hasReader }: Server, { role }: Config): number {
   return hasReader ? writerConnections : writerConnections + readerConnections;
 }
 
-/** pgbouncer has 20 for each user: under load requests and indexing would wait for each other. */
+/**
+ * Logs that a pooler is used: pgbouncer has 20 connections for each user, so under load requests and indexing would
+ * wait for each other.
+ */
 function tellOfPooler({ logger }: CommandContext, connections: number): void {
   logger
     .child({ part: 'database' })
@@ -355,7 +358,7 @@ async function startOwn({ config, health, lifecycle, logger }: CommandContext): 
   return { url, readerUrl };
 }
 
-/** Throws `postgres_unreachable` where the server ends meanwhile: who starts this process tries again. */
+/** Throws `postgres_unreachable` if the server ends meanwhile: the supervisor of this process tries again. */
 async function pendingOf(url: string): Promise<readonly string[]> {
   const client = await connectClient(url);
   try {
@@ -376,12 +379,12 @@ function isCode(error: unknown, code: AppError['code']): boolean {
   return error instanceof AppError && error.code === code;
 }
 
-/** The network of a database; null where none was set yet. */
+/** The network of a database; null: not set yet. */
 export function networkOf({ readers }: AnsweringDatabase): Promise<NetworkName | null> {
   return indexedNetwork(readers);
 }
 
-/** The height of the last indexed block; null: none. */
+/** The height of the last indexed block; null: no block. */
 export function tipOf({ readers }: AnsweringDatabase): Promise<Height | null> {
   return indexedTip(readers);
 }

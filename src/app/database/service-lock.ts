@@ -4,7 +4,10 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from './database.ts';
 
-/** A lost connection fails elsewhere too; in this time a rollback could begin, which then finds no writer either. */
+/**
+ * Pause before a lost lock is taken again. A lost connection fails elsewhere too. A rollback could begin in this time,
+ * and it finds no writer either.
+ */
 const retryMs = 1000;
 
 /**
@@ -33,7 +36,7 @@ export async function holdServiceLock(
   await first.promise;
 }
 
-/** Until the connection is lost, or the signal. Returns at once where a rollback holds the lock. */
+/** Holds the lock until the connection is lost, or the signal. Returns at once if a rollback holds it. */
 async function holdOnce(url: string, signal: AbortSignal, onHeld: () => void): Promise<void> {
   const client = await connectClient(url, 'satscribe service');
   try {

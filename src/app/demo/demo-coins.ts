@@ -7,11 +7,11 @@ import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { withWitnesses } from '#wallet/encode-transaction.ts';
 
 /**
- * P2WSH of OP_TRUE: any one who knows the script can spend it, so the demo needs no key. Blocks of the sample hold 80
+ * P2WSH of OP_TRUE: anyone who knows the script can spend it, so the demo needs no key. Blocks of the sample hold 80
  * such coins, and those that the demo mines pay to it too.
  */
 const openScript = '00204ae81572f06e1b88fd5ced7a1a000945432e83e1551e6f721ee9c00b8cc33260';
-/** A taproot address for what people order to try the demo. Its key is unknown. */
+/** A taproot address for orders of people who try the demo. Its key is unknown. */
 const receiver = 'bcrt1ppv5z0dqmcnzlrr4cfzuxa9d83r8u5k7hc79tuy0srzw8g2sssqyqldkvme';
 /** OP_TRUE. */
 const openWitness = Uint8Array.of(0x51);
@@ -66,7 +66,7 @@ export class DemoCoins implements DemoPayments {
     return this.send([{ script: Buffer.from(found.scriptPubKey, 'hex'), sats }]);
   }
 
-  /** Sends a transaction with these outputs, and change after them. Throws `request_invalid` where no coins are left. */
+  /** Sends a transaction with these outputs, and change after them. Throws `request_invalid` if no coins are left. */
   send(outputs: readonly DemoOutput[]): Promise<string> {
     const sent = this.#last.then(() => this.#send(outputs));
     this.#last = sent.catch(() => undefined);

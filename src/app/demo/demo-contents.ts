@@ -21,7 +21,7 @@ export interface DemoContents {
   readonly seedFile: string | null;
 }
 
-/** Puts into the demo's database what its blocks do not have: the collections of the market, and a wallet. */
+/** Adds data to the demo's database that its blocks lack: the collections of the market, and a wallet. */
 export async function fillDemo({ url }: Database, { collections, seedFile }: DemoContents): Promise<void> {
   const pool = createPool(url, { applicationName: 'satscribe demo', max: 1, statementTimeoutMs });
   try {
@@ -33,7 +33,7 @@ export async function fillDemo({ url }: Database, { collections, seedFile }: Dem
   }
 }
 
-/** The wallet of the seed file, which is made where there is none. A wallet that the database has stays. */
+/** Opens the wallet of the seed file, which is made if it is missing. A wallet of the database stays. */
 async function makeWallet(pool: pg.Pool, seedFile: string): Promise<void> {
   if ((await readWallet(pool)) !== null) return;
   const isThere = (await lstat(seedFile).catch(() => null)) !== null;

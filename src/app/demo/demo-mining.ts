@@ -8,7 +8,7 @@ import { openDescriptor } from './demo-coins.ts';
 const blockEveryMs = 10_000;
 const lookEveryMs = 1000;
 
-/** Mines a block ten seconds after something began to wait in the mempool, until the lifecycle ends. */
+/** Mines a block ten seconds after a transaction began to wait in the mempool, until the lifecycle ends. */
 export async function mineWhatWaits(
   { lifecycle, logger }: { readonly lifecycle: Lifecycle; readonly logger: Logger },
   rpc: BatchRpc,

@@ -85,7 +85,7 @@ async function end(child: ChildProcess, atExit: () => void): Promise<void> {
   await ended;
 }
 
-/** A demo that was killed leaves its node, which holds the folder. */
+/** Ends a leftover node: a killed demo leaves its node, which holds the folder. */
 async function endLeftOver(dir: string): Promise<void> {
   const text = await readFile(join(dir, 'regtest/bitcoind.pid'), 'utf8').catch(() => '');
   const pid = Number(text.trim());
@@ -95,7 +95,7 @@ async function endLeftOver(dir: string): Promise<void> {
   while (performance.now() < deadline && (await isNodeOf(pid, dir))) await sleep(lookEveryMs);
 }
 
-/** Whether the process with this number is the node of the folder: numbers are given again. */
+/** Whether the process with this number is the node of the folder: numbers are reused. */
 async function isNodeOf(pid: number, dir: string): Promise<boolean> {
   const { stdout } = await run('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout.includes(`-datadir=${dir}`);

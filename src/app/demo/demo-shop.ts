@@ -23,9 +23,9 @@ const stone = (parts: Partial<Runestone>): DemoOutput => ({
 });
 
 /**
- * Gives the wallet for test payments of shops (docs/tokenpay.md, "Test payments") what it pays with, in a block:
- * units of a rune of the sample, units of another one, and sats. A wallet that has something stays as it is. False:
- * the demo has too few coins left.
+ * Gives the wallet for test payments of shops (docs/tokenpay.md, "Test payments") its funds, in a block: units of a
+ * rune of the sample, units of another one, and sats. A wallet with funds stays as it is. Returns false if the demo has
+ * too few coins left.
  */
 export async function fillTestWallet(rpc: BatchRpc, coins: DemoCoins, script: Uint8Array): Promise<boolean> {
   const descriptor = `raw(${Buffer.from(script).toString('hex')})`;

@@ -18,10 +18,10 @@ import { findBitcoinCore } from './find-bitcoin-core.ts';
 
 /** A demo that can be served. */
 export interface Demo {
-  /** The context to serve with: the node of the demo in place of the folder of blocks, where it has one. */
+  /** The context to serve with: the node of the demo in place of the folder of blocks, if it has one. */
   readonly context: CommandContext;
   readonly additions: Additions;
-  /** Whether it takes orders, and what it lacks for them. */
+  /** Whether it takes orders, and the reason if not. */
   readonly words: string;
 }
 
@@ -29,14 +29,14 @@ const withoutCore =
   'no orders: Bitcoin Core is missing; `bash scripts/install-bitcoind.sh` installs it, and the next start uses it';
 
 /**
- * Prepares the demo of a sample with collections: with a regtest node of its own if Bitcoin Core is there, so that
- * orders can be paid and delivered; else with the blocks alone. Throws `data_dir_busy` if another demo runs in the
- * folder.
+ * Prepares the demo of a sample with collections. If Bitcoin Core is there, the demo has a regtest node of its own, so
+ * that orders can be paid and delivered; else it has the blocks alone. Throws `data_dir_busy` if another demo runs in
+ * the folder.
  */
 export async function prepareDemo(context: CommandContext, sample: string): Promise<Demo> {
   const { dataDir } = context.config;
   await mkdir(dataDir, { recursive: true });
-  // before the node of a killed demo is looked for: the node of a running one is in the same place
+  // before the search for the node of a killed demo: the node of a running one is in the same place
   await refuseOwned(dataDir);
   const program = await findBitcoinCore(processEnvironment());
   const node = program === null ? null : await ownNode(context, program, sample);
@@ -74,8 +74,7 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
 }
 
 /**
- * The settings by which commands in another terminal ask the node: its port is another one at each start. For a
- * shell.
+ * The settings with which commands in another terminal reach the node, whose port differs at each start. For a shell.
  */
 const nodeSettings = ({ rpcUrl, cookieFile }: DemoNode): string =>
   [

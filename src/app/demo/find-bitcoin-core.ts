@@ -9,8 +9,8 @@ const run = promisify(execFile);
 const versionMs = 5000;
 
 /**
- * Bitcoin Core on this machine: BITCOIND, `bitcoind` on the path, or what scripts/install-bitcoind.sh installed. Null:
- * there is none. Knots does not count: it relays no inscription.
+ * Bitcoin Core on this machine: BITCOIND, `bitcoind` on the path, or the one that scripts/install-bitcoind.sh
+ * installed. Null: not found. Knots does not count: it relays no inscription.
  */
 export async function findBitcoinCore(
   env: Readonly<Record<string, string | undefined>>,

@@ -18,7 +18,7 @@ const kinds: Readonly<Record<'inscriptions' | 'runes', StoredEventKind>> = {
   runes: storedRuneKind,
 };
 
-/** What one side has of a block. */
+/** Hashes of a block on one side. */
 interface BlockHashes {
   readonly blockHash: string;
   readonly sha256: string;
@@ -29,9 +29,9 @@ interface Difference {
   readonly height: number;
   readonly here: BlockHashes;
   readonly there: BlockHashes;
-  /** False: the instances follow different branches, so nothing is wrong with either. */
+  /** False: the instances follow different branches, so neither is wrong. */
   readonly isSameBlock: boolean;
-  /** Null where one side gives no text. */
+  /** Null: one side gives no text. */
   readonly line: LineDifference | null;
 }
 
@@ -43,8 +43,8 @@ interface Comparison {
 
 /**
  * Finds the first block whose events of a kind differ from those of another instance, and prints it. Throws
- * `index_differs` where there is one, `nothing_indexed` where there is no block, and `history_incomplete` where one
- * side has no hashes to compare.
+ * `index_differs` if there is one, `nothing_indexed` if there is no block, and `history_incomplete` if one side has no
+ * hashes to compare.
  */
 export async function compareWithOther(
   context: CommandContext,

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 
 /**
  * The lowest height from `low` to `high` that differs, by halving: everything above the first difference differs too,
- * as it does with cumulative hashes. Null: none does. Asks about each height at most once.
+ * as with cumulative hashes. Null: no height differs. Asks about each height at most once.
  */
 export async function firstDifference(
   low: number,

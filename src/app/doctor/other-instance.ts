@@ -30,7 +30,7 @@ export class OtherInstance {
     this.#signal = signal;
   }
 
-  /** The hashes of the block at a height; without a height, of the newest that has any. Null: there are none. */
+  /** The hashes of the block at a height; without a height, of the newest block that has any. Null: no hashes. */
   async hashes(kind: EventKindIdentity, height: number | null): Promise<OtherHashes | null> {
     const place = height === null ? 'limit=1' : `from=${height}&limit=1`;
     const text = await this.#get(`events/hashes?kind=${kind.name}&${place}`);
@@ -47,7 +47,7 @@ export class OtherInstance {
     return height === null || first.height === height ? first : null;
   }
 
-  /** The canonical text of a block's events; null: it gives none. */
+  /** The canonical text of a block's events; null: not given. */
   async text(kind: EventKindIdentity, height: number): Promise<string | null> {
     try {
       return await this.#get(`events/text/${height}?kind=${kind.name}`);
@@ -85,7 +85,7 @@ export class OtherInstance {
   }
 }
 
-/** `fetch` tells what failed in the cause alone: refused, unknown host, a certificate. */
+/** Reason of a failed `fetch`, which is only in the cause: refused, unknown host, a certificate. */
 function whyFailed({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;
 }

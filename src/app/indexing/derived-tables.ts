@@ -14,7 +14,7 @@ export interface DerivedTablesParts {
   readonly source: CatchUpOptions['source'];
   readonly pool: CatchUpOptions['pool'];
   readonly activity: CatchUpOptions['writer'];
-  /** Null: in a command that ends when all is done. */
+  /** Null: in a command that ends once all work is done. */
   readonly operations: OperationsParts | null;
 }
 

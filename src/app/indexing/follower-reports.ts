@@ -26,7 +26,7 @@ export type FollowerReports = Pick<
 
 /**
  * Shows the reports of a follower: a progress bar during a load, a log line per block at the tip and for each
- * reorganisation, standby or wait; and measurements, where there are any.
+ * reorganisation, standby or wait; and measurements, if there are any.
  */
 export function followerReports(
   { logger }: CommandContext,
@@ -84,8 +84,8 @@ export function followerReports(
 }
 
 /**
- * One bar after another: a load may recur, as after a long time without the node. What was done before a bar's first
- * report does not count for its speed.
+ * One bar after another: a load may recur, as after a long time without the node. Work before a bar's first report does
+ * not count for its speed.
  */
 class Bar {
   readonly #log: Parameters<typeof createProgress>[2];

@@ -22,8 +22,8 @@ import { boundOf, recordStages } from './stages.ts';
 const indexingStopMs = 60_000;
 
 /**
- * Reader, status, sealer and mempool, and three that build indexes at the end of a load; the rest is for sealing's
- * statements. Writer and catch-up pass have connections of their own.
+ * Maximum connections: reader, status, sealer and mempool, and three that build indexes at the end of a load; the rest
+ * is for sealing's statements. Writer and catch-up pass have connections of their own.
  */
 const connectionsMax = 13;
 
@@ -31,15 +31,15 @@ export interface IndexBlocksOptions {
   readonly source: BlockSource | LiveBlockSource;
   /** The last height to index; absent: the tip of a folder, or a node without end. */
   readonly until?: Height | undefined;
-  /** Given in a process that serves: it answers searches meanwhile, and stands by where another process indexes. */
+  /** Given in a process that serves: it answers searches meanwhile, and stands by while another process indexes. */
   readonly operations: OperationsParts | null;
   /** The node whose source it is; a process that serves follows its mempool too. Null: a folder. */
   readonly node: BitcoinNode | null;
 }
 
 /**
- * Brings the database to the source's tip, or to `until`, keeps it there where the source is a node, reports progress
- * on stderr, and seals new inscriptions for searches.
+ * Brings the database to the source's tip, or to `until`, keeps it there if the source is a node, reports progress on
+ * stderr, and seals new inscriptions for searches.
  */
 export async function indexBlocks(
   context: CommandContext,
@@ -102,11 +102,11 @@ const commandOptions = (sealing: Sealing, signal: AbortSignal) =>
     onIndexing: () => sealing.sealBeside(signal),
   }) satisfies Partial<FollowOptions>;
 
-/** A process that serves waits for its turn to write, and for people. */
+/** Options of a process that serves: it waits for its turn to write, and for people. */
 const servingOptions = (onCaughtUp: () => void) =>
   ({ standby: true, waitsForPeople: true, onCaughtUp }) satisfies Partial<FollowOptions>;
 
-/** Settings of what is written, and how. */
+/** Settings of the written data. */
 function settingsOf(config: Config) {
   return {
     textMaxBytes: config.searchTextMaxBytes,

@@ -15,10 +15,10 @@ import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 const progressEveryMs = 10_000;
 
 export interface PastParts {
-  /** Of the index. */
+  /** Pool of the index. */
   readonly pool: pg.Pool;
   readonly node: BitcoinNode;
-  /** The node's. */
+  /** Blocks of the node. */
   readonly blocks: Pick<BlockSource, 'read'>;
   readonly logger: Logger;
 }
@@ -27,8 +27,8 @@ export interface PastParts {
 const retryBudgetMs = 300_000;
 
 /**
- * What blocks of the indexed chain did, told by a node, which has them also when it has left them. For one undo: it
- * remembers the hashes of the chain as it is.
+ * The past of the indexed chain from a node, which still has blocks that it has left. For one undo: it remembers the
+ * hashes of the current chain.
  */
 export function pastOfNode({ pool, node, blocks, logger }: PastParts): PastChain {
   let toldAt = performance.now();

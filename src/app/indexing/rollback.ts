@@ -17,14 +17,14 @@ const rollbackStopMs = 60_000;
 
 export interface RolledBack {
   readonly blocks: number;
-  /** The remaining tip; null: nothing is left. */
+  /** The remaining tip; null: no block remains. */
   readonly height: Height | null;
   readonly hash: BlockHashHex | null;
 }
 
 /**
- * Undoes all blocks above a height of the database of the settings, after `confirm` has settled, which gets the
- * question. Throws `database_busy` beside a process that indexes or serves what it has indexed.
+ * Undoes all blocks above a height of the database of the settings, after `confirm`, which gets the question, has
+ * settled. Throws `database_busy` beside a process that indexes or serves the index.
  */
 export async function rollbackTo(
   context: CommandContext,
@@ -66,7 +66,7 @@ export async function rollbackTo(
     );
   const { blocks, tip } = await takeBack().catch(async (error: unknown) => {
     if (!isForgotten(error)) throw error;
-    // nothing was taken back: a node knows what the tables do not keep
+    // nothing was taken back: a node has the data that the tables do not keep
     const { node, source } = await nodeFor(context, network, error);
     return takeBack(pastOfNode({ pool, node, blocks: source, logger }));
   });
@@ -76,7 +76,7 @@ export async function rollbackTo(
 const isForgotten = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === 'sats_forgotten';
 
-/** The node of the settings. Throws `otherwise` where none answers. */
+/** The node of the settings. Throws `otherwise` if it does not answer. */
 async function nodeFor(
   context: CommandContext,
   network: NetworkName,

@@ -3,7 +3,7 @@ import { Repeats } from '#kernel/reports/repeats.ts';
 import { createSealer, type Sealer, type SealerOptions } from '#search/seal/sealer.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** Sealing of new inscriptions for searches. It does nothing where Postgres answers no searches. */
+/** Sealing of new inscriptions for searches. It does nothing if Postgres answers no searches. */
 export interface Sealing {
   /** Seals in parallel with other work. A failure is left to `sealRest`. */
   sealBeside(signal: AbortSignal): void;
@@ -19,7 +19,7 @@ const noSealing: Sealing = {
   sealRest: () => Promise.resolve(),
 };
 
-/** Begins to seal continuously, where Postgres answers searches. */
+/** Begins to seal continuously, if Postgres answers searches. */
 export function startSealing(context: CommandContext, options: SealerOptions): Sealing {
   const { config, lifecycle, logger } = context;
   const sealer = openSealer(context, options);
@@ -31,7 +31,7 @@ export function startSealing(context: CommandContext, options: SealerOptions): S
     .catch((error: unknown) => logger.child({ part: 'sealer' }).error({ err: error }, 'sealing ended'));
   return {
     sealBeside: (signal) => {
-      // what it does not seal is sealed at the end, which meets the same failure or none; closing the sealer ends it
+      // unsealed parts are sealed at the end, which meets the same failure or none; closing the sealer ends it
       sealer.sealPending(signal).catch(() => undefined);
     },
     stop: async () => {

@@ -14,8 +14,8 @@ export interface StagesReport {
 }
 
 /**
- * The recorder of a sync. With `--trace FILE` it records everything into that file, also what connections do that
- * `pool` opens from now on; call it before the pool is used. Throws `output_failed`.
+ * The recorder of a sync. With `--trace FILE` it records everything into that file, including the statements of
+ * connections that `pool` opens from now on; call it before the pool is used. Throws `output_failed`.
  */
 export function recordStages(
   { config, flags, lifecycle, logger }: CommandContext,
@@ -44,7 +44,7 @@ const bounds: Partial<Record<StagePart, string>> = {
   'main thread': 'ledger',
 };
 
-/** What an operator can change: the source, the threads, or the disk of the database. */
+/** Group of a stage by the part that an operator can change: the source, the threads, or the disk of the database. */
 export function boundOf(stage: string): string {
   if (stage === 'searches') return 'searches';
   if (stage === workerMessages) return 'parse';

@@ -19,7 +19,7 @@ export interface VerifyRange {
 
 /**
  * Compares the index with its source, with progress on stderr, and prints the differences and a verdict. Throws
- * `index_differs` where they differ.
+ * `index_differs` if they differ.
  */
 export async function verifyIndexed(context: CommandContext, { from, to, tip }: VerifyRange): Promise<void> {
   const { config, lifecycle, logger, print } = context;

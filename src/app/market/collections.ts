@@ -24,7 +24,7 @@ export async function importCollectionFrom(context: CommandContext, place: strin
     try {
       outcome.resolve(await importCollection(pool, source, drawItems));
     } finally {
-      // what follows, an outcome or a failure, begins on an empty line
+      // the next output, an outcome or a failure, begins on an empty line
       if (process.stderr.isTTY) process.stderr.write('\r\u001b[2K');
     }
   });

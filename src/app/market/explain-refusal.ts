@@ -23,19 +23,19 @@ const notFound = -5;
 
 export interface RefusedQuestion {
   readonly txid: Txid;
-  /** The block of the transaction, where the operator names it. */
+  /** The block of the transaction, if the operator names it. */
   readonly height: Height | undefined;
   readonly tip: string | undefined;
 }
 
-/** Moves of a transaction that sold nothing, or why they are not known. */
+/** Moves of a transaction that sold nothing, or why they are unknown. */
 export type ExplainedRefusal =
   | { readonly height: Height; readonly moves: readonly ExplainedMove[] }
   | { readonly moves: null; readonly why: string };
 
 /**
- * Reads the block of a transaction that sold nothing from the source of the settings, and says which rule refused each
- * of its moves. A source that cannot be reached is a reason, and no error: the index still answers.
+ * Reads the block of a transaction that sold nothing from the source of the settings, and finds the rule that refused
+ * each of its moves. An unreachable source is a reason, not an error: the index still answers.
  */
 export async function explainRefusal(
   context: CommandContext,
@@ -86,7 +86,7 @@ interface Searched {
   readonly key: Uint8Array;
 }
 
-/** The indexed block of a transaction; a text says why it is not known. */
+/** The indexed block of a transaction; a text is the reason why it is unknown. */
 async function findBlock(
   client: ClientBase,
   { txid, height, key }: Searched,

@@ -17,13 +17,13 @@ import { openSource } from '#src/app/sources/source.ts';
 
 /** The batch that is being written is finished before the end. */
 const stopMs = 60_000;
-/** How often the progress is read, as the pass may be that of a service: a scan of the rows of blocks. */
+/** How often the progress is read, because the pass may be that of a service: a scan of the rows of blocks. */
 const lookEveryMs = 2000;
 
 export interface Reclassified {
   /** The version of the rules. */
   readonly rules: number;
-  /** An interrupted run went on. */
+  /** An interrupted run was resumed. */
   readonly resumed: boolean;
   readonly blocks: number;
   readonly height: Height | null;
@@ -32,12 +32,11 @@ export interface Reclassified {
 }
 
 /**
- * Makes the sales of all indexed blocks anew by this program's rules, with progress on stderr. Also beside a service
- * that indexes: whichever process has the turn does the work. An interrupted run is resumed by the next one, or by
- * `satscribe serve`.
+ * Rebuilds the sales of all indexed blocks by this program's rules, with progress on stderr. Also beside a service that
+ * indexes: the process that has the turn does the work. An interrupted run is resumed by the next one, or by `satscribe
+ * serve`.
  *
- * Throws `nothing_indexed`, `config_invalid` where sales are not indexed, `database_newer`, and why blocks cannot be
- * read.
+ * Throws `nothing_indexed`, `config_invalid` if sales are not indexed, `database_newer`, and why blocks cannot be read.
  */
 export async function reclassifySales(
   context: CommandContext,

@@ -33,7 +33,10 @@ const bumpPolicyOf = (config: Config): BumpPolicy => ({
   afterMs: config.orderBumpAfterMinutes * 60_000,
 });
 
-/** Says of which coins the index proves that they hold neither inscriptions nor runes, and what the others hold. */
+/**
+ * Finds the coins of which the index proves that they hold neither inscriptions nor runes, and the contents of the
+ * others.
+ */
 export function proveFree(pool: pg.Pool): ProveFree {
   return async (coins) => {
     if (coins.length === 0) return [];
@@ -58,7 +61,7 @@ function proofOf(held: Holdings | undefined): CoinProof {
   return (held.runes?.length ?? 0) > 0 ? 'runic' : 'unknown';
 }
 
-/** Metrics of what bumps cost, as of the last look at what is stuck. */
+/** Metrics of the costs of bumps, as of the last search for stuck transactions. */
 function showBumpFigures(metrics: OperationsParts['metrics']): NonNullable<BumperParts['onFigures']> {
   let figures: BumpFigures | null = null;
   const gauge = (name: string, help: string, of: (figures: BumpFigures) => BumpFigures['cost']): void =>

@@ -12,7 +12,7 @@ import type { AnsweringDatabase, Database } from '#src/app/database/database.ts'
  */
 const connectionsMax = 2;
 const statementTimeoutMs = 30_000;
-/** How often collections are looked for that no operator decided about: their time is counted in days. */
+/** How often undecided collections are looked for: their time is counted in days. */
 const sweepMs = 3_600_000;
 
 /** Collections of creators in a process that answers requests. */
@@ -30,7 +30,7 @@ export function openCreatorCollections(
   return new CreatorCollections(pool);
 }
 
-/** Deletes collections that no operator decided about, for the life of the process, where it brings orders on. */
+/** Deletes collections that no operator decided about, for the life of the process, if it advances orders. */
 export function startUndecidedSweeps(
   { config, lifecycle, logger }: CommandContext,
   { url }: Pick<Database, 'url'>,

@@ -3,8 +3,8 @@ import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 
 /**
- * Opens something once that never changes as soon as it exists, like the wallet. Null: it does not exist yet, and the
- * next one who asks looks again.
+ * Opens a value once that never changes after it exists, like the wallet. Null: it does not exist yet, and the next
+ * caller looks again.
  */
 export function onceThere<Of extends unknown[], Made>(
   open: (...of: Of) => Promise<Made | null>,

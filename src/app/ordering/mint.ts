@@ -13,7 +13,7 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { openDatabase } from '#src/app/database/database.ts';
 import { filesDirOf } from './files-dir.ts';
 
-/** One notes what was fetched while another one decides. */
+/** Maximum connections: one stores fetched contents while another one decides. */
 const connectionsMax = 2;
 /** Making 100,000 items takes some seconds. */
 const statementTimeoutMs = 60_000;
@@ -65,7 +65,7 @@ export async function withMint(
   );
 }
 
-/** Throws `mint_disk_full` where the disk has no room for a content. */
+/** Throws `mint_disk_full` if the disk has no room for a content. */
 const diskOf = (files: CustomerFiles): ContentsDisk => ({
   put: async (content) => {
     const free = await files.freeBytes();
@@ -77,8 +77,8 @@ const diskOf = (files: CustomerFiles): ContentsDisk => ({
 });
 
 /**
- * Files of this service are read from disk, under the origin of PUBLIC_URL, and under those of this machine: uploads
- * have them where PUBLIC_URL is not set, and no fetch reaches them.
+ * Files of this service, read from disk: under the origin of PUBLIC_URL, and under those of this machine. Uploads have
+ * those if PUBLIC_URL is not set, and no fetch reaches them.
  */
 function ownContents(pool: pg.Pool, files: CustomerFiles, publicUrl: string | undefined): OwnContents {
   const own = new OwnFiles({ pool, files }, publicUrl === undefined ? [] : [publicUrl]);

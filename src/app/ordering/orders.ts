@@ -48,7 +48,10 @@ import { markFileOf } from './wallet.ts';
 const connectionsMax = 4;
 /** A creation writes a leaf of up to 400 kB for each reveal. */
 const statementTimeoutMs = 30_000;
-/** Sats of a payment may have a long past, and who asked for special ones waits for them. */
+/**
+ * Time limit of a trace. Sats of a payment may have a long past, and the client who ordered special ones waits for
+ * them.
+ */
 const traceMs = 300_000;
 /** How often a process without a wallet looks whether there is one now. */
 const walletLookMs = 10_000;
@@ -88,7 +91,7 @@ export function openCustomerOrders(
 /** Bytes a day of a setting; null: no limit. */
 const bytesOf = (megabytes: number): number | null => (megabytes === 0 ? null : megabytes * 1_000_000);
 
-/** Null: no tokens are checked. */
+/** Null: tokens are not checked. */
 function openPersonCheck({
   config: { turnstileSecret, turnstileUrl, turnstileSiteKey },
   lifecycle,
@@ -100,7 +103,7 @@ function openPersonCheck({
   return turnstile(http, turnstileSecret, { url: turnstileUrl, siteKey: turnstileSiteKey ?? null });
 }
 
-/** Deletes files that no order needs any more for the life of the process, where it brings orders on. */
+/** Deletes files that no order needs any more, for the life of the process, if it advances orders. */
 export function startFileSweeps(
   { config, lifecycle, logger }: CommandContext,
   database: Database,
@@ -126,10 +129,10 @@ export function startFileSweeps(
     });
 }
 
-/** The market lists what collections sold. */
+/** Adds sold items to the market, and removes them. */
 const market = { add: addSoldItems, remove: removeSoldItems };
 
-/** Brings orders on for the life of the process, where it has the seed of the wallet. */
+/** Advances orders for the life of the process, if it has the seed of the wallet. */
 export function startOrders(
   { config, health, lifecycle, logger }: CommandContext,
   database: Database,
@@ -198,7 +201,7 @@ export function startOrders(
     if (!(error instanceof AppError)) return lifecycle.fail(error);
     // the index is still served; orders are refused until a process can sign, and those that were made wait for it
     health.report('orders', error);
-    log.error({ code: error.code, err: error }, 'orders are not brought on');
+    log.error({ code: error.code, err: error }, 'orders are not advanced');
   });
 }
 
@@ -236,7 +239,7 @@ const payoutsOf =
       bumpAfterMs: policy.afterMs,
     });
 
-/** Releases indices of the wallet for new orders; `/health/ready` has the reason where it cannot. */
+/** Releases indices of the wallet for new orders; `/health/ready` has the reason if it cannot. */
 const releasesOf =
   (
     health: CommandContext['health'],
@@ -264,11 +267,11 @@ const returnPolicyOf = (config: CommandContext['config']): ReturnPolicy => ({
   dayMaxSats: BigInt(config.orderReturnDayMaxSats),
 });
 
-/** Without a seed in any process no order is taken, and those that were made wait. */
+/** Warns of a missing seed: without one in any process no order is taken, and existing ones wait. */
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {
   if ((await openPublicWallet(readers)) === null) return;
   log.warn(
-    'there is a wallet, but this process brings no orders on: WALLET_SEED_FILE is not set (docs/wallet.md)',
+    'there is a wallet, but this process does not advance orders: WALLET_SEED_FILE is not set (docs/wallet.md)',
   );
 }
 
@@ -282,7 +285,7 @@ async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<
   return null;
 }
 
-/** Audits orders for the life of the process, where it brings them on. */
+/** Audits orders for the life of the process, if it advances them. */
 export function startAudits(
   { config, health, lifecycle, logger }: CommandContext,
   database: Database,
@@ -304,13 +307,13 @@ export function startAudits(
       keepAuditing({ url: database.url, node, signal, log, onAudit, beside: auditBeside }),
     )
     .catch((error: unknown) => {
-      // orders are brought on without it; its age tells
+      // orders advance without it; the age of the last audit shows the failure
       if (!(error instanceof AppError)) lifecycle.fail(error);
       else log.error({ code: error.code, err: error }, 'orders are no longer audited');
     });
 }
 
-/** Payouts, and collections without what their creators may mean. */
+/** Audits payouts, and collections without fields that their creators may mean. */
 const auditBeside: KeepAuditingOptions['beside'] = async (parts) => [
   ...(await auditPayouts(parts)),
   ...(await auditCollections(parts)).filter((difference) => !mayBeMeant(difference)),

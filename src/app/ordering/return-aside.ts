@@ -17,12 +17,12 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 export interface AskedReturn extends NamedAside {
   readonly script: Uint8Array;
   readonly address: string;
-  /** Sats for 1,000 virtual bytes; null: what the node says. */
+  /** Sats for 1,000 virtual bytes; null: the node's estimate. */
   readonly feeRate: bigint | null;
 }
 
 /**
- * Stores a payout that sends an output that was set aside to an address, as a whole, and the decision about it, in one
+ * Stores a payout that sends a whole output that was set aside to an address, with the decision about it, in one
  * transaction: the process with the seed makes it. The operator pays the fee. Throws `tokenpay_unknown`,
  * `tokenpay_refuses`, `destination_own` and `destination_refused`.
  *
@@ -59,7 +59,7 @@ export interface PreviewedReturn extends OpenAside {
   readonly planned: PlannedPayout;
 }
 
-/** Plans a return as `askReturn` would ask for it, and stores nothing. Throws what that does. */
+/** Plans a return as `askReturn` would request it, and stores nothing. Throws the same errors. */
 export async function previewReturn(
   pool: pg.Pool,
   { script, address, feeRate, ...named }: AskedReturn,

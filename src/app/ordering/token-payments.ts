@@ -55,8 +55,7 @@ export function openShopOrders(
 }
 
 /**
- * The bytes from which the key of the wallet for tests comes. Throws `service_secret_missing` and
- * `service_secret_invalid`.
+ * The secret bytes of the key of the wallet for tests. Throws `service_secret_missing` and `service_secret_invalid`.
  */
 export const testPaymentsSecret = async (config: Config): Promise<Uint8Array> =>
   (await openWebhookKeys(config)).sharedSecret('test payments');
@@ -86,9 +85,7 @@ export function openAccountWithdrawals(
   });
 }
 
-/**
- * Payments for tests, which are made one at a time. Null: the settings allow none. Throws `config_invalid` on mainnet.
- */
+/** Payments for tests, made one at a time. Null: the settings allow none. Throws `config_invalid` on mainnet. */
 export function openTestPayments(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
@@ -122,7 +119,7 @@ export function openTestPayments(
   return payments;
 }
 
-/** Credits payments of shops' orders for the life of the process, where it has the seed of the wallet. */
+/** Credits payments of shops' orders for the life of the process, if it has the seed of the wallet. */
 export function startTokenOrders(
   { config, lifecycle, logger }: CommandContext,
   { url }: Database,
@@ -150,10 +147,7 @@ function creditingPolicyOf(config: Config, satributes: () => SatributeBook): Cre
   return { ...tokenPolicyOf(config), special: specialSatributes(config, satributes) };
 }
 
-/**
- * Satributes whose sats are more than money, as they are known now. Those that are unknown on this network have no
- * sats.
- */
+/** Satributes whose sats are more than money, as they are known now. Unknown ones on this network have no sats. */
 function specialSatributes(
   { tokenpaySpecialSats }: Pick<Config, 'tokenpaySpecialSats'>,
   satributes: () => SatributeBook,

@@ -8,7 +8,7 @@ import { openSigner } from '#wallet/signer.ts';
 import { onceThere } from './keys-once.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
-/** Proves reserves for the life of the process, where it has the seed of the wallet. */
+/** Proves reserves for the life of the process, if it has the seed of the wallet. */
 export function startReserves({ config, lifecycle, logger }: CommandContext, { url }: Database): void {
   const { walletSeedFile } = config;
   if (lifecycle.signal.aborted || walletSeedFile === undefined) return;

@@ -9,10 +9,13 @@ import { type DatabaseAccess, openDatabase } from '#src/app/database/database.ts
 
 const statementTimeoutMs = 30_000;
 
-/** The database that a command about the wallet works on. */
+/** The database of a command about the wallet. */
 export interface WalletDatabase {
   readonly pool: pg.Pool;
-  /** That which the database serves, else that of the settings; null: neither says. Throws `network_mismatch`. */
+  /**
+   * The network that the database serves, else that of the settings; null: neither names one. Throws
+   * `network_mismatch`.
+   */
   network(): Promise<NetworkName | null>;
 }
 

@@ -11,8 +11,9 @@ import { ensureServiceSecret, readServiceSecret } from '#webhooks/service-secret
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
 
 /**
- * The keys by the settings. A process that only answers makes no secret: it would be another one than that of those that
- * send webhooks. Throws `service_secret_invalid`, and `service_secret_missing` for the old one, and where none is made.
+ * The keys by the settings. A process that only answers makes no secret: it would differ from that of the processes
+ * that send webhooks. Throws `service_secret_invalid`, and `service_secret_missing` for the old one, or if no secret is
+ * made.
  */
 export async function openWebhookKeys({
   role,
@@ -59,7 +60,7 @@ export function startWebhooks(
       }),
     )
     .catch((error: unknown) => {
-      // what answers goes on; a process with no other task is useless: its supervisor restarts it
+      // answers continue; a process with no other task is useless: its supervisor restarts it
       if (!(error instanceof AppError) || config.role === 'orders') lifecycle.fail(error);
       else log.error({ code: error.code, err: error }, 'webhooks are no longer sent');
     });

@@ -14,7 +14,7 @@ const sayEveryMs = 3000;
 /** One row, every few seconds: a slower write means that the server is in trouble. */
 const statementTimeoutMs = 5000;
 
-/** The connection that writes the status, as the writer, where no follower does; for the life of the process. */
+/** The connection that writes the status, as the writer, while no follower does; for the life of the process. */
 export function statusWriter({ lifecycle, logger }: CommandContext, { url }: Database): pg.Pool {
   const pool = createPool(url, {
     applicationName: 'satscribe status',
@@ -27,8 +27,8 @@ export function statusWriter({ lifecycle, logger }: CommandContext, { url }: Dat
 }
 
 /**
- * Waits for the node, and writes why no blocks come for the processes that answer from the same database, as the
- * follower does once it runs. Writes nothing where another process indexes.
+ * Waits for the node. Writes the reason why no blocks come, for the processes that answer from the same database, as
+ * the follower does once it runs. Writes nothing while another process indexes.
  */
 export async function announceWaiting(
   { lifecycle, logger }: CommandContext,
@@ -49,8 +49,8 @@ export async function announceWaiting(
 }
 
 /**
- * Work that has ended, at the end of a folder or with a bad block in it, has no follower any more. A crash of the
- * server empties the status table, so the reason of the end is written again. Runs until the lifecycle ends.
+ * Keeps the reported end of the work, at the end of a folder or at a bad block, which has no follower any more. A crash
+ * of the server empties the status table, so the reason is written again. Runs until the lifecycle ends.
  */
 export async function keepEnded({ lifecycle, logger }: CommandContext, pool: pg.Pool): Promise<void> {
   let ended: FollowerStatus | null = null;

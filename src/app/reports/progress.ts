@@ -21,7 +21,7 @@ export interface ProgressOutput {
 export interface ProgressFields extends ProgressState {
   readonly megabytesPerSecond: number;
   readonly seconds: number;
-  /** Null before the first block, and where the size of the coming blocks is unknown. */
+  /** Null before the first block, and while the size of the coming blocks is unknown. */
   readonly secondsLeft: number | null;
 }
 
@@ -36,12 +36,12 @@ const drawEveryMs = 100;
 /** At most one log line in this time, so that a log file does not fill. */
 const lineEveryMs = 5000;
 const barWidthMax = 28;
-/** Narrower, it shows nothing that the number of blocks does not tell. */
+/** Narrowest bar: a narrower one shows no more than the number of blocks. */
 const barWidthMin = 8;
-/** Of a terminal that does not tell its own. */
+/** Columns of a terminal that does not report its width. */
 const usualColumns = 80;
 
-/** What was done before the time that is measured. */
+/** Work done before the measured time. */
 type ProgressStart = Pick<ProgressState, 'blocks' | 'bytes'>;
 
 const fromNothing: ProgressStart = { blocks: 0, bytes: 0 };
@@ -85,7 +85,7 @@ export function createProgress(
   };
 }
 
-/** By bytes: late blocks of mainnet are many times as large as early ones. */
+/** Share of done bytes, because late blocks of mainnet are many times as large as early ones. */
 function shareDone({ blocks, blocksTotal, bytes, bytesLeft }: ProgressState): number {
   if (typeof bytesLeft === 'number' && bytes + bytesLeft > 0) return bytes / (bytes + bytesLeft);
   return blocksTotal === 0 ? 1 : blocks / blocksTotal;
@@ -102,7 +102,9 @@ function megabytesPerSecondOf({ bytes }: ProgressState, seconds: number, start: 
   return seconds > 0 ? (bytes - start.bytes) / 1e6 / seconds : 0;
 }
 
-/** The bar gives way to the text, and of the text the last parts, which matter least. */
+/**
+ * A line of progress that fits a width: first the bar is dropped, then the last parts of the text, which matter least.
+ */
 function progressLine(state: ProgressState, seconds: number, start: ProgressStart, width: number): string {
   const parts = progressParts(state, seconds, start);
   const textWidth = width - barWidthMin - 1;

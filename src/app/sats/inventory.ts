@@ -20,7 +20,7 @@ import { openUtxos } from './utxos.ts';
 
 export type InventoryAction = 'add' | 'list' | 'scan' | 'remove';
 
-/** Addresses of the wallet's branch for the inventory, by their indices; none: the database has no wallet. */
+/** Addresses of the wallet's branch for the inventory, by their indices; empty: the database has no wallet. */
 export async function inventoryOwners(db: pg.Pool): Promise<readonly Owner[]> {
   const wallet = await openPublicWallet(db);
   if (wallet === null) return [];
@@ -34,7 +34,7 @@ export async function inventoryOwners(db: pg.Pool): Promise<readonly Owner[]> {
   return owners;
 }
 
-/** Where outputs are sent to that orders may use. Throws `wallet_missing`. */
+/** Address for outputs that orders may use. Throws `wallet_missing`. */
 export async function inventoryAddress(context: CommandContext, index: number): Promise<string> {
   const { readers } = await openDatabase(context, 'existing');
   const wallet = await openPublicWallet(readers);
@@ -54,7 +54,7 @@ export function openInventory(
 }
 
 /**
- * Throws `inventory_descriptor_invalid` where the node derives no addresses from INVENTORY_DESCRIPTOR: at the start, not
+ * Throws `inventory_descriptor_invalid` if the node derives no addresses from INVENTORY_DESCRIPTOR: at the start, not
  * at the first request for the inventory.
  */
 export async function checkDescriptor(

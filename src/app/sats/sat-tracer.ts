@@ -6,14 +6,14 @@ import { parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { NodeTraceSource, type TraceRpc } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 
-/** The sats of unspent outputs: from the index of sats where the database has one, and else traced back. */
+/** The sats of unspent outputs: from the index of sats if the database has one, else traced back. */
 export function openSatTracer(pool: pg.Pool, node: TraceRpc, blocks: BlockSource): SatTracer {
   return new SatTracer(
     new NodeTraceSource(node, blocks, {
       indexed: ({ txid, vout, value, height, blockHash }, signal) => {
         const id = parseTxid(txid);
         const hash = parseBlockHash(blockHash);
-        // what the node named is well-formed; anything else is in no index
+        // names from the node are well-formed; any other is in no index
         if (id === null || hash === null) return Promise.resolve(null);
         const read = { outpoint: { txid: id, vout }, block: { height, hash } };
         return withSnapshot(

@@ -15,14 +15,14 @@ import { SatributesInForce } from '#sat-ranges/satributes-in-force.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 
-/** Of a table with a few rows: what another process finds after hours may be seen seconds later. */
+/** Interval of reads of a table with a few rows: a result of hours may be seen seconds later. */
 const lookEveryMs = 5_000;
-/** Editors write one before the text. */
+/** Byte order mark, which editors write before the text. */
 const byteOrderMark = /^\u{feff}/u;
 /** Sentences in one error. */
 const wrongShown = 10;
 
-/** The rules of SATRIBUTES_FILE; none where it is not set. Throws `config_invalid`, which names the wrong entries. */
+/** The rules of SATRIBUTES_FILE; empty if it is not set. Throws `config_invalid`, which names the wrong entries. */
 export async function readOwnSatributes({ satributesFile }: Config): Promise<readonly Satribute[]> {
   if (satributesFile === undefined) return [];
   const file = readSatributeFile(await textOf(satributesFile));
@@ -33,14 +33,14 @@ export async function readOwnSatributes({ satributesFile }: Config): Promise<rea
   throw invalid(lines.join('\n'));
 }
 
-/** Throws `config_invalid`. */
+/** The text of a file. Throws `config_invalid`. */
 async function textOf(path: string): Promise<string> {
   try {
     const file = await open(path);
     try {
       const stat = await file.stat();
-      // of anything else the size is not known beforehand
-      if (!stat.isFile()) throw invalid(`${path} is no regular file`);
+      // only a regular file has a known size
+      if (!stat.isFile()) throw invalid(`${path} is not a regular file`);
       if (stat.size <= satributeFileBytesMax) return (await file.readFile('utf8')).replace(byteOrderMark, '');
       throw invalid(`${path} has ${stat.size} bytes: at most ${satributeFileBytesMax} are read`);
     } finally {
@@ -56,8 +56,8 @@ async function textOf(path: string): Promise<string> {
 const invalid = (what: string): AppError => new AppError('config_invalid', `SATRIBUTES_FILE: ${what}`);
 
 /**
- * The definitions that are in force now, by the settings and the database, for the life of the process. Throws
- * `config_invalid`, and why the database cannot be read.
+ * The definitions in force now, by the settings and the database, for the life of the process. Throws `config_invalid`,
+ * and why the database cannot be read.
  */
 export async function openSatributes(
   { config, lifecycle, logger }: CommandContext,
@@ -74,11 +74,11 @@ export async function openSatributes(
       await inForce.refresh();
       repeats.reset();
     } catch (error) {
-      // what was read before stays in force
-      if (repeats.isDue(String(error))) log.warn({ err: error }, 'satributes are not read anew');
+      // the earlier definitions stay in force
+      if (repeats.isDue(String(error))) log.warn({ err: error }, 'satributes cannot be read again');
     }
   };
-  // without what was found, an order that waits for it would fail
+  // without the stored results, an order that waits for them would fail
   await inForce.refresh();
   lifecycle
     .run('satributes', async (signal) => {
@@ -91,7 +91,7 @@ export async function openSatributes(
   return now;
 }
 
-/** Traces the outputs that satributes are defined by, for the life of a process that indexes from a node. */
+/** Traces the outputs that define satributes, for the life of a process that indexes from a node. */
 export function startProvenance(
   { lifecycle, logger }: CommandContext,
   { url }: Pick<Database, 'url'>,

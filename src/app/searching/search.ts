@@ -89,9 +89,7 @@ export function openSearchEngine(
 const instead = (postgres: SearchEngine | null): string =>
   postgres === null ? 'they are refused' : 'Postgres answers them';
 
-/**
- * Syncs the chain to Elasticsearch in the background until the lifecycle ends. Does nothing without Elasticsearch.
- */
+/** Syncs the chain to Elasticsearch in the background until the lifecycle ends. Does nothing without Elasticsearch. */
 export function startSearchSync(
   context: CommandContext,
   database: Database,
@@ -140,7 +138,7 @@ export interface ReindexSummary {
   readonly seconds: number;
 }
 
-/** Builds the next index in the foreground. Throws `database_busy` where another process is building one. */
+/** Builds the next index in the foreground. Throws `database_busy` if another process is building one. */
 export async function reindexSearch(
   context: CommandContext,
   database: Database,
@@ -201,7 +199,7 @@ function syncReports({
   let bar: Progress | null = null;
   let told: { code: string; at: number } | null = null;
   let isStandby = false;
-  // where Postgres answers instead, a failing sync does not make the service unready
+  // if Postgres answers instead, a failing sync does not make the service unready
   const isNeeded = config.role === 'search-sync' || config.searchFallback === 'error';
   return {
     onStep: ({ kind, marker, keys, documents }, seconds) => {

@@ -86,7 +86,7 @@ const priceRate = '120';
 /** Reads of the market, at once and in a minute. */
 const marketRate = '600';
 
-/** The settings were checked where they were read. */
+/** The rate of a text, which was checked with the settings. */
 function rateOf(text: string): Rate | null {
   const read = parseRate(text);
   assert(read !== null, `${text} is no rate`);

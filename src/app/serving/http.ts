@@ -36,13 +36,13 @@ const answerGraceMs = 4000;
 /** After that, statements are cancelled and the requests answered with an error. */
 const cancelEveryMs = 500;
 const httpStopMs = 10_000;
-/** Of one client: four take all room for unsent answers. */
+/** Share of unsent answers that one client may have: four clients take all room. */
 const unsentShare = 0.25;
 
 export interface HttpParts {
   readonly database: AnsweringDatabase;
   readonly network: NetworkName;
-  /** The definitions that are in force now. */
+  /** The definitions in force now. */
   readonly satributes: () => SatributeBook;
   readonly operations: OperationsParts;
   /** For answers with transactions. */
@@ -53,7 +53,7 @@ export interface HttpParts {
   readonly demo?: DemoPayments | null;
 }
 
-/** Where to listen, and how to free the port first. */
+/** Address to listen on, and how to free the port first. */
 export type Listening = Pick<Waited<unknown>, 'port' | 'release'>;
 
 /**
@@ -117,7 +117,7 @@ export async function serveHttp(
     closing ??= closeApp(app, database);
     return closing;
   };
-  // new requests are refused from the moment the end begins, whatever else must finish first
+  // new requests are refused from the beginning of the end, whatever else must finish first
   lifecycle.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
   lifecycle.add('http', close, httpStopMs);
   // the waiting app on this port closes once this one can answer
@@ -127,7 +127,7 @@ export async function serveHttp(
   return { address: `http://${addressOf(config.host)}:${taken}` };
 }
 
-/** Parts that take orders, where the role of the process does. */
+/** Opens the parts that take orders, if the role of the process does. */
 function openShops(
   context: CommandContext,
   { database, network, satributes }: Pick<HttpParts, 'database' | 'network' | 'satributes'>,

@@ -39,7 +39,7 @@ import { serveWhileWaiting } from './waiting.ts';
  */
 const readyWaitMs = 15_000;
 
-/** After these errors the index is still valid and is served; new blocks need an operator. */
+/** Errors after which the index is still valid and is served; new blocks need an operator. */
 const servesOnAfter: readonly ErrorCode[] = [
   'block_unavailable',
   'block_truncated',
@@ -152,7 +152,7 @@ export async function serveSearchSync(context: CommandContext): Promise<{ addres
   return { address };
 }
 
-/** Brings orders on and sends webhooks, from a database that another process indexes into. */
+/** Advances orders and sends webhooks, from a database that another process indexes into. */
 export async function serveOrders(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening, database } = await awaitIndexed(context);
   requirePayoutDepth(context.config, parts.network);
@@ -171,7 +171,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
 /** Answers requests from a database that another process indexes into. */
 export async function serveApi(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening } = await awaitIndexed(context);
-  // answers that need the node report when it is away; answers from the index do not need it
+  // answers that need the node report that it is away; answers from the index do not need it
   const { network } = parts;
   const link = linkNode(context, { network, waitsForPeople: true });
   const checked = link.connected.then(
@@ -205,7 +205,7 @@ async function awaitIndexed(
   };
 }
 
-/** Where something is already indexed, an error in the work does not end the service: /health/ready reports it. */
+/** Keeps serving after an error in the work, if blocks are indexed: /health/ready reports it. */
 async function servingOn(
   context: CommandContext,
   database: Database,
@@ -225,8 +225,8 @@ async function servingOn(
 }
 
 /**
- * The database, with its network, or the node's where it has none yet. While the node is awaited, the port is
- * answered until the API listens, also during the creation of an embedded database.
+ * The database, with its network, or the node's if it has none yet. While the node is awaited, the port is answered
+ * until the API listens, also during the creation of an embedded database.
  */
 async function databaseToServe(
   context: CommandContext,
@@ -270,7 +270,7 @@ function checkNetwork(what: string, given: NetworkName, expected: NetworkName): 
 const tipLookEveryMs = 100;
 
 /**
- * Waits until the index is at the tip of its source, for at most `waitMs`; stops early where a problem keeps it from
+ * Waits until the index is at the tip of its source, for at most `waitMs`; stops early if a problem keeps it from
  * getting there. Reports from before this process began do not count.
  */
 async function caughtUp(

@@ -10,7 +10,7 @@ export interface Waited<T> {
 }
 
 /**
- * Answers that this process waits, and for what, during the work and after it, until the port is released for the
+ * Answers that this process waits, with the reason, during the work and after it, until the port is released for the
  * API.
  */
 export async function serveWhileWaiting<T>(

@@ -32,14 +32,14 @@ export interface ConnectedNode {
   readonly source: LiveBlockSource;
 }
 
-/** The node of the settings, whether it answers yet or not: it is tried until it answers. */
+/** The node of the settings, which is tried until it answers. */
 export interface NodeLink {
   readonly url: string;
   /** Settles when the node answers; rejects on errors that waiting cannot fix (a wrong password, another network). */
   readonly connected: Promise<ConnectedNode>;
   /** Why the node is missing; null: it was found, or was not tried yet. */
   readonly problem: () => AppError | null;
-  /** Since when it is missing. */
+  /** Time since when it is missing. */
   readonly problemSince: () => Date;
   /** Throws `problem` while the node is missing. */
   readonly rpc: BatchRpc;
@@ -177,7 +177,7 @@ async function lookFor(
   const onResult = (failure: AppError | null): void => {
     if (isFound) away.result(failure);
   };
-  // an address that drops what is sent gives no failure for a long time
+  // an address that drops packets gives no failure for a long time
   const silent = setTimeout(() => {
     const where = shownAddress(settings.rpcUrl);
     tell(new AppError('node_unreachable', `The node at ${where} has not answered yet.`, { url: where }));
@@ -198,7 +198,7 @@ async function lookFor(
   }
 }
 
-/** Both lines have one level: a log that has the first has the second too. */
+/** Reports at one level: a log with the first line has the second too. */
 function awayReports(log: Logger): AwayReports {
   return {
     onAway: ({ code, message: reason }) =>
@@ -233,7 +233,7 @@ function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNod
   };
 }
 
-/** The first height that can hold what is indexed: an index of addresses needs every block. */
+/** The first height of relevant blocks: an index of addresses needs every block. */
 function firstHeightOf(
   { firstInscriptionHeight, firstRuneHeight }: NetworkParameters,
   { indexAddresses, indexRunes, indexSats }: Config,

@@ -12,7 +12,7 @@ import { linkNode } from './node.ts';
 export interface SourceWanted {
   /** Index the chain of the folder that ends with this block. */
   readonly tip: string | undefined;
-  /** What to do while the node is away: wait, or throw `node_unreachable`. A starting node is always awaited. */
+  /** Reaction while the node is away: wait, or throw `node_unreachable`. A starting node is always awaited. */
   readonly away: 'wait' | 'throw';
 }
 
@@ -40,7 +40,7 @@ export async function openSource(
   return Promise.race([connected, missed.promise]);
 }
 
-/** Where no source is named, and the index came from a folder, the error must not blame the node. */
+/** Refuses a missing source if the index came from a folder: the error must not blame the node. */
 async function refuseUnnamedFolder({ config }: CommandContext, { readers }: Database): Promise<void> {
   const isNodeNamed =
     config.bitcoinRpcUrl !== defaultOf('bitcoinRpcUrl') ||
@@ -59,8 +59,8 @@ function defaultOf(name: SettingName): string | null {
 }
 
 /**
- * Opens a folder of blocks for the life of the process. Where no database exists yet, its first block is read: a
- * folder that lacks it is refused before a database is made. Throws like `openFolderSource`, and like its `read`.
+ * Opens a folder of blocks for the life of the process. If no database exists yet, its first block is read: a folder
+ * that lacks it is refused before a database is made. Throws like `openFolderSource`, and like its `read`.
  */
 export async function openBlocks(
   { config, lifecycle }: CommandContext,

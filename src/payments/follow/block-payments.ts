@@ -134,14 +134,14 @@ export class BlockPayments {
     return { end: last === undefined ? endOfNone : asHeight(last.height + 1), problem: null };
   }
 
-  /** Nothing is watched: the blocks in between do not matter. */
+  /** Moves the offset without scanning: no script is watched, so the blocks in between do not matter. */
   async #jump(offset: BlockRef | null): Promise<Progress> {
     const { client, chain } = this.#options;
     const tip = await chain.tip();
     if (tip === null) return 'atTip';
     if (offset !== null && Buffer.compare(tip.hash, offset.hash) === 0) return 'atTip';
     const blocks = await this.#blocksUpTo(tip);
-    // the chain parted between two questions
+    // the chain changed between two requests
     if (blocks === null) return 'behind';
     await withTransaction(client, (tx) => jumpOffset(tx, blocks, 0));
     failpoint('payments-block');
@@ -149,7 +149,7 @@ export class BlockPayments {
     return 'atTip';
   }
 
-  /** The blocks that are remembered with this one as the offset; null: it is not in the chain any more. */
+  /** The remembered blocks with this one as the offset; null: it is no longer in the chain. */
   async #blocksUpTo({ height, hash }: BlockRef): Promise<BlockRef[] | null> {
     const first = asHeight(Math.max(0, height - rememberedBlocks + 1));
     const page = await this.#options.chain.refs(first, rememberedBlocks);
@@ -211,7 +211,7 @@ export class BlockPayments {
     let shared = this.#remembered.length - 1;
     let last = this.#remembered[shared];
     while (last !== undefined && !(await chain.has(last))) last = this.#remembered[--shared];
-    if (last === undefined) return this.#beginAnew();
+    if (last === undefined) return this.#beginAgain();
     await withTransaction(client, async (tx) => {
       // watches before payments, as an end of a watch locks them
       await lowerWatches(tx, last.height);
@@ -225,10 +225,10 @@ export class BlockPayments {
   }
 
   /**
-   * None of the remembered blocks is in the chain: payments in blocks of the chain stay, and all blocks are scanned
-   * again.
+   * Begins again: none of the remembered blocks is in the chain. Payments in blocks of the chain stay, and all blocks
+   * are scanned again.
    */
-  async #beginAnew(): Promise<Progress> {
+  async #beginAgain(): Promise<Progress> {
     const { client, chain, scripts } = this.#options;
     const tip = await chain.tip();
     const blocks = tip === null ? null : await this.#blocksUpTo(tip);

@@ -10,7 +10,7 @@ import { hurry, watchesChannel } from '#payments/store/watches.store.ts';
 import { type PaymentsNode, PaymentsSession } from './payments-session.ts';
 
 export interface FollowPaymentsOptions {
-  /** Of the database. */
+  /** Address of the database. */
   readonly url: string;
   readonly source: BlockSource | LiveBlockSource;
   /** The node whose mempool is followed; null: the source is a folder. */
@@ -26,8 +26,8 @@ const pollMs = 2000;
 
 /**
  * Keeps the tables of payments equal to the chain of a source and, with a node, to its mempool, until the signal is
- * aborted (docs/payments.md). One process per database does so; another one stands by. Failures are logged and
- * retried as the table of error codes says, from the state in the tables. Throws what is not retried.
+ * aborted (docs/payments.md). One process per database does so; others stand by. Failures are logged and retried as the
+ * table of error codes says, from the state in the tables. Throws failures that are not retried.
  */
 export async function followPayments(options: FollowPaymentsOptions): Promise<void> {
   const { url, node, signal, log } = options;

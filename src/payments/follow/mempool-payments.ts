@@ -32,7 +32,10 @@ const messagesAtOnce = 4000;
  * time after the block is gone. For this long nothing is marked as gone, unless its replacement was seen.
  */
 const graceMs = 2000;
-/** If the stream and the node differ in their block for this long, messages were lost and a snapshot is taken. */
+/**
+ * Longest time for which the stream and the node may differ in their block. After that, messages were lost and a
+ * snapshot is taken.
+ */
 const apartMaxMs = 10_000;
 /** More than the unconfirmed ancestors that any node allows a transaction (25, or clusters of 64). */
 const ancestorsMax = 100;
@@ -47,7 +50,8 @@ export interface MempoolPaymentsOptions {
 }
 
 /**
- * Payments in the mempool of a node: what enters, what is replaced, what leaves. None of it is kept after a failure.
+ * Payments in the mempool of a node: additions, replacements and departures. In memory only, and dropped after a
+ * failure.
  */
 export class MempoolPayments {
   readonly #options: MempoolPaymentsOptions;
@@ -71,7 +75,7 @@ export class MempoolPayments {
     return this.#waiting.isLoading;
   }
 
-  /** Asks a node that is polled with the next round. Another one has told already. */
+  /** Asks a polled node in the next round. Another node has already sent its news. */
   hurry(): void {
     if (this.#options.queue === null) this.#clock.hurry();
   }
@@ -82,11 +86,11 @@ export class MempoolPayments {
   }
 
   /**
-   * One round: processes the node's messages and, where blocks were scanned up to the mempool's own block, stores
-   * what matters of them.
+   * One round: processes the node's messages and, if blocks were scanned up to the mempool's own block, stores the
+   * relevant changes.
    *
    * @param offset the last scanned block
-   * @returns whether all is stored that the mempool has
+   * @returns whether the whole mempool is stored
    */
   async round(offset: BlockRef): Promise<boolean> {
     const { queue } = this.#options;
@@ -96,7 +100,7 @@ export class MempoolPayments {
       this.#clock.taken(now, Date.now());
     }
     if (queue !== null) await this.#hear(queue);
-    // payments are marked as in the mempool, or not, only where it is certain that no block has them
+    // payments are marked as in the mempool, or not, only if it is certain that no block has them
     if (!this.#isAt(offset)) return false;
     await this.#look();
     await this.#settle();
@@ -234,7 +238,9 @@ export class MempoolPayments {
     }
   }
 
-  /** Payments that are new, and what known ones spend by now: their ancestors may have been in a block before. */
+  /**
+   * Adds new payments, and the outpoints that known ones spend by now: their ancestors may have been in a block before.
+   */
   #remember(seen: readonly SeenTransaction[], inserted: ReadonlySet<HashKey>): void {
     const { unconfirmed } = this.#options;
     for (const {

@@ -22,7 +22,7 @@ const outpointLength = 36;
  */
 export class UnconfirmedPayments {
   readonly #byTxid = new Map<HashKey, Unconfirmed>();
-  /** By outpoint: the payment, and the transaction that may spend the outpoint without affecting it. */
+  /** Payments by outpoint, each with the transaction that may spend the outpoint without affecting it. */
   readonly #spenders = new Map<string, Map<HashKey, HashKey>>();
   /** The first four bytes of each outpoint: they alone rule out most inputs of a block. */
   readonly #beginnings = new Set<number>();

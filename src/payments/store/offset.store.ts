@@ -8,10 +8,10 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
  */
 export const rememberedBlocks = 144;
 
-/** SQL: the hash of the last block scanned for payments, in internal order; null: none. */
+/** SQL: the hash of the last block scanned for payments, in internal order; null: no block. */
 export const paymentsTipHash = '(SELECT hash FROM service.payments_offset)';
 
-/** SQL: its height; null: none. */
+/** SQL: its height; null: no block. */
 export const paymentsTipHeight = '(SELECT height FROM service.payments_offset)';
 
 export interface PaymentsOffset extends BlockRef {
@@ -25,7 +25,7 @@ export interface KnownPayments extends PaymentsOffset {
   readonly completeAt: Date | null;
 }
 
-/** The last block scanned for payments; null: none. */
+/** The last block scanned for payments; null: no block. */
 export async function readPaymentsOffset(client: pg.Pool | pg.ClientBase): Promise<KnownPayments | null> {
   const { rows } = await client.query<KnownPayments>(
     'SELECT height, hash, scripts, complete_at AS "completeAt" FROM service.payments_offset',

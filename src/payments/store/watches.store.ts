@@ -125,7 +125,7 @@ export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: Height): Pr
   return rows.map(({ script }) => script);
 }
 
-/** The lowest block below the offset, and above a height, still to be scanned; null: none. */
+/** The lowest block below the offset, and above a height, still to be scanned; null: no block. */
 export async function nextToScan(client: pg.ClientBase, above: Height | -1): Promise<Height | null> {
   const { rows } = await client.query<{ height: Height | null }>(
     'SELECT min(next_height) AS height FROM service.watched_scripts WHERE picked_up AND next_height > $1',

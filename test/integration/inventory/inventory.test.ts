@@ -188,7 +188,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
   });
 
   test.each<[string, () => Coin, RegExp]>([
-    ['spent', () => spent, /is not an unspent output of the chain: it is spent, unconfirmed, or none/u],
+    ['spent', () => spent, /is not an unspent output of the chain: it is spent, unconfirmed, or unknown/u],
     ['none', () => ({ ...good, vout: 77 }), /is not an unspent output of the chain/u],
     ['foreign', () => foreign, /is not the operator’s/u],
     ['inscribed', () => inscribed, /holds an inscription/u],
