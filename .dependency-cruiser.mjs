@@ -38,7 +38,7 @@ export default {
     room(
       'orders',
       '^src/orders/',
-      '^src/(orders|collections|purse|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/',
+      '^src/(orders|collections|tokenpay|purse|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/',
     ),
     room(
       'psbts',

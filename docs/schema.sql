@@ -1492,6 +1492,25 @@ CREATE TABLE service.mint_phases (
 );
 CREATE UNIQUE INDEX mint_phases_place ON service.mint_phases USING btree (collection, place);
 
+CREATE TABLE service.mint_rune_prices (
+  collection text NOT NULL,
+  account text NOT NULL,
+  etching bytea NOT NULL,
+  rune numeric(39,0) NOT NULL,
+  name text NOT NULL,
+  divisibility smallint NOT NULL,
+  amount numeric(39,0) NOT NULL,
+  CONSTRAINT mint_rune_prices_pkey PRIMARY KEY (collection),
+  CONSTRAINT mint_rune_prices_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
+  CONSTRAINT mint_rune_prices_amount_check CHECK (((amount >= (1)::numeric) AND (amount <= '340282366920938463463374607431768211455'::numeric))),
+  CONSTRAINT mint_rune_prices_collection_fkey FOREIGN KEY (collection) REFERENCES service.mint_collections(id) ON DELETE CASCADE,
+  CONSTRAINT mint_rune_prices_divisibility_check CHECK (((divisibility >= 0) AND (divisibility <= 38))),
+  CONSTRAINT mint_rune_prices_etching_check CHECK ((length(etching) = 32)),
+  CONSTRAINT mint_rune_prices_name_check CHECK (((length(name) >= 1) AND (length(name) <= 80))),
+  CONSTRAINT mint_rune_prices_rune_check CHECK ((rune >= (0)::numeric))
+);
+CREATE INDEX mint_rune_prices_account ON service.mint_rune_prices USING btree (account);
+
 CREATE TABLE service.node_policy (
   one boolean NOT NULL DEFAULT true,
   least_fee_rate bigint NOT NULL,
@@ -1911,6 +1930,29 @@ CREATE TABLE service.token_decisions (
   CONSTRAINT token_decisions_vout_check CHECK ((vout >= 0))
 );
 CREATE INDEX token_decisions_order ON service.token_decisions USING btree (order_id);
+
+CREATE TABLE service.token_order_fees (
+  token_order uuid NOT NULL,
+  order_id uuid NOT NULL,
+  amount bigint NOT NULL,
+  script bytea NOT NULL,
+  address text NOT NULL,
+  paid text NOT NULL DEFAULT 'nothing'::text,
+  txid bytea,
+  state text NOT NULL DEFAULT 'pending_payment'::text,
+  has_news boolean NOT NULL DEFAULT false,
+  CONSTRAINT token_order_fees_pkey PRIMARY KEY (token_order),
+  CONSTRAINT token_order_fees_amount_check CHECK (((amount >= 1) AND (amount <= '2100000000000000'::bigint))),
+  CONSTRAINT token_order_fees_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
+  CONSTRAINT token_order_fees_order_id_key UNIQUE (order_id),
+  CONSTRAINT token_order_fees_paid_check CHECK ((paid = ANY (ARRAY['nothing'::text, 'part'::text, 'seen'::text, 'deep'::text, 'cancelled'::text]))),
+  CONSTRAINT token_order_fees_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520))),
+  CONSTRAINT token_order_fees_script_key UNIQUE (script),
+  CONSTRAINT token_order_fees_state_check CHECK ((state = ANY (ARRAY['pending_payment'::text, 'payment_seen'::text, 'completed'::text, 'expired'::text]))),
+  CONSTRAINT token_order_fees_token_order_fkey FOREIGN KEY (token_order) REFERENCES service.token_orders(id),
+  CONSTRAINT token_order_fees_txid_check CHECK ((length(txid) = 32))
+);
+CREATE INDEX token_order_fees_news ON service.token_order_fees USING btree (order_id) WHERE has_news;
 
 CREATE TABLE service.token_orders (
   id uuid NOT NULL,

@@ -144,6 +144,11 @@ export class SearchAccess {
     return limited(await takeFrom(limiter, buckets, bucket, clientOf(address)), 'this address');
   }
 
+  /** The valid key with a hash that a request names; null: there is none. Throws `access_unavailable`. */
+  keyWithHash(hash: Buffer): Promise<KeyFacts | null> {
+    return this.#parts.keys.find(hash, true);
+  }
+
   /** The key of the request, or the refusal where it has no valid one. */
   async #keyOf(
     given: string,

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { insertCollection } from './collection/insert-collection.store.ts';
+import { insertCollection, type NewCollection } from './collection/insert-collection.store.ts';
 import { type PhasesUpdate, type UpdatedPhases, updatePhases } from './collection/update-phases.ts';
-import type { SentCollection } from './reading/read-collection.ts';
 
 /** Creates collections for their creators, and changes their phases. */
 export class CreatorCollections {
@@ -21,7 +20,7 @@ export class CreatorCollections {
    * @param onCreated called in its transaction
    */
   async create(
-    collection: SentCollection,
+    collection: NewCollection,
     client: string | null,
     onCreated: (tx: pg.ClientBase, createdAt: Date) => Promise<void>,
   ): Promise<boolean> {

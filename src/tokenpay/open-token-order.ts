@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { orderWatcher } from '#purse/destinations/own-scripts.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { creditedUnits } from './crediting/credited-units.ts';
 import { readCredits } from './crediting/credits.store.ts';
 import { readTokenOrder } from './order/token-order.store.ts';
-import { type ChargeKind, chargeKinds, type TokenOrder } from './order/token-order.ts';
+import { type ChargeKind, chargeKinds, type InscriptionFee, type TokenOrder } from './order/token-order.ts';
 import { tokenWatcherOf } from './order/watchers.ts';
 
 /** Payments of a charge that are seen, and not credited yet: how much they bring is not known. */
@@ -43,7 +44,13 @@ export async function readOpenTokenOrder(
   // after the payments, so that it has their blocks
   const tip = (await readPaymentsOffset(client))?.height ?? -1;
   const credited = new Set(credits.map(outpointOf));
+  const { inscription } = order;
+  const ofInscription =
+    inscription === null
+      ? null
+      : missingFee(order, inscription, await readPayments(client, orderWatcher(inscription.orderId)), tip);
   const missingOf = (kind: ChargeKind): MissingPart => {
+    if (kind === 'fee' && ofInscription !== null) return ofInscription;
     const { amount, script } = order.charges[kind];
     const came = creditedUnits(order, kind, credits);
     const isOpen = (payment: WatchedPayment): boolean =>
@@ -58,6 +65,27 @@ export async function readOpenTokenOrder(
   };
   const [fee, token] = chargeKinds.map(missingOf) as [MissingPart, MissingPart];
   return { order, missing: { fee, token } };
+}
+
+/** Orders of inscriptions count no smaller payment: nodes relay none to a P2TR address. */
+const feeLeast = 330n;
+
+/** The sats that an inscription order lacks. Their amount is known before a block has them. */
+function missingFee(
+  order: TokenOrder,
+  { paid }: InscriptionFee,
+  payments: readonly WatchedPayment[],
+  tip: number,
+): MissingPart {
+  const { amount, script } = order.charges.fee;
+  if (paid === 'deep') return { amount: 0n, script, seen: null };
+  const there = payments.filter(
+    ({ goneAt, firstSeen, value }) => goneAt === null && firstSeen <= order.expiresAt && value >= feeLeast,
+  );
+  const came = there.reduce((sum, { value }) => sum + value, 0n);
+  return came >= amount
+    ? { amount, script, seen: seenOf(order, there, tip) }
+    : { amount: amount - came, script, seen: null };
 }
 
 function seenOf(

@@ -73,6 +73,7 @@ export function wantedOrder(
     },
     stocked: null,
     hold: null,
+    rune: null,
     files,
     webhookUrl: null,
     refundScript: null,

@@ -20,8 +20,6 @@ export const collectionBounds = {
   itemsOfOrder: 1_000,
   /** Sats an item: all that there will ever be. */
   price: 2_100_000_000_000_000,
-  /** Prices in runes: a page shows a few. */
-  altPrices: 20,
   /** Characters of names. */
   nameChars: 200,
   /** Characters of URLs: what browsers and servers take. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { AltPrices } from '#collections/reading/read-alt-prices.ts';
 import type { ShownTexts } from '#collections/reading/read-collection.ts';
+import { type RunePrice, type RunePriceRow, runePriceColumn, runePriceOf } from './rune-price.ts';
 
 export const collectionStates = ['pending', 'approved', 'refused', 'closed'] as const;
 export type CollectionState = (typeof collectionStates)[number];
@@ -15,6 +16,8 @@ export interface Collection {
   readonly price: bigint;
   readonly creatorAddress: string | null;
   readonly altPrices: AltPrices | null;
+  /** The price in a rune; null: there is none, or no one gets it, as of collections of earlier versions. */
+  readonly runePrice: RunePrice | null;
   readonly shown: ShownTexts;
   /** sha256 of the key that may change it; null: the operator alone. */
   readonly keyHash: Buffer | null;
@@ -36,7 +39,7 @@ export interface MeasuredCollection extends Collection {
 }
 
 const columns = `c.id, c.state, c.name, c.total_count, c.price, c.creator_address, c.alt_prices, c.shown, c.key_hash,
-  c.created_at, c.decided_at, c.reason, c.taken, c.unpaid`;
+  c.created_at, c.decided_at, c.reason, c.taken, c.unpaid, ${runePriceColumn}`;
 const averageBytes = `(SELECT round(avg(coalesce(f.bytes, f.told_bytes)))::float8
   FROM service.mint_files AS f WHERE f.collection = c.id)`;
 
@@ -48,6 +51,7 @@ interface Row {
   readonly price: number;
   readonly creator_address: string | null;
   readonly alt_prices: AltPrices | null;
+  readonly rune_price: RunePriceRow | null;
   readonly shown: ShownTexts;
   readonly key_hash: Buffer | null;
   readonly created_at: Date;
@@ -67,6 +71,7 @@ function collectionOf(row: Row): Collection {
     price: BigInt(row.price),
     creatorAddress: row.creator_address,
     altPrices: row.alt_prices,
+    runePrice: runePriceOf(row.rune_price),
     shown,
     keyHash: row.key_hash,
     createdAt: row.created_at,

@@ -1,10 +1,18 @@
 import type pg from 'pg';
+import type { AltPrices } from '#collections/reading/read-alt-prices.ts';
 import type { SentCollection } from '#collections/reading/read-collection.ts';
 import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { collectionBounds, undecidedBounds } from './collection-bounds.ts';
 import { insertFiles } from './files.store.ts';
 import { insertPhases } from './phases.store.ts';
+import type { RunePrice } from './rune-price.ts';
+
+/** A collection whose price was looked up. */
+export interface NewCollection extends Omit<SentCollection, 'runePrice'> {
+  /** The price in a rune, as it is shown and as it is charged; null: it is sold for sats. */
+  readonly inRunes: { readonly shown: AltPrices; readonly price: RunePrice } | null;
+}
 
 /** `taken`: another collection has this id. `bounds`: too many of creators without a key wait for the operator. */
 export type InsertedCollection =
@@ -19,14 +27,14 @@ export type InsertedCollection =
  */
 export async function insertCollection(
   tx: pg.ClientBase,
-  collection: SentCollection,
+  collection: NewCollection,
   client: string | null,
 ): Promise<InsertedCollection> {
   if (client !== null) {
     const reason = longProblem(collection) ?? (await undecidedProblem(tx, client));
     if (reason !== null) return { kind: 'bounds', reason };
   }
-  const { id, name, totalCount, price, creator, altPrices, shown, keyHash, files, phases } = collection;
+  const { id, name, totalCount, price, creator, inRunes, shown, keyHash, files, phases } = collection;
   const { rows } = await tx.query<{ created_at: Date }>(
     `INSERT INTO service.mint_collections
        (id, name, total_count, price, creator_address, creator_script, alt_prices, shown, key_hash, client)
@@ -38,7 +46,7 @@ export async function insertCollection(
       price,
       creator?.address ?? null,
       creator === null ? null : Buffer.from(creator.script),
-      altPrices === null ? null : JSON.stringify(altPrices),
+      inRunes === null ? null : JSON.stringify(inRunes.shown),
       JSON.stringify(shown),
       keyHash,
       client,
@@ -48,10 +56,20 @@ export async function insertCollection(
   if (row === undefined) return { kind: 'taken' };
   await insertFiles(tx, id, files);
   await insertPhases(tx, id, phases);
+  if (inRunes !== null) await insertRunePrice(tx, id, inRunes.price);
   return { kind: 'inserted', createdAt: row.created_at };
 }
 
-function longProblem({ phases }: Pick<SentCollection, 'phases'>): string | null {
+async function insertRunePrice(tx: pg.ClientBase, id: string, price: RunePrice): Promise<void> {
+  const { account, etching, rune, name, divisibility, amount } = price;
+  await tx.query(
+    `INSERT INTO service.mint_rune_prices (collection, account, etching, rune, name, divisibility, amount)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, account, Buffer.from(etching), rune, name, divisibility, amount],
+  );
+}
+
+function longProblem({ phases }: Pick<NewCollection, 'phases'>): string | null {
   const listed = phases.reduce((sum, { allowances }) => sum + allowances.length, 0);
   const most = collectionBounds.strangersAllowances;
   return listed <= most

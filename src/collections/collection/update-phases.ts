@@ -39,6 +39,7 @@ export async function updatePhases(
     totalCount: collection.totalCount,
     price: collection.price,
     hasCreatorAddress: collection.creatorAddress !== null,
+    isInRunes: collection.altPrices !== null,
   });
   const known = await readListedPhases(tx, id);
   findSoldFaults(values, phases, known, await readOrderedPhases(tx, id));

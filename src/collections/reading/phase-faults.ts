@@ -7,6 +7,8 @@ export interface PhaseTerms {
   /** Sats an item, of phases without a price. */
   readonly price: bigint;
   readonly hasCreatorAddress: boolean;
+  /** It is sold for a rune. */
+  readonly isInRunes: boolean;
 }
 
 /** Collects what is wrong with phases together, and with their collection. Pure. */
@@ -21,8 +23,7 @@ export function findPhaseFaults(
         `phases[${place}].inscriptionsCount`,
         `is ${items}, and the collection has ${terms.totalCount} items`,
       );
-    if (price !== null && price > 0n && !terms.hasCreatorAddress)
-      values.fault(`phases[${place}].price`, 'is above 0: creator-address says who gets it, and is missing');
+    if (price !== null && price > 0n) findPriceFault(values, `phases[${place}].price`, terms);
   }
   for (const [later, phase] of phases.entries())
     for (const [place, other] of phases.slice(0, later).entries())
@@ -31,6 +32,18 @@ export function findPhaseFaults(
           `phases[${later}]`,
           `phases[${later}] and phases[${place}] are public at the same time and have different prices.`,
         );
+}
+
+/** A price in sats needs somebody who gets it, and a collection without a price in a rune. */
+function findPriceFault(
+  values: RequestValues,
+  field: string,
+  { isInRunes, hasCreatorAddress }: PhaseTerms,
+): void {
+  if (isInRunes)
+    values.sentence(field, `${field} is above 0, and the collection is sold for a rune: leave it out.`);
+  else if (!hasCreatorAddress)
+    values.fault(field, 'is above 0: creator-address says who gets it, and is missing');
 }
 
 /**

@@ -1,44 +1,94 @@
-import { collectionBounds } from '#collections/collection/collection-bounds.ts';
 import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
+import { amountFault } from '#kernel/runes/read-amount.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import { parseSpacedRune, runeNameForm, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** Prices in runes, as they were sent. */
+/** Prices in runes as they are shown. */
 export type AltPrices = Readonly<
   Record<string, { readonly amount: number | string; readonly token: string }>
 >;
 
-/** Digits of the largest amount of a rune, with as many decimals as one can have. */
-const amountPattern = /^\d{1,39}(?:\.\d{1,38})?$/u;
-/** The longest name of a rune has 26 letters, with signs between them. */
-const tokenChars = 100;
-
-/** Reads prices in runes: keyed `rune` or by rune, each `{amount, token}`. Null: there are none. */
-export function readAltPrices(values: RequestValues, given: unknown): AltPrices | null {
-  if (!isGiven(given)) return null;
-  const prices = values.object(given, 'altPrices');
-  if (prices === null) return null;
-  const entries = Object.entries(prices);
-  if (entries.length > collectionBounds.altPrices)
-    return values.fault(
-      'altPrices',
-      `are ${entries.length}: a collection has at most ${collectionBounds.altPrices}`,
-    );
-  const read = entries.flatMap(([key, value]) => {
-    const field = `altPrices.${key.slice(0, tokenChars)}`;
-    if (key.length > tokenChars) values.fault(field, 'is not the name of a rune');
-    const price = values.object(value, field);
-    if (price === null) return [];
-    const amount = readAmount(values, price['amount'], `${field}.amount`);
-    const token = values.text(price['token'], `${field}.token`);
-    if (token === null) values.required(price['token'], `${field}.token`);
-    else if (token.length > tokenChars) values.fault(`${field}.token`, 'is not the name of a rune');
-    return amount === null || token === null ? [] : [[key, { amount, token }] as const];
-  });
-  return read.length === 0 ? null : Object.fromEntries(read);
+/** The price of an item in a rune, before the rune is looked up. */
+export interface SentRunePrice {
+  readonly rune: Rune;
+  /** The name as it was sent. */
+  readonly token: string;
+  /** Display units, in digits. */
+  readonly amount: string;
+  /** The same as it was sent. */
+  readonly shown: number | string;
 }
 
-function readAmount(values: RequestValues, given: unknown, name: string): number | string | null {
-  if (!isGiven(given)) return values.required(given, name);
-  const text = String(typeof given === 'number' ? given : typeof given === 'string' ? given : '');
-  if (amountPattern.test(text) && /[1-9]/u.test(text)) return given as number | string;
-  return values.fault(name, 'must be an amount above 0, in digits; send large and small ones as texts');
+/** The key of a price in a rune: the protocol. */
+const runeKey = 'rune';
+/** The longest name of a rune has 26 letters, with signs between them. */
+const tokenChars = 100;
+/** A number with more digits may be another one by the time that it is read. */
+const exactDigits = 15;
+
+/**
+ * Reads the price in a rune: `{"rune": {amount, token}}`, or keyed by the name of the rune. There is one at most, as an
+ * order does not say which one it pays. Null: there is none, or `values` has its faults.
+ */
+export function readAltPrices(values: RequestValues, given: unknown): SentRunePrice | null {
+  // an object without fields is an empty text in a form
+  if (!isGiven(given) || given === '') return null;
+  const prices = values.object(given, 'altPrices');
+  if (prices === null) return null;
+  const [first, ...others] = Object.entries(prices);
+  if (first === undefined) return null;
+  if (others.length > 0)
+    return values.fault(
+      'altPrices',
+      `has ${others.length + 1} prices: a collection is sold for one rune, as an order does not say which one it pays`,
+    );
+  return readPrice(values, ...first);
+}
+
+function readPrice(values: RequestValues, key: string, value: unknown): SentRunePrice | null {
+  const field = `altPrices.${key.slice(0, tokenChars)}`;
+  const keyed = key === runeKey ? null : (parseSpacedRune(key)?.rune ?? null);
+  if (key !== runeKey && keyed === null)
+    return values.fault(field, `is no price that is known: its key is "${runeKey}"`);
+  const price = values.object(value, field);
+  if (price === null) return null;
+  const amount = readAmountText(values, price['amount'], `${field}.amount`);
+  const token = readToken(values, price['token'], `${field}.token`);
+  if (amount === null || token === null) return null;
+  if (keyed !== null && keyed !== token.rune)
+    return values.fault(`${field}.token`, `is another rune than its key ${key}`);
+  return { ...token, ...amount };
+}
+
+function readToken(
+  values: RequestValues,
+  given: unknown,
+  field: string,
+): Pick<SentRunePrice, 'rune' | 'token'> | null {
+  const token = values.text(given, field);
+  if (token === null) return values.required(given, field);
+  if (token.length > tokenChars) return values.fault(field, 'is not the name of a rune');
+  const parsed = parseSpacedRune(token);
+  if (parsed !== null) return { rune: parsed.rune, token };
+  const capitals = token.toUpperCase();
+  const expected = parseSpacedRune(capitals) === null ? runeNameForm : `Send it in capitals: ${capitals}`;
+  return values.fault(field, `is not the name of a rune: ${whyNoSpacedRune(token)}. ${expected}.`);
+}
+
+function readAmountText(
+  values: RequestValues,
+  given: unknown,
+  field: string,
+): Pick<SentRunePrice, 'amount' | 'shown'> | null {
+  if (!isGiven(given)) return values.required(given, field);
+  if (typeof given !== 'string' && typeof given !== 'number')
+    return values.fault(field, 'must be an amount above 0, in digits');
+  const amount = String(given);
+  if (typeof given === 'number' && amount.replaceAll(/\D/gu, '').length > exactDigits)
+    return values.fault(
+      field,
+      `has more than ${exactDigits} digits: send it as a text, so that none is lost`,
+    );
+  const fault = amountFault(amount);
+  return fault === null ? { amount, shown: given } : values.fault(field, `${fault}.`);
 }

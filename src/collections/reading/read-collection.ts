@@ -7,7 +7,7 @@ import { type Faulty, isGiven, RequestValues } from '#kernel/requests/request-va
 import { type NamedPhase, namePhases } from './name-phases.ts';
 import { findPhaseFaults } from './phase-faults.ts';
 import { readAllowList } from './read-allow-list.ts';
-import { type AltPrices, readAltPrices } from './read-alt-prices.ts';
+import { readAltPrices, type SentRunePrice } from './read-alt-prices.ts';
 import { readPhases, readPrice, type SentPhase } from './read-phases.ts';
 import { readSentFiles, type SentFile } from './read-sent-files.ts';
 
@@ -19,7 +19,8 @@ export interface SentCollection {
   /** Sats an item for the creator. */
   readonly price: bigint;
   readonly creator: { readonly address: string; readonly script: Uint8Array } | null;
-  readonly altPrices: AltPrices | null;
+  /** The price of an item in a rune; null: it is sold for sats. */
+  readonly runePrice: SentRunePrice | null;
   readonly shown: ShownTexts;
   /** sha256 of the key that may change it; null: the operator alone. */
   readonly keyHash: Buffer | null;
@@ -87,7 +88,7 @@ function readTerms(values: RequestValues, given: Fields, network: NetworkParamet
     totalCount: readTotalCount(values, given['totalCount']),
     price: readPrice(values, given['price'], 'price') ?? 0n,
     creator: readCreatorAddress(values, given['creator-address'], network),
-    altPrices: readAltPrices(values, given['altPrices']),
+    runePrice: readAltPrices(values, given['altPrices']),
     shown: readShown(values, given),
     keyHash: readKeyHash(values, given['apikeyhash']),
   };
@@ -101,24 +102,33 @@ function findSharedFaults(
   given: Fields,
   {
     price,
+    runePrice,
     totalCount,
     files,
     phases,
-  }: Pick<ReadTerms, 'price' | 'totalCount'> &
+  }: Pick<ReadTerms, 'price' | 'runePrice' | 'totalCount'> &
     Pick<SentCollection, 'files'> & { readonly phases: readonly SentPhase[] },
 ): void {
   const hasCreatorAddress = isGiven(given['creator-address']);
-  if (price > 0n && !hasCreatorAddress)
+  if (price > 0n && runePrice === null && !hasCreatorAddress)
     values.sentence(
       'creator-address',
       'creator-address is required where price is above 0: it gets the price.',
     );
+  // an order does not say which one it pays
+  if (runePrice !== null && price > 0n)
+    values.sentence('price', 'price and altPrices are both given: items are sold for sats or for a rune.');
   if (isParentGiven(given['parent']))
     values.fault('parent', 'is not taken: items of collections have no parent here. Leave it out');
   if (totalCount === null) return;
   if (files.length > totalCount)
     values.fault('files', `are ${files.length}, and totalCount is ${totalCount}`);
-  findPhaseFaults(values, phases, { totalCount, price, hasCreatorAddress });
+  findPhaseFaults(values, phases, {
+    totalCount,
+    price,
+    hasCreatorAddress,
+    isInRunes: runePrice !== null,
+  });
 }
 
 /** A collection without phases has one: its whole supply, for the addresses of its list where it has one. */

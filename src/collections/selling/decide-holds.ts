@@ -5,9 +5,9 @@ import {
   countOf,
   type HoldRequest,
   itemsTaken,
-  paidInRunes,
   type RefusedHold,
   saleClosed,
+  withoutRunePrice,
 } from './hold-request.ts';
 import type { NetworkClient, SaleState } from './sale.queries.ts';
 
@@ -95,7 +95,7 @@ const areFree = (numbers: readonly number[], left: ReadonlySet<number>): boolean
 
 function refusalOf(sale: SaleState, { items, bounds, ...request }: AskedHold): RefusedHold | null {
   if (sale.state === 'closed') return { kind: 'closed', reason: saleClosed };
-  if (sale.isInRunes) return paidInRunes;
+  if (sale.isInRunes && sale.runePrice === null) return withoutRunePrice;
   const beyond = beyondSupply(items, sale.totalCount);
   if (beyond !== null) return { kind: 'closed', reason: beyond };
   const count = countOf(items);

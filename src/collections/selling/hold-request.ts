@@ -1,3 +1,4 @@
+import type { RunePrice } from '#collections/collection/rune-price.ts';
 import type { CheaperPhase } from './choose-phase.ts';
 import type { HoldBounds } from './hold-bounds.ts';
 
@@ -32,6 +33,8 @@ export interface HeldItems {
   /** Sats an item for the creator. */
   readonly price: bigint;
   readonly creatorAddress: string | null;
+  /** The price of an item in a rune, in place of sats for the creator; null: it is sold for sats. */
+  readonly runePrice: RunePrice | null;
   /** A phase that would have sold fewer items to this address for less; null: there is no such phase. */
   readonly cheaper: CheaperPhase | null;
   /** In the order of the request. */
@@ -52,9 +55,10 @@ export const unknownCollection = (id: string) =>
   ({ kind: 'unknown', reason: `no such collection ${id}` }) as const satisfies RefusedHold;
 
 export const saleClosed = 'The sale of this collection is closed.';
-export const paidInRunes = {
+export const withoutRunePrice = {
   kind: 'runes',
-  reason: 'This collection is paid for in runes, which this service does not take yet.',
+  reason:
+    'This collection has a price in runes of before the service took any, and no one who gets it. Its creator creates it again, with a key.',
 } as const satisfies RefusedHold;
 export const itemsTaken = 'Another order has one of these items.';
 

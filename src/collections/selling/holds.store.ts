@@ -117,6 +117,7 @@ async function holdItemsOf(
       phase,
       price,
       creatorAddress: creatorOf(sale, price),
+      runePrice: sale.runePrice,
       cheaper,
       items: items.get(orderId) ?? [],
     };

@@ -27,7 +27,7 @@ export function phaseStateAt(phase: TimedPhase, free: number, now: Date): PhaseS
 /** A collection that is for sale, or was. */
 export interface SoldSupply {
   readonly isClosed: boolean;
-  /** Its prices are in runes. */
+  /** Its price is in a rune that no one gets: a collection of an earlier version. */
   readonly isInRunes: boolean;
   readonly total: number;
   /** Items that orders have. */

@@ -5,17 +5,18 @@ import {
   beyondSupply,
   countOf,
   type HeldItem,
+  type HeldItems,
   type HoldRequest,
   itemsTaken,
-  paidInRunes,
   saleClosed,
   unknownCollection,
+  withoutRunePrice,
 } from './hold-request.ts';
 import { heldFile } from './holds.store.ts';
 import { readAllowancesOf, readSale } from './sale.queries.ts';
 
 /** Items and the price of an item, as an order of now would have them. */
-export interface PricedItems {
+export interface PricedItems extends Pick<HeldItems, 'runePrice'> {
   readonly kind: 'priced';
   /** Sats an item for the creator. */
   readonly price: bigint;
@@ -39,7 +40,7 @@ export async function pricedItems(
   const state = await readSale(client, collection);
   if (state === null) return unknownCollection(collection);
   if (state.state === 'closed') return { kind: 'closed', reason: saleClosed };
-  if (state.isInRunes) return paidInRunes;
+  if (state.isInRunes && state.runePrice === null) return withoutRunePrice;
   const beyond = beyondSupply(items, state.totalCount);
   if (beyond !== null) return { kind: 'closed', reason: beyond };
   const count = countOf(items);
@@ -51,7 +52,7 @@ export async function pricedItems(
   if (chosen.kind === 'refused') return { kind: 'closed', reason: chosen.reason };
   const found = await readItems(client, collection, items);
   if (found.length !== count) return { kind: 'closed', reason: itemsTaken };
-  return { kind: 'priced', price: chosen.price, items: found };
+  return { kind: 'priced', price: chosen.price, runePrice: state.runePrice, items: found };
 }
 
 async function readItems(

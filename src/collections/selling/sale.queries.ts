@@ -1,5 +1,11 @@
 import type pg from 'pg';
 import { readPhases } from '#collections/collection/phases.store.ts';
+import {
+  type RunePrice,
+  type RunePriceRow,
+  runePriceColumn,
+  runePriceOf,
+} from '#collections/collection/rune-price.ts';
 import type { Allowance, Phase } from './choose-phase.ts';
 import { isFree } from './free-items.ts';
 
@@ -10,6 +16,8 @@ export interface SaleState {
   readonly price: bigint;
   readonly creatorAddress: string | null;
   readonly isInRunes: boolean;
+  /** The price of an item in a rune; null: it is sold for sats, or not sold at all if it is in runes. */
+  readonly runePrice: RunePrice | null;
   readonly totalCount: number;
   /** Items that orders have, and those of them that are not paid for. */
   readonly taken: number;
@@ -25,13 +33,15 @@ export async function readSale(tx: pg.ClientBase, collection: string): Promise<S
     price: number;
     creator_address: string | null;
     in_runes: boolean;
+    rune_price: RunePriceRow | null;
     total_count: number;
     taken: number;
     unpaid: number;
   }>({
     name: 'read mint sale',
-    text: `SELECT state, price, creator_address, alt_prices IS NOT NULL AS in_runes, total_count, taken, unpaid
-             FROM service.mint_collections WHERE id = $1 AND state IN ('approved', 'closed')`,
+    text: `SELECT state, price, creator_address, alt_prices IS NOT NULL AS in_runes, total_count, taken, unpaid,
+                  ${runePriceColumn}
+             FROM service.mint_collections AS c WHERE id = $1 AND state IN ('approved', 'closed')`,
     values: [collection],
   });
   const [row] = rows;
@@ -42,6 +52,7 @@ export async function readSale(tx: pg.ClientBase, collection: string): Promise<S
     price: BigInt(row.price),
     creatorAddress: row.creator_address,
     isInRunes: row.in_runes,
+    runePrice: runePriceOf(row.rune_price),
     totalCount: row.total_count,
     taken,
     unpaid,

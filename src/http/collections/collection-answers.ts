@@ -1,6 +1,6 @@
 import type { Collection } from '#collections/collection/collection.store.ts';
+import type { NewCollection } from '#collections/collection/insert-collection.store.ts';
 import type { ListedPhase } from '#collections/collection/phases.store.ts';
-import type { SentCollection } from '#collections/reading/read-collection.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { DeliveredItem } from '#orders/collections/delivered-items.queries.ts';
 
@@ -31,8 +31,8 @@ const phaseAnswer = (
 });
 
 /** The answer of a creation: all that was sent, without lists of addresses. */
-export function createdAnswer(sent: SentCollection, createdAt: Date) {
-  const { id, name, shown, totalCount, price, creator, altPrices, keyHash, files, phases } = sent;
+export function createdAnswer(sent: NewCollection, createdAt: Date) {
+  const { id, name, shown, totalCount, price, creator, inRunes, keyHash, files, phases } = sent;
   const told = files.flatMap(({ bytes }) => bytes ?? []);
   return {
     status: 'ok' as const,
@@ -42,7 +42,7 @@ export function createdAnswer(sent: SentCollection, createdAt: Date) {
     totalCount,
     price: Number(price),
     ...(creator === null ? {} : { 'creator-address': creator.address }),
-    ...(altPrices === null ? {} : { altPrices }),
+    ...(inRunes === null ? {} : { altPrices: inRunes.shown }),
     ...(keyHash === null ? {} : { apikeyhash: keyHash.toString('hex') }),
     files: files.map(({ name: of, url, bytes }) => ({
       name: of,

@@ -39,7 +39,7 @@ const common = {
     Type.Record(
       Type.String(),
       strictObject({ amount: Type.Union([Type.Number(), Type.String()]), token: Type.String() }),
-      { description: 'prices in runes, as they were sent' },
+      { description: 'the price of an item in a rune, in place of sats: {rune: {amount, token}}' },
     ),
   ),
   averageSize: count('bytes of a file on average; 0: unknown'),
@@ -144,7 +144,10 @@ export const collectionBody = Type.Object(
     }),
     price: accepted('sats an item for the creator; 0 where it is absent', number),
     'creator-address': accepted('gets the price; required where one is above 0', string),
-    altPrices: accepted('prices in runes: {rune: {amount, token}}, or keyed by rune', { type: 'object' }),
+    altPrices: accepted(
+      'a price in a rune in place of sats: {rune: {amount, token}}; needs a key, whose account gets it',
+      { type: 'object' },
+    ),
     allowList: accepted('addresses that may buy: {address: {allocation}}; without phases', allowList),
     phases: accepted('times, prices and lists of the sale; absent: one phase, the whole supply', phases),
     website: accepted('a link', string),

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { NewCollection } from '#collections/collection/insert-collection.store.ts';
 import type { CreatorCollections } from '#collections/creator-collections.ts';
-import { readCollection, type SentCollection } from '#collections/reading/read-collection.ts';
+import { readCollection } from '#collections/reading/read-collection.ts';
 import { answerOnce, onceHeaders } from '#http/orders/answer-once.ts';
 import { refuseFaults, unlessFaulty } from '#http/orders/refuse-faults.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -19,6 +20,7 @@ import { namedFaults } from '#orders/creating/destination-faults.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { collectionBody, createdCollection } from './collection.schemas.ts';
 import { createdAnswer } from './collection-answers.ts';
+import { runePriceOf } from './rune-price.ts';
 
 type CreatedAnswer = ReturnType<typeof createdAnswer>;
 
@@ -75,17 +77,18 @@ async function answerCreation(
 
 /** Throws the faults of a collection. */
 async function checkedCollection(
-  { network, pool }: AppDependencies,
+  deps: AppDependencies,
   orders: CustomerOrders,
   request: FastifyRequest,
   asker: Asker,
-): Promise<SentCollection> {
+): Promise<NewCollection> {
+  const { network, pool } = deps;
   // files that were uploaded are read from disk, whatever their host
   const own = orders.ownFiles(ownOriginsOf(request, orders.publicOrigin));
   const urlProblem = (url: string): string | null => (own.isOwn(url) ? null : orders.urlProblem(url));
   const reading = readCollection(request.body, { network, urlProblem });
   const { collection } = unlessFaulty(await new Pauses(asker).run(reading));
-  const { id, creator, keyHash } = collection;
+  const { id, creator, runePrice } = collection;
   const isTaken =
     !isImportSlug(id) ||
     (await withSnapshot(pool, ({ client }) => findMarketCollection(client, id), asker.signal)) !== null;
@@ -95,14 +98,18 @@ async function checkedCollection(
     const faults = await namedFaults(named, (scripts) => orders.ownScriptsAmong(scripts, asker.signal));
     if (faults.length > 0) throw refuseFaults(faults);
   }
-  // a program that sends its key in a header need not hash it
-  if (keyHash !== null || asker.key.kind === 'none') return collection;
-  return { ...collection, keyHash: Buffer.from(asker.key.hash, 'hex') };
+  const keyHash = collection.keyHash ?? hashOf(asker.key);
+  const inRunes = runePrice === null ? null : await runePriceOf(deps, runePrice, keyHash, asker);
+  return { ...collection, keyHash, inRunes };
 }
+
+/** A program that sends its key in a header need not hash it. */
+const hashOf = (key: Asker['key']): Buffer | null =>
+  key.kind === 'none' ? null : Buffer.from(key.hash, 'hex');
 
 async function create(
   collections: CreatorCollections,
-  collection: SentCollection,
+  collection: NewCollection,
   { client, key }: Asker,
   store: Parameters<Parameters<typeof answerOnce>[3]>[0],
 ): Promise<CreatedAnswer> {

@@ -92,12 +92,13 @@ function phaseOf(phase: Phase, { totalCount, taken, price }: Collection, now: Da
 }
 
 function supplyOf(
-  { state, altPrices, totalCount: total, taken, unpaid }: Collection,
+  { state, altPrices, runePrice, totalCount: total, taken, unpaid }: Collection,
   phases: readonly Phase[],
   shown: readonly MintPhase[],
   now: Date,
 ): MintSupply {
-  const isInRunes = altPrices !== null;
+  // of an earlier version: no one would get the runes
+  const isInRunes = altPrices !== null && runePrice === null;
   const open = shown.filter((phase) => phase.state === 'open');
   return {
     sale: saleStateAt({ isClosed: state === 'closed', isInRunes, total, taken, unpaid }, phases, now),

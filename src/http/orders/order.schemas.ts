@@ -1,6 +1,8 @@
 import { type TSchema, Type } from 'typebox';
 import { strictObject } from '#http/server/routes/answer-schemas.ts';
+import { tokenOrder } from '#http/tokenpay/token-order.schemas.ts';
 import { orderStates } from '#orders/order/order-machine.ts';
+import { tokenOrderStates } from '#tokenpay/order/charge-state.ts';
 
 const sats = (description: string) => Type.Integer({ minimum: 0, description });
 const moment = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
@@ -120,6 +122,20 @@ const managedCharge = {
 };
 const absentCharge = { success_url: Type.Null(), order_id: Type.Null(), notif_email: Type.Null() };
 
+/** How the sats and the rune of an order are paid together. */
+const tokenPayCharge = strictObject(
+  {
+    id: text('of its order of token payments: GET /tokenpay/order/<id>'),
+    state: Type.Enum([...tokenOrderStates]),
+    feeCharge: strictObject({ ...tokenOrder.properties.feeCharge.properties }, 'the sats of the order'),
+    tokenCharge: strictObject({ ...tokenOrder.properties.tokenCharge.properties }, 'for the creator'),
+    hosted_checkout_url: text('the page to pay both'),
+    expiresAt: moment('end of the time to pay both'),
+    refunds: text('what becomes of payments that are not used'),
+  },
+  'of a collection with a price in a rune: both charges are paid',
+);
+
 /** How a wallet pays: the way of a PSBT, beside the address. */
 const psbtFeeRate = Type.Number({ description: 'sat/vB of the order: any other will do for the payment' });
 const psbt = Type.Union(
@@ -224,6 +240,9 @@ const collectionServiceFee = sats('an item, for the service');
 /** The same of an order of items of a collection. */
 export const createdCollectionOrder = strictObject({
   ...createdManaged.properties,
+  charge: orNull(createdManaged.properties.charge),
+  psbt: Type.Optional(psbt),
+  tokenPayCharge: Type.Optional(tokenPayCharge),
   collection,
   collectionServiceFee,
   price,
@@ -335,7 +354,8 @@ const managedOrder = strictObject(
   {
     ...read,
     orderType: Type.Literal('bulk'),
-    charge: strictObject(managedCharge),
+    charge: Type.Optional(strictObject(managedCharge, 'absent with tokenPayCharge')),
+    tokenPayCharge: Type.Optional(tokenPayCharge),
     ...(optionals(managedInputs) as { readonly [Name in keyof typeof managedInputs]: TSchema }),
     parent: Type.Optional(parent),
     amount: chargeAmount,

@@ -3,6 +3,8 @@ import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import type { AmountWarning } from '#orders/pricing/amount-warnings.ts';
 import type { PricedOrder, PricePlan } from '#orders/pricing/price-order.ts';
+import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
+import { bitcoinToken, displayed } from '#tokenpay/telling/token-order-answer.ts';
 import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
 
 type PriceAnswer = Static<typeof priceAnswer>;
@@ -23,7 +25,7 @@ export function legacyOf(quote: OrderQuote, additionalFee: bigint): Static<typeo
 }
 
 /** The price of an order. It has `warnings` where the order may cost another amount. */
-export function priceOf({ quote, additionalFee, warnings }: PricedOrder): PriceAnswer {
+export function priceOf({ quote, additionalFee, warnings, rune }: PricedOrder): PriceAnswer {
   return {
     chainFee: Number(quote.chainFee),
     baseFee: Number(quote.baseFee),
@@ -38,9 +40,16 @@ export function priceOf({ quote, additionalFee, warnings }: PricedOrder): PriceA
     collectionServiceFee: Number(quote.collectionServiceFee),
     discounts: quote.discounts.map((discount) => ({ ...discount })),
     amount: Number(quote.amount),
+    ...(rune === null ? {} : { tokenPayCharge: pricedCharges(quote, rune) }),
     ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
   };
 }
+
+/** Both charges of an order that is paid with a rune beside its sats. */
+const pricedCharges = ({ amount: sats }: Pick<OrderQuote, 'amount'>, { rune, amount }: AskedRune) => ({
+  feeCharge: { amount: Number(sats), token: bitcoinToken, protocol: 'bitcoin' as const },
+  tokenCharge: { ...displayed(amount, rune.divisibility), token: rune.name, protocol: 'rune' as const },
+});
 
 /** Transactions of a price, warnings, and how it could be lower. */
 export function planOf(

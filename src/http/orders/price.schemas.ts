@@ -85,6 +85,24 @@ export const priceAnswer = strictObject({
   collectionServiceFee: sats('a file, after discounts'),
   discounts: Type.Array(discount),
   amount: sats('to pay: serviceFee + chainFee'),
+  tokenPayCharge: Type.Optional(
+    strictObject(
+      {
+        feeCharge: strictObject({
+          amount: sats('the amount'),
+          token: Type.Literal('BTC'),
+          protocol: Type.Literal('bitcoin'),
+        }),
+        tokenCharge: strictObject({
+          amount: Type.Number({ description: 'display units for all items, all digits' }),
+          amountBase: Type.String({ description: 'base units' }),
+          token: Type.String({ description: 'the rune, with spacers' }),
+          protocol: Type.Literal('rune'),
+        }),
+      },
+      'of a collection with a price in a rune: both are paid',
+    ),
+  ),
   amountPerFile: Type.Optional(Type.Number({ minimum: 0, description: 'sats, with ?plan=1' })),
   transactions: Type.Optional(Type.Array(planned, { description: 'in the order in which they are made' })),
   warnings: Type.Optional(

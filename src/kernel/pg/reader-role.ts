@@ -46,6 +46,8 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'token_orders', privilege: 'INSERT' },
   { table: 'token_charges', privilege: 'SELECT' },
   { table: 'token_charges', privilege: 'INSERT' },
+  { table: 'token_order_fees', privilege: 'SELECT' },
+  { table: 'token_order_fees', privilege: 'INSERT' },
   // payments for tests, on test networks
   { table: 'test_payments', privilege: 'SELECT' },
   { table: 'test_payments', privilege: 'INSERT' },
@@ -150,6 +152,8 @@ const serviceRights: readonly ServiceRight[] = [
     privilege: 'INSERT',
     columns: ['collection', 'place', 'name', 'url', 'told_bytes'],
   },
+  { table: 'mint_rune_prices', privilege: 'SELECT' },
+  { table: 'mint_rune_prices', privilege: 'INSERT' },
   { table: 'mint_phases', privilege: 'INSERT' },
   { table: 'mint_phases', privilege: 'UPDATE' },
   { table: 'mint_phases', privilege: 'DELETE' },

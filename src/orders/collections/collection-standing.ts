@@ -12,7 +12,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { lookSoon, type Order } from '#orders/order/order.store.ts';
 import { amountsOf } from '#orders/order/order-amounts.queries.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
-import { isReserving, type ReservingOrder } from '#orders/stock/reserved-until.ts';
+import { isReserving, minedWithinMs, type ReservingOrder } from '#orders/stock/reserved-until.ts';
 import { watcherOf } from '#orders/watching/watchers.ts';
 import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
 
@@ -43,7 +43,15 @@ export interface ItemsStanding {
 
 /** Whether the state of an order needs its items: what was paid for stays with one that failed. Pure. */
 export const needsItems = (order: Omit<ReservingOrder, 'id' | 'failedAt'>, now: Date): boolean =>
-  isReserving({ ...order, failedAt: null }, now);
+  isReserving({ ...order, failedAt: null }, now) &&
+  (order.state !== 'waiting-payment' || order.paidAt !== null || now < runeWaitsUntil(order));
+
+/**
+ * Until when an order keeps its items whose rune was sent in time and waits for a block: as long as one whose sats do.
+ * Other orders leave the state when their time is over.
+ */
+export const runeWaitsUntil = ({ expiresAt }: Pick<Order, 'expiresAt'>): Date =>
+  new Date(expiresAt.getTime() + minedWithinMs);
 
 /**
  * Keeps the items of an order as long as its state needs them, or a block may have its delivery: one that is refunded

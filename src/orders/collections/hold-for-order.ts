@@ -60,13 +60,14 @@ export async function holdForOrder(
   if (held.kind !== 'held') return held;
   failpoint('items-held');
   try {
-    const { price, creatorAddress, cheaper } = held;
+    const { price, creatorAddress, runePrice, cheaper } = held;
     return {
       orderId,
       collection,
       isRequested: items.kind === 'named',
       price,
       creatorAddress,
+      runePrice,
       cheaper,
       items: await withContents(files, held.items),
     };

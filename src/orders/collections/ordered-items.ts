@@ -9,7 +9,7 @@ export interface OrderedItems extends QuotedItems, Pick<HeldItems, 'creatorAddre
 }
 
 /** Items as far as a price depends on them. */
-export interface QuotedItems extends Pick<HeldItems, 'price'> {
+export interface QuotedItems extends Pick<HeldItems, 'price' | 'runePrice'> {
   /** Asked for by number, and not drawn. */
   readonly isRequested: boolean;
   /** One a file, in their order. */

@@ -69,7 +69,7 @@ export interface SentOrder {
 export interface CheckedOrder {
   readonly kind: 'checked';
   /** The order without its quote. */
-  readonly order: Omit<WantedOrder, 'layout' | 'quote' | 'planned' | 'request' | 'stocked'>;
+  readonly order: Omit<WantedOrder, 'layout' | 'quote' | 'planned' | 'request' | 'stocked' | 'rune'>;
   readonly read: ReadOrder;
   readonly extras: OrderExtras;
   readonly policy: NodePolicy | null;

@@ -19,6 +19,8 @@ import { reserve, type StockedOutpoint, type StockedSat } from '#orders/stock/re
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { withNewKeys } from '#purse/destinations/with-new-keys.ts';
+import { type AskedRune, askForRune } from '#tokenpay/inscribing/ask-for-rune.ts';
+import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { type NewKeys, newKeysOf } from './new-keys.ts';
 import type { OrderKeys } from './order-keys.ts';
 
@@ -57,6 +59,8 @@ export interface WantedOrder {
   } | null;
   /** The order whose items are held, which this one becomes; null: it is no order of a collection. */
   readonly hold: string | null;
+  /** A rune that is paid beside its sats; null: sats alone are. */
+  readonly rune: AskedRune | null;
   /** One an inscription; null: a delegate without a file. */
   readonly files: readonly (SentFile | null)[];
   readonly webhookUrl: string | null;
@@ -99,6 +103,8 @@ export interface MadeOrder {
   readonly files: readonly object[];
   /** Warnings of its plan. */
   readonly planned: readonly OrderWarning[];
+  /** The token order that its rune is paid by; null: sats alone are. */
+  readonly tokenOrder: TokenOrder | null;
 }
 
 /** Stores more in the transaction of a creation. */
@@ -127,24 +133,35 @@ export async function createOrder(
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, wanted.filesUrl));
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');
-  const order = await withNewKeys(pool, keys.leases, newKeysOf(keys, wanted), async (tx, own) => {
+  const made = await withNewKeys(pool, keys.leases, newKeysOf(keys, wanted), async (tx, own) => {
     const wished = newOrder(own, wanted, stored, now);
-    const made = { ...wished, createdAt: await insertOrder(tx, wished) };
+    const order = { ...wished, createdAt: await insertOrder(tx, wished) };
     if (wanted.stocked !== null) {
       const { sats, ofType, by } = wanted.stocked;
-      await reserve(tx, made.id, sats, { client: by.client, ofType, most: by.most ?? reservedMost });
+      await reserve(tx, order.id, sats, { client: by.client, ofType, most: by.most ?? reservedMost });
       failpoint('order-reserved');
     }
     if (wanted.hold !== null && !(await confirmHold(tx, wanted.hold)))
       throw new AppError('collection_items_taken', 'The order took too long to make: order again.');
-    await watchOrder(tx, made, own.deposits, tip);
-    await onMade?.(tx, { order: made, files: shown, planned });
+    await watchOrder(tx, order, own.deposits, tip);
+    const tokenOrder = await askForRuneOf(tx, wanted, order, own);
+    const answered: MadeOrder = { order, files: shown, planned, tokenOrder };
+    await onMade?.(tx, answered);
     failpoint('order-making');
-    return made;
+    return answered;
   });
   failpoint('order-made');
-  return { order, files: shown, planned };
+  return made;
 }
+
+/** Makes the token order by which the rune of an order is paid, if it asks for one. */
+const askForRuneOf = async (
+  tx: pg.ClientBase,
+  { rune }: Pick<WantedOrder, 'rune'>,
+  order: CreatedOrder,
+  own: NewKeys,
+): Promise<TokenOrder | null> =>
+  rune === null || own.rune === null ? null : askForRune(tx, rune, order, own.rune, order.createdAt);
 
 /** The keys of orders and the tip of the index, if an order can be made and delivered now. Throws `orders_off`. */
 async function requireOpen(

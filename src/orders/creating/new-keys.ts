@@ -1,5 +1,6 @@
 import type { DepositAddress } from '#orders/parents/deposits.store.ts';
 import type { WantedKeys } from '#purse/destinations/with-new-keys.ts';
+import type { RuneAddress } from '#tokenpay/inscribing/ask-for-rune.ts';
 import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import type { Charge, OrderKeys, PlannedOrder } from './order-keys.ts';
 
@@ -10,19 +11,26 @@ export interface NewKeys {
   readonly charge: Charge;
   /** One for each parent, with a key of its own. */
   readonly deposits: readonly DepositAddress[];
+  /** Null: it asks for sats alone. */
+  readonly rune: RuneAddress | null;
 }
 
-/** The keys that an order needs: for itself and its deposits. */
-export const newKeysOf = (keys: OrderKeys, wanted: PlannedOrder): WantedKeys<NewKeys> => ({
-  counts: { orders: 1 + wanted.terms.parents.length, own: 1 },
+/** A planned order, and whether a rune is paid for it beside its sats. */
+interface KeyedOrder extends PlannedOrder {
+  readonly rune: object | null;
+}
+
+/** The keys that an order needs: for itself, its deposits, and the rune that is paid for it. */
+export const newKeysOf = (keys: OrderKeys, wanted: KeyedOrder): WantedKeys<NewKeys> => ({
+  counts: { orders: 1 + wanted.terms.parents.length + (wanted.rune === null ? 0 : 1), own: 1 },
   at: (first) => keysAt(keys, wanted, first),
-  shown: ({ charge, deposits }) => [charge, ...deposits],
+  shown: ({ charge, deposits, rune }) => [charge, ...deposits, ...(rune === null ? [] : [rune])],
 });
 
 /** The addresses of the first keys. */
 async function keysAt(
   keys: OrderKeys,
-  wanted: PlannedOrder,
+  wanted: KeyedOrder,
   { orders: keyIndex, own: ownIndex }: BranchEnds,
 ): Promise<NewKeys> {
   const charge = await keys.charge(keyIndex, wanted);
@@ -30,5 +38,7 @@ async function keysAt(
     const ofDeposit = keyIndex + 1 + index;
     return { index, keyIndex: ofDeposit, ...keys.deposit(ofDeposit) };
   });
-  return { keyIndex, ownIndex, charge, deposits };
+  const ofRune = keyIndex + 1 + deposits.length;
+  const rune = wanted.rune === null ? null : { keyIndex: ofRune, ...keys.deposit(ofRune) };
+  return { keyIndex, ownIndex, charge, deposits, rune };
 }

@@ -1,5 +1,6 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
+import { askedRune } from '#orders/collections/asked-rune.ts';
 import type { OrderedItems } from '#orders/collections/ordered-items.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderQuote, OrderWarning } from '#orders/inscribing/quote-order.ts';
@@ -29,12 +30,15 @@ export async function quoteCheckedOrder(
   const prices = { ...pricesOf(terms.type, settings, asker), rareSatsFee };
   const quote = quoted(terms, withCollection(prices, items, settings));
   if (quote.kind === 'faulty') return quote;
+  const rune = await askedRune(parts.pool, items, asker.signal);
+  if (rune.kind === 'faulty') return rune;
   const wanted = {
     ...order,
     terms,
     files: withNonStandard(order.files, quote.layout),
     layout: quote.layout,
     planned: [...quote.warnings, ...cheaperWarnings(items)],
+    rune: rune.asked,
     stocked: offer === null ? null : { sats: offer.sats, ofType: offer.ofType, by: reserverOf(asker) },
     request: {
       ...extras.request(quote.postage, terms.files.length),
@@ -130,7 +134,10 @@ function storedQuote(
     postage: Number(quote.postage),
     amount: Number(quote.amount),
     ...(read.referral === null ? {} : { referralFee: referralFee(quote, settings) }),
-    heldUntil: Date.now() + settings.holdMinutes * 60_000,
+    // an order with a price in a rune keeps its sats: they are paid within half an hour, and the rune does not change
+    ...(items === null || items.runePrice === null
+      ? { heldUntil: Date.now() + settings.holdMinutes * 60_000 }
+      : {}),
     // a price that was made without one is kept: no rise is known
     ...(policy?.estimate == null ? {} : { feeEstimate: Number(policy.estimate) }),
   };

@@ -14,6 +14,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { holderOf, holdForOrder } from '#orders/collections/hold-for-order.ts';
 import type { OrderedItems } from '#orders/collections/ordered-items.ts';
+import { tokenOrderOf } from '#orders/collections/token-order-of.ts';
 import type { PersonCheck } from '#orders/collections/turnstile.ts';
 import {
   type CreationParts,
@@ -202,7 +203,8 @@ export class CustomerOrders {
       const payments = await readPayments(client, watcherOf(id));
       const parents = await parentsOf(client, order, transactions);
       const held = isWaiting(order) ? await readHeldPayments(client, order, payments) : new Map();
-      return { order, files, transactions, payments, held, parents };
+      const tokenOrder = await tokenOrderOf(client, order);
+      return { order, files, transactions, payments, held, parents, tokenOrder };
     });
   }
 

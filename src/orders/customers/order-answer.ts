@@ -16,9 +16,11 @@ import type { ShownParent } from '#orders/parents/shown-parents.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { etchingTx, runeProperties, shownOrderType } from './etching-answer.ts';
 import { type ChargedOrder, managedCharge, managedFields, managedTx, onlyParent } from './managed-answer.ts';
 import { type Lacking, psbtWay } from './psbt-way.ts';
+import { tokenPayCharge } from './rune-answer.ts';
 import { placeOf } from './tell-customer.ts';
 
 /**
@@ -29,7 +31,7 @@ import { placeOf } from './tell-customer.ts';
  */
 export function createdAnswer(
   order: ChargedOrder & Pick<NewOrder, 'kind' | 'request' | 'terms' | 'webhookUrl'>,
-  { files, planned }: Pick<MadeOrder, 'files' | 'planned'>,
+  { files, planned, tokenOrder }: Pick<MadeOrder, 'files' | 'planned' | 'tokenOrder'>,
   origin: string,
 ): object {
   const { count: _, ...request } = order.request;
@@ -42,8 +44,8 @@ export function createdAnswer(
     state: 'waiting-payment' satisfies OrderState,
     orderType: shownOrderType(order.kind, order.terms),
     ...(properties === null ? {} : { runeProperties: properties }),
-    charge: isManaged ? managedCharge(order, origin) : { amount: Number(order.amount) },
-    ...(isManaged
+    ...chargesOf(order, tokenOrder, origin),
+    ...(isManaged && tokenOrder === null
       ? { psbt: psbtWay(order, { sats: order.amount, parents: order.terms.parents.length }) }
       : {}),
     ...costs(order),
@@ -56,6 +58,16 @@ export function createdAnswer(
     createdAt: { '.sv': 'timestamp' },
     ...(warnings.length === 0 ? {} : { warnings }),
   };
+}
+
+/** The charge of an order, or how its sats and its rune are paid together. */
+function chargesOf(
+  order: ChargedOrder & Pick<NewOrder, 'kind'>,
+  tokenOrder: TokenOrder | null,
+  origin: string,
+): object {
+  if (tokenOrder !== null) return { charge: null, tokenPayCharge: tokenPayCharge(tokenOrder, origin) };
+  return { charge: order.kind === 'bulk' ? managedCharge(order, origin) : { amount: Number(order.amount) } };
 }
 
 /** Costs of items that a creation shows beside those of any order (client-compat 3.11). */
@@ -86,6 +98,8 @@ export interface OrderProgress {
   readonly held: HeldPayments;
   /** In the order of the request. */
   readonly parents: readonly ShownParent[];
+  /** The token order that its rune is paid by; null: it asks for sats alone. */
+  readonly tokenOrder: TokenOrder | null;
 }
 
 /** States in which the amount is there: what clients take for paid. */
@@ -120,7 +134,7 @@ export function onlyFileOf(
 /** The fields of that answer without its files. */
 export function orderFields(
   order: Order,
-  { transactions, payments, held, parents }: Omit<OrderProgress, 'files'>,
+  { transactions, payments, held, parents, tokenOrder }: Omit<OrderProgress, 'files'>,
   network: NetworkParameters,
   origin: string,
 ): Readonly<Record<string, unknown>> {
@@ -140,12 +154,11 @@ export function orderFields(
     parents: shown,
     ...costs(order),
     webhookUrl: order.webhookUrl,
-    charge: isManaged
-      ? withoutNulls(managedCharge(order, origin))
-      : { address: order.address, amount: Number(order.amount), callback_url: '' },
-    psbt: isPayable(order)
-      ? psbtWay(order, lackingOf(order, { payments, transactions, held }, parents))
-      : null,
+    ...readCharges(order, tokenOrder, origin),
+    psbt:
+      isPayable(order) && tokenOrder === null
+        ? psbtWay(order, lackingOf(order, { payments, transactions, held }, parents))
+        : null,
     ...(isManaged ? { parent: onlyParent(shown), ...managedFields(order, transactions) } : {}),
     ...progressOf(order),
     ...receivedOf(order, { payments, transactions, held }),
@@ -156,6 +169,16 @@ export function orderFields(
     expiresAt: order.expiresAt.getTime(),
     ...refundsOf(transactions, network),
   });
+}
+
+function readCharges(order: Order, tokenOrder: TokenOrder | null, origin: string): object {
+  if (tokenOrder !== null) return { tokenPayCharge: tokenPayCharge(tokenOrder, origin) };
+  return {
+    charge:
+      order.kind === 'bulk'
+        ? withoutNulls(managedCharge(order, origin))
+        : { address: order.address, amount: Number(order.amount), callback_url: '' },
+  };
 }
 
 /** What the answer shows of each file: there can be 10,000. */

@@ -43,6 +43,7 @@ import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
 import { noteDeepBlocks } from '#purse/transactions/deep-blocks.store.ts';
 import { OutputTaken } from '#purse/transactions/spends.store.ts';
+import { ordersWithNews } from '#tokenpay/inscribing/inscription-fees.store.ts';
 import type { Releasing } from '#wallet/indices/release-indices.ts';
 import { failOrder, MakingFault, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import { decideRefundWishes } from './refund-wishes.ts';
@@ -215,10 +216,12 @@ class OrderRounds {
     if (isNewTip) await this.#releaseReveals();
     const found = lockTimes.ended();
     const due = await dueOrders(this.#client, new Date(), dueMax);
+    const inRunes = await ordersWithNews(this.#client, dueMax);
     const funded = await this.#findCoins();
     const touched = new Set<string>([
       ...this.#seenLater,
       ...due,
+      ...inRunes,
       ...found,
       ...funded,
       ...arrivedSats.ended(),

@@ -93,8 +93,7 @@ export function knownFrom(
     wasPaid: order.paidAt !== null,
     isSatGone: stocked?.standing === 'gone',
     hasReveal: reveals.length > 0,
-    isRevealed: records.isRevealed,
-    isAnchorTaken: records.isAnchorTaken,
+    ...deliveryFacts(records),
     ...etchingFacts(etching),
     isUnmined: unmined !== null,
     refund: refundProgress(order, records, money),
@@ -133,6 +132,16 @@ export function knownFrom(
     isBumped: records.bumps.length > 0,
   };
 }
+
+const deliveryFacts = ({
+  isRevealed,
+  isAnchorTaken,
+  rune,
+}: OrderRecords): Pick<OrderFacts, 'isRevealed' | 'isAnchorTaken' | 'rune'> => ({
+  isRevealed,
+  isAnchorTaken,
+  rune,
+});
 
 /** Why its reveal is given up: its miner refused it, or its name cannot be etched; null: it is not. */
 const unminedOf = ({ mining, etching }: OrderRecords, now: Date): string | null =>

@@ -7,8 +7,10 @@ import {
   decideCollectionOrder,
   needsItems,
   reasonWithoutItems,
+  runeWaitsUntil,
 } from '#orders/collections/collection-standing.ts';
 import { listDelivered, type MarketItems, unlistDelivered } from '#orders/collections/market-items.ts';
+import { tellFeePayment } from '#orders/collections/rune-progress.ts';
 import { releaseReveals } from '#orders/etching/etchings.store.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
@@ -26,7 +28,7 @@ import {
   type Order,
   recordEvent,
 } from '#orders/order/order.store.ts';
-import { nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
+import { isRuneHere, nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
 import {
   deliveringStates,
   nextState,
@@ -135,6 +137,7 @@ export async function processOrder(
     if (event !== null) order = await apply(tx, order, event, steps, known);
     else if (order.extraCost === extraCost) break;
   }
+  await tellFeePayment(tx, order, known);
   const isPosted = await post(tx, order, known);
   await explain(tx, order, known, unreturned);
   await refuseCancellation(tx, order, before);
@@ -378,7 +381,8 @@ const parentsOf = ({ parents }: Known): readonly Deposit[] =>
   parents.filter((parent) => parent !== undefined);
 
 /** A reorganisation may have taken the payment or a parent back while lock times were searched. */
-const isPaidInTime = (facts: OrderFacts): boolean => paidInTime(facts).isDeep && facts.parents === 'here';
+const isPaidInTime = (facts: OrderFacts): boolean =>
+  paidInTime(facts).isDeep && facts.parents === 'here' && isRuneHere(facts);
 
 /** Whether a delivery is planned now. */
 const isDeliveryDue = (order: Order, known: Known): boolean =>
@@ -481,7 +485,10 @@ function lookOf(order: Order, known: Known, problem: string | null, now: Date): 
   const { state, expiresAt } = order;
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const again = problem === null ? null : after(againMs(problem));
-  if (state === 'waiting-payment' || state === 'waiting-parent') return earlier(again, expiresAt);
+  // the token order says when the time of a rune is over: until then its items are kept for a while
+  const isRuneLate = known.facts.rune !== null && now > expiresAt;
+  if (state === 'waiting-payment' || state === 'waiting-parent')
+    return earlier(again, isRuneLate ? runeRelease(order, known) : expiresAt);
   const release = releaseOf(order, known, now);
   if (state === 'error') return release;
   if (!isOver(state)) return earlier(again ?? release, minedUntil(order, known));
@@ -501,6 +508,10 @@ function releaseOf(order: Order, { stocked, items }: Known, now: Date): Date | n
   const held = stocked?.reservations.find(({ isReleased }) => !isReleased);
   return held === undefined ? null : reservedUntil({ ...order, failedAt: held.failedAt });
 }
+
+/** The time that releases the items of an order that waits for its rune; null: none does. */
+const runeRelease = (order: Order, known: Known): Date | null =>
+  hasItems(known) && order.paidAt === null ? runeWaitsUntil(order) : null;
 
 /** Time at which the reveal that a miner is to take may be given up; null: there is none. */
 const minedUntil = ({ state }: Order, { mining }: Known): Date | null =>

@@ -8,6 +8,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { type OrderBump, readBumps, spentByOthers } from '#orders/bumping/bump.store.ts';
 import { type ItemsStanding, keepCollectionItems } from '#orders/collections/collection-standing.ts';
+import { readRuneStanding } from '#orders/collections/rune-progress.ts';
 import { type EtchingStanding, readEtchingStanding } from '#orders/etching/etching-standing.ts';
 import { giveUpEtchings } from '#orders/etching/etchings.store.ts';
 import { refundedFiles } from '#orders/ledger/lost-files.ts';
@@ -15,7 +16,7 @@ import { isClosing, strandedCommit } from '#orders/ledger/settlements.ts';
 import { giveUpPackages, noteMined, readPackages } from '#orders/mining/packages.store.ts';
 import type { StoredPackage } from '#orders/mining/unmined.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import type { OrderFacts } from '#orders/order/order-facts.ts';
+import type { OrderFacts, RuneProgress } from '#orders/order/order-facts.ts';
 import {
   type OrderTransaction,
   readDeliveries,
@@ -68,6 +69,8 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly stocked: Stocked | null;
   /** How it has the items of a collection that it inscribes; null: it is no order of a collection. */
   readonly items: ItemsStanding | null;
+  /** How far the rune is that it asks for; null: it asks for none. */
+  readonly rune: RuneProgress | null;
   /** Its reveal that a miner is to take; null: nodes relay its reveals. */
   readonly mining: StoredPackage | null;
   /** How far its etching is; null: it etches nothing. */
@@ -111,7 +114,7 @@ export async function readRecords(
     ...(stocked?.spendable ?? []),
     ...(await readCoins(tx, made)),
   ]);
-  const live = await supersedeOrphans(tx, made, there);
+  const { rune, live } = await readRuneStanding(tx, order, await supersedeOrphans(tx, made, there));
   const items = await readItems(tx, order, { made, payments, there, tip: depth.tip }, depths, now);
   const mining = await readPackage(tx, order, live);
   const [reveal = null] = txidsOf(live, 'reveal');
@@ -139,6 +142,7 @@ export async function readRecords(
     lent: new Set(lent),
     stocked,
     items,
+    rune,
     mining,
     etching,
     ...delivery,

@@ -23,6 +23,13 @@ export interface OrderPayment extends Coin {
  */
 export type ParentsProgress = 'missing' | 'seen' | 'here';
 
+/**
+ * How far the rune of an order is, beside its sats. `missing`: nothing of it came. `part`: too little is credited.
+ * `seen`: a payment that may be it waits. `here`: all of it is credited, or the delivery was sent. `over`: it did not
+ * come in time.
+ */
+export type RuneProgress = 'missing' | 'part' | 'seen' | 'here' | 'over';
+
 /** What decides what happens to an order next. */
 export interface OrderFacts {
   readonly costs: CoinCosts;
@@ -34,6 +41,8 @@ export interface OrderFacts {
   readonly confirmations: number;
   readonly payments: readonly OrderPayment[];
   readonly parents: ParentsProgress;
+  /** Null: it asks for sats alone. */
+  readonly rune: RuneProgress | null;
   /** Something came to the deposit of a parent. */
   readonly hasDeposits: boolean;
   /** Its customer wants it cancelled. */
@@ -146,9 +155,21 @@ const holdsAny = ({ payments, hasDeposits }: OrderFacts): boolean =>
 /** The amount is seen, and so are the parents: `paid` where all of it is deep. Null: something is missing. */
 function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
   const paid = paidInTime(facts);
-  if (!paid.isSeen || facts.parents === 'missing') return null;
-  return paid.isDeep && facts.parents === 'here' ? 'paid' : 'seen';
+  if (!paid.isSeen || facts.parents === 'missing' || !isRuneSeen(facts)) return null;
+  return paid.isDeep && facts.parents === 'here' && isRuneHere(facts) ? 'paid' : 'seen';
 }
+
+/** Whether the rune that an order asks for is credited; so it is where it asks for none. */
+export const isRuneHere = ({ rune }: Pick<OrderFacts, 'rune'>): boolean => rune === null || rune === 'here';
+
+const isRuneSeen = (facts: Pick<OrderFacts, 'rune'>): boolean => isRuneHere(facts) || facts.rune === 'seen';
+
+/** The time of a price in a rune ends with its token order, which knows of payments that are found out late. */
+const isRuneOpen = ({ rune }: OrderFacts): boolean => rune !== null && rune !== 'over';
+
+/** Whether nothing of a rune came that a cancellation would leave with the creator. */
+const isRuneMissing = ({ rune }: OrderFacts): boolean =>
+  rune === null || rune === 'missing' || rune === 'over';
 
 /** The event that stored transactions of a paid order are. */
 function plannedEvent({ hasReveal, isRevealHeld }: OrderFacts): 'planned' | 'committed' | null {
@@ -158,10 +179,11 @@ function plannedEvent({ hasReveal, isRevealHeld }: OrderFacts): 'planned' | 'com
 
 /** What happens to an order that waits and gets nothing. */
 function unpaidEvent(facts: OrderFacts): OrderEvent | null {
-  if (facts.isCancelAsked && (facts.isRepriced || !holdsAny(facts))) return 'cancelled';
+  if (facts.isCancelAsked && isRuneMissing(facts) && (facts.isRepriced || !holdsAny(facts)))
+    return 'cancelled';
   // no money is asked for that would have to go back
   if (facts.isSatGone && !holdsAny(facts)) return 'timeout';
-  if (facts.now <= facts.expiresAt) return null;
+  if (isRuneOpen(facts) || (facts.rune === null && facts.now <= facts.expiresAt)) return null;
   return holdsAny(facts) ? 'owing' : 'timeout';
 }
 
@@ -222,7 +244,7 @@ const isBackInDelivery = (facts: OrderFacts): boolean =>
 
 /** What a reorganisation does to an order that was paid, or with `seen` to one whose payment was seen. */
 function lostPayment(facts: OrderFacts, needed: 'paid' | 'seen' = 'paid'): OrderEvent | null {
-  if (!paidInTime(facts).isSeen) return 'gone';
+  if (!paidInTime(facts).isSeen || !isRuneSeen(facts)) return 'gone';
   if (facts.parents === 'missing') return 'parentless';
   return needed === 'paid' && paidEvent(facts) !== 'paid' ? 'unpaid' : null;
 }

@@ -7,6 +7,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { hasPackage } from '#orders/mining/packages.store.ts';
 import { scriptsPaidInBlocks } from '#payments/payments.queries.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
+import { hasShallowFee } from '#tokenpay/inscribing/inscription-fees.store.ts';
 import type { OrderKind } from './order-kind.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 import type { OrderRequest, StoredQuote, StoredRepricing } from './order-request.ts';
@@ -334,6 +335,7 @@ export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<str
          OR (state = 'error'
              AND EXISTS (SELECT FROM service.wallet_transactions AS t
                           WHERE t.order_id = orders.id AND t.kind = 'burn' AND t.superseded_at IS NULL))
+         OR (state = 'waiting-payment' AND ${hasShallowFee('orders.id')})
          OR (state = 'error' AND EXISTS (SELECT FROM service.etchings AS e WHERE e.order_id = orders.id))
       ORDER BY created_at`,
   );

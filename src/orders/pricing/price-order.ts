@@ -11,10 +11,11 @@ import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { readAhead } from '#orders/reading/read-ahead.ts';
 import { type PriceBody, readPriceBody, readPriceQuery } from '#orders/reading/read-price.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
+import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
 import { type AmountWarning, amountWarnings } from './amount-warnings.ts';
 import { type FeeWarnings, feeWarnings } from './fee-faults.ts';
 import { withOwnLengths } from './own-lengths.ts';
-import { drawnOf, itemsOfPrice } from './priced-collection.ts';
+import { drawnOf, itemsOfPrice, runeOf } from './priced-collection.ts';
 import { type PriceSettings, pricesOf, quoted, withCollection } from './prices.ts';
 import { type Saving, savingsOf } from './savings.ts';
 import { priceSats, type Stock } from './stocked-sats.ts';
@@ -41,6 +42,8 @@ export interface PricedOrder {
   readonly additionalFee: bigint;
   /** Why its order may cost another amount; none: it costs this one. */
   readonly warnings: readonly AmountWarning[];
+  /** A rune that is paid beside; null: sats alone are. */
+  readonly rune: AskedRune | null;
 }
 
 /** Savings and refusals, which a plan shows beside the transactions. */
@@ -95,7 +98,8 @@ export async function priceOrder(
   const quote = quoted(terms, prices);
   if (quote.kind === 'faulty') return quote;
   const warnings = amountWarnings(read.assumed, encoded.notCompressed, drawnOf(items));
-  const priced = { kind: 'priced', quote, additionalFee: terms.additionalFee, warnings } as const;
+  const { additionalFee } = terms;
+  const priced = { kind: 'priced', quote, additionalFee, warnings, rune: runeOf(items) } as const;
   if (!isPlanned) return { ...priced, plan: null };
   const savings = await savingsOf(quote, terms, prices, read, { search, asker, encoding });
   const refused = feeWarnings(terms, await nodePolicy(asker.signal));
@@ -118,5 +122,5 @@ export async function priceTextFiles(
   const quote = quoted(terms, { ...own, baseFee: asked.baseFee ?? own.baseFee, rareSatsFee });
   if (quote.kind === 'faulty') return quote;
   // the eight numbers of its answer have no room for any: it is of sizes alone
-  return { kind: 'priced', quote, additionalFee: terms.additionalFee, warnings: [] };
+  return { kind: 'priced', quote, additionalFee: terms.additionalFee, warnings: [], rune: null };
 }

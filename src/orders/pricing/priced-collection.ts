@@ -5,9 +5,11 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, faulty, isGiven } from '#kernel/requests/request-values.ts';
+import { askedRune } from '#orders/collections/asked-rune.ts';
 import type { QuotedItems } from '#orders/collections/ordered-items.ts';
 import { readCollectionOrder } from '#orders/collections/read-collection-order.ts';
 import type { PriceBody } from '#orders/reading/read-price.ts';
+import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
 
 /**
  * The items of a collection that the order of a price names; null: it names none. Throws `not_found`
@@ -17,7 +19,7 @@ export async function itemsOfPrice(
   { pool, network }: { readonly pool: pg.Pool; readonly network: NetworkParameters },
   { type, order }: PriceBody,
   { signal }: Asker,
-): Promise<QuotedItems | Faulty | null> {
+): Promise<PricedItemsInRune | Faulty | null> {
   if (typeof order !== 'object' || order === null || !('collection' in order)) return null;
   if (!isGiven(order.collection)) return null;
   if (type === 'direct')
@@ -31,12 +33,24 @@ export async function itemsOfPrice(
   if (found.kind === 'unknown') throw new AppError('not_found', found.reason);
   if (found.kind === 'runes') throw new AppError('not_offered', found.reason);
   if (found.kind !== 'priced') return faulty('order.collection', found.reason);
+  const rune = await askedRune(pool, { collection, ...found }, signal);
+  if (rune.kind === 'faulty') return rune;
   return {
     isRequested: items.kind === 'named',
     price: found.price,
+    runePrice: found.runePrice,
+    rune: rune.asked,
     items: found.items.map((item) => ({ ...item, content: null })),
   };
 }
+
+interface PricedItemsInRune extends QuotedItems {
+  /** A rune that is paid beside; null: sats alone are. */
+  readonly rune: AskedRune | null;
+}
+
+/** The rune that an order of these items is paid with; null: sats alone are. Pure. */
+export const runeOf = (items: PricedItemsInRune | null): AskedRune | null => items?.rune ?? null;
 
 /** Items that are not known before the order is made. Pure. */
 export const drawnOf = (items: QuotedItems | null): number =>

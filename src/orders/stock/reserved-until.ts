@@ -16,7 +16,7 @@ const knownWithinMs = 120_000;
  * How long a payment may wait for its blocks: at the least fee rate it would hold the sat for weeks, for next to
  * nothing.
  */
-const minedWithinMs = 24 * 3_600_000;
+export const minedWithinMs = 24 * 3_600_000;
 /**
  * How long a failed order keeps its sat: an operator who looks once a day can try it again. A customer may make an
  * order fail, so its sat must not be locked for ever.

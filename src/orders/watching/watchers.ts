@@ -1,7 +1,7 @@
-import { refundWatchers } from '#purse/destinations/own-scripts.ts';
+import { orderWatcher, refundWatchers } from '#purse/destinations/own-scripts.ts';
 
 /** Who watches the scripts of an order (docs/payments.md). */
-export const watcherOf = (orderId: string): string => `order ${orderId}`;
+export const watcherOf = orderWatcher;
 /** Who watches the deposits of its parents. */
 export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}`;
 /** Who watches where its refund and its parents go. */

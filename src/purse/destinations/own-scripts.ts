@@ -9,6 +9,9 @@ import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 /** Watchers of scripts that are not ours have names that begin so: where refunds and parents go. */
 export const refundWatchers = 'refund ';
 
+/** The watcher of the address that an order of inscriptions is paid at. */
+export const orderWatcher = (orderId: string): string => `order ${orderId}`;
+
 /**
  * The scripts among these that are the service's own: addresses of orders, with leaves too, of deposits and funds, its
  * own outputs of transactions, and the inventory. Money that is sent there pays for something else, or goes round in a

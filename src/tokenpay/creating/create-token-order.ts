@@ -94,6 +94,7 @@ async function newOrder(
       fee: newCharge('fee', baseFee + additionalFee, keys.fee),
       token: newCharge('token', amount, keys.token),
     },
+    inscription: null,
   };
 }
 

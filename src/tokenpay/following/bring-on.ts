@@ -11,6 +11,7 @@ import type { Credit } from '#tokenpay/crediting/credit.ts';
 import { addCredits, readCredits, removeCredits } from '#tokenpay/crediting/credits.store.ts';
 import { readDecisions } from '#tokenpay/crediting/decisions.store.ts';
 import { tokenEntries } from '#tokenpay/crediting/token-entries.ts';
+import { noteNews } from '#tokenpay/inscribing/inscription-fees.store.ts';
 import { lockTokenOrders, putStandings, type TokenOrderStanding } from '#tokenpay/order/token-order.store.ts';
 import { chargeKinds, type TokenOrder, type TokenRune } from '#tokenpay/order/token-order.ts';
 import type { CreditingPolicy } from '#tokenpay/order/token-policy.ts';
@@ -69,6 +70,10 @@ export async function bringOn(
     judged.map(({ standing }) => standing),
   );
   await keepOrderCoins(tx, judged);
+  await noteNews(
+    tx,
+    judged.filter(isNews).flatMap(({ before }) => (before.inscription === null ? [] : [before.id])),
+  );
   failpoint('token-orders-stored');
   await tellShops(
     tx,
@@ -163,7 +168,10 @@ async function keepOrderCoins(tx: pg.ClientBase, judged: readonly Judged[]): Pro
       const kind = chargeOf(order, payment);
       if (payment.goneAt !== null || kind === null) return [];
       const { txid, vout, value } = payment;
-      const key = { branch: branches[kind], index: order.charges[kind].keyIndex };
+      const { keyIndex: index } = order.charges[kind];
+      // sats of inscriptions are coins of their order
+      if (index === null) return [];
+      const key = { branch: branches[kind], index };
       const holder = credited.has(outpointOf(payment))
         ? ({ held: 'accounts', why: 'credit' } as const)
         : ({ held: 'reserved', why: 'payment' } as const);

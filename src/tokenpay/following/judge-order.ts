@@ -7,7 +7,13 @@ import { creditedUnits } from '#tokenpay/crediting/credited-units.ts';
 import type { AsideDecision } from '#tokenpay/crediting/decisions.store.ts';
 import { chargeState, tokenOrderState } from '#tokenpay/order/charge-state.ts';
 import type { TokenOrderStanding } from '#tokenpay/order/token-order.store.ts';
-import { type Charge, type ChargeKind, chargeKinds, type TokenOrder } from '#tokenpay/order/token-order.ts';
+import {
+  type Charge,
+  type ChargeKind,
+  chargeKinds,
+  type InscriptionFee,
+  type TokenOrder,
+} from '#tokenpay/order/token-order.ts';
 import { confirmationsOf, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
 import type { PaidContents } from './read-contents.ts';
 
@@ -107,16 +113,25 @@ export function judgeOrder(
   if (order.state === 'error') return { order, lookAt: null, isWaiting };
   const endsAt = endOf(order, payments, waiting, now);
   // what was paid while nothing followed payments is found out late
-  const isTimeOver = completeAt !== null && completeAt >= endsAt;
+  const isTimeOver = completeAt !== null && completeAt.getTime() >= endsAt.getTime() + feeLagMs(order);
   const sight = { payments, credits, waiting, isTimeOver };
   const charges = { fee: judgeCharge(order, 'fee', sight), token: judgeCharge(order, 'token', sight) };
   const state = tokenOrderState(
     order.state,
     chargeKinds.map((kind) => charges[kind].state),
   );
-  const isDue = state === 'pending' && !waiting.some((payment) => isInTime(order, payment));
-  return { order: { ...order, state, charges, endsAt }, lookAt: isDue ? endsAt : null, isWaiting };
+  const isDue = state === 'pending' && !isHeldUp(order, waiting);
+  const lookAt = new Date(endsAt.getTime() + feeLagMs(order));
+  return { order: { ...order, state, charges, endsAt }, lookAt: isDue ? lookAt : null, isWaiting };
 }
+
+/** Within this time an inscription order says what it has of sats that are known: rounds of orders take seconds. */
+const inscriptionLagMs = 60_000;
+const feeLagMs = ({ inscription }: TokenOrder): number => (inscription === null ? 0 : inscriptionLagMs);
+
+/** Whether something that came in time waits: a payment to its addresses, or the sats of its inscriptions. */
+const isHeldUp = (order: TokenOrder, waiting: readonly WatchedPayment[]): boolean =>
+  order.inscription?.paid === 'seen' || waiting.some((payment) => isInTime(order, payment));
 
 /** How long an order waits for a payment that was there, and that a node may have lost sight of. */
 const graceMs = 3_600_000;
@@ -131,7 +146,7 @@ function endOf(
   now: Date,
 ): Date {
   const { endsAt, state } = order;
-  const isHeld = state === 'completed' || waiting.some((payment) => isInTime(order, payment));
+  const isHeld = state === 'completed' || isHeldUp(order, waiting);
   const gone = payments.flatMap((payment) =>
     payment.goneAt !== null && isInTime(order, payment) ? [payment.goneAt.getTime()] : [],
   );
@@ -165,12 +180,21 @@ function judgeCharge(
   { payments, credits, waiting, isTimeOver }: ChargeSight,
 ): Charge {
   const charge = order.charges[kind];
+  if (kind === 'fee' && order.inscription !== null)
+    return { ...charge, state: feeState(charge, order.inscription, isTimeOver) };
   const isOurs = (payment: WatchedPayment): boolean =>
     chargeOf(order, payment) === kind && isInTime(order, payment);
   const credited = creditedUnits(order, kind, credits);
   const facts = { amount: charge.amount, credited, isWaiting: waiting.some(isOurs) };
   const first = payments.find((payment) => payment.goneAt === null && isOurs(payment));
   return { ...charge, state: chargeState(facts, isTimeOver), txid: first?.txid ?? null };
+}
+
+/** The state of a fee charge that is the charge of an inscription order, as that order says. */
+function feeState({ amount }: Charge, { paid }: InscriptionFee, isTimeOver: boolean): Charge['state'] {
+  if (paid === 'cancelled') return 'expired';
+  const credited = paid === 'deep' ? amount : paid === 'part' ? 1n : 0n;
+  return chargeState({ amount, credited, isWaiting: paid === 'seen' }, isTimeOver);
 }
 
 /** The credits that are stored and stay. Pure. */

@@ -2,11 +2,22 @@ import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { ChargeState, TokenOrderState } from './charge-state.ts';
-import { type Charge, type ChargeKind, chargeKinds, type TokenOrder } from './token-order.ts';
+import {
+  type Charge,
+  type ChargeKind,
+  chargeKinds,
+  type FeePayment,
+  type InscriptionFee,
+  type TokenOrder,
+} from './token-order.ts';
 
 /** Stores a new order with its charges. */
 export async function insertTokenOrder(tx: pg.ClientBase, order: TokenOrder): Promise<void> {
-  const charges = chargeKinds.map((kind) => order.charges[kind]);
+  const { inscription } = order;
+  // the fee of inscriptions is the charge of their order
+  const charges = chargeKinds
+    .filter((kind) => kind === 'token' || inscription === null)
+    .map((kind) => order.charges[kind]);
   await tx.query({
     name: 'insert token order',
     text: `WITH made AS (
@@ -37,6 +48,18 @@ export async function insertTokenOrder(tx: pg.ClientBase, order: TokenOrder): Pr
       charges.map(({ state }) => state),
     ],
   });
+  if (inscription !== null) await insertInscriptionFee(tx, order, inscription);
+}
+
+async function insertInscriptionFee(
+  tx: pg.ClientBase,
+  { id, charges: { fee } }: TokenOrder,
+  { orderId }: InscriptionFee,
+): Promise<void> {
+  await tx.query(
+    'INSERT INTO service.token_order_fees (token_order, order_id, amount, script, address) VALUES ($1, $2, $3, $4, $5)',
+    [id, orderId, fee.amount, Buffer.from(fee.script), fee.address],
+  );
 }
 
 interface ChargeRow {
@@ -60,15 +83,23 @@ interface ChargeRow {
   amount: string;
   address: string;
   script: Buffer;
-  key_index: number;
+  key_index: number | null;
   charge_state: ChargeState;
   txid: Txid | null;
+  inscription_order: string | null;
+  paid: FeePayment | null;
 }
 
 const selectOrders = `SELECT o.id, o.account, o.created_at, o.expires_at, o.ends_at, o.state, o.asset, a.etching, r.name,
     r.divisibility, o.base_fee::text, o.additional_fee::text, o.description, o.webhook_url, o.success_url, o.secret_key,
-    c.kind, c.amount::text, c.address, c.script, c.key_index, c.state AS charge_state, c.txid
-  FROM service.token_orders AS o JOIN service.token_charges AS c ON c.order_id = o.id
+    c.kind, c.amount::text, c.address, c.script, c.key_index, c.state AS charge_state, c.txid, c.inscription_order, c.paid
+  FROM service.token_orders AS o
+  CROSS JOIN LATERAL (
+    SELECT kind, amount, address, script, key_index, state, txid, NULL::uuid AS inscription_order, NULL::text AS paid
+      FROM service.token_charges WHERE order_id = o.id
+    UNION ALL
+    SELECT 'fee', amount, address, script, NULL, state, txid, order_id, paid
+      FROM service.token_order_fees WHERE token_order = o.id) AS c
   JOIN service.token_runes AS r ON r.asset = o.asset
   JOIN service.assets AS a ON a.id = o.asset`;
 
@@ -102,6 +133,7 @@ function ordersOf(rows: readonly ChargeRow[]): TokenOrder[] {
     const charges = new Map(of.map((charge) => [charge.kind, chargeOf(charge)]));
     const [fee, token] = chargeKinds.map((kind) => charges.get(kind));
     assert(row !== undefined && fee !== undefined && token !== undefined, 'an order has both charges');
+    const ofFee = of.find(({ kind }) => kind === 'fee');
     return {
       id: row.id,
       account: row.account,
@@ -117,6 +149,10 @@ function ordersOf(rows: readonly ChargeRow[]): TokenOrder[] {
       successUrl: row.success_url,
       secretKey: row.secret_key,
       charges: { fee, token },
+      inscription:
+        ofFee?.inscription_order == null || ofFee.paid === null
+          ? null
+          : { orderId: ofFee.inscription_order, paid: ofFee.paid },
     };
   });
 }
@@ -164,6 +200,7 @@ export async function putStandings(
   const charges = standings.flatMap(({ order }) =>
     chargeKinds.map((kind) => ({ id: order.id, ...order.charges[kind] })),
   );
+  await putFeeStates(tx, standings);
   await tx.query(
     `UPDATE service.token_charges AS c SET state = n.state, txid = n.txid
        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[]) AS n (id, kind, state, txid)
@@ -174,6 +211,17 @@ export async function putStandings(
       charges.map(({ state }) => state),
       charges.map(({ txid }) => (txid === null ? null : Buffer.from(txid))),
     ],
+  );
+}
+
+/** Stores the state of fee charges of inscription orders, with those of their token orders. */
+async function putFeeStates(tx: pg.ClientBase, standings: readonly TokenOrderStanding[]): Promise<void> {
+  const fees = standings.filter(({ order }) => order.inscription !== null);
+  if (fees.length === 0) return;
+  await tx.query(
+    `UPDATE service.token_order_fees AS f SET state = n.state FROM unnest($1::uuid[], $2::text[]) AS n (id, state)
+      WHERE f.token_order = n.id AND f.state <> n.state`,
+    [fees.map(({ order }) => order.id), fees.map(({ order }) => order.charges.fee.state)],
   );
 }
 

@@ -26,11 +26,24 @@ export interface Charge {
   readonly amount: bigint;
   readonly address: string;
   readonly script: Uint8Array;
-  /** The index of the key of its address, in the branch of its kind. */
-  readonly keyIndex: number;
+  /** The index of the key of its address, in the branch of its kind; null: the address is that of an inscription order. */
+  readonly keyIndex: number | null;
   readonly state: ChargeState;
   /** The first payment of it that was seen; null: none is there. */
   readonly txid: Txid | null;
+}
+
+/**
+ * The sats that came for an inscription order in time, as it says: nothing, too little, all of them, all as deep as
+ * it asks. Or it was cancelled.
+ */
+export const feePayments = ['nothing', 'part', 'seen', 'deep', 'cancelled'] as const;
+export type FeePayment = (typeof feePayments)[number];
+
+/** The inscription order whose charge is the fee charge of a token order. */
+export interface InscriptionFee {
+  readonly orderId: string;
+  readonly paid: FeePayment;
 }
 
 /** An order of a shop: its customer pays both charges, and the shop's account gets what comes. */
@@ -57,4 +70,6 @@ export interface TokenOrder {
   /** The public key of the service's secret from which its webhook secret is derived; null: it has no webhook. */
   readonly secretKey: Uint8Array | null;
   readonly charges: Readonly<Record<ChargeKind, Charge>>;
+  /** Null: its fee is its own, and the account's or the service's. */
+  readonly inscription: InscriptionFee | null;
 }

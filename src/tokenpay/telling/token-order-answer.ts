@@ -11,7 +11,7 @@ import type { Charge, TokenOrder, TokenRune } from '#tokenpay/order/token-order.
 export const tokenProtocols = ['bitcoin', 'rune'] as const;
 
 /** The name of sats as a token. Amounts of it are coins in balances, and sats in charges (capability-notes 6.2). */
-export const bitcoinToken = 'BTC';
+export const bitcoinToken = 'BTC' as const;
 
 /**
  * The names of runes, by asset. A name that was etched again after a reorganisation is two runes: the order's own, else
@@ -44,7 +44,7 @@ export function tokenOrderAnswer(
   order: TokenOrder,
   credits: readonly Credit[],
   runes: ReadonlyMap<number, TokenRune>,
-): object {
+) {
   const { id, createdAt, account, charges, webhookUrl, successUrl, state, description, rune } = order;
   const names = tokenNames(assetsOf(credits), runes, rune);
   return {
@@ -55,14 +55,14 @@ export function tokenOrderAnswer(
       amount: Number(charges.fee.amount),
       token: bitcoinToken,
       ...chargeFields(order, charges.fee),
-      protocol: 'bitcoin',
+      protocol: 'bitcoin' as const,
       additionalFee: Number(order.additionalFee),
     },
     tokenCharge: {
       ...displayed(charges.token.amount, rune.divisibility),
       token: rune.name,
       ...chargeFields(order, charges.token),
-      protocol: 'rune',
+      protocol: 'rune' as const,
       additionalFee: 0,
     },
     webhookUrl,

@@ -39,7 +39,14 @@ test('an order of 3,000 files is read whole, and written in turns of the event l
   const order = await readOrder(pool, id);
   const stored = await withTransaction(pool, (tx) => readOrderFiles(tx, id));
   expect(stored.map(({ index }) => index)).toEqual(files.map((_, index) => index));
-  const progress = { files: stored, transactions: [], payments: [], held: new Map(), parents: [] };
+  const progress = {
+    files: stored,
+    transactions: [],
+    payments: [],
+    held: new Map(),
+    parents: [],
+    tokenOrder: null,
+  };
   const whole = orderAnswer(order!, progress, networks.regtest, 'http://orders.test');
   expect(answer.json()).toEqual(JSON.parse(JSON.stringify(whole)));
   const pieces = [

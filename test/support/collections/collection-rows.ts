@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { insertItems } from '#collections/collection/items.store.ts';
+import type { RunePrice } from '#collections/collection/rune-price.ts';
 import type { HeldItems, HoldRequest, RefusedHold } from '#collections/selling/hold-request.ts';
 import { holdItems } from '#collections/selling/holds.store.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
@@ -15,6 +16,8 @@ export interface CollectionSpec {
   readonly phases?: readonly PhaseSpec[];
   /** Begins the text of each item; absent: an item is the number of its file alone. */
   readonly prefix?: string;
+  /** The price of an item in a rune, and the account that gets it. */
+  readonly runePrice?: RunePrice;
   /** The stored file of each item; absent: small texts. */
   readonly files?: readonly FileSpec[];
 }
@@ -51,12 +54,14 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
     phases = [{ phase: 'public' }],
     prefix = '',
     files,
+    runePrice,
   } = spec;
   await pool.query(
     `INSERT INTO service.mint_collections (id, state, name, total_count, price, creator_address, creator_script, shown, decided_at)
      VALUES ($1, 'approved', $1, $2, $3, $4, $5, '{"description": "A test", "creator": "Ada"}', now())`,
     [id, items, price, creatorAddress, creatorAddress === null ? null : scriptOf(creatorAddress)],
   );
+  if (runePrice !== undefined) await insertRunePrice(pool, id, runePrice);
   await withTransaction(pool, (tx) =>
     openSoldCollection(tx, {
       slug: id,
@@ -80,6 +85,19 @@ export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Pro
     Array.from({ length: items }, (_, file) => ({ file, draw: file })),
   );
   for (const [place, phase] of phases.entries()) await insertPhase(pool, id, place, phase);
+}
+
+async function insertRunePrice(pool: pg.Pool, id: string, price: RunePrice): Promise<void> {
+  const { account, etching, rune, name, divisibility, amount } = price;
+  await pool.query('UPDATE service.mint_collections SET alt_prices = $2 WHERE id = $1', [
+    id,
+    JSON.stringify({ rune: { amount: String(amount), token: name } }),
+  ]);
+  await pool.query(
+    `INSERT INTO service.mint_rune_prices (collection, account, etching, rune, name, divisibility, amount)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, account, Buffer.from(etching), rune, name, divisibility, amount],
+  );
 }
 
 /** Puts stored files in place of the small texts, before items count the bytes of their scripts. */

@@ -70,6 +70,7 @@ function checkoutOf({
       webhookUrl: 'https://private.example/',
       successUrl: 'https://shop.example/',
       secretKey: null,
+      inscription: null,
       charges: { fee: chargeOf('fee'), token: chargeOf('token') },
     },
     missing: { fee: missingOf(parts.fee), token: missingOf(parts.token) },

@@ -32,6 +32,7 @@ const order = (given: Partial<TokenOrder> = {}): TokenOrder => ({
   webhookUrl: null,
   successUrl: null,
   secretKey: null,
+  inscription: null,
   charges: { fee: charge('fee'), token: charge('token') },
   ...given,
 });

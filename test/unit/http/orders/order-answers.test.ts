@@ -20,6 +20,7 @@ import { orderStates } from '#orders/order/order-machine.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
+import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 
 const createdAt = new Date(Date.UTC(2100, 0, 1));
 const expiresAt = new Date(createdAt.getTime() + 3_600_000);
@@ -141,7 +142,39 @@ const refundOf = (byte: number) =>
   transaction('refund', byte, {
     plan: { inputs: [], outputs: [{ kind: 'refund', value: 1000, script: hex }] },
   });
-const nothing = { files: [], transactions: [], payments: [], held: new Map(), parents: [] };
+const nothing = { files: [], transactions: [], payments: [], held: new Map(), parents: [], tokenOrder: null };
+
+const charge = (kind: 'fee' | 'token', amount: bigint) =>
+  ({
+    kind,
+    amount,
+    address: kind,
+    script: scriptOf(9),
+    keyIndex: 1,
+    state: 'payment_seen',
+    txid: asTxid(new Uint8Array(32)),
+  }) as const;
+const inRunes = {
+  ...nothing,
+  files: [{ index: 0, shown }],
+  tokenOrder: {
+    id: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
+    account: 'ada',
+    createdAt,
+    expiresAt,
+    endsAt: expiresAt,
+    state: 'pending',
+    rune: { asset: 2, etching: asTxid(new Uint8Array(32)), name: 'UNCOMMON•GOODS', divisibility: 2 },
+    baseFee: 0n,
+    additionalFee: 0n,
+    description: null,
+    webhookUrl: null,
+    successUrl: null,
+    secretKey: null,
+    charges: { fee: charge('fee', 5000n), token: charge('token', 12n) },
+    inscription: { orderId: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a12', paid: 'nothing' },
+  },
+} as const satisfies OrderProgress;
 
 /** Progress of an order, by its name. */
 const progresses: Readonly<Record<string, OrderProgress>> = {
@@ -193,6 +226,7 @@ const progresses: Readonly<Record<string, OrderProgress>> = {
         parentReturnTx: 'ef'.repeat(32),
       },
     ],
+    tokenOrder: null,
   } as unknown as OrderProgress,
 };
 
@@ -225,7 +259,10 @@ function ofEtching(order: Order): Order {
 const answers = orderKinds.flatMap((kind) =>
   orderStates.flatMap((state) =>
     [sparse(kind), full(kind), ...(kind === 'bulk' ? [ofCollection()] : [])].flatMap((order) =>
-      Object.entries(progresses).map(([name, progress]) => ({
+      [
+        ...Object.entries(progresses),
+        ...(order.request.collection === undefined ? [] : [['in runes', inRunes] as const]),
+      ].map(([name, progress]) => ({
         kind,
         name: `${kind}, ${state}, ${name}`,
         answer: asJson(orderAnswer({ ...order, state }, progress, networks.regtest, 'http://orders.test')),
@@ -266,11 +303,11 @@ test.each(orderKinds)('the answer to a read of a %s order has its schema in each
   expect(faulty).toEqual([]);
 });
 
-const created = (order: Order, files: readonly object[]): unknown =>
+const created = (order: Order, files: readonly object[], tokenOrder: TokenOrder | null = null): unknown =>
   asJson(
     createdAnswer(
       order as Parameters<typeof createdAnswer>[0],
-      { files, planned: [{ code: 'burn', message: 'The inscriptions are burned.' }] },
+      { files, tokenOrder, planned: [{ code: 'burn', message: 'The inscriptions are burned.' }] },
       'http://orders.test',
     ),
   );
@@ -305,6 +342,26 @@ test('the answer to an order of a collection has its schema', () => {
   const answer = created(ofCollection(), [shown, {}]);
   expect([...Compile(createdCollectionOrder).Errors(answer)]).toEqual([]);
   expect(answer).toMatchObject({ price: 5000, collectionServiceFee: 100, fileCount: 2 });
+});
+
+test('the answer to an order with a price in a rune has its schema, both charges, and no other one', () => {
+  const answer = created(ofCollection(), [shown, {}], inRunes.tokenOrder);
+  expect([...Compile(createdCollectionOrder).Errors(answer)]).toEqual([]);
+  expect(answer).not.toHaveProperty('psbt');
+  expect(answer).toMatchObject({
+    charge: null,
+    tokenPayCharge: {
+      feeCharge: { amount: 5000, token: 'BTC', address: 'fee', protocol: 'bitcoin', additionalFee: 0 },
+      tokenCharge: {
+        amount: 0.12,
+        amountBase: '12',
+        token: 'UNCOMMON•GOODS',
+        address: 'token',
+        protocol: 'rune',
+      },
+      hosted_checkout_url: 'http://orders.test/tokenpay/checkout/6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
+    },
+  });
 });
 
 test.each(createdAnswers)('the answer to a creation of a $kind order has its schema', ({ schema, given }) => {

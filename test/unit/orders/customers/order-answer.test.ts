@@ -40,7 +40,7 @@ const payment = (value: bigint, firstSeen: Date): WatchedPayment =>
 const answerTo = (...payments: WatchedPayment[]): object =>
   orderAnswer(
     order,
-    { files: [], transactions: [], payments, held: new Map(), parents: [] },
+    { files: [], transactions: [], payments, held: new Map(), parents: [], tokenOrder: null },
     networks.regtest,
     'http://orders.test',
   );
@@ -62,6 +62,7 @@ describe('the refunds of an order', () => {
         payments: [],
         held: new Map(),
         parents: [],
+        tokenOrder: null,
       },
       networks.regtest,
       'http://orders.test',
@@ -98,7 +99,14 @@ describe('what is missing of an order', () => {
     const spare = payment(5000n, order.createdAt);
     const outpoint = `${displayHash(spare.txid)}:${spare.vout}`;
     const returned = { kind: 'return', sentAt: null, plan: { inputs: [{ outpoint }], outputs: [] } };
-    const progress = { files: [], transactions: [], payments: [inTime, spare], held: new Map(), parents: [] };
+    const progress = {
+      files: [],
+      transactions: [],
+      payments: [inTime, spare],
+      held: new Map(),
+      parents: [],
+      tokenOrder: null,
+    };
     const of = (more: object) =>
       orderAnswer(order, { ...progress, ...more }, networks.regtest, 'http://orders.test');
     expect(of({})).not.toHaveProperty('missing');

@@ -31,7 +31,14 @@ const read = {
   createdAt: new Date(Date.now() - hour),
   expiresAt: new Date(Date.now() + hour),
 } as unknown as Order;
-const unpaid: OrderProgress = { files: [], transactions: [], payments: [], held: new Map(), parents: [] };
+const unpaid: OrderProgress = {
+  files: [],
+  transactions: [],
+  payments: [],
+  held: new Map(),
+  parents: [],
+  tokenOrder: null,
+};
 const paidWith = (value: bigint): OrderProgress =>
   ({
     ...unpaid,

@@ -72,6 +72,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     bumps: [],
     isRevealed: true,
     isAnchorTaken: false,
+    rune: null,
     mined: new Set(),
     lent: new Set(),
     held: new Map((parts.payments ?? []).map((payment) => [outpointOf(payment), plainPayment])),

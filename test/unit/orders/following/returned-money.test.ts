@@ -116,6 +116,7 @@ class Room {
       bumps: [],
       isRevealed: false,
       isAnchorTaken: false,
+      rune: null,
       mined: new Set(this.transactions.map(({ txid }) => displayHash(txid))),
       lent: new Set(),
       held: new Map(

@@ -130,6 +130,7 @@ function entriesAt(payments: Chain, index: Chain, finalConfirmations: number, sh
     bumps: [bump as unknown as OrderBump],
     isRevealed: revealedAt !== -1 && index.length - revealedAt >= finalConfirmations,
     isAnchorTaken: false,
+    rune: null,
     mined: new Set(
       transactions
         .filter(({ txid }) =>

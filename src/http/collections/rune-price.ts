@@ -1,0 +1,53 @@
+import type { NewCollection } from '#collections/collection/insert-collection.store.ts';
+import type { SentRunePrice } from '#collections/reading/read-alt-prices.ts';
+import { refuseFaults, unlessFaulty } from '#http/orders/refuse-faults.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { amountOf, beyondSupply, readRunes } from '#tokenpay/token-amount.ts';
+
+/**
+ * The price in a rune of a new collection: an amount that the rune has, for the account of the key that may change the
+ * collection. Throws the faults of a request, `runes_not_indexed`, `derived_table_behind` and `index_missing`.
+ *
+ * @param keyHash sha256 of that key; null: the operator's alone
+ */
+export async function runePriceOf(
+  { pool, access = null }: Pick<AppDependencies, 'pool' | 'access'>,
+  sent: SentRunePrice,
+  keyHash: Buffer | null,
+  { key, signal }: Asker,
+): Promise<NonNullable<NewCollection['inRunes']>> {
+  const asking = key.kind === 'known' && key.hash === keyHash?.toString('hex') ? key : null;
+  const known = asking ?? (keyHash === null ? null : ((await access?.keyWithHash(keyHash)) ?? null));
+  if (known === null) throw refuseFaults([{ message: keyNeeded, parameter: 'altPrices' }]);
+  const [found = { rune: null, height: null }] = await readRunes(pool, [sent.rune], signal);
+  const { rune, amount } = unlessFaulty(inField(amountOf(sent, found)));
+  const unpayable = beyondSupply({ rune, amount });
+  if (unpayable !== null) unlessFaulty(inField(unpayable));
+  const name = formatSpacedRune(rune);
+  return {
+    shown: { rune: { amount: sent.shown, token: name } },
+    price: {
+      account: known.account,
+      etching: rune.etching,
+      rune: rune.rune,
+      name,
+      divisibility: rune.divisibility,
+      amount,
+    },
+  };
+}
+
+const keyNeeded =
+  'altPrices needs the key of an account, which gets the runes: send a valid key in x-api-key, or its sha256 in apikeyhash. The operator of this service gives keys.';
+
+/** Faults with the field of a collection. */
+function inField<Given extends { readonly kind: string }>(given: Given): Given {
+  if (!('faults' in given) || !Array.isArray(given.faults)) return given;
+  const faults = given.faults.map((fault: { readonly parameter?: string }) => ({
+    ...fault,
+    ...(fault.parameter === undefined ? {} : { parameter: `altPrices.rune.${fault.parameter}` }),
+  }));
+  return { ...given, faults };
+}

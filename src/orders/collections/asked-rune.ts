@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
+import { maxU128 } from '#kernel/runes/u128.ts';
+import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
+import { beyondSupply, readRunes } from '#tokenpay/token-amount.ts';
+import type { QuotedItems } from './ordered-items.ts';
+
+/** Items of a collection that an order or a price names. */
+interface NamedItems extends Pick<QuotedItems, 'runePrice'> {
+  readonly collection: string;
+  readonly items: readonly unknown[];
+}
+
+/**
+ * The rune that an order is paid with, beside its sats; null: sats alone are. Faulty: no one can pay it. Throws
+ * `runes_not_indexed`, `derived_table_behind` and `index_missing`.
+ */
+export async function askedRune(
+  pool: pg.Pool,
+  named: NamedItems | null,
+  signal: AbortSignal,
+): Promise<{ readonly kind: 'asked'; readonly asked: AskedRune | null } | Faulty> {
+  if (named === null || named.runePrice === null) return { kind: 'asked', asked: null };
+  const { collection, items, runePrice } = named;
+  const { account, amount: each, ...rune } = runePrice;
+  const amount = each * BigInt(items.length);
+  const [found] = await readRunes(pool, [rune.rune], signal);
+  const there = found?.rune ?? null;
+  if (there === null || Buffer.compare(there.etching, rune.etching) !== 0)
+    return faulty(
+      'collection',
+      `Items are sold for ${rune.name}, which is not the rune any more that the creator named.`,
+    );
+  const unpayable = amount > maxU128 ? moreThanThereIs(rune.name) : beyondSupply({ rune: there, amount });
+  if (unpayable !== null) return unpayable;
+  // the creator reads it beside what it was paid
+  return { kind: 'asked', asked: { account, rune, amount, description: `${items.length} × ${collection}` } };
+}
+
+const moreThanThereIs = (name: string): Faulty =>
+  faulty('collection', `The items cost more ${name} than there can ever be: order fewer.`);

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
+import { insertTokenOrder } from '#tokenpay/order/token-order.store.ts';
+import type { TokenOrder } from '#tokenpay/order/token-order.ts';
+import { type IndexedRune, storedRunes } from '#tokenpay/order/token-runes.store.ts';
+import { tokenWatcherOf } from '#tokenpay/order/watchers.ts';
+
+/** A rune that an inscription order is paid with, beside its sats. */
+export interface AskedRune {
+  /** It gets what comes. */
+  readonly account: string;
+  readonly rune: IndexedRune;
+  /** Base units. */
+  readonly amount: bigint;
+  /** Shown to the account. */
+  readonly description: string;
+}
+
+/** An address for a rune, in the branch of orders. */
+export interface RuneAddress {
+  readonly address: string;
+  readonly script: Uint8Array;
+  readonly keyIndex: number;
+}
+
+/** The inscription order as far as its token order has it. */
+export interface InscribingOrder {
+  readonly id: string;
+  readonly amount: bigint;
+  readonly script: Uint8Array;
+  readonly address: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Stores the token order of an inscription order, in the transaction that makes that one. Its fee charge is the charge
+ * of the inscription order, whose sats are of that order alone (ADR 96).
+ *
+ * @param address for the rune, which no one was shown before
+ */
+export async function askForRune(
+  tx: pg.ClientBase,
+  asked: AskedRune,
+  order: InscribingOrder,
+  { address, script, keyIndex }: RuneAddress,
+  now: Date,
+): Promise<TokenOrder> {
+  const [rune] = await storedRunes(tx, [asked.rune]);
+  if (rune === undefined) throw new Error('a stored rune has a number');
+  const fresh = { state: 'pending_payment', txid: null } as const;
+  const made: TokenOrder = {
+    id: randomUUID(),
+    account: asked.account,
+    createdAt: now,
+    expiresAt: order.expiresAt,
+    endsAt: order.expiresAt,
+    state: 'pending',
+    rune,
+    baseFee: 0n,
+    additionalFee: 0n,
+    description: asked.description,
+    webhookUrl: null,
+    successUrl: null,
+    secretKey: null,
+    charges: {
+      fee: {
+        ...fresh,
+        kind: 'fee',
+        amount: order.amount,
+        address: order.address,
+        script: order.script,
+        keyIndex: null,
+      },
+      token: { ...fresh, kind: 'token', amount: asked.amount, address, script, keyIndex },
+    },
+    inscription: { orderId: order.id, paid: 'nothing' },
+  };
+  await insertTokenOrder(tx, made);
+  await watchScripts(tx, tokenWatcherOf(made.id), [{ script, sinceHeight: nextBlock }]);
+  return made;
+}

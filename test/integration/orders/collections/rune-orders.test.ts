@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { requireExactCounts } from '#test/support/collections/collection-rows.ts';
+import { type RuneOrder, RuneSale, refundIndex } from '#test/support/collections/rune-sale.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { changesOf } from '#test/support/tokenpay/account-changes.ts';
+import { type EtchedRune, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
+import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
+
+const isPaid = ({ state }: RuneOrder): boolean => state === 'queued' || state === 'completed';
+
+describe.skipIf(bitcoindForTests() === null)('an order of a collection with a price in a rune', () => {
+  let shop: ShopWorld;
+  let sale: RuneSale;
+  let rune: EtchedRune;
+  let other: EtchedRune;
+  beforeAll(async () => {
+    shop = await ShopWorld.start();
+    sale = new RuneSale(shop);
+    rune = await shop.etch(1_000_000n, 2);
+    other = await shop.etch(1_000n, 0);
+  }, 180_000);
+  afterAll(() => shop?.close());
+
+  const mine = () => shop.world.chain.mineMempool();
+  const changes = (work: () => Promise<void>) => changesOf(shop, work);
+
+  async function ledgerOf(id: string): Promise<Record<string, number>> {
+    const held = balancesOf(await readEntries(shop.world.database.pool, { kind: 'order', id }));
+    return Object.fromEntries(
+      [...held].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
+    );
+  }
+
+  async function takenOf(id: string): Promise<{ taken: number; unpaid: number }> {
+    const { rows } = await shop.world.database.pool.query<{ taken: number; unpaid: number }>(
+      'SELECT taken, unpaid FROM service.mint_collections WHERE id = $1',
+      [id],
+    );
+    return rows[0]!;
+  }
+
+  async function expectProven(): Promise<void> {
+    await shop.world.eventually(async () => {
+      const { differing, funds, payouts, collections } = await shop.world.audit();
+      expect({ differing, funds, payouts, collections }).toEqual({
+        differing: 0,
+        funds: [],
+        payouts: [],
+        collections: [],
+      });
+      expect(await auditTokens({ database: shop.world.database.pool })).toEqual([]);
+    });
+  }
+
+  test.each([
+    ['the rune first', ['rune', 'sats']],
+    ['the sats first', ['sats', 'rune']],
+    ['both in one block', ['both']],
+  ] as const)('is delivered: %s', async (name, steps) => {
+    const id = `moths-${steps.join('-')}`;
+    await sale.approved(id, 4, rune, 250n);
+    const order = await sale.ordered({ id, count: 2 });
+    const { feeCharge, tokenCharge, refunds } = order.tokenPayCharge;
+    expect([feeCharge.amount, tokenCharge.amount, tokenCharge.amountBase, tokenCharge.token]).toEqual([
+      order.amount,
+      5,
+      '500',
+      rune.name,
+    ]);
+    expect(refunds).toMatch(/creator/u);
+    expect(order).not.toHaveProperty('psbt');
+    expect(await takenOf(id)).toEqual({ taken: 2, unpaid: 2 });
+    const gained = await changes(async () => {
+      for (const [nth, step] of steps.entries()) {
+        if (step !== 'sats') await sale.payRune(order, rune, 500n);
+        if (step !== 'rune') await sale.paySats(order);
+        await mine();
+        if (nth < steps.length - 1) {
+          await sale.until(order.id, ({ tokenPayCharge: each }) =>
+            [each.feeCharge.state, each.tokenCharge.state].includes('completed'),
+          );
+          expect((await sale.read(order.id)).state).toBe('waiting-payment');
+        }
+      }
+      await shop.world.deliver(order.id);
+    });
+    // the account gets the rune, and the sats beneath it; the sats of the order are its own
+    expect([name, gained]).toEqual([name, { [rune.name]: 500n, BTC: 546n }]);
+    const read = await sale.until(order.id, ({ tokenPayCharge }) => tokenPayCharge.state === 'completed');
+    expect(read).toMatchObject({ state: 'completed', tokenPayCharge: { state: 'completed' } });
+    expect((await ledgerOf(order.id))['outside']).toBe(-order.amount);
+    expect(await takenOf(id)).toEqual({ taken: 2, unpaid: 0 });
+    await requireExactCounts(shop.world.database.pool, id);
+    await expectProven();
+  });
+
+  test('waits for the last unit, and another rune is the creator’s and pays for nothing', async () => {
+    await sale.approved('short', 2, rune, 100n);
+    const order = await sale.ordered({ id: 'short', requestedIds: [2] });
+    await sale.payRune(order, rune, 99n);
+    await sale.payRune(order, other, 100n);
+    await sale.paySats(order);
+    await mine();
+    const waiting = await sale.until(
+      order.id,
+      ({ tokenPayCharge: { feeCharge, tokenCharge } }) =>
+        feeCharge.state === 'completed' && tokenCharge.state === 'payment_seen',
+    );
+    expect(waiting.state).toBe('waiting-payment');
+    await sale.payRune(order, rune, 1n);
+    await mine();
+    await sale.until(order.id, isPaid);
+    await shop.world.deliver(order.id);
+    await expectProven();
+  });
+
+  test('that is not paid in time frees its items, refunds the sats, and leaves the rune to its creator', async () => {
+    await sale.approved('late', 2, rune, 100n);
+    const nothing = await sale.ordered({ id: 'late', requestedIds: [1] });
+    await sale.age(nothing);
+    await sale.until(nothing.id, ({ state }) => state === 'expired');
+    expect((await sale.read(nothing.id)).tokenPayCharge.state).toBe('error');
+    const sats = await sale.ordered({ id: 'late', requestedIds: [2] });
+    await sale.paySats(sats);
+    await mine();
+    await sale.until(sats.id, ({ tokenPayCharge }) => tokenPayCharge.feeCharge.state === 'completed');
+    await sale.age(sats);
+    await shop.world.database.pool.query(
+      `UPDATE service.payments_seen SET first_seen = first_seen - interval '1 day' WHERE script = (SELECT script FROM service.orders WHERE id = $1)`,
+      [sats.id],
+    );
+    await sale.until(sats.id, ({ state }) => state === 'waiting-refund');
+    await sale.until(sats.id, ({ refund }) => refund?.address === addressOf(refundIndex));
+    // it comes late: the creator has it, and nothing is delivered
+    const gained = await changes(async () => {
+      await sale.payRune(sats, rune, 100n);
+      await mine();
+      await shop.until(sats.tokenPayCharge.id, ({ received }) => received.length === 1);
+    });
+    expect(gained).toEqual({ [rune.name]: 100n, BTC: 546n });
+    const read = await sale.read(sats.id);
+    expect([read.tokenPayCharge.state, read.state]).toEqual(['error', expect.stringMatching(/refund/u)]);
+    await shop.world.eventually(async () => {
+      expect(await takenOf('late')).toEqual({ taken: 0, unpaid: 0 });
+    });
+    await expectProven();
+  });
+
+  test('is cancelled while nothing came, and not once a part of its rune did', async () => {
+    await sale.approved('cancelled', 2, rune, 100n);
+    const cancel = async ({ id }: RuneOrder) =>
+      (await shop.app.inject({ method: 'POST', url: '/order/cancel', payload: { id } })).statusCode;
+    const nothing = await sale.ordered({ id: 'cancelled', count: 1 });
+    expect(await cancel(nothing)).toBe(200);
+    await sale.until(nothing.id, ({ tokenPayCharge }) => tokenPayCharge.state === 'error');
+    expect(await takenOf('cancelled')).toEqual({ taken: 0, unpaid: 0 });
+    const part = await sale.ordered({ id: 'cancelled', count: 1 });
+    await sale.payRune(part, rune, 1n);
+    await mine();
+    await sale.until(part.id, ({ tokenPayCharge }) => tokenPayCharge.tokenCharge.state === 'payment_seen');
+    expect(await cancel(part)).toBe(409);
+  });
+
+  test('has the last item alone', async () => {
+    await sale.approved('last', 1, rune, 100n);
+    const together = await Promise.all([1, 2, 3].map(() => sale.post({ id: 'last', count: 1 })));
+    expect(together.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400, 400]);
+    await requireExactCounts(shop.world.database.pool, 'last');
+  });
+
+  test('that a reorganisation takes the rune of is not delivered twice, and its token order waits again', async () => {
+    const { chain, database } = shop.world;
+    await sale.approved('reorganised', 1, rune, 100n);
+    const order = await sale.ordered({ id: 'reorganised', count: 1 });
+    await sale.paySats(order);
+    await mine();
+    const reveals = async () =>
+      (
+        await database.pool.query(
+          `SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'reveal'`,
+          [order.id],
+        )
+      ).rows;
+    const gained = await changes(async () => {
+      await sale.payRune(order, rune, 100n);
+      await shop.world.deliver(order.id);
+      await sale.until(order.id, ({ tokenPayCharge }) => tokenPayCharge.state === 'completed');
+    });
+    const made = await reveals();
+    const lost = await changes(async () => {
+      await chain.takeBack(2);
+      await chain.mineEmpty(3);
+      const gone = await shop.until(order.tokenPayCharge.id, ({ received }) => received.length === 0);
+      expect(gone.state).toBe('pending');
+    });
+    expect(Object.values(lost)).toEqual(Object.values(gained).map((units) => -units));
+    // what was sent stays sent, and the node has all of it again
+    await mine();
+    await sale.until(
+      order.id,
+      ({ state, tokenPayCharge }) => state === 'completed' && tokenPayCharge.state === 'completed',
+    );
+    expect(await reveals()).toEqual(made);
+    expect(await takenOf('reorganised')).toEqual({ taken: 1, unpaid: 0 });
+    await expectProven();
+  });
+});
