@@ -100,7 +100,7 @@ function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): 
       body: Type.Object({ id: orderId }),
       response: { 200: jsonText(order, 'the order') },
     },
-    config: { errors: 'orderWrite', guard: readsOrders, isDear },
+    config: { errors: 'orderWrite', guard: readsOrders, isDear, failures: [409] },
     handler: async (request, reply) => {
       const { id } = request.body;
       if (!isOrderId(id) || (await needed(orders).read(id, askerOf(reply).signal)) === null)

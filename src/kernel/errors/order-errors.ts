@@ -71,7 +71,8 @@ export const orderErrors = {
     retry: 'never',
   },
   inscription_not_indexed: {
-    meaning: 'An order names a parent or delegate that the index lacks, and the index is not yet at the tip of its node.',
+    meaning:
+      'An order names a parent or delegate that the index lacks, and the index is not yet at the tip of its node.',
     action: 'Send the order again once the index is at the tip of the chain (`/status`).',
     retry: 'minute',
   },

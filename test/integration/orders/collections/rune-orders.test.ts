@@ -177,13 +177,13 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     const order = await sale.ordered({ id: 'reorganised', count: 1 });
     await sale.paySats(order);
     await mine();
-    const reveals = async () =>
-      (
-        await database.pool.query(
-          `SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'reveal'`,
-          [order.id],
-        )
-      ).rows;
+    const reveals = async (): Promise<readonly unknown[]> => {
+      const { rows } = await database.pool.query<{ txid: Buffer }>(
+        `SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'reveal'`,
+        [order.id],
+      );
+      return rows;
+    };
     const gained = await changes(async () => {
       await sale.payRune(order, rune, 100n);
       await shop.world.deliver(order.id);

@@ -18,6 +18,7 @@ import {
 } from './order-form.js';
 import { showPrice } from './price-view.js';
 import { Pricing } from './pricing.js';
+import { runeWords } from './rune-charge.js';
 import { networkProblem } from './wallets.js';
 
 /** @import { MintFields, PhaseAllocation } from './mint-body.js' */
@@ -119,6 +120,11 @@ class MintForm {
     const hasReceiver = this.#fields.receiveAddress.trim() !== '';
     // ways to pay less are those of files, which a collection has as they were approved
     showPrice(this.#price, { ...priced.price, savings: [] }, priced.uncursed, hasReceiver);
+    const rune = priced.price.tokenPayCharge?.tokenCharge;
+    if (rune !== undefined)
+      this.#price.prepend(
+        element('p', { class: 'amount' }, element('b', {}, runeWords(rune)), ' for the creator, and'),
+      );
     this.#button.disabled = this.#isOrdering;
     this.#button.textContent = `Order ${plural(priced.price.count, 'item')}`;
   }

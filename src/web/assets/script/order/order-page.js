@@ -5,11 +5,12 @@ import { answers, getJson, postJson } from './ask-service.js';
 import { byId, element, fill } from './elements.js';
 import { listenToOpening } from './open-order.js';
 import { paymentOf } from './order-payment.js';
-import { awaitedPreviews, factsView, filesView, parentsView, stateView } from './order-views.js';
+import { awaitedPreviews, factsView, filesView, parentsView, runePayView, stateView } from './order-views.js';
 import { browserStorage, forgetOrder, orderIdOf, ownOrders, rememberOrder } from './own-orders.js';
 import { showOwnOrders } from './own-orders-view.js';
 import { payView } from './pay-view.js';
 import { pauseMs } from './polling.js';
+import { isRunePayable, withCharge } from './rune-charge.js';
 import { askedSats, canCancel, isPayable, stepsOf, told } from './state-words.js';
 import { WalletView } from './wallet-view.js';
 
@@ -106,7 +107,7 @@ function came(outcome) {
   }
   if (outcome.kind === 'answered') {
     failures = 0;
-    order = /** @type {Order} */ (outcome.body);
+    order = withCharge(/** @type {Order} */ (outcome.body));
     show(order);
   } else {
     failures += 1;
@@ -168,12 +169,16 @@ function show(read) {
   fill(part('state'), [told(read, now), stepsOf(read), read.refund], () => stateView(read, now));
   const payment = { address: read.charge.address, sats: askedSats(read) };
   const needsSats = payable && payment.sats > 0;
-  fill(part('pay'), [needsSats, payment], () =>
-    needsSats ? payView({ ...payment, hasDemoCoins, onPaid: look }) : [],
-  );
+  const inRunes = isRunePayable(read) ? (read.tokenPayCharge ?? null) : null;
+  fill(part('pay'), [needsSats, payment, inRunes], () => {
+    if (inRunes !== null) return runePayView(inRunes);
+    return needsSats ? payView({ ...payment, hasDemoCoins, onPaid: look }) : [];
+  });
   fill(part('parents'), [read.parents, payable], () => parentsView(read, payable));
-  wallet.payment = paymentOf(read);
-  fill(part('wallet'), payable, () => (payable ? wallet.view() : []));
+  // the page of both charges has the wallet that pays them together
+  const hasWallet = payable && inRunes === null;
+  wallet.payment = hasWallet ? paymentOf(read) : null;
+  fill(part('wallet'), hasWallet, () => (hasWallet ? wallet.view() : []));
   showFiles(read);
   void awaitPreviews(read);
   fill(

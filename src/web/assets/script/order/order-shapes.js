@@ -1,5 +1,7 @@
 // The shapes of answers that the pages of orders read (docs/orders.md). Types alone.
 
+/** @import { TokenCharge, TokenPayCharge } from './rune-charge.js' */
+
 /**
  * @typedef {{
  *   readonly name?: string,
@@ -34,6 +36,7 @@
  *   readonly expiresAt: number,
  *   readonly priceHeldUntil?: number,
  *   readonly charge: { readonly address: string, readonly amount: number },
+ *   readonly tokenPayCharge?: TokenPayCharge,
  *   readonly psbt?: {
  *     readonly path: string,
  *     readonly body: {
@@ -80,6 +83,7 @@
  *   readonly postage: number,
  *   readonly count: number,
  *   readonly amount: number,
+ *   readonly tokenPayCharge?: { readonly tokenCharge: Pick<TokenCharge, 'amount' | 'token'> },
  *   readonly transactions?: readonly { readonly kind: string, readonly vsize: number, readonly files: number }[],
  *   readonly warnings?: readonly Warning[],
  *   readonly savings?: readonly (Warning & { readonly sats: number })[],

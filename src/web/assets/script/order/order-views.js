@@ -1,10 +1,12 @@
 // The parts of the page of an order that only show: its state, its files, its parents and its facts.
 import { bitcoinOf, plural, satsWords } from './amounts.js';
 import { copyButton, element, identifier } from './elements.js';
+import { chargeWords, runeWords } from './rune-charge.js';
 import { awaitedParents, momentWords, stepsOf, told } from './state-words.js';
 
 /** @import { Child } from './elements.js' */
 /** @import { Order, OrderFile, OrderParent } from './order-shapes.js' */
+/** @import { TokenPayCharge } from './rune-charge.js' */
 
 /**
  * @param {Order} order
@@ -205,6 +207,9 @@ export function factsView(order) {
   const facts = /** @type {readonly (readonly [string, Child])[]} */ ([
     ...etchingFacts(order),
     ['Price', `${satsWords(order.charge.amount)} (${bitcoinOf(order.charge.amount)} BTC)`],
+    ...(order.tokenPayCharge === undefined
+      ? []
+      : [/** @type {const} */ (['And the rune', runeWords(order.tokenPayCharge.tokenCharge)])]),
     [
       'Goes to',
       receiver === undefined
@@ -246,5 +251,25 @@ export function factsView(order) {
       { class: 'hint small' },
       'Keep the address of this page: it is the key to the order. Who has it can read and cancel it.',
     ),
+  ];
+}
+
+/**
+ * @param {TokenPayCharge} charge
+ * @returns {readonly Child[]}
+ */
+export function runePayView({ id, feeCharge, tokenCharge, refunds }) {
+  return [
+    element('h2', {}, 'Pay'),
+    element(
+      'dl',
+      { class: 'pairs' },
+      element('dt', {}, 'Rune'),
+      element('dd', {}, element('b', {}, runeWords(tokenCharge)), ` · ${chargeWords(tokenCharge.state)}`),
+      element('dt', {}, 'Sats'),
+      element('dd', {}, element('b', {}, satsWords(feeCharge.amount)), ` · ${chargeWords(feeCharge.state)}`),
+    ),
+    element('p', {}, element('a', { class: 'button primary', href: `/tokenpay/checkout/${id}` }, 'Pay both')),
+    element('p', { class: 'hint' }, refunds),
   ];
 }

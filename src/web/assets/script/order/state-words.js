@@ -1,7 +1,9 @@
 // What happens to an order, and what its customer does next, in plain words. Pure.
 import { plural, satsWords } from './amounts.js';
+import { isRunePayable, runeWords } from './rune-charge.js';
 
 /** @import { Order, OrderState } from './order-shapes.js' */
+/** @import { TokenPayCharge } from './rune-charge.js' */
 
 /**
  * `wait`: nothing to do. `pay`: the customer sends something. `done`: it is inscribed. `over`: nothing comes any more.
@@ -34,7 +36,7 @@ export const askedSats = ({ psbt, missing, received, charge }) =>
  *
  * @param {Order} order
  */
-export const isPayable = (order) => order.psbt !== undefined;
+export const isPayable = (order) => order.psbt !== undefined || isRunePayable(order);
 
 /**
  * Parents that did not come yet.
@@ -82,6 +84,7 @@ function toldOfPayment(order, now) {
   if (!isPayable(order)) return toldOfNothingAsked(order, now);
   const { repriced, underpaid } = order;
   const until = momentWords(order.expiresAt);
+  if (order.tokenPayCharge !== undefined) return toldOfRune(order.tokenPayCharge, until);
   const asked = satsWords(askedSats(order));
   if (repriced !== undefined && order.missing !== undefined) {
     return {
@@ -109,6 +112,19 @@ function toldOfPayment(order, now) {
     words: [`Send exactly ${asked} to the address below until ${until}. This page sees it within seconds.`],
   };
 }
+
+/**
+ * @param {TokenPayCharge} charge
+ * @param {string} until
+ * @returns {Told}
+ */
+const toldOfRune = ({ feeCharge, tokenCharge }, until) => ({
+  tone: 'pay',
+  title: 'Waiting for your payment',
+  words: [
+    `Pay ${runeWords(tokenCharge)} and ${satsWords(feeCharge.amount)} until ${until}. Both must come, or nothing is inscribed.`,
+  ],
+});
 
 /**
  * @param {Order} order
