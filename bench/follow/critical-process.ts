@@ -19,7 +19,7 @@ import { keepOnCore } from './one-core.ts';
 import { type ParsedBefore, parseBefore } from './parsed-before.ts';
 
 const [ourCore, postgresCore] = [0, 1];
-/** Those of a first sync. */
+/** Derived tables of a first sync. */
 const tables: DerivedSettings = {
   indexAddresses: false,
   indexRunes: true,

@@ -60,10 +60,10 @@ const secondsOf = (outcomes: readonly CriticalOutcome[], ms: (outcome: CriticalO
 type TimesOf = (outcome: CriticalOutcome) => CriticalTimes;
 const parts: readonly (readonly [name: string, of: TimesOf])[] = [
   ['blocks, to the last commit', ({ load }) => load],
-  ['with the indexes behind them', ({ all }) => all],
+  ['with the indexes after them', ({ all }) => all],
 ];
 
-/** What both cores did. Medians, so that sums need not fit. */
+/** Use of both cores. Medians, so sums need not fit. */
 function coresTable(outcomes: readonly CriticalOutcome[]): Table {
   const row = ([name, of]: (typeof parts)[number]): Table['rows'][number] => {
     const seconds = (value: (times: CriticalTimes) => number): number =>

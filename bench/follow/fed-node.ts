@@ -7,7 +7,7 @@ import { startBitcoind } from '#test/support/node/bitcoind.ts';
 import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import { benchData, parametersName } from '../index/generated-chain.ts';
 
-/** What was fed to a node, recorded in a file beside its data. */
+/** Blocks that were fed to a node, recorded in a file beside its data. */
 export interface FedChain {
   readonly height: number;
   readonly blocks: number;

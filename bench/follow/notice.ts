@@ -86,7 +86,7 @@ function questions(
 
 export interface NoticeTask {
   readonly node: Bitcoind;
-  /** Where the API answers. */
+  /** Address of the API. */
   readonly origin: string;
   readonly chain: MainnetShapedChain;
   readonly blocks: number;

@@ -17,7 +17,7 @@ export interface ParsedBefore {
 }
 
 export interface ParseBeforeOptions {
-  /** Of the database that the blocks will be written to. */
+  /** Key of the database that the blocks will be written to. */
   readonly fingerprintKey: Uint8Array;
   /** The facts that its tables ask for. */
   readonly facts: FactSet;

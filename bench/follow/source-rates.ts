@@ -11,7 +11,7 @@ const readAhead = 5;
 export interface SourceRateTask {
   readonly bitcoind: string;
   readonly dataDir: string;
-  /** With the node's REST interface; otherwise blocks and spent outputs come by RPC. */
+  /** Use the node's REST interface; otherwise blocks and spent outputs come by RPC. */
   readonly rest: boolean;
   /** Reads blocks from the tip down, up to this many bytes. */
   readonly mostBytes: number;

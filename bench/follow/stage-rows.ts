@@ -13,7 +13,7 @@ export function readStageSums(path: string): StageSums {
   return last.args;
 }
 
-/** What each of these does, it does for one batch after another. */
+/** Parts that work on one batch after another. */
 const parts: readonly StagePart[] = ['main thread', 'writer connection', 'sealer thread'];
 
 /** Sockets, streams, garbage and the start: no other thread does them. */

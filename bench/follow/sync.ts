@@ -41,7 +41,7 @@ export interface FirstSync extends ProcessorTime {
   readonly seconds: number;
 }
 
-/** Of `satscribe index`, from an empty folder to the tip. The folder stays. */
+/** A first sync: `satscribe index` from an empty folder to the tip. The folder stays. */
 export async function firstSync(
   node: Bitcoind,
   chain: FedChain,
@@ -132,7 +132,7 @@ async function runs(task: SyncTask, dataDir: string, chain: FedChain): Promise<R
   }
 }
 
-/** What the machine's cores did during first syncs. */
+/** Use of the machine's cores during first syncs. */
 function processorFigures(runs: readonly FirstSync[], bytes: number): Figure[] {
   const per100MB = (of: (run: FirstSync) => number): number => median(runs.map(of)) / (bytes / 100e6);
   return [

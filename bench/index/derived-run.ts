@@ -11,8 +11,8 @@ import { familyCpuMs } from '#kernel/stages/process-times.ts';
 import type { DerivedOutcome, DerivedTask } from './derived-process.ts';
 
 /**
- * Of a first sync of mainnet, one block in thousands keeps the texts of its events. With the usual 144 nearly all of
- * this chain would: a third of the cost of runes was to compress them.
+ * Newest blocks that keep their event texts. In a first sync of mainnet one block in thousands keeps them. With the
+ * usual 144 nearly all blocks of this chain would: a third of the cost of runes was to compress them.
  */
 const eventsKeepBlocks = 10;
 

@@ -76,7 +76,7 @@ async function realPart(blocks: string, leastBytes: number, runs: number): Promi
     outcomes,
     notes: [
       `real: ${files.length} blocks of ${blocks}, ${described(description)}`,
-      "real: other locktimes and so other txids in every repetition, roots and commitments anew; the proof of work is regtest's; contents are the same in every repetition",
+      "real: other locktimes and so other txids in every repetition, with new roots and commitments; the proof of work is regtest's; contents are the same in every repetition",
     ],
     figures: [
       {
@@ -89,7 +89,7 @@ async function realPart(blocks: string, leastBytes: number, runs: number): Promi
     details: [
       { name: 'real, inscriptions', value: outcomes[0]?.inscriptions ?? 0, unit: '' },
       { name: 'real, indexing', value: medianOf(outcomes, ({ indexMs }) => indexMs), unit: 'ms' },
-      { name: 'real, sealing behind it', value: medianOf(outcomes, ({ sealMs }) => sealMs), unit: 'ms' },
+      { name: 'real, with sealing after it', value: medianOf(outcomes, ({ sealMs }) => sealMs), unit: 'ms' },
       { name: 'real, peak memory', value: most(outcomes, ({ peakMemoryMB }) => peakMemoryMB), unit: 'MB' },
       {
         name: 'real, event loop p99',
@@ -139,7 +139,11 @@ async function generatedPart(chain: GeneratedChain, runs: number): Promise<Part>
     details: [
       { name: 'generated, indexing', value: medianOf(outcomes, ({ indexMs }) => indexMs), unit: 'ms' },
       { name: 'generated, of it after the last commit', value: medianOf(outcomes, afterCommits), unit: 'ms' },
-      { name: 'generated, sealing behind it', value: medianOf(outcomes, ({ sealMs }) => sealMs), unit: 'ms' },
+      {
+        name: 'generated, with sealing after it',
+        value: medianOf(outcomes, ({ sealMs }) => sealMs),
+        unit: 'ms',
+      },
       {
         name: 'generated, peak memory',
         value: most(outcomes, ({ peakMemoryMB }) => peakMemoryMB),

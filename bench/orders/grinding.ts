@@ -11,7 +11,7 @@ const prefix = 'abcd';
 const searches = 60;
 const orderId = 'bench';
 
-/** What `LockTimes` tells once the searches of a transaction are over. */
+/** Waits until the searches of a transaction by `LockTimes` are over. */
 async function searched(lockTimes: LockTimes, unsigned: Uint8Array): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     lockTimes.onEnd(resolve);

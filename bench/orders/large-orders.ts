@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { loopLag } from '../loop-lag.ts';
 import type { Figure } from '../report.ts';
 
-/** As long as a file may be that has a reveal for itself. */
+/** Longest file with a reveal of its own. */
 const fileBytes = 380_000;
 /** All contents of a call have 50 MB at most. */
 const files = Math.floor(50_000_000 / fileBytes);

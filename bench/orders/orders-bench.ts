@@ -24,7 +24,7 @@ import { filesOfMany, inputs, manyInputs } from './many-inputs.ts';
 import { payoutFigures, shares } from './payouts.ts';
 
 const receiver = 900;
-/** Of one order: "confirmed to all reveals broadcast" is asked for so many. */
+/** Files of one order for "confirmed to all reveals broadcast". */
 const filesOfPaid = 20;
 const quoteMs = 2000;
 const lookMs = 10;
@@ -39,7 +39,7 @@ interface Shown {
   readonly files: readonly { readonly sent?: string }[];
 }
 
-/** What customers of orders wait for: a quote, an address, a payment seen, an inscription broadcast. */
+/** Waits of customers: for a quote, an address, a seen payment, a broadcast inscription. */
 export async function ordersBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -144,7 +144,7 @@ class Shop {
   readonly #env: Readonly<Record<string, string>>;
   readonly #origin: string;
   readonly #receiver: Receiver;
-  /** When messages arrived, by order and state. */
+  /** Arrival times of messages, by order and state. */
   readonly #told: ReadonlyMap<string, number>;
 
   private constructor(
@@ -347,7 +347,7 @@ class Shop {
     return (await (await fetch(`${this.#origin}/order/${id}`)).json()) as Shown;
   }
 
-  /** When the node took the payment. */
+  /** Pays; returns the time at which the node accepted the payment. */
   async #pay(address: string, value: number): Promise<number> {
     await this.#chain.payAddress(address, value);
     return performance.now();
@@ -358,7 +358,7 @@ class Shop {
     for (;;) {
       const at = this.#told.get(`${id} ${state}`);
       if (at !== undefined) return at;
-      if (performance.now() > until) throw new Error(`nobody is told that order ${id} is ${state}`);
+      if (performance.now() > until) throw new Error(`no message came that order ${id} is ${state}`);
       await sleep(1);
     }
   }

@@ -86,7 +86,7 @@ async function timesOf(count: number, ask: (question: number) => Promise<unknown
   return times;
 }
 
-/** How long answers about runes take, in tables of so many balances and a tenth as many runes. */
+/** Times of answers about runes, in tables of this many balances and a tenth as many runes. */
 export async function runeAnswers(seed: string, balances: number): Promise<Figure[]> {
   const dataDir = join(benchData, 'rune-answers');
   rmSync(dataDir, { recursive: true, force: true });

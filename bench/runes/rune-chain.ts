@@ -20,7 +20,7 @@ export interface RuneChainOptions {
   readonly blocks: number;
   /** 0 … 1: of the transactions, those with a runestone. The others are as mainnet's: payments, reveals, moves. */
   readonly share: number;
-  /** 0 … 1: of the moves of inscriptions, those that are sales behind two dummies. Absent: none. */
+  /** Share of the moves of inscriptions that are sales after two dummies, 0 to 1. Absent: no sales. */
   readonly sold?: number;
 }
 
@@ -29,9 +29,9 @@ export interface MadeRuneChain {
   readonly description: Description;
 }
 
-/** Of the transactions without a runestone (test/builders/mainnet-shape.ts). */
+/** Shares among the transactions without a runestone (test/builders/mainnet-shape.ts). */
 const others = { reveal: 0.117, move: 0.086 } as const;
-/** Of those with one: mints as in 2024, the rest move what was minted. */
+/** Share of mints among those with a runestone, as in 2024; the rest move minted units. */
 const mintShare = 0.7;
 const transactionsPerBlock = 2000;
 /** Mints are of few runes at a time. */
@@ -177,7 +177,7 @@ class RuneChainWriter {
     this.#inscribed.push(isSold ? this.#sell(coin) : this.#spend([coin], [this.#payment()])[0]!);
   }
 
-  /** A purchase behind two dummies: output 1 has the item, output 2 pays who held it. */
+  /** A purchase after two dummies: output 1 has the item, output 2 pays its holder. */
   #sell(coin: Coin): Coin {
     this.sales++;
     const buyer = this.#owner();

@@ -23,7 +23,7 @@ const firstHeight = 800_000;
 const salesPerBlock = 100;
 const slug = 'frogs';
 const limit = 100;
-/** Of each page, both ways. */
+/** Questions of each page, both ways. */
 const questions = 60;
 /** Each walks over all sales. */
 const firstReads = 5;

@@ -6,7 +6,7 @@ import { RandomMarket } from '#test/support/sales/random-market.ts';
 import type { Figure } from '../report.ts';
 import { median } from '../statistics.ts';
 
-/** As many as a full block of purchases and transfers holds. */
+/** Sales of a full block of purchases and transfers. */
 const perBlock = 2_000;
 /** The classes that have rows. */
 const sold = ['sale', 'offer'] as const;

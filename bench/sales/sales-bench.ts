@@ -28,7 +28,7 @@ export async function salesBench(args: string[]): Promise<Report> {
     bench: 'sales',
     notes: [
       `${transactions} generated transactions whose moves are labelled, 2,000 a block, seed ${values.seed}`,
-      `${sales} sales of a collection of 10,000 items; pages 0, 100 and 9,999 of 100, both ways, as far as there are so many`,
+      `${sales} sales of a collection of 10,000 items; pages 0, 100 and 9,999 of 100, both ways, as far as they exist`,
       'the first read of a collection walks over all its sales; later ones know where they are',
       'exports of all of them over HTTP, client and service in one process',
       `first sync: ${blocks} blocks of 2,000 transactions, 8.6 % move an inscription, half of these are sales; medians of ${rounds} runs each, with and without sales in turns`,

@@ -5,10 +5,10 @@ import type { Figure } from '../report.ts';
 import { runeChain } from '../runes/rune-chain.ts';
 import { median } from '../statistics.ts';
 
-/** Of the moves of a chain of full blocks. */
+/** Share of sales among the moves of a chain of full blocks. */
 const sold = 0.5;
 
-/** What an index of sales costs a first sync, as ratios of the medians of runs with and without, in turns. */
+/** Cost of an index of sales in a first sync, as ratios of the medians of runs with and without, in turns. */
 export async function salesSlowdown(
   seed: string,
   blocks: number,

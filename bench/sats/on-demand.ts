@@ -18,7 +18,7 @@ const witness = [new Uint8Array(64)];
 const fee = 1000;
 const change = 600;
 
-/** Coins that were moved once in each of so many blocks, on a node without an index of transactions. */
+/** Coins that were moved once in each of several blocks, on a node without an index of transactions. */
 async function movedCoins(depth: number, submit: (bytes: Uint8Array) => Promise<void>): Promise<Coin[]> {
   const blocks = new ValidBlocks();
   const mined: Coin[] = [];
@@ -42,7 +42,7 @@ async function movedCoins(depth: number, submit: (bytes: Uint8Array) => Promise<
   return moved;
 }
 
-/** How long the sats of an output take that was moved so many times, where no answer before it helps. */
+/** Time to trace the sats of an output that was moved this many times, without help of earlier answers. */
 export async function onDemand(executable: string, depth: number): Promise<Figure[]> {
   const bitcoind = await startBitcoind({ executable, txindex: false, zmq: [] });
   try {

@@ -11,13 +11,13 @@ import type { Figure, Report } from '../report.ts';
 import { median } from '../statistics.ts';
 import { onDemand } from './on-demand.ts';
 
-/** What the tables of sats take on disk. */
+/** Sizes of the tables of sats on disk. */
 interface SatsOnDisk {
   readonly outputs: number;
   readonly ranges: number;
-  /** Of `sat_ranges` with its indexes. */
+  /** Bytes of `sat_ranges` with its indexes. */
   readonly bytes: number;
-  /** Of all tables of sats. */
+  /** Bytes of all tables of sats. */
   readonly allBytes: number;
 }
 
@@ -41,7 +41,7 @@ async function onDisk(): Promise<SatsOnDisk> {
   }
 }
 
-/** As far as an ord of default settings can go back: all blocks of so short a chain would be kept otherwise. */
+/** Depth that ord goes back with default settings: all blocks of such a short chain would be kept otherwise. */
 const settings = { SATS_KEEP_BLOCKS: '18' };
 
 const secondsOf = (syncs: readonly FirstSync[], of: (sync: FirstSync) => number): number =>

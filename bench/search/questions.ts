@@ -16,7 +16,7 @@ export interface Measured {
 
 type Question = () => Promise<number>;
 
-/** What is searched, and the needles. */
+/** Searched texts, and the needles. */
 export interface Corpora {
   readonly texts: readonly CountedText[];
   readonly metadata: readonly Pick<CountedText, 'text' | 'inscriptions'>[];

@@ -37,7 +37,7 @@ export const allScenarios: readonly Scenario[] = [
   ...mixedScenarios,
 ];
 
-/** Throws a RangeError for a name that is none. */
+/** The scenario of a name. Throws a RangeError for an unknown one. */
 export function scenarioNamed(name: string): Scenario {
   const found = allScenarios.find((scenario) => scenario.name === name);
   if (found === undefined) throw new RangeError(`there is no scenario ${name}`);

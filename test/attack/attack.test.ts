@@ -6,8 +6,8 @@ import { ServiceUnderAttack } from './service/service-under-attack.ts';
 import { faultsOf, timelessBounds } from './verdict.ts';
 
 /**
- * Those whose harm shows in two seconds, as an error for others or a 5xx, however busy the machine is; `npm run
- * attack` has all, and tells what they cost. One process suffers one after the other.
+ * Scenarios whose harm shows in two seconds, as an error for others or a 5xx, however busy the machine is; `npm run
+ * attack` has all, and shows their costs. One process suffers one after another.
  */
 const scenarios = ['streams-aborted', 'market-aborted', 'keys-unknown', 'values-odd', 'foreign-bytes'];
 const seconds = 2;

@@ -31,7 +31,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Those of a name, or whose names begin with it. */
+/** Scenarios of a name, or whose names begin with it. */
 function chosen(names: readonly string[]): readonly Scenario[] {
   if (names.length === 0) return allScenarios;
   return allScenarios.filter(({ name }) =>

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net';
 import type { Random } from '#test/builders/random.ts';
 import type { Targets } from './chain/hurtful-chain.ts';
 
-/** What an attacker does for some seconds, as documentation of the threat and as a program. */
+/** An attack of some seconds, as documentation of the threat and as a program. */
 export interface Scenario {
   readonly name: string;
   /** In one line, for people. */
   readonly what: string;
-  /** The attacker has the address of the good client, as behind one proxy. */
+  /** The attacker has the address of the good client, as clients of one proxy do. */
   readonly sharesAddress?: true;
   /** The service follows a node that answers slowly, in place of a folder of blocks. */
   readonly hasNode?: true;
@@ -38,12 +38,12 @@ export interface Attack {
   /** One request on a connection of its own. Settles when the connection is closed. */
   exchange(request: Uint8Array, options?: ExchangeOptions): Promise<void>;
 
-  /** So many loops beside each other, until the time is over. */
+  /** Runs a number of loops side by side, until the time is over. */
   loops(count: number, turn: () => Promise<void>): Promise<void>;
 
   /**
-   * Keeps so many connections open until the time is over, each with the same request (null: none), and opens another
-   * one for each that is closed.
+   * Keeps a number of connections open until the time is over, each with the same request (null: no request), and opens
+   * another one for each that is closed.
    */
   hold(count: number, request: Uint8Array | null, options?: ExchangeOptions): Promise<void>;
 

@@ -5,7 +5,7 @@ import { memoryOf, openFiles } from './service/process-memory.ts';
 import type { ServiceUnderAttack } from './service/service-under-attack.ts';
 import { bounds } from './verdict.ts';
 
-/** What a process holds at a moment. */
+/** Memory and connections of a process at a moment. */
 interface Holding {
   readonly seconds: number;
   readonly memoryBytes: number;
@@ -20,7 +20,7 @@ export interface SoakResult {
   /** Bytes an hour, after the warm-up. */
   readonly memorySlope: number;
   readonly heapSlope: number;
-  /** Memory in eight hours, if it went on like this. */
+  /** Memory in eight hours at the same rise. */
   readonly inEightHoursBytes: number;
   readonly before: Holding;
   readonly after: Holding;

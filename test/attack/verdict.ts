@@ -1,7 +1,7 @@
 import type { AttackTally, GoodAnswer, QuestionKind } from './clients/messages.ts';
 import type { ProbeSample } from './service/probe.ts';
 
-/** What a scenario may cost others. */
+/** Allowed costs of a scenario for others. */
 export interface Bounds {
   /** 99th percentile of what the good client waits for an answer, by kind of question. */
   readonly waitMs: Readonly<Record<QuestionKind, number>>;
@@ -28,7 +28,7 @@ export const timelessBounds: Bounds = {
   recoveryMs: Number.POSITIVE_INFINITY,
 };
 
-/** What was measured of a scenario. */
+/** Measurements of a scenario. */
 export interface Measured {
   readonly scenario: string;
   /** Answers to questions that the good client asked during the attack. */

@@ -39,7 +39,7 @@ export const transactionShares = {
   move: 0.086,
 } as const;
 
-/** Of single reveals. */
+/** Shares of single reveals with these details. */
 export const detailShares = { metadata: 0.05, parent: 0.05 } as const;
 export const shareOfCopies = 0.26;
 
@@ -72,7 +72,7 @@ const movedClasses: readonly CountClass[] = [
   { share: 0.26, least: 2, most: 9 },
   { share: 0.04, least: 10, most: 40 },
 ];
-/** Of payments with more than one output; all of them since runes exist. */
+/** Share of payments with more than one output that have one; since runes exist, all have. */
 const opReturnShare = 0.61;
 const batchLeast = 100;
 const batchMost = 560;

@@ -10,7 +10,7 @@ export const textTerms = (body: Uint8Array | number): FileTerms => ({
   delegate: null,
 });
 
-/** What a direct order of files asks for, with the usual postage and 2 sat/vB, and what differs. */
+/** Terms of a direct order of files, with the usual postage and 2 sat/vB, and with the given differences. */
 export const orderTerms = (
   files: readonly FileTerms[],
   receivers: readonly Uint8Array[],

@@ -1,4 +1,4 @@
-/** Where the parts of a transaction lie in a block, to change them in place. */
+/** Places of the parts of a transaction in a block, to change them in place. */
 export interface TransactionOutline {
   readonly start: number;
   readonly end: number;

@@ -4,7 +4,7 @@ import { type Coin, openScript, type SpentCoin } from './valid-blocks.ts';
 /** Shares of outputs: P2WPKH, P2PKH, and the rest P2TR. */
 const witnessKeyHashShare = 0.42;
 const keyHashShare = 0.15;
-/** Of the long outputs: P2WSH of two keys out of three, instead of P2TR. */
+/** Share of the long outputs that are P2WSH of two keys out of three, instead of P2TR. */
 const multisigShare = 0.22;
 const multisigScriptBytes = 105;
 const runestoneBytes = 9;
@@ -24,12 +24,12 @@ function push(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
-/** As long as P2PKH, and spent with as many bytes: it drops hash, signature and key, without checking them. */
+/** A script as long as P2PKH, and spent with as many bytes: it drops hash, signature and key, without checking them. */
 function openKeyHashScript(hash: Uint8Array): Uint8Array {
   return Buffer.concat([push(hash), Buffer.from([opcode.drop, opcode.twoDrop, opcode.true, opcode.nop])]);
 }
 
-/** By the first byte of the hash in the script. */
+/** Whether a coin is a multisig, by the first byte of the hash in its script. */
 function isMultisig({ script }: Coin): boolean {
   return script[2]! < multisigShare * 256;
 }

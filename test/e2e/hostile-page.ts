@@ -6,7 +6,7 @@ export interface Report {
   readonly reached: readonly string[];
   /** Names of ways to leave by itself, for `window.leave(name)`. */
   readonly waysOut: readonly string[];
-  /** What it read of other contents and recursive endpoints, as it may. */
+  /** Contents and recursive endpoints that it may read, as it read them. */
   readonly allowed: readonly unknown[];
   readonly done: boolean;
 }

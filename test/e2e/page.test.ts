@@ -125,7 +125,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(await page.evaluate(width)).toBeLessThanOrEqual(360);
   });
 
-  test('a block leads to the indexed blocks next to it, and says what lies between', async () => {
+  test('a block leads to the indexed blocks next to it, and names the heights between', async () => {
     const steps = async (height: number): Promise<[string, string | null][]> => {
       await page.goto(`${base}/block/${height}`);
       // the same steps are above and below the inscriptions
@@ -267,7 +267,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('where every search needs a key, a form takes it, and the search goes on', async () => {
+  test('if every search needs a key, a form takes it, and the search continues', async () => {
     const access: TestAccess[] = [];
     const closed = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'a completed text' }] }], {
       access: ({ accessPool }) => {

@@ -70,7 +70,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     await page.close();
   });
 
-  test('tries a path with filters without any that nobody chose', { tags: ['proof'] }, async () => {
+  test('tries a path with filters without any that was not chosen', { tags: ['proof'] }, async () => {
     const page = await openPage();
     await page.goto(`${base}/docs/#/inscriptions/inscriptions`);
     await page.click('.opblock.is-open .try-out__btn');

@@ -75,7 +75,7 @@ async function exported(dir: string): Promise<Record<string, unknown>[]> {
   });
 }
 
-/** What the ledger says of the islands, one after another. */
+/** The ledger's results for the islands, one after another. */
 function ofIslands(chain: GoldenChain, islands: readonly TestIsland[]): Record<string, unknown>[] {
   const store = new LedgerStore(networks.regtest, 0);
   for (const { from, to, start, withoutSpent } of islands) {

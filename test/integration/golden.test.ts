@@ -101,7 +101,7 @@ function txIndexes(chain: GoldenChain, tip: GoldenTip): Map<string, number> {
   return places;
 }
 
-/** What ord says, in the form of our export. */
+/** ord's answers in the form of our export. */
 function expected(chain: GoldenChain, tip: GoldenTip): Partial<Line>[] {
   const inscriptions = chain.inscriptions(tip);
   const places = txIndexes(chain, tip);
@@ -162,7 +162,7 @@ interface Content {
   readonly sha256?: string;
 }
 
-/** What ord does not show, except for what follows from it. */
+/** Asserts that fields which ord does not show follow from shown ones. */
 function expectConsistent({ id, curse, charms, number, parents, claimedParents }: Line): void {
   const isMarked = charms.includes('cursed') || charms.includes('vindicated');
   expect([id, curse !== null, charms.includes('cursed')]).toEqual([id, isMarked, number < 0]);
@@ -267,7 +267,7 @@ async function indexInBatches(
   }
 }
 
-/** Of one in three chains, and in a long run of all: others are in test/integration/indexer/index-chain.test.ts. */
+/** One in three chains, and in a long run all: others are in test/integration/indexer/index-chain.test.ts. */
 const inOtherBatches = goldenChainNames.filter((_, place) => place % sampleStep(3) === 0);
 
 describe.each(goldenChainNames)('%s', (name) => {

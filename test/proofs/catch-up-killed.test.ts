@@ -43,7 +43,7 @@ describe('a derived table that is added to an index', () => {
         if (point === 'handed-over') expect(state?.is_followed).toBe(true);
         else expect(state?.tip_height).toBeGreaterThan(reached);
         reached = state?.tip_height ?? reached;
-        // what is told of events is as far as the rows
+        // reported events reach as far as the rows
         if (paid?.is_followed === false) expect(await lastPaymentHash(database)).toBe(paid.tip_height);
       }
     }

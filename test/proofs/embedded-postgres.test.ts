@@ -93,7 +93,7 @@ describe('a fresh embedded Postgres', () => {
     ]);
   });
 
-  test('lets in nobody without the password, which only its account can read', async () => {
+  test('refuses access without the password, which only its account can read', async () => {
     const wrong = new URL(server.url);
     wrong.password = 'wrong';
     await expect(connectClient(wrong.href)).rejects.toMatchObject({ code: 'postgres_refused' });

@@ -194,7 +194,7 @@ describe.runIf(process.getuid?.() === 0)('as root, links that the account of the
       await chown(data.path, account.uid, account.gid);
     });
 
-    test('as its own folder are refused: it is not given what lies there', async () => {
+    test('as its own folder are refused: it is not given their content', async () => {
       await plant('postgres', victim.path);
       expect(await start()).toMatchObject({ code: 'data_dir_unusable' });
     });

@@ -24,7 +24,7 @@ let page: Page;
 let base: string;
 /** Requests to anything but our server, dialogs and downloads. */
 let outside: string[];
-/** Tabs that crashed. A frame has a process of its own, and its crash is none of the tab's. */
+/** Tabs that crashed. A frame has a process of its own, whose crash is not one of the tab. */
 let crashedTabs: string[];
 
 describe.skipIf(executable === null)('lists of hostile inscriptions in a real browser', () => {

@@ -59,7 +59,7 @@ async function freshDatabase(called: string): Promise<void> {
   await pool.end();
 }
 
-/** What a process said at a seam: batches that it had decided, and those of them that were committed. */
+/** Report of a process at a seam: batches that it had applied, and those of them that were committed. */
 interface AtSeam {
   readonly seam: Seam;
   readonly decided: number;
@@ -154,7 +154,7 @@ describe('a load whose next batch is decided while one is written', () => {
     await freshDatabase(name);
   });
 
-  test('has whole batches wherever it is killed, and goes on to the rows of a clean index', async () => {
+  test('has whole batches wherever it is killed, and resumes to the rows of a clean index', async () => {
     let blocks = 0;
     for (const [turn, seam] of shuffled(random, seams).entries()) {
       const passes = turn === 0 ? firstPasses : 1 + random.below(4);
@@ -171,7 +171,7 @@ describe('a load whose next batch is decided while one is written', () => {
     await expectClean();
   });
 
-  test('goes on by itself after its connections were ended, whatever its batches were doing', async () => {
+  test('continues by itself after its connections were ended, whatever its batches were doing', async () => {
     const at = shuffled(random, seams).map((seam, turn) => [seam, turn === 0 ? firstPasses : 2] as const);
     await loadHeld(at, async (goOn) => {
       await server.terminate(name);
@@ -180,7 +180,7 @@ describe('a load whose next batch is decided while one is written', () => {
     await expectClean();
   });
 
-  test('goes on by itself after a commit that the server executed and never answered', async () => {
+  test('continues by itself after a commit that the server executed and never answered', async () => {
     await loadHeld([['transaction', firstPasses]], async (goOn) => {
       const before = await indexedBlocks();
       server.proxy.set('mute');
@@ -210,7 +210,7 @@ describe('a load whose next batch is decided while one is written', () => {
     await expectClean();
   });
 
-  test('goes on by itself after crashes of its server, whatever its batches were doing', async () => {
+  test('continues by itself after crashes of its server, whatever its batches were doing', async () => {
     // a crash takes a second: three seams, in a long run all
     const some = shuffled(random, seams).filter((_, place) => place % sampleStep(2) === 0);
     const at = some.map((seam, turn) => [seam, turn === 0 ? firstPasses : 2] as const);

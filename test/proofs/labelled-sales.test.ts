@@ -25,7 +25,7 @@ import {
 import { alice, bob, carol, listed, platform, postage } from '#test/support/sales/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
-/** Of each class, shared by its kinds: transactions that a wallet signs, in blocks that a real node takes. */
+/** Transactions of each class, shared by its kinds: signed by a wallet, in blocks that a real node accepts. */
 const ofClass = 200;
 const dummy = 600;
 const money = 1_000_000;
@@ -34,13 +34,13 @@ const single = 0x03;
 /** Transactions of a block. */
 const perBlock = 100;
 
-/** What a buyer spends: three dummies, and a coin that pays. */
+/** Coins of a buyer: three dummies, and a coin that pays. */
 interface Purse {
   readonly dummies: readonly Coin[];
   readonly money: Coin;
 }
 
-/** What the row of a sale says. */
+/** Expected row of a sale. */
 interface Label {
   readonly class: MoveClass;
   readonly form: SaleForm;
@@ -68,7 +68,7 @@ const sold = (form: SaleForm, more: Partial<Label> = {}): Label => ({
   ...more,
 });
 
-/** Behind two dummies: Magic Eden, OKX and ordit. */
+/** A sale after two dummies: Magic Eden, OKX and ordit. */
 function twoDummies(
   item: Coin,
   { dummies, money: coin }: Purse,

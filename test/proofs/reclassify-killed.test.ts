@@ -27,7 +27,7 @@ async function stateOf({ pool }: TestDatabase): Promise<State> {
   return rows[0]!;
 }
 
-test('a process that finds sales anew and is killed at every step ends with those of a fresh index', async () => {
+test('a process that reclassifies sales and is killed at every step ends with those of a fresh index', async () => {
   const database = await chain.indexed();
   await ageSales(database);
   // the writer's next session begins it

@@ -5,9 +5,9 @@ import { describeSearchEngine } from '#test/support/search/search-engine-conform
 
 // what npm test asks of it on random chains alone (test/integration/search/sync-reads.test.ts)
 if (hasElasticsearch()) {
-  describeSearchEngine('the Elasticsearch engine behind its sync', syncedEngineUnderTest, 2);
+  describeSearchEngine('the synced Elasticsearch engine', syncedEngineUnderTest, 2);
 } else {
-  describe.skip('the Elasticsearch engine behind its sync', () => {
+  describe.skip('the synced Elasticsearch engine', () => {
     test('needs Elasticsearch');
   });
 }

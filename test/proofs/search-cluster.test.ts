@@ -48,7 +48,7 @@ describe.runIf(hasElasticsearch())('a cluster of three nodes with a replica', { 
   let rows: SearchRows;
   let nodes: readonly Elasticsearch[];
   let index: SyncedIndex;
-  /** What every block that was ever the tip has below it. */
+  /** The inscriptions below every block that was ever the tip. */
   const states = new Map<string, readonly StoredInscription[]>();
 
   beforeAll(async () => {
@@ -189,7 +189,7 @@ describe.runIf(hasElasticsearch())('a cluster of three nodes with a replica', { 
         `refused meanwhile: ${JSON.stringify(Object.fromEntries(refusals))}; waited for by the sync: ${[...new Set(sync.problems)].join(', ')}`,
       ].join('\n')}\n`,
     );
-    // it went on without the node, both to read and to write
+    // it continued without the node, both to read and to write
     expect(times.some((at) => at > killedMs && at < startedMs)).toBe(true);
     expect(steps.some((at) => at > killedMs && at < startedMs)).toBe(true);
   });

@@ -76,7 +76,7 @@ describe.runIf(hasElasticsearch())(
           properties: `{"gallery":[],"attributes":{"title":${JSON.stringify(`${'"'.repeat(1_999_000)}end`)},"traits":{}}}`,
         },
       ]);
-      await rows.addBlock([{ content: packed('behind them'), metadata: null }]);
+      await rows.addBlock([{ content: packed('after them'), metadata: null }]);
       const sync = startSync({
         databaseUrl: database.url,
         elastic: index.elastic,

@@ -100,7 +100,7 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
     };
   };
 
-  test('an old snapshot goes on where it was, through a reorganisation that came after it', async () => {
+  test('an old snapshot resumes where it was, through a reorganisation that came after it', async () => {
     const first = follow();
     await caughtUp();
     await first.stop();
@@ -120,7 +120,7 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
     await index.expectWhole();
   });
 
-  test('an old snapshot beside one that was made anew meanwhile is not asked', async () => {
+  test('an old snapshot beside one that was rebuilt meanwhile is not asked', async () => {
     const sync = follow();
     await caughtUp();
     const restore = await snapshotServed();
@@ -142,7 +142,7 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
     await index.elastic.request({ method: 'DELETE', path: `/${before}` });
   });
 
-  test('one that was wiped with all that the server has is made anew, while Postgres answers', async () => {
+  test('one that was wiped with the whole server is rebuilt, while Postgres answers', async () => {
     const sync = follow();
     await caughtUp();
     await server.kill();

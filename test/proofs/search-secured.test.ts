@@ -29,7 +29,7 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
   let index: SyncedIndex;
   let folder: string;
   let settings: ElasticSettings;
-  /** What the sync that filled the index reported. */
+  /** Reports of the sync that filled the index. */
   let problems: readonly string[];
 
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
   });
 
   // the test server cannot store API keys: a proxy before it checks them
-  test('answers whoever has an API key, until it is taken away', async () => {
+  test('answers clients with an API key, until it is revoked', async () => {
     const apiKey = Buffer.from('id:secret').toString('base64');
     const door = await openKeyDoor(server, `ApiKey ${apiKey}`);
     const client = createElasticClient({ url: door.url, caFile: settings.caFile, apiKey });
@@ -99,13 +99,13 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
     expect(await codeOf({ url: door.url, caFile: settings.caFile, apiKey: 'b3RoZXI6a2V5' })).toBe(
       'search_engine_refused',
     );
-    door.accepted = 'nobody';
+    door.accepted = 'unknown';
     await expect(ask()).rejects.toMatchObject({ code: 'search_engine_refused' });
     await client.close();
     await door.close();
   });
 
-  test('refuses a wrong password, a wrong key and nobody, and is refused with a certificate that nobody vouches for', async () => {
+  test('refuses a wrong password, a wrong key and an unknown user, and is refused with an untrusted certificate', async () => {
     expect(await codeOf({ ...settings, password: 'another' })).toBe('search_engine_refused');
     expect(await codeOf({ ...settings, apiKey: 'bm9ib2R5OnNlY3JldA==' })).toBe('search_engine_refused');
     expect(await codeOf({ url: server.url, caFile: settings.caFile })).toBe('search_engine_refused');
@@ -115,7 +115,7 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
 
 interface KeyDoor {
   readonly url: string;
-  /** What `Authorization` must be. */
+  /** Accepted value of `Authorization`. */
   accepted: string;
   close(): Promise<void>;
 }

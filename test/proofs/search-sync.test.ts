@@ -75,7 +75,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
     startSync({ databaseUrl: database.url, elastic: through, prefix: index.prefix });
   const caughtUp = (): Promise<void> => untilCaughtUp(database.pool, index);
 
-  test('goes on after Elasticsearch was killed in the middle of a bulk', async () => {
+  test('resumes after Elasticsearch was killed in the middle of a bulk', async () => {
     const sync = follow();
     await caughtUp();
     let bulks = 0;
@@ -101,7 +101,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
     await index.expectWhole();
   });
 
-  test('makes the index anew after it was deleted, while Postgres answers', async () => {
+  test('rebuilds the index after it was deleted, while Postgres answers', async () => {
     const sync = follow();
     await caughtUp();
     const engine = createFallbackEngine({
@@ -168,7 +168,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
     await index.expectWhole();
   });
 
-  test('goes on after Elasticsearch stood still, and answers that were lost', async () => {
+  test('resumes after Elasticsearch was suspended, and answers were lost', async () => {
     const sync = follow();
     await caughtUp();
     server.pause();
@@ -270,7 +270,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
   });
 });
 
-/** What root copied belongs to root. */
+/** Gives files that root copied to their owner. */
 async function giveToOwner(like: string, folder: string): Promise<void> {
   const { chown, readdir, stat } = await import('node:fs/promises');
   const { uid, gid } = await stat(join(like, '..'));

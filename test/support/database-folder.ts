@@ -6,8 +6,8 @@ const inMemory = '/dev/shm';
 const roomBytes = 4 * 1024 ** 3;
 
 /**
- * Where the databases of tests lie: in memory, where there is room. A run makes and drops more than a thousand, of
- * 400 files each; of a new one that takes a disk's file system ten times as long.
+ * Folder of the databases of tests: in memory, if there is room. A run makes and drops more than a thousand, of 400
+ * files each; on a new one that takes a disk's file system ten times as long.
  */
 export function databaseFolder(): string {
   return freemem() >= roomBytes && freeBytes() >= roomBytes ? inMemory : tmpdir();

@@ -3,18 +3,18 @@ import { inject } from 'vitest';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 
 export interface TestDatabase {
-  /** Of the writer, which owns the tables. */
+  /** Address of the writer, which owns the tables. */
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Of the role that answers requests (ADR 29). */
+  /** Address of the role that answers requests (ADR 29). */
   readonly readerUrl: string;
-  /** As a service reads: its statements cannot write. */
+  /** Pool for reads as in a service: its statements cannot write. */
   readonly readers: pg.Pool;
-  /** As a service counts the use of keys. */
+  /** Pool that counts the use of keys as a service does. */
   readonly accessPool: pg.Pool;
   /** The settings of a service that uses it. */
   readonly settings: { readonly DATABASE_URL: string; readonly DATABASE_READER_URL: string };
-  /** Of the superuser, for what neither of both may do. */
+  /** Address of the superuser, for work that neither of both may do. */
   readonly superuserUrl: string;
   /** Closes the pools and removes the database, even with open connections. */
   drop(): Promise<void>;

@@ -39,13 +39,13 @@ export interface HttpAppOptions {
   readonly eventKinds?: readonly StoredEventKind[];
   /** Reads of contents; absent: with the connections of the database. */
   readonly contents?: (database: TestDatabase) => ContentReads;
-  /** What prices depend on; absent: the published ones, and no special sats. */
+  /** Parts that decide prices; absent: the published ones, and no special sats. */
   readonly prices?: Pick<AppDependencies, 'prices' | 'inventory' | 'fxRates'>;
   /** A node, raw blocks, and where thumbnails are kept; absent: none. */
   readonly sources?: Partial<Pick<AppDependencies, 'node' | 'blocks' | 'thumbnailsFolder'>>;
   /** Parts that read for all clients together; absent: those of a service. */
   readonly shared?: Pick<AppDependencies, 'banner' | 'tipAnswers'>;
-  /** Where orders are made; absent: none are taken. */
+  /** Makes the orders; absent: none are accepted. */
   readonly orders?: (database: TestDatabase) => Promise<CustomerOrders | null>;
 }
 
@@ -100,7 +100,7 @@ export async function createHttpApp(
     database,
     logged,
     close: async () => {
-      // nobody asks any more; what clients keep open would be waited for
+      // requests are over; connections that clients keep open would be waited for
       app.server.closeAllConnections();
       await app.close();
       await engine.close();

@@ -14,7 +14,7 @@ const growthMax = 8;
 const exponentialChars = [16, 20, 24, 26];
 const exponentialMs = 20;
 const samplesPerExpression = 8;
-/** Of a sample: longer ones repeat what they already had. */
+/** Longest sample: longer ones repeat their own parts. */
 const sampleChars = 24;
 /** The lengths of repeated parts: of a class, and of a literal that a search can begin at again and again. */
 const pumpedChars = [1, 2, 4];

@@ -25,7 +25,7 @@ const foldersOf = (folder: string): string[] =>
   );
 
 const rooms = ['src', 'indexer', 'search'].flatMap(foldersOf).toSorted();
-/** What a rule can name: rooms, and the subjects of the read model. */
+/** Targets of a rule: rooms, and the subjects of the read model. */
 const targets = rooms.flatMap((room) => (room === 'src/chain' ? foldersOf(room) : [room]));
 
 interface Row {

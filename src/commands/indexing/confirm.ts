@@ -23,7 +23,7 @@ export async function confirm(question: string, { input, output, signal }: Askin
   const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([
-      lines.question(`${question} Type yes to go on: `, { signal }),
+      lines.question(`${question} Type yes to continue: `, { signal }),
       closed,
     ]);
     if (answer.trim().toLowerCase() === 'yes') return;

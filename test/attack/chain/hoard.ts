@@ -18,7 +18,7 @@ export interface Hoard {
 const outputsOfPayment = 20_000;
 const satsEach = 546;
 
-/** Makes so many outputs of the miner, which has the inscriptions too. */
+/** Makes a number of outputs of the miner, which has the inscriptions too. */
 export function makeHoard(chain: MinedChain, { outputs }: HoardSize): Hoard {
   const payments: Hoard['payments'][number][] = [];
   for (let left = outputs; left > 0; left -= outputsOfPayment) {

@@ -3,7 +3,7 @@ import { type Envelope, tag } from '#test/builders/envelope.ts';
 
 const megabyte = 1_000_000;
 
-/** What `content-encoding: br` expands to in whoever shows it. */
+/** Size to which `content-encoding: br` expands for a reader. */
 const bombBytes = 100 * megabyte;
 
 export function contentOf(type: string, body: Uint8Array | string, encoding?: string): Envelope {

@@ -10,7 +10,7 @@ import { MinedChain } from './mined-chain.ts';
 import { makeRunes, type RuneRows, type RunesSize } from './rune-rows.ts';
 import { makeSoldItems, type SoldItems } from './sold-items.ts';
 
-/** What the clients of both sides ask for: ids of inscriptions, by what hurts about them. */
+/** Targets of the clients of both sides: ids of inscriptions, by the harm that they do. */
 export interface Targets {
   /** 14 MB of JSON each, of 134 kB on chain. */
   readonly galleries: readonly string[];
@@ -50,7 +50,7 @@ export interface ChainSize {
   readonly sales: number;
 }
 
-/** As the command uses it: a dozen galleries take 1.6 MB on chain, its rows of runes and outputs 30 MB. */
+/** Size of the chain for the command: a dozen galleries take 1.6 MB on chain, its rows of runes and outputs 30 MB. */
 export const wholeChain: ChainSize = {
   galleries: 12,
   bodies: 6,

@@ -15,7 +15,7 @@ import {
 const postageSats = 10_000;
 /** Room for header, coinbase and one transaction besides its envelope. */
 const roomWeight = 4000;
-/** Of an output with a program of 20 bytes, and more than an input needs. */
+/** Weight of an output with a program of 20 bytes, and more than an input needs. */
 const outputWeight = 4 * (8 + 1 + 22);
 const inputWeight = 200;
 const stoneWeight = 4 * 200;
@@ -35,7 +35,7 @@ export class MinedChain {
   readonly #script = new ByteWriter(1 << 20);
   readonly #folder: BlockFolder;
   #coins: Coin[] = [];
-  /** What payments are made of. */
+  /** Coin that pays for transactions. */
   #purse: Coin | null = null;
 
   constructor(dir: string) {
@@ -47,7 +47,7 @@ export class MinedChain {
     return this.#blocks.height;
   }
 
-  /** Where the next transaction will be, with so many outputs. */
+  /** Place of the next transaction, with a number of outputs. */
   placeFor(outputs: number, inputs = 0): Place {
     this.#makeRoom((outputs + 1) * outputWeight + (inputs + 1) * inputWeight + stoneWeight);
     return { height: this.height + 1, index: this.#blocks.nextPlace };

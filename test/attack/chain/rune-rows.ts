@@ -11,9 +11,9 @@ import type { MinedChain } from './mined-chain.ts';
 
 export interface RunesSize {
   readonly etched: number;
-  /** Of one rune. */
+  /** Holders of one rune. */
   readonly holders: number;
-  /** Of the same one, all for one address. */
+  /** Mints of the same rune, all for one address. */
   readonly mints: number;
 }
 
@@ -27,7 +27,7 @@ export interface RuneRows {
   readonly firstHeight: number;
 }
 
-/** So many holders come in one block: its history has as many moments. */
+/** Holders of one block: the history of the rune has as many moments as blocks. */
 const holdersOfBlock = 2_500;
 /** Mints of a block, so that they are of many heights. */
 const mintsOfBlock = 1_000;
@@ -41,7 +41,7 @@ const stoneOf = (stone: Partial<Omit<Runestone, 'kind'>>): Output => ({
 
 const payment = (script: Uint8Array): Output => ({ value: satsEach, script });
 
-/** Of one holder each. */
+/** Script of one holder. */
 function holderScript(index: number): Uint8Array {
   const program = Buffer.alloc(20, 3);
   program.writeUInt32BE(index);

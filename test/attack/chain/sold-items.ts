@@ -12,7 +12,7 @@ export interface SoldItems {
   readonly height: number;
 }
 
-/** Of one transaction: 155 units of weight each, so that it leaves room in its block. */
+/** Items of one transaction: 155 units of weight each, so that it leaves room in its block. */
 const itemsOfReveal = 20_000;
 const satsEach = 546;
 const named = 100;

@@ -17,7 +17,7 @@ interface Question {
 let searches = 0;
 const json = { accept: 'application/json' };
 
-/** What an honest client asks, by kind. */
+/** Questions of an honest client, by kind. */
 const questions: Readonly<Record<QuestionKind, (order: GoodOrder) => Question>> = {
   lookup: ({ targets: { ordinary, tipHeight } }) =>
     pick<() => Question>([

@@ -1,6 +1,6 @@
 import type { Targets } from '#test/attack/chain/hurtful-chain.ts';
 
-/** What a client process is told at its start. */
+/** Order for a client process at its start. */
 export interface ClientOrder {
   readonly port: number;
   /** The address that it asks from. */
@@ -11,7 +11,7 @@ export interface ClientOrder {
 export interface AttackOrder extends ClientOrder {
   readonly scenario: string;
   readonly seconds: number;
-  /** On a busy machine the attack lasts longer, until so many of its requests were answered or cut; 0: it does not. */
+  /** Least number of answered or cut requests: on a busy machine the attack lasts until then; 0: no minimum. */
   readonly answersLeast: number;
 }
 
@@ -29,11 +29,11 @@ export interface GoodOrder extends ClientOrder {
 export const questionKinds = ['lookup', 'search', 'page', 'stream'] as const;
 export type QuestionKind = (typeof questionKinds)[number];
 
-/** What the good client felt of one question. */
+/** The good client's experience of one question. */
 export interface GoodAnswer {
   readonly kind: QuestionKind;
   readonly path: string;
-  /** By the clock of the machine, in milliseconds. */
+  /** Start by the clock of the machine, in milliseconds. */
   readonly startedAt: number;
   readonly milliseconds: number;
   /** The HTTP status, or the error's code. */

@@ -15,7 +15,7 @@ function idsBody(bytes: number): string {
   return `[${ids.join(',')}]`;
 }
 
-/** As many distinct small objects as the bound on brackets, commas and colons lets through. */
+/** Distinct small objects, as many as the bound on brackets, commas and colons allows. */
 function distinctObjects(): string {
   return `[${Array.from({ length: 240_000 }, (_, index) => `{"k${index}":1}`).join(',')}]`;
 }

@@ -13,7 +13,7 @@ const longHeaders = get(
   '/r/blockheight',
   Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`x-header-${index}`, 'a'.repeat(8000)])),
 );
-/** What is not HTTP/1.1: the beginnings of TLS and HTTP/2, an empty line, no line at all. */
+/** Bytes that are not HTTP/1.1: the beginnings of TLS and HTTP/2, an empty line, no line at all. */
 const foreignBytes = [
   Buffer.from('160301020001000001fc0303', 'hex'),
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
@@ -75,7 +75,7 @@ export const connectionScenarios: readonly Scenario[] = [
   },
   {
     name: 'pipelining-unread',
-    what: '1,000 requests for a body of 4 MB in one packet, whose answers nobody reads',
+    what: '1,000 requests for a body of 4 MB in one packet, with unread answers',
     run: async (attack) => {
       const body = get(`/content/${attack.targets.bodies[0]}`, { connection: 'keep-alive' });
       await attack.hold(20, Buffer.concat(Array.from({ length: 1000 }, () => body)), { reads: false });

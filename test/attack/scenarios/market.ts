@@ -3,7 +3,7 @@ import { importSlugs } from '#test/attack/service/market-rows.ts';
 
 const data = '/marketplace/data';
 
-/** What names a collection: an import of all items, or a gallery of 121,000. */
+/** The name of a collection: an import of all items, or a gallery of 121,000. */
 const anySlug = (attack: Attack): string => pick(attack, [...importSlugs, ...attack.targets.galleries]);
 const anImport = (attack: Attack): string => pick(attack, importSlugs);
 const exportOf = (attack: Attack): Uint8Array =>
@@ -51,7 +51,7 @@ export const marketScenarios: readonly Scenario[] = [
   },
   {
     name: 'market-items',
-    what: 'pages of items, far behind the first, and collections of items, by ten clients',
+    what: 'pages of items, far after the first, and collections of items, by ten clients',
     run: (attack) =>
       attack.loops(10, async () => {
         const { sold: items, ordinary } = attack.targets;
@@ -76,7 +76,7 @@ export const marketScenarios: readonly Scenario[] = [
   },
   {
     name: 'market-exports-unread',
-    what: '200 exports that nobody reads',
+    what: '200 unread exports',
     run: (attack) => attack.hold(200, exportOf(attack), { reads: false }),
   },
   {

@@ -1,7 +1,7 @@
 import { type Attack, get, json, pick, type Scenario } from '#test/attack/scenario.ts';
 import { addresses } from '#web/assets.ts';
 
-/** What answers under any pressure, and must not be a way around the budgets. */
+/** Paths that answer under any pressure, and must not be a way around the budgets. */
 const reports = ['/status', '/metrics', '/health/ready', '/health/live'];
 
 /** Answers of megabytes. */

@@ -147,7 +147,7 @@ export const orderScenarios: readonly Scenario[] = [
   },
   {
     name: 'orders-polled',
-    what: 'orders, their events, files and referrals that nobody has, by 100 clients',
+    what: 'unknown orders, their events, files and referrals, by 100 clients',
     run: (attack) =>
       attack.loops(100, async () => {
         const id = randomUUID();

@@ -27,18 +27,18 @@ function largeAnswers(attack: Attack): readonly Uint8Array[] {
 export const readerScenarios: readonly Scenario[] = [
   {
     name: 'readers-galleries',
-    what: '60 answers of 60 MB that nobody reads',
+    what: '60 unread answers of 60 MB',
     run: (attack) => attack.hold(60, galleriesOf(attack), { reads: false }),
   },
   {
     name: 'readers-bodies',
-    what: '200 bodies of 4 MB that nobody reads',
+    what: '200 unread bodies of 4 MB',
     run: (attack) =>
       attack.hold(200, get(`/content/${pick(attack, attack.targets.bodies)}`), { reads: false }),
   },
   {
     name: 'readers-all',
-    what: 'every kind of large answer, ten times each, that nobody reads',
+    what: 'every kind of large answer, ten times each, unread',
     run: async (attack) => {
       const held = largeAnswers(attack).map((request) => attack.hold(10, request, { reads: false }));
       await Promise.all(held);

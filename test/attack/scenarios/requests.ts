@@ -39,7 +39,7 @@ const oddPaths = (value: string): readonly string[] => [
   `/${value}`,
 ];
 
-/** What the index lacks is read from blocks of 4 MB. */
+/** Paths of data that the index lacks, read from blocks of 4 MB. */
 function rawPaths({ targets, random }: Attack): readonly string[] {
   const id = targets.bodies[random.below(targets.bodies.length)]!;
   const height = targets.tipHeight - random.below(8);
@@ -142,7 +142,7 @@ export const requestScenarios: readonly Scenario[] = [
   },
   {
     name: 'paths-unknown',
-    what: 'ever new paths that are none, as JSON and as pages, by 50 clients',
+    what: 'always new unknown paths, as JSON and as pages, by 50 clients',
     run: (attack) =>
       attack.loops(50, async () => {
         const headers = pick(attack, [json, { accept: 'text/html' }]);

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** What the process that is attacked says of itself, over IPC: HTTP may be what the attack has closed. */
+/** Report of the attacked process about itself, over IPC, because the attack may have closed HTTP. */
 export interface ProbeSample {
   /** Delays of the event loop since the last sample. */
   readonly loopP99Ms: number;
@@ -38,7 +38,7 @@ function answerSamples(): void {
     delays.reset();
     process.send?.(sample);
   });
-  // a service that nobody stops any more must still end by itself
+  // a service must end by itself if its parent is gone
   process.channel?.unref();
 }
 

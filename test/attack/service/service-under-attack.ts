@@ -20,8 +20,8 @@ const startWaitMs = 120_000;
 const stopWaitMs = 30_000;
 
 /**
- * As on the internet, except that no proxy is in between: programs search with a key or the claim to be our page, and
- * the limits by address are the defaults. With all that can be asked for: the index of addresses too.
+ * Settings as on the internet, except that no proxy is in between: programs search with a key or the claim to be our
+ * page, and the limits by address are the defaults. With all features: the index of addresses too.
  */
 const settings = {
   SEARCH_ACCESS: 'restricted',

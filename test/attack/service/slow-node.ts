@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** As bitcoind: so many calls are worked on at once (rpcthreads), the others wait. */
+/** Calls that are worked on at once (rpcthreads), as in bitcoind; the others wait. */
 const threads = 4;
 /** A call that answers about transactions make: what a disk that is busy takes to find one. */
 const slowMs = 300;
@@ -171,7 +171,7 @@ export class SlowNode {
     throw new Refusal(notFound, 'Block not found');
   }
 
-  /** Only as a step of a walk, which never comes to an end. */
+  /** A transaction for a step of a walk, which never ends. */
   #transaction(txid: string, verbosity: number): unknown {
     if (verbosity !== 2) throw new Refusal(notFound, 'No such mempool or blockchain transaction');
     const before = createHash('sha256').update(txid).digest('hex');

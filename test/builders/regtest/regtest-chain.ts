@@ -26,7 +26,7 @@ export interface InscribeOptions {
   readonly to?: number;
   /** Fee of the reveal. Default: 10,000, or one sat per byte of the script. */
   readonly fee?: number;
-  /** Inputs of the reveal before the commitment, each paid back to its owner. */
+  /** Inputs of the reveal before the commitment, each returned to its owner. */
   readonly parents?: readonly Coin[];
   /** Outputs of the reveal instead of the one with the postage; those of the parents come before them. */
   readonly payments?: readonly NewOutput[];

@@ -49,10 +49,7 @@ export const burnScript = Uint8Array.of(0x6a, 0x04, 1, 2, 3, 4);
 const replaceable = 0xffff_fffd;
 const opTrue = 0x51;
 
-/**
- * What an owner's key gives. A transaction asks for each coin and payment, and a point of the curve takes a
- * millisecond.
- */
+/** Key of an owner. A transaction asks for each coin and payment, and a point of the curve takes a millisecond. */
 interface OwnerKey {
   readonly publicKey: Uint8Array;
   /** P2TR, without a script path. */

@@ -219,7 +219,7 @@ describe('the database', () => {
     expect(rows[0]?.highest).toBeLessThan(9990);
   });
 
-  test('that fails is told to all that wait, and asked anew by the next', async () => {
+  test('that fails is reported to all waiting callers, and the next one asks again', async () => {
     let fails = true;
     const limiter = new RateLimiter({
       lease: (asks) => (fails ? Promise.reject(new Error('gone')) : lease(database.pool, asks)),

@@ -44,7 +44,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Of four children three are of inscription 1, the rest of one of the first hundred, all as `salt` has it. */
+/**
+ * Applies a block: of four children three are of inscription 1, the rest of one of the first hundred, all by `salt`.
+ */
 async function apply(height: number, salt: number): Promise<void> {
   const first = height * perBlock;
   const rows = `WITH r AS (SELECT k FROM generate_series(${first}, ${first + perBlock - 1}) AS k)`;
@@ -71,7 +73,7 @@ async function apply(height: number, salt: number): Promise<void> {
   ]);
 }
 
-/** As blocks are taken back. */
+/** Takes blocks back as an undo does. */
 async function takeBack(height: number): Promise<void> {
   await discountChildren(client, height * perBlock);
   await pool.query(
@@ -106,7 +108,7 @@ const pagesOf = (lists: OrdLists): unknown => [
   lists.galleryPage(0),
 ];
 
-test('whatever comes and is taken back, children are counted and marked, and lists go on as if made anew', async () => {
+test('through any blocks and undos, children are counted and marked, and lists equal new ones', async () => {
   const step = fc.record({ back: fc.nat(3), salt: fc.integer({ min: 1, max: 3 }) });
   await fc.assert(
     fc
@@ -118,9 +120,9 @@ test('whatever comes and is taken back, children are counted and marked, and lis
           else await apply(next++, salt);
           await expectCounted();
           await lists.bringUpToDate(pool, null);
-          const anew = new OrdLists();
-          await anew.bringUpToDate(pool, null);
-          expect(pagesOf(lists)).toEqual(pagesOf(anew));
+          const rebuilt = new OrdLists();
+          await rebuilt.bringUpToDate(pool, null);
+          expect(pagesOf(lists)).toEqual(pagesOf(rebuilt));
         }
       })
       .beforeEach(() => takeBack(0)),
@@ -176,7 +178,7 @@ test('any child and any page of children is found, and who has none has none', a
   );
 });
 
-test('a child that is written behind a newer one is refused', async () => {
+test('a child that is written after a newer one is refused', async () => {
   await apply(0, 1);
   await expect(countChildren(pool, [{ child: 50, parent: 1 }])).rejects.toThrow(
     'a child was written after a newer one',

@@ -193,7 +193,7 @@ describe('lists of inscriptions', () => {
     ['heights alone', { from: 10, to: 500 }, 'inscriptions_pkey'],
     ['a type that most have', { contentType: 'text/plain' }, 'inscriptions_pkey'],
     ['a type', { contentType: 'image/png' }, 'inscriptions_type'],
-    ['a type that nobody has', { contentType: 'image/none' }, 'inscriptions_type'],
+    ['an unknown type', { contentType: 'image/none' }, 'inscriptions_type'],
     ['a class of types', { contentType: 'image/*' }, 'inscriptions_class'],
     ['cursed', { cursed: true }, 'inscriptions_curse'],
     ['blessed', { cursed: false }, 'inscriptions_pkey'],

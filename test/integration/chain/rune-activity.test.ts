@@ -11,7 +11,7 @@ const [minted, etched, transferred] = [0, 1, 2];
 const places: ActivityPlace[] = [{ height: 1, txIndex: 0, step: etched, vout: 0 }];
 let database: TestDatabase;
 
-/** Not zeros: the rune that nobody etched has these. */
+/** Not zeros, which are the txid of the rune without an etching. */
 const txidOf = (txIndex: number): Buffer => Buffer.alloc(32, txIndex + 1);
 
 /** Mints of one block, which are one row; often more than a page has. */

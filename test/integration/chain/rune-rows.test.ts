@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** What `read` gives, and how many rows of mints and burns it reads. */
+/** Result of `read`, and the number of rows of mints and burns that it reads. */
 async function counted<Value>(
   read: (client: ClientBase) => Promise<Value>,
 ): Promise<{ readonly value: Value; readonly rows: number }> {

@@ -114,7 +114,7 @@ test('the first and the last block can be the one that differs', async () => {
   expect(JSON.parse((await doctor(other)).stdout)).toMatchObject({ difference: { height: 0 } });
 });
 
-test('an instance that is none, or is not there, and wrong words are refused', async () => {
+test('an address without an instance, or without a server, and wrong words are refused', async () => {
   const answers: string[] = ['<html>', '{}', '{"kind":"runes","version":2,"hashes":[]}'];
   const strange: Server = createServer((_request, reply) => reply.end(answers.shift() ?? ''));
   await new Promise<void>((resolve) => {

@@ -41,7 +41,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** With a database of its own, in the server that all tests share. */
+/** Starts a process with a database of its own, in the server that all tests share. */
 function start(words: readonly string[]): CliProcess {
   const started = startCli(words, database.settings);
   processes.push(started);

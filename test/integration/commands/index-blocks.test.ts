@@ -34,7 +34,7 @@ async function exported(): Promise<string> {
 }
 
 describe('index', () => {
-  test('stops at --until and goes on from there', async () => {
+  test('stops at --until and resumes from there', async () => {
     const part = await run(['index', '--blocks', sample, '--until', '100']);
     expect(summary(part)).toMatchObject({ blocks: 101, height: 100 });
     expect(summary(await run(['index', '--blocks', sample])).blocks).toBeGreaterThan(50);
@@ -160,7 +160,7 @@ describe('a block that is damaged', () => {
 });
 
 describe('export', () => {
-  test('ends quietly when nobody reads any more', async () => {
+  test('ends quietly when its output is no longer read', async () => {
     await run(['index', '--blocks', 'samples/mainnet', '--until', '781735']);
     const { child, ended } = start(['export', 'inscriptions']);
     await once(child.stdout!, 'readable');

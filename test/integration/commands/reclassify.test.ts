@@ -21,7 +21,7 @@ async function countOf({ pool }: TestDatabase): Promise<number> {
   return rows[0]!.count;
 }
 
-test('finds all sales anew, in words and for programs, and again by the same rules', async () => {
+test('reclassifies all sales, in words and for programs, and again by the same rules', async () => {
   const database = await chain.indexed();
   const sales = await countOf(database);
   await ageSales(database);
@@ -113,7 +113,7 @@ test('explain shows people the time of a sale in UTC, and programs its seconds',
   expect((JSON.parse(json.stdout) as object[])[0]).toMatchObject({ time });
 });
 
-test('goes on after an interruption, and works beside a service that indexes', {
+test('resumes after an interruption, and works beside a service that indexes', {
   tags: ['proof'],
 }, async () => {
   const database = await chain.indexed();

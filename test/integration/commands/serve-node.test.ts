@@ -27,7 +27,7 @@ const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 let bitcoind: Bitcoind;
 let dataDir: string;
 let folder: { path: string; remove(): Promise<void> };
-/** Of the first 110 blocks. */
+/** Index of the first 110 blocks. */
 let indexed: FilledDatabase;
 let database: TestDatabase;
 const processes: CliProcess[] = [];
@@ -46,7 +46,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** With a database of its own, in the server that all tests share. */
+/** Serves a database of its own, in the server that all tests share. */
 function serve(words: readonly string[] = [], env: Record<string, string> = {}): CliProcess {
   const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
   return start([...node, ...words], { ...database.settings, ...env });

@@ -13,14 +13,14 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** Of a hosted node: who has it uses the account of its owner. */
+/** Token of a hosted node: its holder uses the account of the owner. */
 const token = 'v1-5e6d1c0ffee0token0of0a0hosted0node';
 const golden = new GoldenChain('envelopes-1');
 
 let database: TestDatabase;
 let folder: { path: string; remove(): Promise<void> };
 let server: Server;
-/** What the hosted node answers to everything. */
+/** Answer of the hosted node to every request. */
 let answer: (response: ServerResponse, path: string) => void;
 const processes: CliProcess[] = [];
 

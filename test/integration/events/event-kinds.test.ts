@@ -83,7 +83,10 @@ async function readBirths(
   }));
 }
 
-/** What is stored of both kinds is what the tables give, and the hashes are chained from the first height of each. */
+/**
+ * Asserts that stored events of both kinds equal those of the tables, and that the hashes are chained from the first
+ * height of each.
+ */
 async function expectWhole(pool: pg.Pool): Promise<void> {
   for (const kind of both) {
     const texts = (await textsOfTables(pool, 'regtest', kind)).filter(

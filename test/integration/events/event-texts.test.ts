@@ -45,7 +45,7 @@ const folderOf = (name: string): string => {
 
 const sha256 = (text: string): string => createHash('sha256').update(text, 'latin1').digest('hex');
 
-/** What the writer stored of every block is what the tables give, and the chain of hashes holds. */
+/** Asserts that the stored text of every block equals that of the tables, and that the chain of hashes is right. */
 async function compare(
   pool: pg.Pool,
   network: 'regtest' | 'mainnet',

@@ -40,7 +40,7 @@ const shown = ({ txid, vout }: Coin): string => `${txid}:${vout}`;
 
 describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
   let indexed: IndexedNode;
-  /** With an uncommon sat each; the others are the operator's too, and cannot be in the inventory. */
+  /** Output with an uncommon sat; the others are the operator's too, and cannot be in the inventory. */
   let good: Coin;
   let other: Coin;
   let foreign: Coin;
@@ -143,7 +143,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
   const uncommon = async (owner?: number): Promise<InventoryStanding['uncommon']> =>
     (await inventory(owner).standing()).uncommon;
 
-  /** As an order does. */
+  /** Reserves a sat as an order does. */
   async function reserve({ output, keyIndex, place, sat }: OfferedSat): Promise<void> {
     const { pool } = indexed.database;
     const { rows } = await pool.query<{ id: string }>(
@@ -246,7 +246,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     expect((await elsewhere.offer('uncommon', { postage: 546, count: 1 }, asker)).sats).toEqual([]);
   });
 
-  test('is answered in the form of the public interface, to whoever asks', async () => {
+  test('is answered in the form of the public interface, to anyone', async () => {
     const { database, bitcoind, tracer } = indexed;
     for (const coin of [good, other]) await inventory().add(outpointOf(coin), asker);
     const app = buildCheckedApp({
@@ -360,7 +360,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     });
   });
 
-  test('offers a sat with the output that it lies in, until an order has it', async () => {
+  test('offers a sat with its output, until an order has it', async () => {
     const { database } = indexed;
     for (const coin of [good, other]) await inventory().add(outpointOf(coin), asker);
     const found = inventory();
@@ -372,7 +372,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     // with another postage nothing would be left for an output
     expect(await offered('uncommon', 9_900)).toEqual([]);
     expect(await offered('uncommon', 330)).toMatchObject([{ place: 0 }]);
-    // the uncommon sat costs more, and lies before it
+    // the uncommon sat costs more, and is before it
     expect(await offered('vintage')).toMatchObject([{ place: 330 }]);
     expect(await offered('black')).toEqual([]);
     // each of an output of its own, and no more than there are
@@ -511,7 +511,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       expect(own.owners).toHaveLength(2_000);
     });
 
-    test('with private keys, or that is none, is refused without a word of it', async () => {
+    test('that is invalid or has private keys is refused without a word of it', async () => {
       for (const text of [
         `wpkh(${privateKey}/0/*)`,
         'nonsense',

@@ -23,7 +23,7 @@ beforeAll(async () => {
       rows: Array.from({ length: itemsABlock }, (__, nth) => ({ name: `item ${height} ${nth}` })),
     })),
   );
-  // the last item belongs to nobody's list
+  // the last item is on no list
   const ids = Array.from({ length: count - 1 }, (_, key): [string, null] => [
     idOf(`item ${Math.floor(key / itemsABlock)} ${key % itemsABlock}`),
     null,

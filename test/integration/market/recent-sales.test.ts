@@ -43,7 +43,7 @@ const endsWith = (height: number): Promise<unknown> =>
     [height],
   );
 
-/** How far sales are made anew: a height, or null before the first block. */
+/** Sets the progress of a rebuild of sales: a height, or null before the first block. */
 const reaches = (height: number | null): Promise<unknown> =>
   database.pool.query(
     `UPDATE chain.derived_tables SET is_remade = true, tip_height = $1,

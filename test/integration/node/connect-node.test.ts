@@ -12,7 +12,7 @@ import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 
 const hasBitcoind = bitcoindForTests() !== null;
-const password = { user: 'satscribe', password: 'a secret that nobody may see' };
+const password = { user: 'satscribe', password: 'a secret that must stay secret' };
 
 /** Everything that an error carries, its causes too. */
 function everythingOf(error: unknown): string {
@@ -189,7 +189,7 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
     await other.close();
   });
 
-  test('refuses a ZMQ address that is none', async () => {
+  test('refuses an invalid ZMQ address', async () => {
     await expect(connectNode({ ...bitcoind.settings, zmq: 'tcp://127.0.0.1' })).rejects.toMatchObject({
       code: 'config_invalid',
     });
@@ -302,7 +302,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     await node.close();
   });
 
-  test('that nobody needs to hear is not heard, and nothing is advised about ZMQ', async () => {
+  test('that is not needed is not received, and there is no advice about ZMQ', async () => {
     const bitcoind = await startBitcoind({ zmq: ['sequence'] });
     nodes.push(bitcoind);
     const node = await connectNode(bitcoind.settings, { listens: false });
@@ -363,7 +363,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
   });
 });
 
-test('an address that is no URL, and one that nobody listens at', async () => {
+test('an address that is not a URL, and one without a listener', async () => {
   await expect(connectNode({ rpcUrl: 'nonsense', auth: { kind: 'none' } })).rejects.toMatchObject({
     code: 'config_invalid',
   });

@@ -45,8 +45,8 @@ const bytes = (response: ServerResponse, value: Uint8Array): void => {
 describe('a server that is no honest node', () => {
   let server: Server;
   let settings: NodeSettings;
-  /** What it does instead, by method of RPC or path of REST without hash. */
-  let lies: Record<string, Answer>;
+  /** False answers, by method of RPC or path of REST without hash. */
+  let falseAnswers: Record<string, Answer>;
   let asked: string[];
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('a server that is no honest node', () => {
     };
   });
   beforeEach(() => {
-    lies = {};
+    falseAnswers = {};
     asked = [];
   });
   afterAll(() => {
@@ -77,8 +77,8 @@ describe('a server that is no honest node', () => {
     const path = (request.url ?? '').replace(/[0-9a-f]{64}.*$/u, '');
     const name = isRest ? path : (call.method ?? '');
     asked.push(name);
-    const lie = lies[name];
-    if (lie !== undefined) lie(request, response, body);
+    const falseAnswer = falseAnswers[name];
+    if (falseAnswer !== undefined) falseAnswer(request, response, body);
     else if (isRest) answerRest(path, response);
     else answerCall(name, call, response);
   }
@@ -117,17 +117,17 @@ describe('a server that is no honest node', () => {
       (_, response) => json(response, { error: null, result: 7 }),
     ],
     [
-      'a network that is none',
+      'an unknown network',
       'node_answer_invalid',
       (_, response) => json(response, { error: null, result: { ...chainInfo(), chain: 'toString' } }),
     ],
     [
-      'a height that is none',
+      'an invalid height',
       'node_answer_invalid',
       (_, response) => json(response, { error: null, result: { ...chainInfo(), blocks: -1 } }),
     ],
     [
-      'a hash that is none',
+      'an invalid hash',
       'node_answer_invalid',
       (_, response) =>
         json(response, { error: null, result: { ...chainInfo(), bestblockhash: '../../etc' } }),
@@ -159,8 +159,8 @@ describe('a server that is no honest node', () => {
       (_, response) =>
         json(response, { result: null, error: { code: -1, message: `wrong: ${secret}` } }, 500),
     ],
-  ])('that answers a call with %s is told apart as %s', async (_, code, lie) => {
-    lies['getblockchaininfo'] = lie;
+  ])('that answers a call with %s gives %s', async (_, code, falseAnswer) => {
+    falseAnswers['getblockchaininfo'] = falseAnswer;
     const error = (await failureOf()) as Error & { cause?: unknown };
     expect(error).toMatchObject({ name: 'AppError', code });
     expect(error.cause).toBeUndefined();
@@ -179,7 +179,7 @@ describe('a server that is no honest node', () => {
   test('that closes a connection just when it is used again is called over a new one', async () => {
     const node = await connectNode(settings);
     const sockets = new Set<unknown>();
-    lies['getnetworkinfo'] = (request, response) => {
+    falseAnswers['getnetworkinfo'] = (request, response) => {
       if (sockets.size > 0 && sockets.has(request.socket)) {
         request.socket.destroy();
         return;
@@ -194,7 +194,7 @@ describe('a server that is no honest node', () => {
   });
 
   test('that never stops answering a call is given up', async () => {
-    lies['getblockchaininfo'] = (_, response) => {
+    falseAnswers['getblockchaininfo'] = (_, response) => {
       const megabyte = Buffer.alloc(1024 * 1024, 0x20);
       const more = (): void => {
         while (!response.destroyed && response.write(megabyte));
@@ -206,7 +206,7 @@ describe('a server that is no honest node', () => {
     expect(await failureOf()).toMatchObject({ code: 'node_answer_invalid' });
   });
 
-  test('whose REST lies is read by RPC, and REST is left alone for a while', async () => {
+  test('whose REST gives false answers is read by RPC, and REST is not used for a while', async () => {
     const whole = block.bytes;
     const other = Uint8Array.from(whole);
     other[4] = (other[4] ?? 0) ^ 1;
@@ -243,8 +243,8 @@ describe('a server that is no honest node', () => {
       'no HTTP': (request) => void request.socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
       'an error': (_, response) => void response.writeHead(500).end(),
     };
-    for (const [name, lie] of Object.entries(restLies)) {
-      lies = { '/rest/block/': lie };
+    for (const [name, falseAnswer] of Object.entries(restLies)) {
+      falseAnswers = { '/rest/block/': falseAnswer };
       asked = [];
       const node = await connectNode(settings, { answerTimeoutMs: 400 });
       for (let round = 0; round < 2; round++) {
@@ -269,23 +269,24 @@ describe('a server that is no honest node', () => {
     ['a number', 'node_answer_invalid', 5],
     ['nothing', 'node_answer_invalid', null],
   ])('that gives %s by REST and by RPC fails as %s', async (_, code, result) => {
-    lies['/rest/block/'] = (_request, response) => void response.writeHead(404).end();
-    lies['getblock'] = (_request, response) => json(response, { error: null, result });
+    falseAnswers['/rest/block/'] = (_request, response) => void response.writeHead(404).end();
+    falseAnswers['getblock'] = (_request, response) => json(response, { error: null, result });
     const node = await connectNode(settings);
     await expect(node.block(hash)).rejects.toMatchObject({ code });
     await node.close();
   });
 
   test('without whole spent outputs anywhere is not believed', async () => {
-    lies['/rest/spenttxouts/'] = (_, response) => bytes(response, Uint8Array.of(1));
-    lies['getblock'] = (_, response) => json(response, { error: null, result: { tx: [{}, { vin: [{}] }] } });
+    falseAnswers['/rest/spenttxouts/'] = (_, response) => bytes(response, Uint8Array.of(1));
+    falseAnswers['getblock'] = (_, response) =>
+      json(response, { error: null, result: { tx: [{}, { vin: [{}] }] } });
     const node = await connectNode(settings);
     await expect(node.spentOutputs(hash)).rejects.toMatchObject({ code: 'node_answer_invalid' });
     await node.close();
   });
 
   test('whose headers do not belong together is not believed', async () => {
-    lies['getblockhash'] = (_, response) => json(response, { error: null, result: header.hash });
+    falseAnswers['getblockhash'] = (_, response) => json(response, { error: null, result: header.hash });
     const linked = golden.chain.headers
       .slice(header.height, header.height + 2)
       .map((each) => golden.block(each));
@@ -296,7 +297,7 @@ describe('a server that is no honest node', () => {
     };
     const node = await connectNode(settings);
     for (const [name, list] of Object.entries(lists)) {
-      lies['/rest/headers/2/'] = (_, response) => bytes(response, list);
+      falseAnswers['/rest/headers/2/'] = (_, response) => bytes(response, list);
       expect(await node.headers(asHeight(header.height), 2), name).toBeNull();
     }
     const source = openNodeSource(node);
@@ -311,10 +312,10 @@ describe('a server that is no honest node', () => {
     let failures = 0;
     const failing: Answer = (_, response) => {
       failures++;
-      if (failures > 4) lies = {};
+      if (failures > 4) falseAnswers = {};
       response.destroy();
     };
-    lies = { '/rest/block/': failing, getblock: failing };
+    falseAnswers = { '/rest/block/': failing, getblock: failing };
     const source = openNodeSource(node);
     const read = await source.read({ height: asHeight(header.height), hash });
     expect(Buffer.from(read.bytes).equals(block.bytes)).toBe(true);
@@ -325,7 +326,7 @@ describe('a server that is no honest node', () => {
   test('that stops letting us in is not asked again and again', async () => {
     const node = await connectNode(settings);
     const refusing: Answer = (_, response) => void response.writeHead(401).end();
-    lies = { '/rest/block/': refusing, '/rest/spenttxouts/': refusing, getblock: refusing };
+    falseAnswers = { '/rest/block/': refusing, '/rest/spenttxouts/': refusing, getblock: refusing };
     const source = openNodeSource(node);
     asked = [];
     await expect(source.read({ height: asHeight(header.height), hash })).rejects.toMatchObject({

@@ -134,7 +134,7 @@ describe('payments in the blocks of a folder', () => {
     });
   });
 
-  test('that lacks a block are found behind it, and in it as soon as it is there', async () => {
+  test('that lacks a block are found after it, and in it as soon as it is there', async () => {
     const outputs = outputsOf(best!.headers);
     const scripts = scriptsOf(outputs);
     const lacking = best!.headers[60]!;

@@ -120,7 +120,7 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
   // payments matter most
   const weighted = [...names, 'pay', 'pay', 'pay', 'replace', 'replace', 'mine', 'conflict'];
 
-  /** What makes the process pass a point for sure: done before it is killed and seen by it, and while nothing runs. */
+  /** Actions that make the process pass a point: done before it is killed, and while nothing runs. */
   const triggers: Record<
     (typeof paymentFailpoints)[number],
     { readonly before?: () => Promise<unknown>; readonly meanwhile: () => Promise<unknown> }

@@ -24,7 +24,7 @@ import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const bitcoin = 100_000_000;
-/** Owns an output that begins with such sats and goes on with others. */
+/** Owner of an output that begins with such sats and continues with others. */
 const seller = 31;
 const special = 50_000;
 
@@ -37,7 +37,7 @@ interface Shown {
   readonly explain: { readonly has: boolean; readonly range: SatRange | null };
 }
 
-// each test goes on where the one above it ended
+// each test continues where the one above it ended
 describe.skipIf(bitcoindForTests() === null)(
   'a satribute of the sats of an output',
   { shuffle: false },
@@ -49,7 +49,7 @@ describe.skipIf(bitcoindForTests() === null)(
     let app: App;
     let wanted: Coin;
     let height: number;
-    /** What the index of sats said of it before it was spent. */
+    /** The index's ranges of it before it was spent. */
     let expected: readonly SatRange[];
     let held: Coin;
     let mixed: Coin;
@@ -139,7 +139,7 @@ describe.skipIf(bitcoindForTests() === null)(
       await Promise.all([isKnown, ended]);
     }
 
-    /** As a walk that ended too late would. */
+    /** Stores a result as a walk that ended too late would. */
     async function note(found: MadeOutputSats): Promise<void> {
       const client = await indexed.database.pool.connect();
       try {

@@ -142,7 +142,7 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
     expect(await outcome()).toEqual({ keys: [0, 1], totalItems: 2, height: 1 });
   });
 
-  test('an answer for a chain stays as it is while the index already goes back, and is none for the chain after it', async () => {
+  test('an answer for a chain stays while the index already goes back, but is not given for the chain after it', async () => {
     await write(documentAt(0), documentAt(1), documentAt(2));
     await mark(2);
     expect(await outcome()).toEqual({ keys: [0, 1, 2], totalItems: 3, height: 2 });
@@ -160,7 +160,7 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
     expect(await outcome()).toEqual({ keys: [0, 1, 2], totalItems: 3, height: 2 });
   });
 
-  test('another index behind the alias is asked as soon as the old one is gone', async () => {
+  test('another index of the alias is asked as soon as the old one is deleted', async () => {
     await write(documentAt(0), documentAt(1), documentAt(2));
     await mark(2);
     expect(await outcome()).toEqual({ keys: [0, 1, 2], totalItems: 3, height: 2 });

@@ -49,7 +49,7 @@ describe('the first inscription of a content', () => {
   test('is found without reading the others', async () => {
     const pool = createPool(database.url, { max: 1 });
     const service = createSearchService({ pool, engine: createPostgresEngine() });
-    const hashes = ['alone', 'copied', 'nobody'].map((word) => createHash('sha256').update(word).digest());
+    const hashes = ['alone', 'copied', 'unknown'].map((word) => createHash('sha256').update(word).digest());
     const before = await entriesRead();
     const { value } = await service.hashes(hashes);
     expect(value.map(({ first }) => first?.inscriptionid.slice(-2) ?? null)).toEqual(['i0', 'i0', null]);

@@ -9,7 +9,7 @@ import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elastics
 import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
 import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
-/** What a needle may be at most: it begins and ends in letters that phrases of mainnet end and begin with. */
+/** A needle of the largest size: it begins and ends in letters that phrases of mainnet end and begin with. */
 const long = (at: number): string => `"${`${at} and ${at * 7}, `.repeat(200).slice(0, 990)}"`;
 
 describe.skipIf(!hasElasticsearch())('needles as long as they may be', () => {

@@ -49,7 +49,7 @@ const pending: readonly Pending[] = [
     inscription: of(text('five'), '{"Name":"Foo","list":[{"deep":12.50}]}'),
     more: {
       ...texts('{"title":"My Genesis","traits":{"Hat":"Red","Size":12.50}}'),
-      // bytes of two ids look like a third, which is none of them
+      // bytes of two ids look like a third, which is not one of them
       gallery: Buffer.concat([
         Buffer.alloc(36, 1),
         Buffer.from(inscriptionIdBytes(other)),

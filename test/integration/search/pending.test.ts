@@ -83,7 +83,7 @@ const txidsOf = (records: readonly SearchRecord[]): string[] => records.map(({ t
 const txidOfKey = (key: number): string => displayHash(testTxid(key));
 
 describe('searches with pending=1', () => {
-  test('equal a scan of everything, pending ones behind the indexed, over the border of pages', async () => {
+  test('equal a scan of everything, with pending ones after the indexed, over the border of pages', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(inscription, { maxLength: 8 }),

@@ -228,7 +228,7 @@ describe('the sealer', () => {
     await expectExact('long word', '59');
   });
 
-  test('goes on after an error, and ends where its signal is aborted', async () => {
+  test('continues after an error, and ends when its signal is aborted', async () => {
     const errors: unknown[] = [];
     const sealer = createSealer({
       pool: database.pool,

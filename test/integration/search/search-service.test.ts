@@ -162,7 +162,7 @@ describe('the search service', () => {
     expect((await service.inscription({ txid: asTxid(testTxid(0)), index: 1 })).value).toBeNull();
   });
 
-  test('gives the address of the output that an inscription lies in', async () => {
+  test('gives the address of the output that holds an inscription', async () => {
     const script = Buffer.concat([Buffer.from([0x51, 0x20]), Buffer.alloc(32, 1)]);
     const insert = (key: number, height: number, place: number, spent: number | null, bytes: Buffer | null) =>
       database.pool.query(

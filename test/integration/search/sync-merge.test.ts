@@ -37,7 +37,7 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
     return all.primaries.segments.count;
   };
 
-  test('goes on with the chain where the server refuses to merge', async () => {
+  test('follows the chain if the server refuses to merge', async () => {
     const elastic: ElasticClient = {
       ...index.elastic,
       request: (asked) =>
@@ -56,7 +56,7 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
     expect(sync.problems.filter((code) => code !== 'none')).toEqual(['search_engine_refused']);
   });
 
-  test('is merged once, and goes on with the chain', async () => {
+  test('is merged once, and follows the chain', async () => {
     for (let block = 0; block < 8; block++) {
       await rows.addBlock(
         Array.from({ length: 20 }, (_, at) => ({
@@ -71,7 +71,7 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
     await waitUntil(async () => (await readMarker(index.elastic, index.alias))?.marker.isMerged === true);
     // the marker is written again after the merge, into its own segment
     await waitUntil(async () => (await segments()) <= 2);
-    await rows.addBlock([{ content: text('behind the merge'), metadata: null }]);
+    await rows.addBlock([{ content: text('after the merge'), metadata: null }]);
     await caughtUp(database.pool, index);
     await first.stop();
     await index.expectWhole();

@@ -26,11 +26,11 @@ const noHook = (): Promise<void> => Promise.resolve();
 const isThere = hasElasticsearch();
 
 if (isThere) {
-  // tests the sync: the engine has its own suite. The whole suite behind a sync: test/proofs/search-behind-sync.test.ts
-  describeRandomSearches('the Elasticsearch engine behind its sync', syncedEngineUnderTest, 1);
+  // tests the sync: the engine has its own suite. The whole suite after a sync: test/proofs/search-behind-sync.test.ts
+  describeRandomSearches('the synced Elasticsearch engine', syncedEngineUnderTest, 1);
 }
 
-describe.runIf(isThere)('searches while the chain and the index go on', () => {
+describe.runIf(isThere)('searches while the chain and the index advance', () => {
   let database: TestDatabase;
   let rows: SearchRows;
   let url: string;

@@ -126,7 +126,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index', () => {
     expect(cuts).toBeGreaterThan(0);
   });
 
-  test('goes back into a step to its start, and readers are refused or told of an earlier block meanwhile', async () => {
+  test('goes back into a step to its start, and readers are refused or get an earlier block meanwhile', async () => {
     await rows.clear();
     for (let height = 0; height < 20; height++) await apply(5, height);
     await withIndex(async (index) => {

@@ -36,7 +36,7 @@ const poor = 22;
 const inscribing = 23;
 const specials = 24;
 const commons = 25;
-const nobody = 26;
+const unpaid = 26;
 
 describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
   let indexed: IndexedNode;
@@ -113,7 +113,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
       status: 'error',
       error: `${noneKnown}; 1 left out (1: it holds an inscription)`,
     });
-    const both = await ask({ ...valid, scanAddress: addressOf(nobody) });
+    const both = await ask({ ...valid, scanAddress: addressOf(unpaid) });
     expect(both.json()).toEqual({ status: 'error', error: 'the address holds no such special sats' });
     expect(outpoint(inscribed)).toMatch(/^[0-9a-f]{64}:0$/u);
   });
@@ -159,7 +159,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
     ['a negative fee', { feePerByte: -1 }],
     ['a fee of a billion', { feePerByte: 1e9 }],
     ['a fee in words', { feePerByte: 'much' }],
-    ['a satribute that is none', { filterSatributes: ['shiny'] }],
+    ['an unknown satribute', { filterSatributes: ['shiny'] }],
     ['a satribute without a list', { filterSatributes: ['silkroad'] }],
     ['a text in place of a list', { filterSatributes: 'uncommon' }],
   ])('%s is refused in one sentence', async (_words, wrong) => {

@@ -29,7 +29,7 @@ const outpoint = ({ txid, vout }: Coin): string => `${txid}:${vout}`;
 const customer = 7;
 /** Mined a block, and owns its coinbase. */
 const miner = 8;
-const nobody = 9;
+const unpaid = 9;
 
 describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
   let indexed: IndexedNode;
@@ -166,7 +166,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
     test('of several scripts come together, and of a script without any there are none', async () => {
       const both = await reader(name).unspent([ownerOf(customer), ownerOf(miner)], testAsker());
       expect(both.utxos).toHaveLength(5);
-      expect((await reader(name).unspent([ownerOf(nobody)], testAsker())).utxos).toEqual([]);
+      expect((await reader(name).unspent([ownerOf(unpaid)], testAsker())).utxos).toEqual([]);
     });
 
     test('hold what the index proves', async () => {
@@ -199,7 +199,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
   });
 
   test('come from the first source that there is', async () => {
-    const { source } = await reader('auto').unspent([ownerOf(nobody)], testAsker());
+    const { source } = await reader('auto').unspent([ownerOf(unpaid)], testAsker());
     expect(source).toBe('index');
     const { database } = indexed;
     const none = new UtxoReader({
@@ -211,7 +211,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
       node: null,
       tracer: null,
     });
-    await expect(none.unspent([ownerOf(nobody)], testAsker())).rejects.toMatchObject({
+    await expect(none.unspent([ownerOf(unpaid)], testAsker())).rejects.toMatchObject({
       code: 'utxo_source_missing',
     });
   });
@@ -294,12 +294,12 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
       );
       const first = source.list([ownerOf(customer)], testAsker());
       await waitUntil(() => Promise.resolve(source.scanning.length === 1));
-      await expect(source.list([ownerOf(nobody)], testAsker())).rejects.toMatchObject({
+      await expect(source.list([ownerOf(unpaid)], testAsker())).rejects.toMatchObject({
         code: 'utxo_scan_busy',
       });
       await expect(first).rejects.toMatchObject({ code: 'utxo_scan_busy' });
       resolve(undefined);
-      // it went on, and its result is there for who asks again
+      // it continued, and a later request finds its result
       await waitUntil(() => Promise.resolve(source.scanning.length === 0));
       expect((await source.list([ownerOf(customer)], testAsker())).outputs).toHaveLength(4);
     });
@@ -343,7 +343,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
     });
 
     test('are an empty list for an address without any', async () => {
-      const answer = await app.inject(`/mempool/api/address/${addressOf(nobody)}/utxo`);
+      const answer = await app.inject(`/mempool/api/address/${addressOf(unpaid)}/utxo`);
       expect([answer.statusCode, answer.json()]).toEqual([200, []]);
     });
 

@@ -322,7 +322,7 @@ test('a URL that leads to a private network is not asked', async () => {
   await http.close();
 });
 
-test('messages and hosts of more than 30 days ago are forgotten, and sequences go on', async () => {
+test('messages and hosts of more than 30 days ago are forgotten, and sequences continue', async () => {
   const { port } = await receiver();
   const url = `http://shop.test:${port}/`;
   await put('order 1', url, { n: 1 });

@@ -23,7 +23,7 @@ function writeFor(host: string, response: ServerResponse, piece: Buffer): void {
   write();
 }
 
-/** What a receiver does, by its host, and what its message is after the first try. */
+/** Behaviour of a receiver, by its host, and the state of its message after the first try. */
 const hostile: Readonly<
   Record<string, { answer: (response: ServerResponse) => unknown; state: string; status: number | null }>
 > = {

@@ -85,7 +85,7 @@ test('messages of many subjects are written at once, each in its order', async (
   expect(await within((tx) => putWebhooksOf(tx, []))).toEqual([]);
 });
 
-test('a change that is rolled back tells nobody, and leaves no gap', async () => {
+test('a change that is rolled back is not reported, and leaves no gap', async () => {
   const address = { subject: 'order back', url };
   await within((tx) => putWebhook(tx, { ...address, body: { n: 1 } }));
   await expect(
@@ -106,7 +106,7 @@ test('writers of one subject follow each other', async () => {
   expect(sequences.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
 });
 
-test('whoever sends is told when a change commits', async () => {
+test('the sender is notified when a change commits', async () => {
   const listener = await database.pool.connect();
   let heard = 0;
   listener.on('notification', () => heard++);

@@ -72,7 +72,7 @@ describe.skipIf(bitcoindForTests() === null)(
     const until = (service: OrderService, { id }: Ordered, state: string) =>
       service.eventually(async () => (await states(service))[id] === state);
 
-    /** What ends an order's time. */
+    /** Ends an order's time. */
     const expire = ({ database }: OrderService, { id }: Ordered) =>
       database.pool.query('UPDATE service.orders SET expires_at = now(), look_at = now() WHERE id = $1', [
         id,
@@ -102,11 +102,11 @@ describe.skipIf(bitcoindForTests() === null)(
         const seen = await order('seen, in no block');
         await pay(seen);
         await until(lost, seen, 'waiting-confirmation');
-        const [unpaid, missed] = [await order('paid after'), await order('mined while nobody looked')];
+        const [unpaid, missed] = [await order('paid after'), await order('mined while no process looked')];
         await lost.kill();
 
         restored = await lost.elsewhere();
-        // nobody has these transactions but the rows that were saved
+        // only the saved rows have these transactions
         await lost.bitcoind.stop();
         await lost.bitcoind.start();
         await pay(missed);
@@ -144,7 +144,7 @@ describe.skipIf(bitcoindForTests() === null)(
   },
 );
 
-/** Brings the chain of a service that was killed to the node's tip; nobody brings its orders on. */
+/** Brings the chain of a service that was killed to the node's tip; no process advances its orders. */
 async function indexAgain(service: OrderService): Promise<void> {
   const {
     bitcoind,

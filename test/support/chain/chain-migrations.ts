@@ -7,8 +7,8 @@ const migrations = join(import.meta.dirname, '../../../migrations');
 type Migrating = (from: string, below?: string) => Promise<void>;
 
 /**
- * Drops the schema `chain` and makes it anew without tables. Returns what runs its migrations with numbers from one
- * (`0011`) to below another; absent: to the last.
+ * Drops the schema `chain` and creates it again without tables. Returns a function that runs its migrations with
+ * numbers from one (`0011`) to below another; absent: to the last.
  */
 export const chainFromNothing = (pool: pg.Pool): Promise<Migrating> => fromNothing(pool, 'chain');
 

@@ -39,7 +39,7 @@ export async function parseFolder(dir: string, tip?: string): Promise<ParsedBloc
 export interface BatchedWrite {
   /** Blocks of the batches, in turn. */
   readonly sizes: readonly number[];
-  /** Where each batch waits until the next one is decided; null: the next one waits until it is committed. */
+  /** Seam where each batch waits until the next one is applied; null: the next one waits until it is committed. */
   readonly overlappedAt: Seam | null;
   readonly cacheEntries?: number;
   readonly checksSpends?: boolean;

@@ -1,6 +1,6 @@
 /**
  * A process that loads a folder in small batches. It kills itself at a seam of overlapped batches, or stops at several,
- * one after another, tells its parent, and goes on when the parent says so.
+ * one after another, reports to its parent, and continues on the parent's word.
  */
 import { once } from 'node:events';
 import { follow } from '#indexer/follow/follow.ts';

@@ -9,11 +9,11 @@ import { freePort } from '#test/support/free-port.ts';
 import { letsIn, secureConfig } from './elasticsearch-security.ts';
 
 export interface ElasticsearchOptions {
-  /** Of the heap. Default: 512, enough for some 100,000 documents. */
+  /** Megabytes of the heap. Default: 512, enough for some 100,000 documents. */
   readonly heapMegabytes?: number;
   /** Lines of elasticsearch.yml. */
   readonly extra?: readonly string[];
-  /** With TLS, and only for the account of ./elasticsearch-security.ts. */
+  /** Uses TLS, only for the account of ./elasticsearch-security.ts. */
   readonly isSecured?: boolean;
   /** May write snapshots, into repositories of the type `fs` with a relative `location`. */
   readonly hasSnapshots?: boolean;

@@ -46,7 +46,7 @@ export interface SyncedIndex {
   readonly engine: SearchEngine;
   /** The index that serves searches; throws if there is none. */
   served(): Promise<string>;
-  /** What a process does until no work is left, or until a failure; it knows nothing of earlier processes. */
+  /** Runs a process until no work is left, or until a failure; it knows nothing of earlier processes. */
   catchUp(through: ElasticClient, keysMax: number): Promise<void>;
   /** Every inscription that can be found is in the index once, and is found as a scan of everything finds it. */
   expectWhole(): Promise<void>;
@@ -61,7 +61,7 @@ interface Hit {
 export function createSyncedIndex(
   pool: pg.Pool,
   databaseUrl: string,
-  /** What should be in it; null: `expectWhole` is not asked. */
+  /** Expected content; null: `expectWhole` is not called. */
   rows: SearchRows | null,
   server: string | ElasticSettings,
   prefix = freshPrefix(),

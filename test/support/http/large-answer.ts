@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 
-/** More than the buffers of two sockets take where nobody reads. */
+/** More than the buffers of two sockets take without a reader. */
 const metadata = Buffer.alloc(16_000_000, 'metadata ');
 
 /** The whole body of `largePath`: two hex digits a byte. */

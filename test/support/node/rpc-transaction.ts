@@ -1,4 +1,4 @@
-/** What tests read of a transaction as the node tells it (`getrawtransaction`, `getblock`). */
+/** Fields of a transaction from the node that tests read (`getrawtransaction`, `getblock`). */
 export interface RpcTransaction {
   readonly txid: string;
   /** Virtual bytes. */

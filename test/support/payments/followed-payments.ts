@@ -27,7 +27,7 @@ export class FollowedPayments {
   readonly chain: RegtestChain;
   readonly database: TestDatabase;
   readonly #blocks: Parameters<typeof expectSeen>[2] = new Map();
-  /** What the processes logged. */
+  /** Log lines of the processes. */
   readonly logged: LogLine[] = [];
   #child: ChildProcess | null = null;
   #second: ChildProcess | null = null;

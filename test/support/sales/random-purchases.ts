@@ -241,7 +241,7 @@ export class RandomPurchases {
     };
   }
 
-  /** The pair lies behind coins that are no dummies. */
+  /** The pair is after coins that are not dummies. */
   #otherLayout(): MadeTransaction {
     const [seller, buyer] = [this.#coins.owner(), this.#coins.owner()];
     const price = this.#coins.price();

@@ -173,7 +173,7 @@ export class RandomTransfers {
     };
   }
 
-  /** The customer's parent goes home, paid for by the service. */
+  /** The customer's parent returns, paid for by the service. */
   #parentReturn(): MadeTransaction {
     const [customer, service] = [this.#coins.owner(), this.#coins.owner()];
     return {

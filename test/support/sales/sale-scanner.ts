@@ -1,8 +1,8 @@
 import type { MarketInput, MarketTransaction, MoveLabel } from './market-coins.ts';
 
 /**
- * Says what each move of a transaction was, from the definitions of docs/marketplace.md alone. It shares nothing with
- * the index's rules: it reads the transaction anew for each inscription, slowly and in the order of the text.
+ * Classifies each move of a transaction, from the definitions of docs/marketplace.md alone. It shares nothing with the
+ * index's rules: it reads the transaction again for each inscription, slowly and in the order of the text.
  */
 export function scanMoves(tx: Pick<MarketTransaction, 'inputs' | 'outputs'>): MoveLabel[] {
   const items = itemsOf(tx);

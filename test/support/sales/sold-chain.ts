@@ -44,9 +44,9 @@ export class SoldChain {
   readonly dirs: Readonly<Record<Branch, string>>;
   readonly #dir = mkdtempSync(join(tmpdir(), 'satscribe-sold-'));
   readonly #databases: TestDatabase[] = [];
-  /** By reach: indexed once, and cloned for each test that begins with it. */
+  /** Databases by reach: indexed once, and cloned for each test that begins with them. */
   readonly #filled = new Map<string, Promise<FilledDatabase>>();
-  /** By reach: the rows of such an index, with which each test compares its own. */
+  /** Rows by reach of such an index, with which each test compares its own. */
   readonly #clean = new Map<string, Promise<unknown>>();
 
   constructor(seed: string) {
@@ -160,7 +160,7 @@ export class SoldChain {
   }
 }
 
-/** What is made once, whoever asks first. */
+/** Makes a value once, for the first caller. */
 function once<T>(made: Map<string, Promise<T>>, name: string, make: () => Promise<T>): Promise<T> {
   const found = made.get(name) ?? make();
   made.set(name, found);
@@ -180,8 +180,8 @@ async function rowsOf({ pool }: TestDatabase): Promise<unknown> {
 }
 
 /**
- * Makes an index look as another version of the rules has left it: other prices, sales that it did not see, one that
- * was none, other texts and hashes.
+ * Makes an index look as another version of the rules has left it: other prices, missing sales, one that was not a
+ * sale, other texts and hashes.
  */
 export async function ageSales({ pool }: TestDatabase): Promise<void> {
   await pool.query(`

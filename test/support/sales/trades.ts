@@ -36,7 +36,7 @@ export class Trades {
     return { dummies: [0, 1, 2, 3, 4, 5].map((vout) => small.coin(vout)), money: large.coin(0) };
   }
 
-  /** A purchase behind two dummies. */
+  /** A purchase after two dummies. */
   async purchase(of: Coin, buyer: number, price: number): Promise<RegtestTransaction> {
     const { dummies, money } = await this.purse(buyer);
     return transaction(

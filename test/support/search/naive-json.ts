@@ -68,7 +68,7 @@ export function jsonTerms(json: string): { names: string[]; values: JsonValue[] 
   return { names, values };
 }
 
-/** What searches read of tag 17 of an inscription: docs/search.md, "Filters". */
+/** Parts of tag 17 of an inscription that searches read: docs/search.md, "Filters". */
 export interface NaiveProperties {
   readonly title: string | null;
   readonly traits: readonly (readonly [name: string, value: string])[];

@@ -30,7 +30,7 @@ export type NaiveQuestion = (
   | {
       readonly corpus: Corpus;
       readonly match: TextMatch;
-      /** Of words: texts that have words. */
+      /** Needles; for words: texts that have words. */
       readonly needles: readonly string[];
     }
   | { readonly hash: Uint8Array }

@@ -247,7 +247,7 @@ const galleryId = fc
 const galleryItem = fc
   .tuple(galleryId, attributes)
   .map(([id, itsAttributes]) => `{"id":"${id}","attributes":${itsAttributes}}`);
-/** As ord shows them; some contain an id that is not an item of the gallery. */
+/** Properties as ord shows them; some contain an id that is not an item of the gallery. */
 const properties = fc
   .tuple(fc.array(galleryItem, { maxLength: 3 }), attributes, fc.option(galleryId, { freq: 4 }))
   .map(([gallery, itsAttributes, id]) => {

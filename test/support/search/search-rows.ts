@@ -25,19 +25,19 @@ export interface TestInscription {
   readonly contentType?: string | null;
   /** Its kind of number: the next one, the next negative one, or none. Default `blessed`. */
   readonly numbered?: 'blessed' | 'cursed' | 'unknown';
-  /** As stored (kernel/primitives/curse.ts); null: unknown, the default. */
+  /** Curse as stored (kernel/primitives/curse.ts); null: unknown, the default. */
   readonly curse?: number | null;
   readonly metaprotocol?: string | null;
   /** For each parent the index of an earlier inscription, counted modulo their number. */
   readonly parents?: readonly number[];
   /**
-   * As ord shows them (indexer/parse/property-fields.ts). Those of every second block are stored as an earlier version
-   * did: as one text.
+   * Properties as ord shows them (indexer/parse/property-fields.ts). Those of every second block are stored as in an
+   * earlier version: as one text.
    */
   readonly properties?: string | null;
 }
 
-/** An inscription as it stands in the tables. */
+/** An inscription in the tables. */
 export interface StoredInscription {
   readonly content: TestContent | null;
   readonly metadata: string | null;
@@ -50,7 +50,7 @@ export interface StoredInscription {
   readonly properties: string | null;
   readonly key: number;
   readonly height: number;
-  /** Of the block, in seconds since 1970. */
+  /** Time of the block, in seconds since 1970. */
   readonly time: number;
 }
 
@@ -135,7 +135,7 @@ function storedText(content: TestContent): { text: number; folded: Buffer | null
 
 interface Block {
   readonly hash: Buffer;
-  /** Of its row of the outbox. */
+  /** Sequence of its row of the outbox. */
   readonly sequence: number;
   readonly nextKey: number;
   readonly nextContentId: number;

@@ -8,7 +8,7 @@ export interface EsploraServer {
   readonly url: string;
   /** Paths that were asked for. */
   readonly asked: string[];
-  /** What it answers instead; null: the truth. */
+  /** Answer in place of the truth; null: the truth. */
   instead: { readonly status: number; readonly body: string } | null;
   /** Outputs of the mempool, which it lists too. */
   readonly unconfirmed: { readonly txid: string; readonly vout: number; readonly value: number }[];

@@ -44,7 +44,7 @@ export interface SpentOutput extends OwnScript {
   readonly path: 'key' | 'leaf';
 }
 
-/** An input that spends an output of the wallet which nobody has made. */
+/** An input that spends an unknown output of the wallet. */
 export function inputOf(wallet: PublicWallet, place: number, spent: SpentOutput): PlannedInput {
   const { script } = wallet.addressOf(spent);
   const txid = asTxid(createHash('sha256').update(`input ${place}`).digest());

@@ -25,7 +25,7 @@ describe('a list of domains', () => {
     expect(domains.allows(host)).toBe(false);
   });
 
-  test('says what in it is none', () => {
+  test('names its wrong parts', () => {
     expect(wrong).toEqual([]);
     const bad = ['*', '*.', 'https://example.com', 'example.com:8080', 'a..b', '*.*.com', '-', 'a b', 'a/b'];
     expect(parseAllowedDomains(bad.join(',')).wrong).toEqual(bad);

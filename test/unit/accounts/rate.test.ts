@@ -13,7 +13,7 @@ describe('a rate', () => {
   });
 
   test.each(['', '-1', '1.5', '2/', '/10', '2/0', '2/86401', '1000001', '2 / 10', '2/10/3', '0x10', '1e3'])(
-    '%j is none',
+    '%j is refused',
     (text) => {
       expect(parseRate(text)).toBeNull();
     },

@@ -6,7 +6,7 @@ import { configSchema } from '#config/config.ts';
 const root = join(import.meta.dirname, '../../..');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 
-/** What the image gets from the checkout: sources of COPY that are not of an earlier stage. */
+/** Files of the image from the checkout: sources of COPY that are not of an earlier stage. */
 function copied(): string[] {
   return [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+)$/gmu)].flatMap(([, words]) =>
     words!.split(' ').slice(0, -1),

@@ -16,7 +16,7 @@ const installer = readFileSync(join(scripts, 'install-bitcoind.sh'), 'utf8');
 const [, release = ''] = /^release=(.+)$/mu.exec(installer) ?? [];
 const [, publishedHash = ''] = /^ +x86_64-linux-gnu\) echo ([0-9a-f]{64})/mu.exec(installer) ?? [];
 const archivePath = `/bin/bitcoin-core-${release}/bitcoin-${release}-x86_64-linux-gnu.tar.gz`;
-/** What the script calls. There is no bitcoind among them, whatever the machine has. */
+/** Programs that the script calls. There is no bitcoind among them, whatever the machine has. */
 const tools =
   'awk bash cat cut dirname flock grep gzip head mkdir mktemp mv nice rm sha256sum sleep tail tar timeout touch tr wc'.split(
     ' ',
@@ -28,7 +28,7 @@ let archive: Buffer;
 let site: Server;
 let origin: string;
 let asked: string[] = [];
-/** What the site answers; null: it is not there. */
+/** Answer of the site; null: not found. */
 let served: Buffer | null;
 let folder: string;
 
@@ -82,7 +82,7 @@ async function program(path: string, text: string): Promise<void> {
 const script = (name: string, text: string): Promise<void> => program(join(folder, 'scripts', name), text);
 const prefix = (): string => join(folder, 'prefix');
 
-/** What the script says, and what the installed program says. Null: there is none. */
+/** Output of the script, and of the installed program. Null: no program. */
 async function install(
   environment: Record<string, string> = {},
 ): Promise<{ said: string; installed: string | null }> {

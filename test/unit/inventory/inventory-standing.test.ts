@@ -83,7 +83,7 @@ test('an output can be ordered from once, if what is left of it can be outputs',
   expect(uncommon).toMatchObject({ amount: 1, count: 0, commonCount: 1 });
 });
 
-test('the place of a sat leaves outputs before it and behind its postage, or nothing', () => {
+test('the place of a sat leaves outputs before it and after its postage, or nothing', () => {
   const rule = rules.of('uncommon')!;
   const dense = rules.of('block78')!;
   const early = rules.of('vintage')!;
@@ -165,7 +165,7 @@ test('no sat of a type with a higher price is sold for a lower one', () => {
   expect(sellablePlace(ranges, 'vintage', terms)).toEqual({ place: block + 1, sat: 10 * block + 1 });
 });
 
-test('of types whose sats nobody lists there are none, and on another network none of mainnet’s', () => {
+test('types with unlisted sats have none, and on another network nor do those of mainnet', () => {
   const all = output([0, 21 * block]);
   const { hitman, legacy, pizza, silkroad, nakamoto, vintage } = standing(all);
   for (const type of [hitman, legacy, pizza, silkroad]) expect(type).toMatchObject({ amount: 0, count: 0 });
@@ -198,7 +198,7 @@ test('as many can be ordered as there are outputs with sats at most', () => {
   );
 });
 
-test('prices are read from a setting, and mistakes in it are none', () => {
+test('prices are read from a setting, and mistakes in it are refused', () => {
   expect(parseBaseFees('uncommon:20000,pizza:0')).toEqual({ ...defaultBaseFees, uncommon: 20_000, pizza: 0 });
   for (const text of [
     '',

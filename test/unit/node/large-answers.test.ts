@@ -63,7 +63,7 @@ describe('a batch of results in hex', () => {
   });
 });
 
-describe('an answer that is none', () => {
+describe('an invalid answer', () => {
   test.each(['', 'Work queue depth exceeded', 'null', '7', '[1', { result: null }])(
     'is refused: %j',
     (answer) => {

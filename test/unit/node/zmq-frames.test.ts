@@ -64,7 +64,7 @@ test('counts over the end of 32 bits', () => {
   expect(reader.read(sequence('C', undefined, 0)).map(({ kind }) => kind)).toEqual(['block-connected']);
 });
 
-test('counts anew after a new connection', () => {
+test('restarts its counters after a new connection', () => {
   const reader = new ZmqReader('sequence');
   reader.read(sequence('C', undefined, 5));
   reader.reset();

@@ -86,7 +86,7 @@ test('a name is resolved once for a connection: a second answer cannot lead else
   const { port, asked } = await serverFor((_request, response) => response.end('secret'));
   const { lookup, asked: lookUps } = resolver([['203.0.114.1'], ['127.0.0.1']]);
   const http = client({ lookup });
-  // nobody answers at the first address; what is behind the second one is never reached
+  // no one answers at the first address; the server after the second one is never reached
   await expect(
     http.get(`http://rebinding.test:${port}/`, { ...bounds, timeoutMs: 300 }),
   ).rejects.toMatchObject({ code: 'url_unreachable' });

@@ -86,7 +86,7 @@ describe('MempoolOutputs', () => {
 });
 
 describe('TransactionScan', () => {
-  test('finds payments, and what takes an input of one or of what it stands on, but not that itself', () => {
+  test('finds payments, and transactions that take an input of one or of its ancestors, but not the payment itself', () => {
     const scripts = new ScriptSet();
     scripts.add(scriptOf(5));
     const unconfirmed = new UnconfirmedPayments();

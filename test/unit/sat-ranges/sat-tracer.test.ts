@@ -90,7 +90,7 @@ describe('beyond a bound the sats are unknown, and it is said why', () => {
     });
   });
 
-  test('no time left; asked again, the walk goes on from where it was', async () => {
+  test('no time left; on the next request the walk is continued', async () => {
     const { chain, last } = longChain(9);
     // a clock by which each answer takes a second
     let now = 0;
@@ -185,7 +185,7 @@ test('one client has one walk at a time, and too many who wait are refused', asy
 });
 
 describe('a walk that several ask for', () => {
-  test('goes on where the first of them leaves, and ends where all have left', async () => {
+  test('continues if the first caller leaves, and ends once all have left', async () => {
     const { chain, last } = longChain(6);
     const tracer = new SatTracer(chain, bounds);
     const gate = Promise.withResolvers<void>();

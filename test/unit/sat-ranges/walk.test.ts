@@ -21,7 +21,7 @@ async function walked(chain: SatChain, output: TracedOutput): Promise<SatRange[]
   return (await ended(chain, new Walk(output))).ranges();
 }
 
-/** Goes on until a walk has all that it must know. */
+/** Continues until a walk has all facts that it needs. */
 async function ended<Some extends Walk | CutWalk>(chain: SatChain, walk: Some): Promise<Some> {
   for (let steps = walk.next(); steps.length > 0; steps = walk.next())
     expect(await takeSteps(chain, walk, steps)).toBeNull();

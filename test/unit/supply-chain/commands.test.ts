@@ -57,7 +57,7 @@ describe('npm run sbom', () => {
     const hashes = new Set(
       bom.components.flatMap((component) => component.hashes?.map(({ content }) => content)),
     );
-    // once for each name and version, wherever it lies
+    // once for each name and version, wherever it is
     const known = new Set(product.map(({ name, version }) => `${name}@${version}`));
     expect(bom.components).toHaveLength(known.size);
     expect(product.filter((found) => !hashes.has(hashOf(found))).map(({ name }) => name)).toEqual([]);

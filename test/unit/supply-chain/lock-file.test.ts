@@ -61,7 +61,7 @@ test.each([
   expect(faultsOf({ 'node_modules/a': entry })).toEqual([fault]);
 });
 
-test('a package with all of it is none, at any depth and under another name', () => {
+test('a package with all of it is refused, at any depth and under another name', () => {
   const entry = { version: '1.0.0', integrity: hash, hasInstallScript: true };
   expect(faultsOf({ 'node_modules/a/node_modules/b': entry })).toEqual([]);
   expect(faultsOf({ 'node_modules/a': { ...entry, name: 'b' } })).toEqual([]);

@@ -58,7 +58,7 @@ test('sats that are near each other share an output, or fill the one before up',
   ]);
 });
 
-test('a sat at the end needs common sats behind it, the largest coin first', () => {
+test('a sat at the end needs common sats after it, the largest coin first', () => {
   const last = coin(1_000, [999, 1]);
   const plan = planned([coin(2_000), last, coin(50_000), coin(3_000)]);
   expect(plan.inputs.map(({ value }) => value)).toEqual([1_000, 50_000]);
@@ -71,7 +71,7 @@ test('change that would be dust stays with the special sats', () => {
   expect(plan.outputs).toEqual([{ kind: 'special', value: 800 - plan.fee }]);
 });
 
-test('the coin with the most sats behind its special ones pays the fee', () => {
+test('the coin with the most sats after its special ones pays the fee', () => {
   const plan = planned([coin(100_000, [0, 1]), coin(700, [0, 1]), coin(5_000, [10, 1])]);
   expect(plan.inputs.map(({ value }) => value)).toEqual([700, 5_000, 100_000]);
 });

@@ -10,7 +10,7 @@ const signaturesOf = (header: string, version: string): Buffer[] =>
     .filter((signature) => signature.startsWith(`${version},`))
     .map((signature) => Buffer.from(signature.slice(version.length + 1), 'base64'));
 
-/** As a receiver does who knows nothing but the shown key. */
+/** Checks a signature like a receiver that knows only the shown key. */
 function isSignedBy(shown: string, signature: Uint8Array | undefined, signed: Uint8Array): boolean {
   const x = Buffer.from(shown.slice('whpk_'.length), 'base64').toString('base64url');
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });

@@ -15,7 +15,7 @@ export interface CatchUpTask {
   readonly dir: string;
   /** Absent: that of the folder. */
   readonly tip?: string;
-  /** Those of the program alone; absent: those of tests too. */
+  /** Tables of the program only; absent: those of tests too. */
   readonly tables?: 'program';
   readonly failpoint: readonly [name: Failpoint, passes: number] | null;
 }

@@ -13,7 +13,7 @@ export interface ListedRow {
   readonly height: number;
   readonly type: string | null;
   readonly number: number | null;
-  /** As stored (kernel/primitives/curse.ts). Null: unknown. */
+  /** Curse as stored (kernel/primitives/curse.ts). Null: unknown. */
   readonly curse: number | null;
   readonly metaprotocol: string | null;
   /** Number of the delegate, of the owner; null: none. */

@@ -175,7 +175,7 @@ function isCommitment(state: ModelState, { outpoint, pushes }: ModelInput, hex: 
 /** The runes of one transaction. */
 export class Purse {
   readonly loose = new Map<string, bigint>();
-  /** By output. */
+  /** Amounts by output. */
   readonly given: Map<string, bigint>[];
   /** Outputs that can be spent. */
   readonly open: number[];

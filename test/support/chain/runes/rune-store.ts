@@ -99,7 +99,7 @@ export class RuneStore {
   undo(): void {
     const { height, added, removed } = this.blocks.pop()!;
     const isBelow = (row: { readonly height: number }): boolean => row.height < height;
-    // the one that nobody etched survives
+    // the one without an etching survives
     const kept = hardcodedRunes(this.#network.name).length;
     this.runes = this.runes.filter(({ key, block }) => key < kept || block < height);
     this.balances = this.balances.filter(isBelow);
@@ -155,7 +155,7 @@ export class RuneStore {
     };
   }
 
-  /** What the rows of earlier blocks say, and nothing else. */
+  /** Knowledge from the rows of earlier blocks only. */
   #answer(blocks: readonly ReadBlock[]): RuneState {
     const state = new RuneState(this.runes.length);
     const held = this.unspent();

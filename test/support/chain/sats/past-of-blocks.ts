@@ -11,7 +11,7 @@ import type { FedBlock } from '#test/support/chain/runes/rune-store.ts';
 
 /** The past of a branch of made blocks, as a node that has them tells it. */
 export class PastOfBlocks implements PastChain {
-  /** What was asked of it: transactions and lists of fees. */
+  /** Number of requests for it: transactions and lists of fees. */
   steps = 0;
   /** Set: the transactions of lower blocks are gone. */
   prunedBelow = 0;

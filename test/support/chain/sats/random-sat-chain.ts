@@ -36,7 +36,7 @@ export class RandomSatChain {
   readonly #grain: number;
   #coins: Coin[] = [];
   #coinbases: Made[] = [];
-  /** Of transactions but coinbases. */
+  /** Txids of transactions other than coinbases. */
   #txids = new Set<string>();
   #height = 0;
   #serial = 0;

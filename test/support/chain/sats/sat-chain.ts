@@ -20,7 +20,7 @@ import type {
 } from '#sat-ranges/trace-source.ts';
 
 interface Unspent extends TracedOutput {
-  /** As ord indexes them, forwards. */
+  /** Ranges as ord indexes them, forwards. */
   readonly ranges: readonly SatRange[];
 }
 
@@ -56,7 +56,7 @@ export class SatChain implements TraceSource {
   /** All outputs as they were made, spent ones too; of twins the later one. */
   readonly made = new Map<string, Unspent>();
   readonly lost: SatRange[] = [];
-  /** What was asked of it. */
+  /** Requests so far. */
   readonly asked: string[] = [];
   /** Called before each answer. */
   onAsk: () => Promise<void> | void = () => undefined;

@@ -14,7 +14,7 @@ function minted(height: number): Range {
   return [first, first + subsidy];
 }
 
-/** What a window of sats, counted from the first of all ranges, covers of each. */
+/** The part of each range in a window of sats, counted from the first of all ranges. */
 function window(ranges: readonly Range[], from: bigint, to: bigint): Range[] {
   const covered: Range[] = [];
   let at = 0n;

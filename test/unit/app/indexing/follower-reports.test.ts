@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a load that goes on after an interruption tells its own speed and time, not those of the process', () => {
+test('a load that resumes after an interruption reports its own speed and time, not those of the process', () => {
   const lines: unknown[] = [];
   const log = {
     info: (fields: { readonly megabytesPerSecond?: number; readonly secondsLeft?: number | null }) => {

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { listen } from '#src/app/serving/listen.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
-/** As on a host whose `localhost` has several addresses; the second one stands for ::1, which a host may lack. */
+/** Gives `localhost` several addresses, as on some hosts; the second one represents ::1, which a host may lack. */
 function giveLocalhostTwoAddresses(): void {
   const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
   const { lookup } = dns;

@@ -26,7 +26,7 @@ async function answered(typed: string | null, isTTY = true): Promise<Asked> {
 test.each(['yes', ' YES '])('%j confirms', async (typed) => {
   const { outcome, shown } = await answered(typed);
   expect(outcome).toBe('confirmed');
-  expect(shown).toContain('This takes back blocks. Type yes to go on: ');
+  expect(shown).toContain('This takes back blocks. Type yes to continue: ');
 });
 
 test.each(['', 'y', 'no', 'yes please', null])('%j does not', async (typed) => {
@@ -43,7 +43,7 @@ test('where no terminal is there, --yes is asked for, whatever is read', async (
 test('a question ends with the process', async () => {
   const end = new AbortController();
   const input = Object.assign(new PassThrough(), { isTTY: true });
-  const asked = confirm('Go on?', { input, output: new PassThrough(), signal: end.signal });
+  const asked = confirm('Continue?', { input, output: new PassThrough(), signal: end.signal });
   end.abort();
   await expect(asked).rejects.toThrow();
 });

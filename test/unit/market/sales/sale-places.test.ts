@@ -25,7 +25,7 @@ describe('a page of the sales of a collection', () => {
     );
   });
 
-  test('is empty far behind the last one', () => {
+  test('is empty far after the last one', () => {
     const blocks = [soldInBlock(5, 100, [[1, 0, 0]])];
     expect(pageOfSales(blocks, { since: null, order: 'asc', page: 1_000_000_000, limit: 100 })).toEqual([]);
   });

@@ -13,7 +13,7 @@ const end = fc.option(
 );
 const mark = '0123456789abcdef';
 
-test('the parts of a range have its sales in order, and resume behind each of them', () => {
+test('the parts of a range have its sales in order, and resume after each of them', () => {
   fc.assert(
     fc.property(soldChains(4 * day), end, end, fc.integer({ min: 1, max: 7 }), (blocks, from, to, count) => {
       const all = placesOf(

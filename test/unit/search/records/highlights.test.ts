@@ -150,7 +150,7 @@ describe('records with highlights', () => {
     expect(highlights!.flatMap(marked)).toEqual(['needle']);
   });
 
-  test('leave out a word that may go on behind what was read', async () => {
+  test('leave out a word that may continue after the read part', async () => {
     expect((await show('a needle', 'words', 8)).highlights).toEqual([]);
     expect((await show('a needle', 'words', 1000)).highlights!.flatMap(marked)).toEqual(['needle']);
   });

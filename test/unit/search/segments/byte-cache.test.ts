@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ByteCache } from '#search/segments/byte-cache.ts';
 
-describe('a cache of so many bytes', () => {
+describe('a cache of a number of bytes', () => {
   test('never keeps more than that, and keeps what was used last', () => {
     const step = fc.record({
       key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),

@@ -32,7 +32,7 @@ describe('the plan of a query', () => {
     expect(key('xy')).not.toBe(key('x', 'y'));
   });
 
-  test('is none where a needle cannot be in any text', () => {
+  test('is null if a needle cannot be in any text', () => {
     expect(planNeedles(['a', '\ud800'])).toBeNull();
   });
 });

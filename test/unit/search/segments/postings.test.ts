@@ -129,7 +129,7 @@ describe('the postings of a segment', () => {
     expect(build(texts).firstGrams.length).toBeGreaterThan(3);
   });
 
-  test('of no texts are no blocks', () => {
+  test('without texts have no blocks', () => {
     expect(build(new Map([[3, '']])).firstGrams).toEqual([]);
   });
 });

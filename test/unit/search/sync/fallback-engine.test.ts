@@ -184,7 +184,7 @@ test('what is too much for one engine is asked of the other, and says nothing of
   expect(engine.problem()).toBeNull();
 });
 
-test('a search by hash is answered where nobody answers searches by text in its place', async () => {
+test('a search by hash is answered if no engine answers searches by text in its place', async () => {
   const first = serverAt(100);
   const byHash = serverAt(7);
   const engine = createFallbackEngine({

@@ -63,7 +63,7 @@ class History {
     return this.documents.at(-1)!;
   }
 
-  /** What SQL reads, as its definitions say. */
+  /** Result of the SQL, by its definitions. */
   position({ sequence: at }: Marker, appliedMax: number): ChainPosition {
     const undos = this.rows.filter(({ cancels, sequence }) => cancels !== null && sequence > at);
     const applied = this.blocks.filter(({ sequence }) => sequence > at);

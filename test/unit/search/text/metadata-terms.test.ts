@@ -55,7 +55,7 @@ test('a key of JavaScript itself is a key like all others', () => {
   );
 });
 
-test('members that come twice are both there, and a value stands under the nearest name', () => {
+test('repeated members are both there, and a value belongs to the nearest name', () => {
   const terms = metadataTerms('{"a":1,"a":{"a":2,"b":["x",["y",{"c":[]}],"z"]},"a":[{"d":"\\"e\\\\"},3]}');
   expect(new Set(terms?.pairs)).toEqual(
     new Set(

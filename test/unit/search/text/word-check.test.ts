@@ -118,7 +118,7 @@ describe('words of a text', () => {
     }
   });
 
-  test('that are too long for one are none, wherever their ends are', () => {
+  test('that are too long for one are not words, wherever their ends are', () => {
     const long = 'a'.repeat(65);
     for (const value of [long, `${long} `, ` ${long}`, `${'𐐨'.repeat(65)}`, `${long}b c`]) {
       expect(outcomeOf(exactWordCheck(['a'])(Buffer.from(value)))).toBe(false);

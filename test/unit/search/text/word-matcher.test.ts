@@ -31,7 +31,7 @@ describe('edits between words', () => {
     expect(['😀bcda', 'abcde', '😁abce'].map(matches)).toEqual([false, false, false]);
   });
 
-  test('are none for short words, and without fuzzy', () => {
+  test('are empty for short words, and without fuzzy', () => {
     expect(wordMatcher('ab', 'fuzzy')('ac')).toBe(false);
     expect(wordMatcher('bitcoin', 'words')('bitcion')).toBe(false);
     expect(wordMatcher('bitcoin', 'words')('bitcoin')).toBe(true);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rangeAt } from '#search/elastic/pages/key-ranges.ts';
 
-test('the range of a rank is the one that its match lies in', () => {
+test('the range of a rank is the one that has its match', () => {
   const counts = fc.array(fc.nat({ max: 5 }), { maxLength: 20 });
   fc.assert(
     fc.property(counts, fc.nat({ max: 50 }), fc.nat({ max: 160 }), (list, before, rank) => {

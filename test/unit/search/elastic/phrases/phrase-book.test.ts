@@ -66,7 +66,7 @@ test('texts of phrases are shorter, and where the phrases are stays known', () =
   }
 });
 
-test('two phrases never meet: the code point behind one is taken as it is', () => {
+test('two phrases never meet: the code point after one is taken as it is', () => {
   const book = new PhraseBook(['abc', 'def']);
   expect(book.encode('abcdef').shape).toHaveLength(1);
   expect(isIn(book, 'cd', 'abcdef')).toBe(true);

@@ -25,7 +25,7 @@ const answers: [url: RegExp, answer: object][] = [
   [/\/_pit/u, { id: 'moment' }],
 ];
 let searches = 0;
-/** What the alias stands for, by the times that it was asked. */
+/** Indices of the alias, by the number of requests for it. */
 let indices: string[] = [];
 
 /** A server that opens moments, says that they hold nothing beyond the marker, and never ends a search. */
@@ -60,7 +60,7 @@ afterAll(async () => {
   server.close();
 });
 
-test('a search that nobody waits for any more is ended at the server', async () => {
+test('a search without a waiting client is ended at the server', async () => {
   const session = new ReadSession(client, 'index', () => Promise.resolve('this one'));
   const controller = new AbortController();
   const snapshot = { client: {} as Snapshot['client'], tip, signal: controller.signal };
