@@ -7,9 +7,14 @@ import type { OrderTransaction } from '#orders/order/order-transactions.store.ts
 import { valueIn } from '#purse/transactions/stored-plan.ts';
 
 /** Fields of an order that its charge is made of. */
-export type ChargedOrder = Pick<Order, 'id' | 'address' | 'amount' | 'quote' | 'createdAt' | 'expiresAt'>;
+export type ChargedOrder = Pick<
+  Order,
+  'id' | 'address' | 'amount' | 'quote' | 'terms' | 'createdAt' | 'expiresAt'
+>;
 
-const chargeDescription = 'Inscription order';
+/** Name of the goods, which wallets keep as the label of the payment. */
+const chargeDescription = ({ terms }: Pick<Order, 'terms'>): string =>
+  terms.etching === undefined ? 'Inscription order' : 'Rune etching order';
 
 /**
  * The charge of a managed order, with the fields of the payment service that its clients know (client-compat 3.5).
@@ -20,9 +25,10 @@ const chargeDescription = 'Inscription order';
  */
 export function managedCharge(order: ChargedOrder, origin: string): Readonly<Record<string, unknown>> {
   const { id, address, amount, quote, createdAt, expiresAt } = order;
+  const description = chargeDescription(order);
   return {
     id,
-    description: chargeDescription,
+    description,
     desc_hash: false,
     created_at: Math.floor(createdAt.getTime() / 1000),
     status: 'unpaid',
@@ -39,7 +45,7 @@ export function managedCharge(order: ChargedOrder, origin: string): Readonly<Rec
     address,
     metadata: {},
     chain_invoice: { address },
-    uri: paymentUri(address, amount),
+    uri: paymentUri(address, amount, description),
     ttl: Math.round((expiresAt.getTime() - createdAt.getTime()) / 60_000),
   };
 }
@@ -48,8 +54,8 @@ export function managedCharge(order: ChargedOrder, origin: string): Readonly<Rec
 const orderPageUrl = (origin: string, id: string): string => `${origin}/order#${id}`;
 
 /** BIP 21. The id of an order is as good as a key to it, so wallets, which keep labels, are not given it. */
-const paymentUri = (address: string, amount: bigint): string =>
-  `bitcoin:${address}?amount=${bitcoinOf(amount)}&label=${encodeURIComponent(chargeDescription)}`;
+const paymentUri = (address: string, amount: bigint, label: string): string =>
+  `bitcoin:${address}?amount=${bitcoinOf(amount)}&label=${encodeURIComponent(label)}`;
 
 const bitcoinDecimals = 8;
 

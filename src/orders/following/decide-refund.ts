@@ -8,16 +8,17 @@ import type { OrderRecords } from './read-records.ts';
 
 /**
  * The outputs that a refund of an order spends now; empty: no refund is made. An order is refunded in
- * `waiting-refund`, and what was paid too much once it is delivered (`src/orders/order/order-machine.ts` says how an
+ * `waiting-refund`, what was paid too much once it is delivered, and what is ours of a reveal that etched nothing (`src/orders/order/order-machine.ts` says how an
  * order gets there). A return that is due is tried first, as it may spend the same money.
  * `src/orders/making/plan-refund.ts` leaves outputs that cost more than they hold. Pure.
  */
 export function refundedNow(
   { state, refundScript }: Pick<Order, 'state' | 'refundScript'>,
-  { isRevealed }: Pick<OrderRecords, 'isRevealed'>,
+  { isRevealed, etching }: Pick<OrderRecords, 'isRevealed' | 'etching'>,
   { owed, isHoldingParents }: Pick<PlacedMoney, 'owed'> & { readonly isHoldingParents: boolean },
 ): readonly OwedMoney[] {
-  const isDue = state === 'waiting-refund' || (state === 'completed' && isRevealed);
+  const isLost = state === 'error' && etching?.isNameLost === true;
+  const isDue = state === 'waiting-refund' || (isRevealed && (state === 'completed' || isLost));
   if (!isDue || refundScript === null) return [];
   // a parent is worth all money of the order, which stays until it can be returned; ours pays where the rest cannot
   return isHoldingParents ? owed.filter(({ value, owed: theirs }) => theirs < value) : owed;

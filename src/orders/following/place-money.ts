@@ -2,6 +2,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import {
   excessOf,
+  givenBack,
   isClosing,
   movedExcess,
   type OwedMoney,
@@ -24,6 +25,8 @@ export interface PlacedMoney {
   readonly spent: ReadonlySet<string>;
   /** Money that the customer paid too much, where the delivery put it; null: there is none. */
   readonly excess: OwedMoney | null;
+  /** Our outputs of a delivery that are the customer's as a whole. */
+  readonly given: readonly OwedMoney[];
   readonly rests: ReturnType<typeof restsOf>;
   /** Unspent payments that hold an inscription or a rune, deep enough to be spent: they are no money. */
   readonly holding: readonly PaidHolding[];
@@ -49,8 +52,8 @@ export interface PlacedMoney {
 
 /** Finds the outputs that hold the money of an order. Pure. */
 export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: OrderRecords): PlacedMoney {
-  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held, commitHeight } =
-    records;
+  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held } = records;
+  const { commitHeight, etching } = records;
   const alive = bumps.filter(({ isDead }) => !isDead);
   const spent = spentBy([...transactions, ...alive]);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
@@ -64,12 +67,21 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
   });
   const holders = new Set(holding.map(({ payment }) => outpointOf(payment)));
   const plain = known.filter((payment) => !holders.has(outpointOf(payment)));
-  const excess = isRevealed ? excessOf(order, transactions) : null;
+  const isNameLost = etching?.isNameLost === true;
+  const bumped = spentBy(alive);
+  const given =
+    isRevealed && etching !== null
+      ? givenBack(transactions, isNameLost).filter((output) => !bumped.has(outpointOf(output)))
+      : [];
+  const givenAway = new Set(given.map(outpointOf));
+  const excess = isRevealed && given.length === 0 ? excessOf(order, transactions) : null;
   const movedTo = excess === null ? null : movedExcess(excess, bumps);
   const rests = restsOf(transactions);
   const isFree = (output: OwedMoney): boolean => !spent.has(outpointOf(output));
   const isExcess = (output: OwedMoney): boolean =>
     excess !== null && outpointOf(excess) === outpointOf(output);
+  const isPromised = (output: OwedMoney): boolean =>
+    givenAway.has(outpointOf(output)) || lent.has(outpointOf(output));
   const closings = new Set<string>(transactions.filter(isClosing).map(({ txid }) => displayHash(txid)));
   const stranded = strandedCommit(transactions);
   const isMined = ({ txid }: OwedMoney): boolean => {
@@ -82,15 +94,17 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
     seen: orderPayments(order, records),
     spent,
     excess,
+    given,
     rests,
     holding,
     owed: [
       ...plain.map(({ txid, vout, value }): OwedMoney => ({ txid, vout, value, owed: value, at: 'address' })),
       ...(movedTo === null ? [] : [movedTo]).filter(isFree),
+      ...given.filter(isFree),
       ...rests.theirs.filter(isUsable),
     ],
     ours: isRevealed
-      ? rests.ours.filter((rest) => isUsable(rest) && !isExcess(rest) && !lent.has(outpointOf(rest)))
+      ? rests.ours.filter((rest) => isUsable(rest) && !isExcess(rest) && !isPromised(rest))
       : [],
     unspentSats: valueOf([...left.filter(({ value }) => value >= p2trDust), ...rests.theirs.filter(isFree)]),
     isHoldingDeposits: isHolding({ deposits, spent, holding }),

@@ -24,9 +24,9 @@ export function orderEntries(
   order: Order,
   records: Pick<
     OrderRecords,
-    'payments' | 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'bumps' | 'commitHeight'
+    'payments' | 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'bumps' | 'commitHeight' | 'etching'
   >,
-  money: Pick<PlacedMoney, 'excess' | 'rests'>,
+  money: Pick<PlacedMoney, 'excess' | 'given' | 'rests'>,
 ): LedgerEntry[] {
   const { payments, deposits, bumps } = records;
   return entriesOf(
@@ -50,17 +50,21 @@ function settlementsFor(
     isRevealed,
     mined,
     commitHeight,
-  }: Pick<OrderRecords, 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'commitHeight'>,
-  { excess, rests }: Pick<PlacedMoney, 'excess' | 'rests'>,
+    etching,
+  }: Pick<OrderRecords, 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'commitHeight' | 'etching'>,
+  { excess, given, rests }: Pick<PlacedMoney, 'excess' | 'given' | 'rests'>,
 ): readonly Settlement[] {
   const facts = {
     excess,
+    given: new Set(given.map(outpointOf)),
     deposits: new Set(deposits.map(({ payment }) => outpointOf(payment))),
     ours: new Set(rests.ours.map(outpointOf)),
   };
   const delivered = settlementsOf(isRevealed ? transactions.filter((made) => !isClosing(made)) : [], facts);
   const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
-  const shares = sharesOf(order, refundedFiles(order.terms, transactions).length);
+  // nothing was etched, and the service keeps nothing that it could share
+  const shares =
+    etching?.isNameLost === true ? [] : sharesOf(order, refundedFiles(order.terms, transactions).length);
   const stranded = strandedCommit(transactions);
   return [
     ...withShares(delivered, shares),

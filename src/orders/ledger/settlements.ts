@@ -80,6 +80,8 @@ export const isClosing = ({ kind }: Pick<OrderTransaction, 'kind'>): boolean =>
 /** What settlements depend on, beside the transactions. */
 export interface SettlementFacts {
   readonly excess: OwedMoney | null;
+  /** Our outputs that are the customer's as a whole: `<txid>:<vout>`. */
+  readonly given: ReadonlySet<string>;
   /** What came to deposits: `<txid>:<vout>`. */
   readonly deposits: ReadonlySet<string>;
   /** Outputs that are ours: `<txid>:<vout>`. */
@@ -89,22 +91,23 @@ export interface SettlementFacts {
 /** The settlements of mined transactions of an order. Pure. */
 export function settlementsOf(
   mined: readonly OrderTransaction[],
-  { excess, deposits, ours }: SettlementFacts,
+  { excess, given, deposits, ours }: SettlementFacts,
 ): Settlement[] {
   const spent = spentBy(mined);
   return mined.flatMap((transaction): Settlement[] => {
     const { txid, kind, plan, fee } = transaction;
     if (kind === 'return') return settlementsOfReturn(transaction, deposits, ours);
-    const given = givenByInventory(plan);
+    const stocked = givenByInventory(plan);
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
       if (output.kind === 'parent' || output.kind === 'inventory') return [];
-      if (given > 0n && output.kind === 'postage') return [];
+      if (stocked > 0n && output.kind === 'postage') return [];
       // an anchor that the burn of a reveal spends, and our output that pays for it
-      const isPassedOn = spent.has(outpointOf({ txid, vout }));
+      const outpoint = outpointOf({ txid, vout });
+      const isPassedOn = spent.has(outpoint) || given.has(outpoint);
       const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
       // what is ours of the outputs that a refund spends is ours already
       if (isClosing({ kind }) && output.kind === 'change') return [];
-      const isExcess = excess !== null && outpointOf({ txid, vout }) === outpointOf(excess);
+      const isExcess = excess !== null && outpoint === outpointOf(excess);
       return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
     });
     // a parent that the next reveal spends is still at its deposit
@@ -116,8 +119,8 @@ export function settlementsOf(
     return [
       { txid: id, from: 'owed', parts: paid },
       { txid: id, from: 'deposit', parts: [{ to: 'outside', sats: home }] },
-      ...(given > 0n
-        ? [{ txid: id, from: 'inventory', parts: [{ to: 'postage', sats: given }] } as const]
+      ...(stocked > 0n
+        ? [{ txid: id, from: 'inventory', parts: [{ to: 'postage', sats: stocked }] } as const]
         : []),
     ];
   });
@@ -227,6 +230,26 @@ export function excessOf(
   const value = BigInt(output.value);
   const owed = value - (paid - amount) < p2trDust ? value : paid - amount;
   return { txid, vout, value, owed, at: 'own' };
+}
+
+/**
+ * Our outputs of a delivery whose name another transaction has: all of them are the customer's, as nothing was etched. So
+ * is what a refund has spent whole, if a reorganisation gives the name back later. Pure.
+ */
+export function givenBack(transactions: readonly OrderTransaction[], isNameLost: boolean): OwedMoney[] {
+  const refunds = transactions.filter(
+    ({ kind, plan }) => kind === 'refund' && !plan.outputs.some((output) => output.kind === 'change'),
+  );
+  const refunded = spentBy(refunds);
+  return transactions
+    .filter(({ kind }) => kind === 'commit' || kind === 'reveal')
+    .flatMap(({ txid, plan }) =>
+      plan.outputs.flatMap(({ kind, value }, vout): OwedMoney[] => {
+        const isOurs = kind === 'service' || kind === 'change';
+        const isGiven = isOurs && (isNameLost || refunded.has(outpointOf({ txid, vout })));
+        return isGiven ? [{ txid, vout, value: BigInt(value), owed: BigInt(value), at: 'own' }] : [];
+      }),
+    );
 }
 
 /** What a settlement needs of a bump. */

@@ -87,14 +87,16 @@ interface StoredTransaction extends Pick<PlannedTransaction, 'kind' | 'plan'> {
   readonly txid: Txid;
 }
 
-/** Stores that a reveal which etches a name waits for its commit. The blocks of both are known by outputs of them. */
+/**
+ * Watches the runestone of a reveal that etches, so its block is news, and stores that one with a name waits for its
+ * commit, whose block is known by its output.
+ */
 async function holdEtching(
   tx: pg.ClientBase,
   { order: { id }, terms }: Planning,
   stored: readonly StoredTransaction[],
 ): Promise<void> {
-  const rune = claimedName(terms);
-  if (rune === null) return;
+  if (terms.etching === null) return;
   const [commit, reveal] = [
     stored.find(({ kind }) => kind === 'commit'),
     stored.find(({ kind }) => kind === 'reveal'),
@@ -103,11 +105,13 @@ async function holdEtching(
     commit !== undefined && reveal !== undefined,
     `order ${id} has a commit and a reveal for its etching`,
   );
-  await insertEtching(tx, { orderId: id, commit: commit.txid, reveal: reveal.txid, rune });
   const runestone = reveal.plan.outputs.at(-1);
   assert(runestone?.value === 0n, 'the last output of a reveal that etches is the runestone');
-  await watchCommit(tx, id, commit);
   await watchScripts(tx, ownWatcherOf(id), [{ script: runestone.script, sinceHeight: nextBlock }]);
+  const rune = claimedName(terms);
+  if (rune === null) return;
+  await insertEtching(tx, { orderId: id, commit: commit.txid, reveal: reveal.txid, rune });
+  await watchCommit(tx, id, commit);
 }
 
 /** Stores that a miner takes the reveal of an order with its commit, where nodes do not relay it. */

@@ -178,11 +178,14 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
       await askForRefund(tx, id, script);
       return;
     }
-    if (order.state === 'error' && (await isSpent(tx, id)))
+    const isFailed = order.state === 'error';
+    const isMined = isFailed && (await isSpent(tx, id));
+    // what is left of a reveal that etched nothing is owed, and refunded as it stays
+    if (isMined && order.terms.etching === undefined)
       throw refuses(order, 'paid back, as what was paid is spent by its reveals');
     // with the change of state: a refund that is made in between would go to the customer's address
     await setRefundScript(tx, id, script);
-    if (order.state === 'error') await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
+    if (isFailed && !isMined) await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
   });
   await wakeOrder(pool, id);
 }

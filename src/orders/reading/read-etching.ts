@@ -33,9 +33,11 @@ export function readEtching(values: RequestValues, order: Fields): Etching {
   };
   // no amount can be judged without it
   if (divisibility === null) return etching;
+  const faults = values.faults.length;
   const premine = readUnits(values, order['premine'], 'premine', divisibility);
   const terms = readTerms(values, order['terms'], divisibility);
-  checkSupply(values, { premine, terms, divisibility }, order['supply']);
+  // an amount at fault makes another sum
+  if (values.faults.length === faults) checkSupply(values, { premine, terms, divisibility }, order['supply']);
   return { ...etching, divisibility: divisibility === 0 ? null : divisibility, premine, terms };
 }
 
@@ -159,9 +161,9 @@ function checkSupply(
   { premine, terms, divisibility }: Pick<Etching, 'premine' | 'terms'> & { readonly divisibility: number },
   given: unknown,
 ): void {
+  const faults = values.faults.length;
   const supply = isGiven(given) ? (readUnits(values, given, 'supply', divisibility) ?? 0) : null;
-  // an amount at fault makes another sum
-  if (values.faults.length > 0) return;
+  if (values.faults.length > faults) return;
   const most = BigInt(premine ?? 0) + mintable(terms);
   if (most === 0n) values.sentence('premine', 'An etching needs a premine, or terms by which it is minted.');
   else if (most > maxU128) values.sentence('supply', 'premine + cap × amount is above 2^128 - 1 base units.');

@@ -192,7 +192,12 @@ describe('coins of an order', () => {
           value,
           to: 'owed' as const,
         }));
-        const settled = settlementsOf(mined, { excess: owed, deposits: new Set(), ours: new Set() });
+        const settled = settlementsOf(mined, {
+          excess: owed,
+          given: new Set(),
+          deposits: new Set(),
+          ours: new Set(),
+        });
         const kept = [...balancesOf(entriesOf(receipts, settled))]
           .filter(([account]) => !['outside', 'fee', 'postage'].includes(account))
           .reduce((sum, [, sats]) => sum + sats, 0n);

@@ -11,6 +11,15 @@ const refundScript = Buffer.from(`5120${'01'.repeat(32)}`, 'hex');
 const payment: OwedMoney = { txid: txid(1), vout: 0, value: 10_000n, owed: 10_000n, at: 'address' };
 const excess: OwedMoney = { txid: txid(2), vout: 1, value: 9_000n, owed: 3_000n, at: 'own' };
 
+const noEtching = {
+  isUnknown: false,
+  isHeld: false,
+  minedHeight: null,
+  isNameLost: false,
+  isGivenUp: false,
+  fault: null,
+};
+
 describe('a refund now', () => {
   const due = (
     state: OrderState,
@@ -18,12 +27,14 @@ describe('a refund now', () => {
       readonly refundScript?: Buffer | null;
       readonly isRevealed?: boolean;
       readonly isHoldingParents?: boolean;
+      readonly isNameLost?: boolean;
     } = {},
   ): readonly OwedMoney[] => {
-    const { isRevealed = true, isHoldingParents = false } = more;
+    const { isRevealed = true, isHoldingParents = false, isNameLost = false } = more;
+    const etching = { ...noEtching, isNameLost };
     return refundedNow(
       { state, refundScript: more.refundScript === undefined ? refundScript : more.refundScript },
-      { isRevealed },
+      { isRevealed, etching },
       { owed: [payment, excess], isHoldingParents },
     );
   };
@@ -31,10 +42,13 @@ describe('a refund now', () => {
   test('spends all that is owed, once the order waits for it or is delivered', () => {
     expect(due('waiting-refund')).toEqual([payment, excess]);
     expect(due('completed')).toEqual([payment, excess]);
+    // its reveal etched nothing
+    expect(due('error', { isNameLost: true })).toEqual([payment, excess]);
   });
 
   test.each([
     ['while the order is under way', () => due('queued')],
+    ['of an order that failed by itself', () => due('error')],
     ['before the delivery is deep enough', () => due('completed', { isRevealed: false })],
     ['without an address', () => due('waiting-refund', { refundScript: null })],
   ])('is not made %s', (_, made) => {

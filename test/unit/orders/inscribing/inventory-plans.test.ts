@@ -163,7 +163,12 @@ describe('an order of sats of the inventory', () => {
           // our share of a low price is dust without what was paid too much: it goes back, too
           const owed = own - more < 330n ? own : more;
           expect(excess?.owed ?? 0n).toBe(more < 330n ? 0n : owed);
-          const facts = { excess, deposits: new Set<string>(), ours: new Set<string>() };
+          const facts = {
+            excess,
+            given: new Set<string>(),
+            deposits: new Set<string>(),
+            ours: new Set<string>(),
+          };
           const balances = balancesAfter(quote.amount + more, settlementsOf(made, facts));
           const postage = postageOf(terms);
           const postages = made.map(({ plan }) => givenByInventory(plan)).filter((sats) => sats > 0n);

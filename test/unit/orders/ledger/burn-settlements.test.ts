@@ -52,7 +52,12 @@ test('what an order brought is postage, fees and ours once it is delivered, burn
           )
           .map(outpointOf),
       );
-      const settled = settlementsOf(transactions, { excess: null, deposits, ours: new Set() });
+      const settled = settlementsOf(transactions, {
+        excess: null,
+        given: new Set(),
+        deposits,
+        ours: new Set(),
+      });
       const balances = balancesOf(entriesOf(brought, settled));
       const of = (name: Parameters<typeof balances.get>[0]): bigint => balances.get(name) ?? 0n;
       const fees = [...plans, ...burns].reduce((sum, { feeMax }) => sum + feeMax, 0n);

@@ -74,7 +74,7 @@ describe.each(orderStates)('an order in the state %s', (state) => {
   test('has its money refunded as documented', () => {
     const refunded = refundedNow(
       { state, refundScript: Buffer.alloc(34) },
-      { isRevealed: state === 'completed' },
+      { isRevealed: state === 'completed', etching: null },
       { owed: [money], isHoldingParents: false },
     );
     expect(row?.payments.includes('refunded by itself')).toBe(refunded.length > 0);

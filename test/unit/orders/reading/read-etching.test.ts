@@ -148,3 +148,13 @@ describe('any body', () => {
     );
   });
 });
+
+test('what is missing of an etching is named beside faults of other fields', () => {
+  const values = new RequestValues();
+  values.required(undefined, 'receiveAddress');
+  readEtching(values, {});
+  expect(values.faults.map(({ message }) => message)).toEqual([
+    expect.stringContaining('receiveAddress') as string,
+    'An etching needs a premine, or terms by which it is minted.',
+  ]);
+});
