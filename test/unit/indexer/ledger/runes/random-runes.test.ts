@@ -1,76 +1,26 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { networks } from '#kernel/primitives/network.ts';
-import { type U128, zeroU128 } from '#kernel/runes/u128.ts';
+import { zeroU128 } from '#kernel/runes/u128.ts';
+import { big, byText, lowestName, shownEntry, stateOfModel } from '#test/support/chain/runes/model-state.ts';
 import { RuneChain } from '#test/support/chain/runes/rune-chain.ts';
 import { RuneModel } from '#test/support/chain/runes/rune-model.ts';
 import { RuneStore, shownOutpoint } from '#test/support/chain/runes/rune-store.ts';
 import { namedRuns, propertyBounds } from '#test/support/property-runs.ts';
 
-/** The lowest free name of regtest, from the vectors of ord: names of 12 letters within the first step. */
-function minimum(height: number): bigint {
-  const [first, last] = [99246114928149462n, 3817158266467286n];
-  return first - ((first - last) * BigInt(height + 1)) / 17500n;
-}
-
-const byText = ([a]: [string, string[]], [b]: [string, string[]]): number => (a < b ? -1 : 1);
-
-const big = (value: U128 | number | null | undefined): bigint | null =>
-  value == null ? null : BigInt(value);
-
 /** All rows of the ledger, in the words of the model. */
 function rowsOf(store: RuneStore) {
   const idOf = (key: number): string => `${store.runes[key]!.block}:${store.runes[key]!.tx}`;
   return {
-    runes: store.runes.map(({ key, rune, premine, spacers, divisibility, symbol, turbo, terms }) => ({
-      id: idOf(key),
-      name: rune as bigint,
-      premine: big(premine),
-      mints: big(store.total(store.mints, key)),
-      burned: big(store.total(store.burned, key)),
-      shown: [big(spacers), big(divisibility), big(symbol), turbo],
-      terms:
-        terms === null
-          ? null
-          : [
-              terms.cap,
-              terms.amount,
-              terms.heightStart,
-              terms.heightEnd,
-              terms.offsetStart,
-              terms.offsetEnd,
-            ].map(big),
+    runes: store.runes.map((entry) => ({
+      ...shownEntry(entry),
+      mints: big(store.total(store.mints, entry.key)),
+      burned: big(store.total(store.burned, entry.key)),
     })),
     held: [...store.unspent()]
       .map(([outpoint, balances]): [string, string[]] => [
         shownOutpoint(outpoint),
         balances.map(({ key, amount }) => `${idOf(key)} ${amount}`).sort(),
-      ])
-      .sort(byText),
-  };
-}
-
-function stateOf({ runes, held }: RuneModel['state']) {
-  const termNames = ['cap', 'amount', 'heightStart', 'heightEnd', 'offsetStart', 'offsetEnd'];
-  return {
-    runes: [...runes.values()].map(({ id, name, etching, premine, mints, burned }) => ({
-      id,
-      name,
-      premine,
-      mints,
-      burned,
-      shown: [
-        etching['spacers'] ?? 0n,
-        etching['divisibility'] ?? 0n,
-        etching['symbol'] ?? null,
-        etching['turbo'] === true,
-      ],
-      terms: etching['terms'] === true ? termNames.map((term) => etching[term] ?? null) : null,
-    })),
-    held: [...held]
-      .map(([outpoint, amounts]): [string, string[]] => [
-        outpoint,
-        [...amounts].map(([id, amount]) => `${id} ${amount}`).sort(),
       ])
       .sort(byText),
   };
@@ -92,21 +42,21 @@ test('on random chains the ledger agrees with a model of the rules, after each b
   const seen = { runes: 0, mints: 0, burned: 0, named: 0 };
   fc.assert(
     fc.property(fc.nat(), (seed) => {
-      const chain = new RuneChain(`runes ${seed}`, minimum);
+      const chain = new RuneChain(`runes ${seed}`, lowestName);
       const store = new RuneStore(networks.regtest);
-      const model = new RuneModel(minimum);
+      const model = new RuneModel(lowestName);
       const step = (): void => {
         const { fed, transactions } = chain.block();
         store.apply([fed]);
         model.apply(transactions);
-        expect(rowsOf(store)).toEqual(stateOf(model.state));
+        expect(rowsOf(store)).toEqual(stateOfModel(model.state));
         expectConserved(store);
       };
       const back = (): void => {
         chain.undo();
         store.undo();
         model.undo();
-        expect(rowsOf(store)).toEqual(stateOf(model.state));
+        expect(rowsOf(store)).toEqual(stateOfModel(model.state));
         expectConserved(store);
       };
       for (let block = 0; block < 14; block++) {
@@ -129,7 +79,7 @@ test('on random chains the ledger agrees with a model of the rules, after each b
 test('a batch of blocks gives the same as its blocks one by one', () => {
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 2, max: 14 }), (seed, size) => {
-      const chain = new RuneChain(`batches ${seed}`, minimum);
+      const chain = new RuneChain(`batches ${seed}`, lowestName);
       const blocks = Array.from({ length: 14 }, () => chain.block().fed);
       const single = new RuneStore(networks.regtest);
       for (const block of blocks) single.apply([block]);

@@ -1,0 +1,160 @@
+import { expect } from 'vitest';
+import { type Rune, runeCommitment } from '#kernel/runes/rune.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
+import { auditOrders } from '#orders/audit/audit-orders.ts';
+import type { Inscribed } from '#test/builders/regtest/regtest-chain.ts';
+import { addressOf, type Coin } from '#test/builders/regtest/regtest-transaction.ts';
+import { OrderService } from './order-service.ts';
+
+/** Owner of what is etched. */
+export const receiver = 820;
+/** Owner of what is refunded. */
+export const refunded = 830;
+const opDrop = 0x75;
+
+/** The parts of an etching's order that tests look at. */
+export interface EtchingShown {
+  readonly id: string;
+  readonly state: string;
+  readonly orderType: string;
+  readonly error?: string;
+  readonly charge: { readonly address: string; readonly amount: number };
+  readonly chainFee: number;
+  readonly files: readonly { readonly inscriptionId?: string }[];
+  readonly etchingTx?: { readonly commit: string; readonly reveal?: string };
+  readonly runeProperties: { readonly rune: string | null; readonly supply: number | string };
+  readonly refund?: { readonly amount: number };
+  readonly warnings?: readonly { readonly code: string; readonly message: string }[];
+}
+
+/** A rune as `/rune/<name>` shows it. */
+export interface RuneEntryShown {
+  readonly etching: string;
+  readonly premine: number;
+  readonly spaced_rune: string;
+}
+
+const nameOf = (text: string): Rune => parseSpacedRune(text)!.rune;
+
+/** Orders of etchings at a service beside a real node, and strangers who want the same names. */
+export class EtchingOrders {
+  readonly service: OrderService;
+
+  private constructor(service: OrderService) {
+    this.service = service;
+  }
+
+  static async start(): Promise<EtchingOrders> {
+    return new EtchingOrders(await OrderService.start({ INDEX_RUNES: 'true' }));
+  }
+
+  close(): Promise<void> {
+    return this.service.close();
+  }
+
+  async read(id: string): Promise<EtchingShown> {
+    return (await this.service.order(id)) as unknown as EtchingShown;
+  }
+
+  async order(body: object, path = '/runes/etch'): Promise<EtchingShown> {
+    const answer = await this.service.post(path, {
+      receiveAddress: addressOf(receiver),
+      refundAddress: addressOf(refunded),
+      fee: 2,
+      ...body,
+    });
+    const made = (await answer.json()) as EtchingShown;
+    expect([answer.status, made]).toMatchObject([200, { state: 'waiting-payment', orderType: 'rune-etch' }]);
+    return made;
+  }
+
+  until(id: string, isSo: (shown: EtchingShown) => boolean): Promise<EtchingShown> {
+    return this.service.eventually(async () => {
+      const shown = await this.read(id);
+      if (isSo(shown)) return shown;
+      throw new Error(
+        `order ${id} is ${shown.state}: ${shown.error ?? ''}\n${this.service.stderr().slice(-2000)}`,
+      );
+    });
+  }
+
+  untilState(id: string, state: string): Promise<EtchingShown> {
+    return this.until(id, (shown) => shown.state === state);
+  }
+
+  /** Until its reveal is in the mempool: its txid. */
+  async revealed(id: string): Promise<string> {
+    const { etchingTx } = await this.until(id, (shown) => shown.etchingTx?.reveal !== undefined);
+    const reveal = etchingTx!.reveal!;
+    await this.service.eventually(async () => (await this.mempool()).includes(reveal));
+    return reveal;
+  }
+
+  /** Pays it, mines the payment, and waits until the commit is in the mempool. */
+  async committed({ id, charge }: EtchingShown): Promise<EtchingShown> {
+    await this.pay({ id, charge });
+    await this.service.chain.mineMempool();
+    return this.until(id, ({ etchingTx }) => etchingTx !== undefined);
+  }
+
+  /** Pays it: its payment is in the mempool. */
+  async pay({ id, charge }: Pick<EtchingShown, 'id' | 'charge'>): Promise<void> {
+    await this.service.chain.payAddress(charge.address, charge.amount);
+    await this.untilState(id, 'waiting-confirmation');
+  }
+
+  mempool(): Promise<string[]> {
+    return this.service.bitcoind.rpc.call<string[]>('getrawmempool');
+  }
+
+  /** The JSON of an address of the service; null: 404. */
+  async shown<Of>(path: string): Promise<Of | null> {
+    const answer = await fetch(new URL(path, this.service.origin), {
+      headers: { accept: 'application/json' },
+    });
+    return answer.status === 404 ? null : ((await answer.json()) as Of);
+  }
+
+  async runeOf(name: string): Promise<RuneEntryShown | null> {
+    return (await this.shown<{ entry: RuneEntryShown }>(`/rune/${name}`))?.entry ?? null;
+  }
+
+  /** A stranger's transactions that etch a name: the first one claims it. */
+  rival(name: string, from?: Coin): Promise<Inscribed> {
+    const commitment = runeCommitment(nameOf(name));
+    const runestone = encipher({
+      kind: 'runestone',
+      edicts: [],
+      etching: { ...plainEtching, rune: nameOf(name), premine: asU128(7n) },
+      mint: null,
+      pointer: null,
+    });
+    return this.service.chain.inscribe(Uint8Array.of(commitment.length, ...commitment, opDrop), {
+      payments: [{ value: 10_000 }, { value: 0, outputScript: runestone }],
+      ...(from === undefined ? {} : { from }),
+    });
+  }
+
+  /** A rival whose claim is as deep as an etching needs, and whose etching is not sent. */
+  async ripeRival(name: string): Promise<Inscribed> {
+    const claim = await this.rival(name);
+    await this.service.chain.mine([claim.commit]);
+    await this.service.chain.mineEmpty(4);
+    return claim;
+  }
+
+  /** Differences that an audit finds once all is settled: none. */
+  differences(): Promise<unknown> {
+    return this.service.eventually(async () => {
+      const { differences: found } = await auditOrders({
+        database: this.service.database.pool,
+        node: this.service.bitcoind.rpc,
+      });
+      if (found.length > 0) throw new Error(JSON.stringify(found));
+      return found;
+    });
+  }
+}
