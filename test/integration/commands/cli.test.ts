@@ -122,7 +122,7 @@ describe('failures', () => {
     [
       'an authority of Elasticsearch that is not a PEM file',
       { ELASTICSEARCH_URL: 'https://127.0.0.1:1', ELASTICSEARCH_CA_FILE: 'package.json' },
-      /^satscribe: ELASTICSEARCH_CA_FILE cannot be used: package\.json \(it is no PEM file\)/u,
+      /^satscribe: ELASTICSEARCH_CA_FILE cannot be used: package\.json \(it is not a PEM file\)/u,
     ],
     [
       'no URL of the database',
