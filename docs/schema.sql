@@ -1575,6 +1575,29 @@ CREATE TABLE service.order_parents (
   CONSTRAINT order_parents_script_key UNIQUE (script)
 );
 
+CREATE TABLE service.ordered_mints (
+  txid bytea NOT NULL,
+  commit_txid bytea NOT NULL,
+  order_id uuid NOT NULL,
+  place integer NOT NULL,
+  rune numeric(39,0) NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  released_at timestamp with time zone,
+  given_up_at timestamp with time zone,
+  fault text,
+  is_executed boolean,
+  CONSTRAINT ordered_mints_pkey PRIMARY KEY (txid),
+  CONSTRAINT ordered_mints_check CHECK ((commit_txid <> txid)),
+  CONSTRAINT ordered_mints_check1 CHECK (((given_up_at IS NULL) = (fault IS NULL))),
+  CONSTRAINT ordered_mints_commit_txid_fkey FOREIGN KEY (commit_txid) REFERENCES service.wallet_transactions(txid),
+  CONSTRAINT ordered_mints_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE,
+  CONSTRAINT ordered_mints_place_check CHECK ((place >= 0)),
+  CONSTRAINT ordered_mints_rune_check CHECK ((rune >= (0)::numeric)),
+  CONSTRAINT ordered_mints_txid_fkey FOREIGN KEY (txid) REFERENCES service.wallet_transactions(txid)
+);
+CREATE INDEX ordered_mints_open ON service.ordered_mints USING btree (rune) WHERE ((is_executed IS NULL) AND (given_up_at IS NULL));
+CREATE INDEX ordered_mints_order ON service.ordered_mints USING btree (order_id, place);
+
 CREATE TABLE service.orders (
   id uuid NOT NULL,
   kind text NOT NULL,
@@ -1627,7 +1650,7 @@ CREATE TABLE service.orders (
   CONSTRAINT orders_refund_script_check CHECK (((length(refund_script) >= 1) AND (length(refund_script) <= 520))),
   CONSTRAINT orders_script_check CHECK ((length(script) = 34)),
   CONSTRAINT orders_script_key UNIQUE (script),
-  CONSTRAINT orders_state_check CHECK ((state = ANY (ARRAY['waiting-payment'::text, 'waiting-parent'::text, 'waiting-confirmation'::text, 'prep'::text, 'waiting-reveal'::text, 'queued'::text, 'completed'::text, 'expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text, 'error'::text]))),
+  CONSTRAINT orders_state_check CHECK ((state = ANY (ARRAY['waiting-payment'::text, 'waiting-parent'::text, 'waiting-confirmation'::text, 'prep'::text, 'waiting-reveal'::text, 'waiting-rune-balance'::text, 'queued'::text, 'completed'::text, 'expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text, 'error'::text]))),
   CONSTRAINT orders_step_check CHECK ((step >= 0))
 );
 CREATE INDEX orders_leaves ON service.orders USING btree (expires_at) WHERE ((leaves_deleted_at IS NULL) AND (state = ANY (ARRAY['expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text])));

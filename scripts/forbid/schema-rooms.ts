@@ -36,6 +36,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   wallet_transactions: 'src/purse',
   miner_packages: 'src/orders',
   etchings: 'src/orders',
+  ordered_mints: 'src/orders',
   payout_shares: 'src/payouts',
   payouts: 'src/payouts',
   test_payments: 'src/test-payments',

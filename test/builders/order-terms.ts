@@ -29,5 +29,6 @@ export const orderTerms = (
   nonStandard: false,
   inventory: null,
   etching: null,
+  mint: null,
   ...more,
 });

@@ -1,7 +1,13 @@
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { creationPaths } from './creation-paths.ts';
 import { holdCollectionItems } from './hold-collection-items.ts';
-import { createdCollectionOrder, createdDirect, createdEtching, createdManaged } from './order.schemas.ts';
+import {
+  createdCollectionOrder,
+  createdDirect,
+  createdEtching,
+  createdManaged,
+  createdMint,
+} from './order.schemas.ts';
 import { creationBodies, creationBody } from './order-body.schemas.ts';
 import { creationExamples } from './order-examples.ts';
 
@@ -66,11 +72,11 @@ export function creationRoutes(app: App, deps: AppDependencies): void {
     errors: 'textOrder',
     answer: createdManaged,
   });
-  addEtchings(app, addPath);
+  addRunes(app, addPath);
 }
 
-/** Etchings of runes. */
-function addEtchings(app: App, addPath: ReturnType<typeof creationPaths>): void {
+/** Etchings and mints of runes. */
+function addRunes(app: App, addPath: ReturnType<typeof creationPaths>): void {
   addPath(app, {
     url: '/runes/etch',
     type: 'bulk',
@@ -85,5 +91,21 @@ function addEtchings(app: App, addPath: ReturnType<typeof creationPaths>): void 
     errors: 'orderWrite',
     failures: [404],
     answer: createdEtching,
+  });
+  addPath(app, {
+    url: '/runes/mint',
+    type: 'bulk',
+    contents: 'mint',
+    operationId: 'createRunesMintOrder',
+    summary: 'Orders mints of a rune: the answer has the address to pay',
+    body: creationBody(
+      creationBodies.mint,
+      'which rune is minted, how often, and who gets it (docs/orders.md, "Mints"); other fields are ignored',
+      creationExamples.mint,
+      ['rune', 'numberOfMints', 'receiveAddress'],
+    ),
+    errors: 'orderWrite',
+    failures: [404],
+    answer: createdMint,
   });
 }

@@ -188,6 +188,30 @@ const etching: Fields = {
   supply: accepted('premine + cap × amount; checked where it is sent', units),
 };
 
+/** Fields of mints. */
+const mint: Fields = {
+  rune: text('name of the rune, with • or . as spacers or without'),
+  numberOfMints: accepted('each is a transaction; from 1 to 1,000', {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1000,
+  }),
+};
+/** Fields that say how something is inscribed. */
+const inscribing = [
+  'parents',
+  'batchMode',
+  'rareSats',
+  'allowedSatributes',
+  'inscriptionIdPrefix',
+  'burnAfterInscribe',
+  'uncurseIt',
+  'compress',
+];
+const mintTerms = Object.fromEntries(
+  Object.entries(terms('order')).filter(([name]) => !inscribing.includes(name)),
+);
+
 /** The body of a creation, by the kind of its path. */
 export const creationBodies = {
   direct: { ...contents('order'), ...terms('order'), ...others },
@@ -195,11 +219,20 @@ export const creationBodies = {
   collection: { ...collectionItems, ...terms('order'), ...others },
   texts: { ...textContents, ...terms('order'), ...oneParent('order'), ...others },
   etching: { ...etching, ...contents('order'), ...terms('order'), ...oneParent('order'), ...others },
+  mint: { ...mint, ...mintTerms, ...others },
 } as const satisfies Readonly<Record<string, Fields>>;
 
 /** The order of a price, of any kind. */
 export const pricedOrder = object(
-  { ...contents('price'), ...textContents, ...etching, ...terms('price'), ...oneParent('price'), ...others },
+  {
+    ...contents('price'),
+    ...textContents,
+    ...etching,
+    numberOfMints: mint['numberOfMints'] as TSchema,
+    ...terms('price'),
+    ...oneParent('price'),
+    ...others,
+  },
   [],
 );
 

@@ -111,6 +111,14 @@ const etchings: Examples = {
   },
 };
 
+/** Of a rune that anyone can mint. */
+const mints: Examples = {
+  mints: {
+    summary: 'ten mints of a rune',
+    value: { rune: 'UNCOMMON•GOODS', numberOfMints: 10, receiveAddress, fee: 5, lowPostage: true },
+  },
+};
+
 /** Examples of the bodies of creations, by the kind of their path. */
 export const creationExamples = {
   direct: { ...contents, ...named, ...inventory },
@@ -120,6 +128,7 @@ export const creationExamples = {
     parent: { summary: 'one parent by itself', value: { files: [hello], parent, receiveAddress, fee: 5 } },
   },
   etching: etchings,
+  mint: mints,
   texts: {
     texts: { summary: 'two texts', value: texts },
     shared: {
@@ -130,7 +139,7 @@ export const creationExamples = {
 } as const satisfies Readonly<Record<string, Examples>>;
 
 /** The examples of creations as their prices, each under its name. */
-const priced = (type: 'bulk' | 'direct' | 'rune-etch', examples: Examples): Examples =>
+const priced = (type: 'bulk' | 'direct' | 'rune-etch' | 'rune-mint', examples: Examples): Examples =>
   Object.fromEntries(
     Object.entries(examples).map(([name, { summary, value }]) => [
       name,
@@ -147,4 +156,5 @@ export const priceExamples: Examples = {
   managed: { summary: 'one file of a managed order', value: { order: oneFile.value } },
   ...priced('bulk', creationExamples.texts),
   ...priced('rune-etch', creationExamples.etching),
+  ...priced('rune-mint', creationExamples.mint),
 };

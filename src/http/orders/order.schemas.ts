@@ -225,6 +225,28 @@ export const createdEtching = strictObject({
   runeProperties: etchedRune,
 });
 
+const minted = {
+  rune: text('name of the rune that it mints, with its spacers'),
+  runeId: text('id of that rune'),
+  numberOfMints: Type.Integer({ minimum: 1, description: 'mints that were ordered' }),
+  executedMints: Type.Integer({ minimum: 0, description: 'mints that blocks executed' }),
+  mintingTxs: Type.Array(txid('a mint that was sent'), { description: 'in their order' }),
+  failedMints: Type.Array(txid('a mint that a block has, and that minted nothing'), {
+    description: 'those of mintingTxs that found no mint left',
+  }),
+  refundedMints: Type.Integer({
+    minimum: 0,
+    description: 'mints that were not sent, and whose money goes back',
+  }),
+};
+
+/** The same of an order of mints. */
+export const createdMint = strictObject({
+  ...createdManaged.properties,
+  orderType: Type.Literal('rune-mint'),
+  ...minted,
+});
+
 const price = sats('an item, for the creator of its collection');
 const collection = strictObject(
   {
@@ -391,7 +413,18 @@ const etchingOrder = strictObject(
   'an order that etches a rune',
 );
 
+const mintOrder = strictObject(
+  {
+    ...managedOrder.properties,
+    orderType: Type.Literal('rune-mint'),
+    ...minted,
+    fileCount: Type.Literal(0, { description: 'it inscribes nothing' }),
+    inscribedCount: Type.Optional(Type.Literal(0, { description: 'once it is completed' })),
+  },
+  'an order that mints a rune',
+);
+
 /** An order as clients read it: which fields it has depends on its type and its state. */
-export const order = Type.Union([directOrder, managedOrder, etchingOrder], {
+export const order = Type.Union([directOrder, managedOrder, etchingOrder, mintOrder], {
   description: 'an order: fields without a value are absent (docs/orders.md, "Orders")',
 });

@@ -5,8 +5,8 @@ import { priceExamples } from './order-examples.ts';
 
 export const priceBody = Type.Object(
   {
-    type: accepted('managed (bulk, where it is absent), direct, or an etching', {
-      enum: ['bulk', 'direct', 'rune-etch'],
+    type: accepted('managed (bulk, where it is absent), direct, an etching, or mints', {
+      enum: ['bulk', 'direct', 'rune-etch', 'rune-mint'],
     }),
     order: accepted('the body of an order; contents may be sizes', pricedOrder),
   },
@@ -18,11 +18,11 @@ const parameter = (description: string, form: Readonly<Record<string, unknown>>)
 const digits = { pattern: '^[0-9]{1,9}$' };
 
 export const priceQuery = Type.Object({
-  size: parameter('bytes of all files; required, except by an etching', digits),
+  size: parameter('bytes of all files; required, except by an etching and mints', digits),
   fee: parameter('sats for a virtual byte; 2 where it is absent', { pattern: '^[1-9][0-9]{0,3}$' }),
-  count: parameter('files; 1 where it is absent', { pattern: '^[1-9][0-9]{0,3}$' }),
-  type: parameter('bulk (where it is absent), direct or rune-etch', {
-    enum: ['bulk', 'direct', 'rune-etch'],
+  count: parameter('files, or mints; 1 where it is absent', { pattern: '^[1-9][0-9]{0,3}$' }),
+  type: parameter('bulk (where it is absent), direct, rune-etch or rune-mint', {
+    enum: ['bulk', 'direct', 'rune-etch', 'rune-mint'],
   }),
   batchMode: parameter('an output for each inscription, or one for all of them', {
     enum: ['separate-outputs', 'shared-output'],
@@ -57,7 +57,7 @@ const discount = strictObject({
 });
 
 const planned = strictObject({
-  kind: Type.Enum(['commit', 'reveal', 'burn']),
+  kind: Type.Enum(['commit', 'reveal', 'burn', 'mint']),
   weight: Type.Integer({ minimum: 0, description: 'weight units, once it is signed' }),
   vsize: Type.Integer({ minimum: 0, description: 'virtual bytes' }),
   fee: sats('to the miner'),

@@ -97,6 +97,7 @@ const serviceRights: readonly ServiceRight[] = [
   // number of transactions that wait for a miner
   { table: 'miner_packages', privilege: 'SELECT' },
   { table: 'etchings', privilege: 'SELECT' },
+  { table: 'ordered_mints', privilege: 'SELECT' },
   // a code is registered once, and keeps its address
   { table: 'referrals', privilege: 'SELECT' },
   { table: 'referrals', privilege: 'INSERT' },

@@ -3,10 +3,11 @@ import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { isHeldCommit, isHeldReveal } from '#orders/etching/etchings.store.ts';
 import { isOfPackage } from '#orders/mining/packages.store.ts';
+import { isHeldMint } from '#orders/minting/ordered-mints.store.ts';
 import { deliveringStates } from '#orders/order/order-machine.ts';
 import { earnedBy, type StoredQuote } from '#orders/order/order-request.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
-import { premineOutputs } from '#orders/order/stored-terms.ts';
+import { runeOutputs } from '#orders/order/stored-terms.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { familyOf, isMined } from '#purse/transactions/spends.store.ts';
@@ -141,7 +142,7 @@ export async function overdueTransactions(
     revealed: StoredPlan | null;
   }>(
     `SELECT t.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS bytes, t.fee, o.own_index, o.amount,
-            o.terms->>'feeRate' AS fee_rate, o.paid_estimate, o.quote, (o.request->>'count')::integer + ${premineOutputs('o.terms')} AS postages,
+            o.terms->>'feeRate' AS fee_rate, o.paid_estimate, o.quote, (o.request->>'count')::integer + ${runeOutputs('o.terms')} AS postages,
             ${isBurned} AS is_burned,
             CASE WHEN t.kind = 'burn' THEN ${paidPlan} END AS revealed
        FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id
@@ -150,6 +151,7 @@ export async function overdueTransactions(
         AND NOT ${isOfPackage('t')}
         AND NOT ${isHeldReveal('t')}
         AND NOT ${isHeldCommit('t')}
+        AND NOT ${isHeldMint('t')}
         AND NOT ${hasRevealed('t.txid')}
         AND NOT ${hasMinedOutput('t.txid')}
         AND NOT (t.kind = 'commit' AND EXISTS (

@@ -17,7 +17,7 @@ export interface OrderCoinFacts {
     readonly at: { readonly keyIndex: number; readonly script: Uint8Array };
   }[];
   /** Stored transactions that can be mined. */
-  readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'plan'>[];
+  readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'plan' | 'isFailed'>[];
 }
 
 /**
@@ -71,6 +71,8 @@ function standingOf(
   if (output.isSpent || isBurned(made, transactions)) return { held: 'reserved', why: 'spending' };
   // a customer's money may be in it
   if (made.kind === 'return') return { held: 'reserved', why: 'rest' };
+  // the fee of a mint that minted nothing goes back
+  if (made.isFailed === true) return { held: 'reserved', why: 'excess' };
   if (made.kind !== 'refund' && isPaidTooMuch(amount, made, transactions))
     return { held: 'reserved', why: 'excess' };
   return state === 'completed' ? { held: 'free', why: 'revenue' } : { held: 'waiting', why: 'delivery' };

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { isFailedMint } from '#orders/minting/ordered-mints.store.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
@@ -64,12 +65,16 @@ async function readLive(
   ids: readonly string[],
 ): Promise<Map<string, OrderCoinFacts['transactions'][number][]>> {
   const { rows } = await client.query<
-    Pick<OrderTransaction, 'kind' | 'index' | 'plan'> & { order_id: string; txid: Buffer }
+    Pick<OrderTransaction, 'kind' | 'index' | 'plan'> & { order_id: string; txid: Buffer; is_failed: boolean }
   >(
-    `SELECT order_id, txid, kind, index, plan FROM service.wallet_transactions
+    `SELECT order_id, txid, kind, index, plan, ${isFailedMint('t')} AS is_failed FROM service.wallet_transactions AS t
       WHERE order_id = ANY($1::uuid[]) AND superseded_at IS NULL`,
     [ids],
   );
-  const made = rows.map(({ txid, ...row }) => ({ ...row, txid: trustedTxid(txid) }));
+  const made = rows.map(({ txid, is_failed: isFailed, ...row }) => ({
+    ...row,
+    txid: trustedTxid(txid),
+    isFailed,
+  }));
   return Map.groupBy(made, ({ order_id: id }) => id);
 }

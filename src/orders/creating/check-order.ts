@@ -8,6 +8,7 @@ import type { OrderedItem, OrderedItems } from '#orders/collections/ordered-item
 import { etchingFaults } from '#orders/etching/etching-faults.ts';
 import type { NamedFiles, OwnFiles } from '#orders/files/own-files.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { withMintedRune } from '#orders/minting/minted-rune.ts';
 import { burnFaults, feeFaults } from '#orders/pricing/fee-faults.ts';
 import { namedInscriptionFaults } from '#orders/pricing/named-inscriptions.ts';
 import type { PriceSettings } from '#orders/pricing/prices.ts';
@@ -16,7 +17,7 @@ import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { readAhead } from '#orders/reading/read-ahead.ts';
 import type { OrderExtras } from '#orders/reading/read-extras.ts';
 import { type ReadFile, urlsOf } from '#orders/reading/read-files.ts';
-import type { ReadOrder } from '#orders/reading/read-order.ts';
+import type { OrderContents, ReadOrder } from '#orders/reading/read-order.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { SentFile, WantedOrder } from './create-order.ts';
 import { destinationFaults } from './destination-faults.ts';
@@ -57,7 +58,7 @@ export interface CheckingParts {
 /** An order as it was sent. */
 export interface SentOrder {
   readonly type: OrderTerms['type'];
-  readonly contents: 'files' | 'texts' | 'etching';
+  readonly contents: OrderContents;
   /** Items of a collection, in place of contents of the body. Null: it is no order of a collection. */
   readonly items: OrderedItems | null;
   readonly body: unknown;
@@ -114,7 +115,9 @@ export async function checkOrder(
     ...(await namedInscriptionFaults(parts.pool, read.terms, asker)),
   ];
   if (named.length > 0) return { kind: 'faulty', faults: named };
-  const contents = await readContents(parts, read, asker);
+  const minted = await withMintedRune(parts.pool, read.terms, asker.signal);
+  if (minted.kind === 'faulty') return minted;
+  const contents = await readContents(parts, { ...read, terms: minted.terms }, asker);
   if (contents.kind === 'faulty') return contents;
   const { terms } = contents;
   return {

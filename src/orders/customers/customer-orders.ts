@@ -37,6 +37,7 @@ import { bytesOfOrder, StoredBytes } from '#orders/creating/stored-bytes.ts';
 import { type FoundFile, findFiles } from '#orders/files/file.store.ts';
 import { type NamedFiles, OwnFiles } from '#orders/files/own-files.ts';
 import type { Miner } from '#orders/mining/miner.ts';
+import { readOrderMints } from '#orders/minting/ordered-mints.store.ts';
 import { isCancelled, type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
@@ -204,7 +205,8 @@ export class CustomerOrders {
       const parents = await parentsOf(client, order, transactions);
       const held = isWaiting(order) ? await readHeldPayments(client, order, payments) : new Map();
       const tokenOrder = await tokenOrderOf(client, order);
-      return { order, files, transactions, payments, held, parents, tokenOrder };
+      const mints = await readOrderMints(client, order, transactions);
+      return { order, files, transactions, mints, payments, held, parents, tokenOrder };
     });
   }
 

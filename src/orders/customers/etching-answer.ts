@@ -3,7 +3,6 @@ import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
-import type { OrderKind } from '#orders/order/order-kind.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { etchingOf, type StoredTerms } from '#orders/order/stored-terms.ts';
 
@@ -16,12 +15,6 @@ const noTerms: Terms = {
   offsetStart: null,
   offsetEnd: null,
 };
-
-/** Types of orders as answers name them. */
-export type ShownOrderType = OrderKind | 'rune-etch';
-
-export const shownOrderType = (kind: OrderKind, { etching }: Pick<StoredTerms, 'etching'>): ShownOrderType =>
-  etching === undefined ? kind : 'rune-etch';
 
 /**
  * The rune of an order, flat, as the public client has it (client-compat 1.5): amounts in units of the rune, `cap` a

@@ -5,6 +5,7 @@ import type { MadeOrder } from '#orders/creating/create-order.ts';
 import { orderPayments, type PaymentRecords } from '#orders/following/order-payments.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { refundedFiles } from '#orders/ledger/lost-files.ts';
+import type { StoredMint } from '#orders/minting/ordered-mints.store.ts';
 import { missingSats } from '#orders/order/coin-selection.ts';
 import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
 import { countsInTime } from '#orders/order/order-facts.ts';
@@ -17,8 +18,10 @@ import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
-import { etchingTx, runeProperties, shownOrderType } from './etching-answer.ts';
+import { etchingTx, runeProperties } from './etching-answer.ts';
 import { type ChargedOrder, managedCharge, managedFields, managedTx, onlyParent } from './managed-answer.ts';
+import { mintFields } from './mint-answer.ts';
+import { shownOrderType } from './order-type.ts';
 import { type Lacking, psbtWay } from './psbt-way.ts';
 import { tokenPayCharge } from './rune-answer.ts';
 import { placeOf } from './tell-customer.ts';
@@ -44,6 +47,7 @@ export function createdAnswer(
     state: 'waiting-payment' satisfies OrderState,
     orderType: shownOrderType(order.kind, order.terms),
     ...(properties === null ? {} : { runeProperties: properties }),
+    ...mintFields(order.terms),
     ...chargesOf(order, tokenOrder, origin),
     ...(isManaged && tokenOrder === null
       ? { psbt: psbtWay(order, { sats: order.amount, parents: order.terms.parents.length }) }
@@ -92,6 +96,8 @@ function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): 
 export interface OrderProgress {
   readonly files: readonly OrderFile[];
   readonly transactions: readonly OrderTransaction[];
+  /** Of an order of mints; none of others. */
+  readonly mints: readonly StoredMint[];
   /** To its address. */
   readonly payments: readonly WatchedPayment[];
   /** Known of those payments while the order waits for more. */
@@ -134,7 +140,7 @@ export function onlyFileOf(
 /** The fields of that answer without its files. */
 export function orderFields(
   order: Order,
-  { transactions, payments, held, parents, tokenOrder }: Omit<OrderProgress, 'files'>,
+  { transactions, mints, payments, held, parents, tokenOrder }: Omit<OrderProgress, 'files'>,
   network: NetworkParameters,
   origin: string,
 ): Readonly<Record<string, unknown>> {
@@ -149,6 +155,7 @@ export function orderFields(
     orderType: shownOrderType(order.kind, order.terms),
     runeProperties: runeProperties(order.terms),
     etchingTx: etchingTx(order.terms, transactions),
+    ...mintFields(order.terms, { transactions, mints }),
     createdAt: order.createdAt.getTime(),
     ...request,
     parents: shown,

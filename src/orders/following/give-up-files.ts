@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { deepBlocks } from '#chain/sats/output-standing.queries.ts';
 import type { FileMoney } from '#orders/ledger/lost-files.ts';
-import { missingSat, type Order } from '#orders/order/order.store.ts';
+import type { MintingStanding } from '#orders/minting/minting-standing.ts';
+import { missingMints, missingSat, type Order } from '#orders/order/order.store.ts';
 import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
 import { takeUp } from '#purse/transactions/supersede.store.ts';
 import type { Known } from './learn-order.ts';
@@ -30,11 +31,12 @@ export async function refundLost(
   return problem;
 }
 
-/** Why an order whose commit is sent is not delivered as a whole; null: all sats are there. */
+/** Why an order whose commit is sent is not delivered as a whole; null: all of it is. */
 export function missingReason(
   { refundScript }: Pick<Order, 'refundScript'>,
-  { facts, lost, refundedFiles }: Pick<Known, 'facts' | 'lost' | 'refundedFiles'>,
+  { facts, lost, refundedFiles, minting }: Pick<Known, 'facts' | 'lost' | 'refundedFiles' | 'minting'>,
 ): string | null {
+  if (minting !== null) return mintsMissing(minting, refundScript !== null);
   if (refundedFiles.length > 0) return filesMissing(refundedFiles);
   if (!facts.isSatGone) return null;
   const next =
@@ -49,4 +51,22 @@ export function filesMissing(files: readonly number[]): string {
   const named = files.map((file) => `file ${file + 1}`).join(', ');
   const whose = files.length === 1 ? 'Its' : 'Their';
   return `${missingSat}${named} of the order cannot be inscribed, as an output was spent, or a reorganisation took it back. ${whose} money is refunded; the other files are inscribed.`;
+}
+
+/** Why not all mints of an order were executed, or will be; null: all are, as far as is known. */
+export function mintsMissing({ mints }: MintingStanding, hasRefundAddress: boolean): string | null {
+  const givenUp = mints.filter(({ fault, height }) => fault !== null && height === null);
+  const failed = mints.filter(({ isExecuted }) => isExecuted === false).length;
+  if (givenUp.length + failed === 0) return null;
+  const money = hasRefundAddress
+    ? 'is refunded'
+    : 'waits for an address: write to the operator of this service';
+  const why = givenUp[0]?.fault ?? '';
+  const parts = [
+    ...(givenUp.length === 0 ? [] : [`${givenUp.length} were not sent. ${why} Their money ${money}.`]),
+    ...(failed === 0
+      ? []
+      : [`${failed} came into a block when no mint was left. Their fee for the service ${money}.`]),
+  ];
+  return `${missingMints}of ${mints.length}, ${parts.join(' ')}`;
 }

@@ -2,14 +2,16 @@ import type pg from 'pg';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { orderCoins } from '#orders/coins/order-coins.ts';
 import { isShortfall } from '#orders/inscribing/order-terms.ts';
-import { type FileMoney, moneyOfFiles, refundedFiles } from '#orders/ledger/lost-files.ts';
+import { type FileMoney, moneyOfFiles, refundedFiles, undelivered } from '#orders/ledger/lost-files.ts';
 import { orderEntries } from '#orders/ledger/order-entries.ts';
 import { sharesOf } from '#orders/ledger/partner-shares.ts';
 import { type OwedMoney, strayCostOf } from '#orders/ledger/settlements.ts';
 import { unminedReason } from '#orders/mining/unmined.ts';
+import { givenUpPlaces } from '#orders/minting/minting-standing.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderFacts, paidAfterAll } from '#orders/order/order-facts.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { storedItems } from '#orders/order/stored-terms.ts';
 import { candidates, progressOf } from '#orders/parents/deposits.ts';
 import { isHoldingParents, type Return, returnOf } from '#orders/parents/returns.ts';
 import { costsOf } from '#orders/pricing/coin-costs.ts';
@@ -26,7 +28,15 @@ import { type OrderDepths, type OrderRecords, readRecords } from './read-records
 export interface Known
   extends Pick<
       OrderRecords,
-      'payments' | 'stocked' | 'items' | 'held' | 'transactions' | 'mining' | 'etching' | 'commitHeight'
+      | 'payments'
+      | 'stocked'
+      | 'items'
+      | 'held'
+      | 'transactions'
+      | 'mining'
+      | 'etching'
+      | 'minting'
+      | 'commitHeight'
     >,
     Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
@@ -45,7 +55,7 @@ export interface Known
   readonly coins: readonly HeldCoin[] | null;
   /**
    * Why all reveals are given up: a miner was to take the only one, or its name cannot be etched, or no sat of them is
-   * there; null: they are not.
+   * there, or no mint can be executed; null: they are not.
    */
   readonly unmined: string | null;
   /** Files beside others that can never be inscribed, as their sats are gone, with their money, which a block has. */
@@ -68,11 +78,12 @@ export function knownFrom(
   { returnMaxSats }: Pick<OrderDepths, 'returnMaxSats'>,
   now: Date,
 ): Known {
-  const { payments, deposits, transactions, stocked, items, held, mining, etching, commitHeight } = records;
+  const { payments, deposits, transactions, stocked, items, held } = records;
+  const { mining, etching, minting, commitHeight } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const { lost, refundedFiles: refunded, areAllLost } = lostOf(order, records);
-  const unmined = areAllLost ? stockGone : unminedOf(records, now);
+  const unmined = areAllLost ?? unminedOf(records, now);
   const parents = candidates(
     order.terms.parents.length,
     deposits,
@@ -95,6 +106,7 @@ export function knownFrom(
     hasReveal: reveals.length > 0,
     ...deliveryFacts(records),
     ...etchingFacts(etching),
+    isMinting: minting !== null,
     isUnmined: unmined !== null,
     refund: refundProgress(order, records, money),
   };
@@ -114,6 +126,7 @@ export function knownFrom(
     transactions,
     mining,
     etching,
+    minting,
     commitHeight,
     unmined,
     lost,
@@ -152,19 +165,34 @@ const etchingFacts = (etching: OrderRecords['etching']): Pick<OrderFacts, 'isRev
   isNameLost: etching?.isNameLost === true,
 });
 
-/** Files of an order under way whose sats are gone for good. */
+/** Files whose sats are gone for good, or mints that can never be executed, and why they are. */
+function goneOf(
+  { state }: Order,
+  { stocked, minting }: OrderRecords,
+): { readonly gone: readonly number[]; readonly why: string } | null {
+  if (state === 'queued' && stocked !== null) return { gone: stocked.lost, why: stockGone };
+  if (state !== 'waiting-rune-balance' || minting === null) return null;
+  return {
+    gone: givenUpPlaces(minting),
+    why: minting.mints.find(({ fault }) => fault !== null)?.fault ?? '',
+  };
+}
+
+/** Files and mints of an order under way that can never be delivered. `areAllLost`: why no one of them can. */
 function lostOf(
-  { state, terms, request }: Order,
-  { transactions, stocked, commitHeight, depth }: OrderRecords,
-): Pick<Known, 'lost' | 'refundedFiles'> & { readonly areAllLost: boolean } {
+  order: Order,
+  records: OrderRecords,
+): Pick<Known, 'lost' | 'refundedFiles'> & { readonly areAllLost: string | null } {
+  const { transactions, commitHeight, depth } = records;
+  const { terms } = order;
   const refunded = refundedFiles(terms, transactions);
   const isCommitted = transactions.some(({ kind }) => kind === 'commit');
-  if (state !== 'queued' || stocked === null || !isCommitted)
-    return { lost: [], refundedFiles: refunded, areAllLost: false };
-  const gone = new Set([...stocked.lost, ...refunded]);
+  const found = goneOf(order, records);
+  if (found === null || !isCommitted) return { lost: [], refundedFiles: refunded, areAllLost: null };
+  const gone = new Set([...found.gone, ...refunded]);
   // a refund of one file spends what only a block can take back; all of them are refunded as any order is
-  const areAllLost = gone.size === request.count;
-  const isDue = !areAllLost && isDeep({ height: commitHeight }, depth);
+  const areAllLost = gone.size === storedItems(terms) ? found.why : null;
+  const isDue = areAllLost === null && isDeep({ height: commitHeight }, depth);
   const lost = isDue ? moneyOfFiles(terms, transactions) : [];
   return {
     lost: lost.filter(({ file }) => gone.has(file) && !refunded.includes(file)),
@@ -181,7 +209,7 @@ function returnedNow(
   { spent, seen, holding, owed, ours, rests, isMoneyComing }: PlacedMoney,
   { parents, costMax }: { readonly parents: Known['parents']; readonly costMax: bigint },
 ): Return | null {
-  const shares = sharesOf(order, refundedFiles(order.terms, transactions).length);
+  const shares = sharesOf(order, undelivered(order, transactions));
   const withParents = new Set([
     ...deposits.filter(({ state }) => state === 'here').map(({ payment }) => outpointOf(payment)),
     ...[...held].filter(([, { isParent }]) => isParent).map(([outpoint]) => outpoint),

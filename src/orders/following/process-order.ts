@@ -24,7 +24,7 @@ import {
   moveOrder,
   noteEstimateAtPayment,
   noteExtraCost,
-  noteMissingSat,
+  noteMissing,
   type Order,
   recordEvent,
 } from '#orders/order/order.store.ts';
@@ -47,7 +47,7 @@ import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
 import { stockGone } from '#orders/stock/stock-standing.ts';
 import { postEntries } from '#purse/ledger/ledger.store.ts';
-import { filesMissing, missingReason, refundLost } from './give-up-files.ts';
+import { missingReason, refundLost } from './give-up-files.ts';
 import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
 import { giveUpReveals, type OrderDepths } from './read-records.ts';
@@ -287,13 +287,11 @@ async function apply(
 }
 
 /** Why an order ends, where its facts and what it said before tell. */
-function reasonOf(
-  event: OrderEvent,
-  { error }: Order,
-  { facts: { isSatGone, isNameLost }, refundedFiles }: Known,
-): string | null {
+function reasonOf(event: OrderEvent, order: Order, known: Known): string | null {
+  const { error } = order;
+  const { isSatGone, isNameLost } = known.facts;
   if (event === 'failed') return isNameLost ? nameLost : takenFromAnchor;
-  if (event === 'revealed' && refundedFiles.length > 0) return filesMissing(refundedFiles);
+  if (event === 'revealed') return missingReason(order, known);
   // who was paid back still reads why
   if (event === 'refunded') return error === null || isRefusal(error) ? null : error;
   return event === 'timeout' && isSatGone ? stockGone : null;
@@ -409,7 +407,8 @@ function placedOf(
   items: CollectionStanding | null,
 ): PlacedPayments | null {
   if (!isDeliveryDue(order, known)) return null;
-  if (items === 'waiting' || known.etching?.isUnknown === true) return { kind: 'pending' };
+  const isUnknown = known.etching?.isUnknown === true || known.minting?.isUnknown === true;
+  if (items === 'waiting' || isUnknown) return { kind: 'pending' };
   if (items !== null && items !== 'held') return { kind: 'unwanted', reason: reasonWithoutItems[items] };
   const standing = known.stocked?.standing ?? 'here';
   const reason = unwantedReason(order, known);
@@ -421,9 +420,9 @@ function placedOf(
 }
 
 /** Why an order is not delivered, whatever is paid for it; null: it is. */
-function unwantedReason({ areLeavesDeleted }: Order, { etching, stocked }: Known): string | null {
+function unwantedReason({ areLeavesDeleted }: Order, { etching, minting, stocked }: Known): string | null {
   if (areLeavesDeleted) return leavesDeleted;
-  return stocked?.standing === 'gone' ? stockGone : (etching?.fault ?? null);
+  return stocked?.standing === 'gone' ? stockGone : (etching?.fault ?? minting?.fault ?? null);
 }
 
 const leavesDeleted =
@@ -477,7 +476,7 @@ async function explain(
   const { id, state } = order;
   const { isHomeless } = known;
   await explainDeposits(tx, id, unreturned ?? (isHomeless && isOver(state) ? holdingHomeless : null));
-  await noteMissingSat(tx, id, missingReason(order, known));
+  await noteMissing(tx, id, missingReason(order, known));
 }
 
 /** The same, once its ledger is as its facts say. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
 import { outputStandings } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
@@ -15,6 +16,13 @@ import { refundedFiles } from '#orders/ledger/lost-files.ts';
 import { isClosing, strandedCommit } from '#orders/ledger/settlements.ts';
 import { giveUpPackages, noteMined, readPackages } from '#orders/mining/packages.store.ts';
 import type { StoredPackage } from '#orders/mining/unmined.ts';
+import {
+  areMintsDecided,
+  failedMints,
+  givenUpPlaces,
+  keepMints,
+  type MintingStanding,
+} from '#orders/minting/minting-standing.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderFacts, RuneProgress } from '#orders/order/order-facts.ts';
 import {
@@ -75,6 +83,8 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly mining: StoredPackage | null;
   /** How far its etching is; null: it etches nothing. */
   readonly etching: EtchingStanding | null;
+  /** How far its mints are; null: it mints nothing. */
+  readonly minting: MintingStanding | null;
   /** The block of the commit, where a refund may spend what it holds; null: in none, as far as is known. */
   readonly commitHeight: Height | null;
 }
@@ -119,7 +129,9 @@ export async function readRecords(
   const mining = await readPackage(tx, order, live);
   const [reveal = null] = txidsOf(live, 'reveal');
   const etching = await readEtchingStanding(tx, order, reveal, { ...depths, paymentsTip: depth.tip });
-  const transactions = await supersedeGivenUp(tx, order, live, { mining, etching });
+  const minting = await keepMints(tx, order, live, { paymentsTip: depth.tip, now });
+  const kept = withFailed(live, minting);
+  const transactions = await supersedeGivenUp(tx, order, kept, { mining, etching });
   // those that pay for orphans end with them
   const bumps = transactions.length === made.length ? bumpsBefore : await readBumps(tx, order.id);
   // only returns spend what is ours, and bumps of other orders may have taken it
@@ -128,11 +140,23 @@ export async function readRecords(
   const held = await readHeldPayments(tx, order, left);
   const mayReturn = order.terms.parents.length > 0 || [...held.values()].some(({ isHolding }) => isHolding);
   const lent = mayReturn ? await spentByOthers(tx, order.id) : [];
-  const delivery = await readDelivery(tx, order, { transactions, etching }, depths.finalConfirmations);
+  const delivery = await readDelivery(
+    tx,
+    order,
+    { transactions, etching, minting },
+    depths.finalConfirmations,
+  );
   const mined = await readMinedClosings(tx, order, transactions);
   return {
     depth,
-    commitHeight: await readCommitHeight(tx, order, { transactions, payments, mining, etching, stocked }),
+    commitHeight: await readCommitHeight(tx, order, {
+      transactions,
+      payments,
+      mining,
+      etching,
+      minting,
+      stocked,
+    }),
     payments,
     deposits,
     transactions,
@@ -145,6 +169,7 @@ export async function readRecords(
     rune,
     mining,
     etching,
+    minting,
     ...delivery,
   };
 }
@@ -259,15 +284,22 @@ async function readPackage(
   return packages.find(({ reveal }) => reveals.includes(displayHash(reveal))) ?? packages.at(-1) ?? null;
 }
 
-type CommitRecords = Pick<OrderRecords, 'transactions' | 'payments' | 'mining' | 'etching' | 'stocked'>;
+type CommitRecords = Pick<
+  OrderRecords,
+  'transactions' | 'payments' | 'mining' | 'etching' | 'minting' | 'stocked'
+>;
 
 /**
  * Whether a refund may spend what a commit holds. While an order may be delivered, its commit is not stranded for
  * good.
  */
-const mayRefundCommit = (order: Order, { transactions, mining, etching, stocked }: CommitRecords): boolean =>
+const mayRefundCommit = (
+  order: Order,
+  { transactions, mining, etching, minting, stocked }: CommitRecords,
+): boolean =>
   mining !== null ||
   etching !== null ||
+  (minting !== null && givenUpPlaces(minting).length > 0) ||
   (stocked !== null && stocked.lost.length > 0) ||
   (isOver(order) && strandedCommit(transactions) !== null);
 
@@ -293,6 +325,16 @@ async function readCommitHeight(
       { script: Buffer.from(first.script, 'hex'), sinceHeight: asHeight(Math.min(...heights)) },
     ]);
   return own.find(({ block }) => block !== null)?.block?.height ?? null;
+}
+
+/** The transactions, with what blocks of this look say of mints. */
+function withFailed(
+  transactions: readonly OrderTransaction[],
+  minting: MintingStanding | null,
+): readonly OrderTransaction[] {
+  if (minting === null) return transactions;
+  const failed = failedMints(minting.mints);
+  return transactions.map((made) => ({ ...made, isFailed: failed.has(displayHash(made.txid)) }));
 }
 
 /** Whether what is left of an order is refunded. */
@@ -354,9 +396,14 @@ const txidsOf = (transactions: readonly OrderTransaction[], of: OrderTransaction
 async function readDelivery(
   tx: pg.ClientBase,
   { request, terms }: Order,
-  { transactions, etching }: Pick<OrderRecords, 'transactions' | 'etching'>,
+  { transactions, etching, minting }: Pick<OrderRecords, 'transactions' | 'etching' | 'minting'>,
   confirmations: number,
 ): Promise<Pick<OrderRecords, 'isRevealed' | 'isAnchorTaken'>> {
+  const refunded = refundedFiles(terms, transactions);
+  if (minting !== null) {
+    const tip = await indexedTip(tx);
+    return { isRevealed: areMintsDecided(minting, refunded, { tip, confirmations }), isAnchorTaken: false };
+  }
   const reveals = txidsOf(transactions, 'reveal');
   if (reveals.length === 0) return { isRevealed: false, isAnchorTaken: false };
   const found = terms.burn
@@ -365,7 +412,7 @@ async function readDelivery(
   const { count, tip, taken } = found;
   const height = etching === null ? found.height : etching.minedHeight;
   const isDeepEnough = height !== null && tip !== null && tip - height + 1 >= confirmations;
-  const wanted = request.count - refundedFiles(terms, transactions).length;
+  const wanted = request.count - refunded.length;
   return { isRevealed: count === wanted && isDeepEnough, isAnchorTaken: taken > 0 };
 }
 

@@ -1,7 +1,14 @@
 import { type ScriptType, scriptType } from '#kernel/bitcoin/script-type.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { type FileTerms, type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
+import {
+  type FileTerms,
+  type MintTerms,
+  type OrderRefusal,
+  type OrderTerms,
+  orderBounds,
+  refused,
+} from './order-terms.ts';
 import { anchorDust, anchorScript, largest, p2trDust } from './plan-amounts.ts';
 import { idField, pushBytesMax, uncurseFault } from './reveal-script.ts';
 
@@ -20,12 +27,14 @@ export function* termFaults(terms: OrderTerms): Generator<OrderRefusal> {
   if (terms.inventory !== null) yield* inventoryFaults(terms);
   if (terms.uncurse) yield* some(uncurseImpossible(terms));
   if (terms.etching !== null) yield* some(etchingFault(terms));
+  if (terms.mint !== null) yield* mintFaults(terms, terms.mint);
 }
 
 const some = (fault: OrderRefusal | null): readonly OrderRefusal[] => (fault === null ? [] : [fault]);
 
-function* filesFaults({ files, etching }: OrderTerms): Generator<OrderRefusal> {
-  if (files.length === 0 && etching === null) yield refused('no-files', 'An order needs files or delegates.');
+function* filesFaults({ files, etching, mint }: OrderTerms): Generator<OrderRefusal> {
+  if (files.length === 0 && etching === null && mint === null)
+    yield refused('no-files', 'An order needs files or delegates.');
   if (files.length > orderBounds.files) {
     yield refused(
       'too-many-files',
@@ -52,7 +61,7 @@ function receiversFault(terms: OrderTerms): OrderRefusal | null {
   const { burn, receivers, files, batchMode } = terms;
   if (burn) return burnFault(terms);
   if (receivers.length !== 1 && receivers.length !== files.length) {
-    const wanted = files.length === 1 ? 'one' : `one, or one for each of the ${files.length} files`;
+    const wanted = files.length <= 1 ? 'one' : `one, or one for each of the ${files.length} files`;
     const reason = `receiveAddress names ${receivers.length} addresses: it must be ${wanted}.`;
     return refused('receivers-count', reason);
   }
@@ -170,6 +179,19 @@ function etchingFault({
   if (receivers.length !== 1) return alone('has one receiveAddress.');
   if (uncurse) return alone('is not possible with uncurseIt.');
   return inventory === null ? null : alone('is not possible with rareSats.');
+}
+
+/** Mints are a managed order of their own kind, without inscriptions. */
+function* mintFaults(terms: OrderTerms, { count }: MintTerms): Generator<OrderRefusal> {
+  const { type, files, parents, burn, inventory, etching } = terms;
+  const alone = (why: string): OrderRefusal => refused('mint-alone', `An order of mints ${why}`);
+  if (count < 1 || count > orderBounds.mints)
+    yield refused('mint-count', `numberOfMints must be from 1 to ${orderBounds.mints}.`);
+  if (type !== 'bulk' || etching !== null) yield alone('is a managed order by itself.');
+  if (files.length > 0) yield alone('has no files or delegates.');
+  if (parents.length > 0) yield alone('has no parents.');
+  if (burn) yield alone('is not possible with burnAfterInscribe.');
+  if (inventory !== null) yield alone('is not possible with rareSats.');
 }
 
 function uncurseImpossible({ files, parents, batchMode }: OrderTerms): OrderRefusal | null {

@@ -21,13 +21,19 @@ export function premineOf({ etching }: Pick<OrderTerms, 'etching'>): U128 | null
   return premine === 0 ? null : premine;
 }
 
-/** How many postages the receivers get: of each inscription, and of a premine. */
-export const postageCount = (terms: Pick<OrderTerms, 'files' | 'etching'>): number =>
-  terms.files.length + (premineOf(terms) === null ? 0 : 1);
+/** How many postages the receivers get: of each inscription, of a premine, and of each mint. */
+export const postageCount = (terms: Pick<OrderTerms, 'files' | 'etching' | 'mint'>): number =>
+  terms.files.length + (premineOf(terms) === null ? 0 : 1) + (terms.mint?.count ?? 0);
 
-/** How many times an order is charged for: each file, and an etching without files as one. */
-export const chargedItems = ({ files, etching }: Pick<OrderTerms, 'files' | 'etching'>): number =>
-  etching === null ? files.length : Math.max(1, files.length);
+/** How many times an order is charged for: each file, each mint, and an etching without files as one. */
+export function chargedItems({
+  files,
+  etching,
+  mint,
+}: Pick<OrderTerms, 'files' | 'etching' | 'mint'>): number {
+  if (mint !== null) return mint.count;
+  return etching === null ? files.length : Math.max(1, files.length);
+}
 
 /** The output that holds the premine: after the inscriptions, for the receiver. None: there is no premine. */
 export function premineOutputs(terms: SettledTerms): { script: Uint8Array; value: bigint }[] {

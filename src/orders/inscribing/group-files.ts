@@ -26,9 +26,11 @@ export interface LeafGroup extends FileGroup {
 
 /**
  * Files one after the other, as many in each reveal as it may hold. An etching without files has a reveal all the
- * same.
+ * same, and each mint is a group without files.
  */
 export function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
+  if (terms.mint !== null)
+    return Array.from({ length: terms.mint.count }, (_, first) => ({ first, count: 0, leafBytes: 0 }));
   if (terms.files.length === 0)
     return [{ first: 0, count: 0, leafBytes: revealScriptBytes([], claimOf(terms)?.length ?? null) }];
   const groups: LeafGroup[] = [];

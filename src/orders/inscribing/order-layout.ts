@@ -5,8 +5,16 @@ import { frameWeight, standardWeightMax } from '#kernel/bitcoin/transaction-size
 import { checkTerms } from './check-terms.ts';
 import { postageCount } from './etching-parts.ts';
 import { groupFiles, type LeafGroup } from './group-files.ts';
-import { type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
-import { type OwnOutput, ownOutputFor, p2trDust, p2trOutputWeight, weightWith } from './plan-amounts.ts';
+import { mintParts } from './mint-parts.ts';
+import { type MintTerms, type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
+import {
+  largest,
+  type OwnOutput,
+  ownOutputFor,
+  p2trDust,
+  p2trOutputWeight,
+  weightWith,
+} from './plan-amounts.ts';
 import { burnParts, revealParts, revealWeight } from './reveal-parts.ts';
 import {
   type FileGroup,
@@ -160,13 +168,15 @@ const percentOf = (amount: bigint, percent: number): bigint => (amount * BigInt(
 
 /** What is ours, by the files of each reveal. What does not divide is the first one's. */
 function sharesOf(
-  { files }: OrderTerms,
+  { files, mint }: OrderTerms,
   groups: readonly FileGroup[],
   amount: bigint,
   sizeFee: bigint,
 ): bigint[] {
-  if (files.length === 0) return [amount + sizeFee];
-  const shares = groups.map(({ count }) => (amount * BigInt(count)) / BigInt(files.length));
+  const items = mint?.count ?? files.length;
+  if (items === 0) return [amount + sizeFee];
+  const itemsOf = ({ count }: FileGroup): number => (mint === null ? count : 1);
+  const shares = groups.map((group) => (amount * BigInt(itemsOf(group))) / BigInt(items));
   const given = shares.reduce((sum, share) => sum + share, 0n);
   return shares.map((share, index) => (index === 0 ? share + amount - given + sizeFee : share));
 }
@@ -181,6 +191,7 @@ function revealOf(
   share: bigint,
   paidTo: OrderLayout['paidTo'],
 ): RevealLayout {
+  if (terms.mint !== null) return mintOf(terms, terms.mint, group, share);
   const parts = revealParts(terms, group, group.leafBytes);
   // where the inventory brings it, the customer's lies in our output
   const postage = terms.inventory === null ? terms.postage * BigInt(postagesOf(terms, group)) : 0n;
@@ -197,6 +208,12 @@ function revealOf(
   const own = ownOutputFor(burnParts(anchors), terms.feeRate, share, p2trDust);
   const burn = { weight: own.weight, fee: own.fee };
   return laidOut({ ...group, weight, fee: feeOf(weight, terms.feeRate), own, burn }, postage, isApart);
+}
+
+/** One mint. Its block is known by our output of it, so the customer pays for one where our share is too small. */
+function mintOf(terms: SettledTerms, mint: MintTerms, group: LeafGroup, share: bigint): RevealLayout {
+  const own = ownOutputFor(mintParts(terms, mint), terms.feeRate, largest(share, p2trDust));
+  return laidOut({ ...group, weight: own.weight, fee: own.fee, own, burn: null }, terms.postage, false);
 }
 
 /** Postages of a reveal: the premine's is the only one's. */

@@ -384,7 +384,7 @@ export function planBurn(
 }
 
 /** Asserts what holds for each plan: it pays exactly the fee rate, and no sat comes or goes otherwise. */
-function planOf(inputs: PlannedInput[], outputs: PlannedOutput[], feeRate: bigint): TransactionPlan {
+export function planOf(inputs: PlannedInput[], outputs: PlannedOutput[], feeRate: bigint): TransactionPlan {
   const fee = feeOf(plannedWeight({ inputs, outputs }), feeRate);
   const left = valueOf(inputs) - valueOf(outputs);
   assert(left === fee, `a plan that leaves ${left} sats for a fee of ${fee}`);

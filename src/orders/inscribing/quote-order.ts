@@ -26,6 +26,7 @@ export interface OrderWarning {
     | 'fee-rate-low'
     | 'several-reveals'
     | 'name-taken'
+    | 'mints-used'
     | 'burn'
     | 'cheaper-phase';
   /** A sentence for people. */
@@ -33,7 +34,7 @@ export interface OrderWarning {
 }
 
 export interface QuotedTransaction {
-  readonly kind: 'commit' | 'reveal' | 'burn';
+  readonly kind: 'commit' | 'reveal' | 'burn' | 'mint';
   readonly weight: number;
   readonly fee: bigint;
   /** The files that it inscribes or burns: how many, and the index of the first one. */
@@ -98,14 +99,18 @@ export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote |
     discounts,
     amount: serviceFee + chainFee,
     warnings: warningsOf(terms, layout),
-    transactions: transactionsOf(layout, terms.files.length),
+    transactions: transactionsOf(layout, terms),
     layout,
   };
 }
 
-function transactionsOf({ commit, reveals }: OrderLayout, count: number): QuotedTransaction[] {
+function transactionsOf(
+  { commit, reveals }: OrderLayout,
+  { files: { length: count }, mint }: OrderTerms,
+): QuotedTransaction[] {
   const revealed = reveals.flatMap(({ first, count: files, weight, fee, burn }): QuotedTransaction[] => {
-    const reveal = { kind: 'reveal', weight, fee, files, firstFile: first } as const;
+    const kind = mint === null ? 'reveal' : 'mint';
+    const reveal = { kind, weight, fee, files, firstFile: mint === null ? first : 0 } as const;
     return burn === null ? [reveal] : [reveal, { ...reveal, kind: 'burn', ...burn }];
   });
   return commit === null
@@ -155,6 +160,11 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
   if (claimedName(terms) !== null && layout.commit !== null) {
     const message = `The commit claims the name, and pays the miner ${layout.commit.fee} sats. If another transaction etches the name before the reveal is sent, five blocks later, the rest is refunded.`;
     add('name-taken', message);
+  }
+  if (terms.mint !== null) {
+    const [mint] = reveals;
+    const message = `The commit pays the miner ${layout.commit?.fee ?? 0n} sats, and each mint ${mint?.fee ?? 0n}. Mints that others use up before they are sent are refunded, less the fee of the commit; one that comes into a block when no mint is left costs its own fee, too.`;
+    add('mints-used', message);
   }
   if (terms.burn) add('burn', 'The inscriptions are burned: nobody can own or move them.');
   return warnings;

@@ -5,7 +5,7 @@ import type { Order } from '#orders/order/order.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { entriesOf, type LedgerEntry, type Receipt, type Settlement } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
-import { refundedFiles } from './lost-files.ts';
+import { undelivered } from './lost-files.ts';
 import { sharesOf, withShares } from './partner-shares.ts';
 import {
   bumpSettlements,
@@ -64,7 +64,7 @@ function settlementsFor(
   const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
   // nothing was etched, and the service keeps nothing that it could share
   const shares =
-    etching?.isNameLost === true ? [] : sharesOf(order, refundedFiles(order.terms, transactions).length);
+    etching?.isNameLost === true ? [] : sharesOf(order, undelivered(order, transactions));
   const stranded = strandedCommit(transactions);
   return [
     ...withShares(delivered, shares),

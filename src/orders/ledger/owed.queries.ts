@@ -30,7 +30,7 @@ export async function owingOrders(client: pg.Pool, limit: number): Promise<Owing
              UNION ALL
              SELECT order_id, -amount FROM service.ledger_entries WHERE from_account = 'owed' AND asset = ${satsAsset}) AS moved
        JOIN service.orders AS o ON o.id = moved.order_id
-      WHERE o.state NOT IN ('waiting-payment', 'waiting-confirmation', 'prep', 'waiting-reveal', 'queued')
+      WHERE o.state NOT IN ('waiting-payment', 'waiting-confirmation', 'prep', 'waiting-reveal', 'waiting-rune-balance', 'queued')
       GROUP BY o.id HAVING sum(moved.sats) > 0 ORDER BY sum(moved.sats) DESC, o.id LIMIT $1`,
     [limit],
   );

@@ -1,5 +1,6 @@
 import { smallest } from '#kernel/bitcoin/amount.ts';
 import type { Order } from '#orders/order/order.store.ts';
+import { storedItems } from '#orders/order/stored-terms.ts';
 import type { LedgerAccount, PartnerAccount, Settlement } from '#purse/ledger/ledger.ts';
 
 /** Sats that a delivered order owes a partner: the referral that it names, or the creator of its collection. */
@@ -70,15 +71,16 @@ function withShare(
 
 /**
  * The shares of the partners of an order, as it was quoted: later settings change no order. What customers pay
- * partners for files that are refunded goes back to them. Pure.
+ * partners for files or mints that are refunded goes back to them. Pure.
  *
- * @param refunded files whose money is refunded, and not delivered
+ * @param refunded files or mints whose money is refunded, and not delivered
  */
 export function sharesOf(
-  { request: { referral, count }, quote }: Pick<Order, 'request' | 'quote'>,
+  { request: { referral }, quote, terms }: Pick<Order, 'request' | 'quote' | 'terms'>,
   refunded: number,
 ): readonly PartnerShare[] {
-  const delivered = BigInt(count - refunded);
+  const items = storedItems(terms);
+  const delivered = BigInt(items - refunded);
   const shares: PartnerShare[] = [];
   if (quote.creator !== undefined)
     shares.push({
@@ -91,7 +93,7 @@ export function sharesOf(
     shares.push({
       account: 'referral',
       owner: referral,
-      additional: (BigInt(quote.additionalFeeCharged) * delivered) / BigInt(count),
+      additional: (BigInt(quote.additionalFeeCharged) * delivered) / BigInt(items),
       commission: BigInt(quote.referralFee ?? 0),
     });
   return shares;

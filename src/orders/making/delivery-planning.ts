@@ -60,6 +60,7 @@ export interface Planning {
   readonly order: PlannedOrder;
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
+  /** None of an order of mints. */
   readonly reveals: readonly PlacedReveal[];
   readonly payments: DeliveryFunds['payments'];
   readonly held: HeldPayments;
@@ -102,7 +103,7 @@ export function planningOf(
     order,
     terms,
     layout,
-    reveals: layout.reveals.map((reveal, index): PlacedReveal => {
+    reveals: (terms.mint === null ? layout.reveals : []).map((reveal, index): PlacedReveal => {
       const leafScript = leaves[index];
       assert(leafScript !== undefined, `order ${order.id} has a leaf for each reveal`);
       return { layout: reveal, index, commit: destination(signer, { key, leafScript }) };

@@ -10,6 +10,7 @@ import { insertEtching } from '#orders/etching/etchings.store.ts';
 import { claimedName } from '#orders/inscribing/etching-parts.ts';
 import type { OrderRefusal } from '#orders/inscribing/order-terms.ts';
 import { insertPackage } from '#orders/mining/packages.store.ts';
+import { insertMints } from '#orders/minting/ordered-mints.store.ts';
 import { type Order, readLeaves } from '#orders/order/order.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
@@ -76,6 +77,7 @@ export async function makeReveals(
   }
   await packForMiner(tx, order, stored, makers.minerHours);
   await holdEtching(tx, planning, stored);
+  await holdMints(tx, planning, stored);
   // what is ours of them pays for stuck transactions, once a block has it
   const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
@@ -112,6 +114,23 @@ async function holdEtching(
   if (rune === null) return;
   await insertEtching(tx, { orderId: id, commit: commit.txid, reveal: reveal.txid, rune });
   await watchCommit(tx, id, commit);
+}
+
+/** Stores the mints of an order, which are sent as blocks and the mempool leave room for them. */
+async function holdMints(
+  tx: pg.ClientBase,
+  { order: { id }, terms: { mint } }: Planning,
+  stored: readonly StoredTransaction[],
+): Promise<void> {
+  if (mint === null) return;
+  const commit = stored.find(({ kind }) => kind === 'commit');
+  const mints = stored.filter(({ kind }) => kind === 'reveal');
+  assert(
+    commit !== undefined && mints.length === mint.count,
+    `order ${id} has a commit and all of its mints`,
+  );
+  const txids = mints.map(({ txid }) => txid);
+  await insertMints(tx, { orderId: id, commit: commit.txid, rune: mint.rune, txids });
 }
 
 /** Stores that a miner takes the reveal of an order with its commit, where nodes do not relay it. */

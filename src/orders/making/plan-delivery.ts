@@ -5,6 +5,7 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { type OrderRefusal, refused } from '#orders/inscribing/order-terms.ts';
 import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
 import { namedOutputs } from '#orders/inscribing/plan-holdings.ts';
+import { planMint } from '#orders/inscribing/plan-mint.ts';
 import { type Arrived, planBurn, planCommit } from '#orders/inscribing/plan-transactions.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import type { HeldPayments } from '#orders/parents/held-payments.ts';
@@ -35,8 +36,12 @@ export type Planned = readonly PlannedTransaction[] | OrderRefusal;
 export function planDelivery(planning: Planning, lockTimes: readonly number[]): Planned {
   const { order, reveals, payments, held } = planning;
   const key = { branch: 0, index: order.keyIndex } as const;
-  if (order.paidTo === 'wallet')
-    return planCommitted(planning, arrivedOf(payments, held, { key, leafScript: null }), lockTimes);
+  if (order.paidTo === 'wallet') {
+    const arrived = arrivedOf(payments, held, { key, leafScript: null });
+    return planning.terms.mint === null
+      ? planCommitted(planning, arrived, lockTimes)
+      : planMinted(planning, arrived);
+  }
   const [only] = reveals;
   assert(only !== undefined && reveals.length === 1, 'a direct order has one reveal');
   const plan = planOne(
@@ -116,6 +121,26 @@ function planCommitted(
     parents = returnedBy(made, signer, parents);
   }
   return planned;
+}
+
+/** A commit with an output for each mint at our own key, and the mints that spend them. */
+function planMinted(
+  { terms, layout, service, signer }: Planning,
+  payments: readonly [Arrived, ...Arrived[]],
+): Planned {
+  const commits = layout.reveals.map(() => service);
+  const plan = planCommit(terms, layout, { payments, commits, feeInputs: service, change: service });
+  if ('reason' in plan) return plan;
+  const { txid } = signer.unsigned(plan);
+  const named = namedOutputs(plan, txid);
+  const mints = layout.reveals.map((_, vout): PlannedTransaction => {
+    const committed = plan.outputs[vout];
+    assert(committed?.kind === 'commit', 'the first outputs of a commit are for its mints');
+    const { value, script } = committed;
+    const arrived = { txid, vout, value, script, ...service.own, holds: named[vout] ?? nothingHeld };
+    return { kind: 'reveal', place: { index: vout, count: 0 }, plan: planMint(terms, arrived, service) };
+  });
+  return [{ kind: 'commit', place: onlyOne, plan }, ...mints];
 }
 
 /** A refusal that more money does not change: the sats of each reveal are those of the quote. */

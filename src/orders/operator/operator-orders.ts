@@ -5,9 +5,12 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { boundByEarned } from '#orders/bumping/budgets.ts';
 import { type OrderBump, readBumps } from '#orders/bumping/bump.store.ts';
-import { runeProperties, shownOrderType } from '#orders/customers/etching-answer.ts';
+import { runeProperties } from '#orders/customers/etching-answer.ts';
+import { mintFields } from '#orders/customers/mint-answer.ts';
+import { shownOrderType } from '#orders/customers/order-type.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { applyEvent } from '#orders/following/process-order.ts';
+import { readOrderMints } from '#orders/minting/ordered-mints.store.ts';
 import {
   lockOrder,
   type Order,
@@ -65,10 +68,12 @@ export async function showOrder(pool: pg.Pool, id: string) {
     readEntries(pool, { kind: 'order', id }),
     readEvents(pool, id),
   ]);
+  const mints = await readOrderMints(pool, order, transactions);
   return {
     id,
     kind: shownOrderType(order.kind, order.terms),
     runeProperties: runeProperties(order.terms),
+    ...mintFields(order.terms, { transactions, mints }),
     state: order.state,
     error: order.error,
     stuck: order.stuck,

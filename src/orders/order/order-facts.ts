@@ -66,11 +66,13 @@ export interface OrderFacts {
   readonly isAnchorTaken: boolean;
   /** Its reveal is stored, and may not be mined yet: its commit is not deep enough to etch a name. */
   readonly isRevealHeld: boolean;
+  /** It mints, and inscribes nothing. */
+  readonly isMinting: boolean;
   /** A block has its reveal, and another transaction has etched the name. */
   readonly isNameLost: boolean;
   /**
    * A miner was to take the reveal, which it refused, or which no block had in time; or the sats of all files are
-   * gone for good; or its name cannot be etched.
+   * gone for good; or its name cannot be etched; or all of its mints were given up.
    */
   readonly isUnmined: boolean;
   /**
@@ -172,8 +174,13 @@ const isRuneMissing = ({ rune }: OrderFacts): boolean =>
   rune === null || rune === 'missing' || rune === 'over';
 
 /** The event that stored transactions of a paid order are. */
-function plannedEvent({ hasReveal, isRevealHeld }: OrderFacts): 'planned' | 'committed' | null {
+function plannedEvent({
+  hasReveal,
+  isRevealHeld,
+  isMinting,
+}: OrderFacts): 'planned' | 'committed' | 'minting' | null {
   if (!hasReveal) return null;
+  if (isMinting) return 'minting';
   return isRevealHeld ? 'committed' : 'planned';
 }
 
@@ -200,6 +207,11 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
     return lostPayment(facts) ?? (facts.isRevealHeld ? null : 'planned');
   },
+  'waiting-rune-balance': (facts) => {
+    if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
+    if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
+    return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
+  },
   queued: (facts) => {
     // a part of the payment is gone that its reveal spends: what is left pays for another one
     if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
@@ -207,7 +219,10 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
     return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
   },
-  completed: ({ isRevealed, isNameLost }) => (isRevealed && !isNameLost ? null : 'undone'),
+  completed: ({ isRevealed, isNameLost, isMinting }) => {
+    if (isMinting) return isRevealed ? null : 'minting';
+    return isRevealed && !isNameLost ? null : 'undone';
+  },
   expired: (facts) => {
     const payment = facts.isCancelAsked ? null : paidEvent(facts);
     // it was paid in time, and that was found out late, or taken back by a reorganisation for a while

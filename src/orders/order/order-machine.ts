@@ -1,7 +1,8 @@
 /**
  * The states of orders that answers show (client-compat of the public interface; docs/orders.md, "States"). `prep`:
  * paid, its reveal is not stored yet. `waiting-reveal`: its reveal is stored, and sent once its commit is deep enough
- * to etch a name. `queued`: its reveal is stored, and being broadcast or mined.
+ * to etch a name. `waiting-rune-balance`: its mints are stored, and being broadcast or mined. `queued`: its reveal is
+ * stored, and being broadcast or mined.
  */
 export const orderStates = [
   'waiting-payment',
@@ -9,6 +10,7 @@ export const orderStates = [
   'waiting-confirmation',
   'prep',
   'waiting-reveal',
+  'waiting-rune-balance',
   'queued',
   'completed',
   'expired',
@@ -25,8 +27,8 @@ export type OrderState = (typeof orderStates)[number];
  * their deposits. `paid`: the amount and the parents are there in time, as deep as the policy asks. `repriced`: they
  * came late, and after a rise of fees the difference is asked for. `unpaid`: they were, and a reorganisation took
  * them back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed
- * and stored. `committed`: the same, and it waits for the depth of its commit. `revealed`: the index has its
- * inscriptions, deep enough. `undone`: a reorganisation took them back. `owing`: there is money that no delivery
+ * and stored. `committed`: the same, and it waits for the depth of its commit. `minting`: its mints are signed and
+ * stored. `revealed`: the index has its inscriptions, or blocks decided about all of its mints, deep enough. `undone`: a reorganisation took them back. `owing`: there is money that no delivery
  * uses. `cancelled`: by its customer or the operator. `failed`: its reveal cannot be made or mined. `unmined`: a
  * miner refused its reveal, or no block had it in time, or the sats of all its files are gone, or another transaction
  * has the name that it etches. `retried`: by the operator. `refunding`: by the operator. `refunded`: all that was
@@ -43,6 +45,7 @@ export const orderEvents = [
   'timeout',
   'planned',
   'committed',
+  'minting',
   'revealed',
   'undone',
   'owing',
@@ -87,6 +90,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   prep: {
     planned: 'queued',
     committed: 'waiting-reveal',
+    minting: 'waiting-rune-balance',
     // what came has none of the satributes that the order allows, or its name is taken
     owing: 'waiting-refund',
     unpaid: 'waiting-confirmation',
@@ -104,6 +108,16 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     // by the operator, while no mempool and no block has its commit
     refunding: 'waiting-refund',
   },
+  'waiting-rune-balance': {
+    revealed: 'completed',
+    unpaid: 'waiting-confirmation',
+    gone: 'waiting-payment',
+    parentless: 'waiting-parent',
+    // what its commit holds is refunded
+    unmined: 'waiting-refund',
+    // by the operator, while no mempool and no block has its transactions
+    refunding: 'waiting-refund',
+  },
   queued: {
     revealed: 'completed',
     // the payment is gone from its block: another reveal is planned once it is back
@@ -116,7 +130,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     // by the operator, while no mempool and no block has its transactions
     refunding: 'waiting-refund',
   },
-  completed: { undone: 'queued' },
+  completed: { undone: 'queued', minting: 'waiting-rune-balance' },
   // a payment in time may become known late
   expired: {
     seen: 'waiting-confirmation',
@@ -136,6 +150,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     // a block has the reveal that nobody sent any more, and so no refund of the same money
     planned: 'queued',
     committed: 'waiting-reveal',
+    minting: 'waiting-rune-balance',
   },
   refunded: { owing: 'waiting-refund', undone: 'waiting-refund' },
   // `gone`: what was paid does not pay for its transactions, and more may
@@ -145,11 +160,16 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     refunding: 'waiting-refund',
     planned: 'queued',
     committed: 'waiting-reveal',
+    minting: 'waiting-rune-balance',
   },
 };
 
 /** States of orders whose transactions are stored, and not delivered yet. */
-export const deliveringStates = ['waiting-reveal', 'queued'] as const satisfies readonly OrderState[];
+export const deliveringStates = [
+  'waiting-reveal',
+  'waiting-rune-balance',
+  'queued',
+] as const satisfies readonly OrderState[];
 
 /** Whether the transactions of an order are stored, and not delivered yet. */
 export const isDelivering = (state: OrderState): boolean =>

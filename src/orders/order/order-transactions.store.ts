@@ -4,6 +4,7 @@ import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts'
 import type { Height } from '#kernel/primitives/height.ts';
 import { isHeldReveal } from '#orders/etching/etchings.store.ts';
 import { isKeptFromNode } from '#orders/mining/packages.store.ts';
+import { isFailedMint, isHeldMint } from '#orders/minting/ordered-mints.store.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { type StoredPlan, virtualBytesOf } from '#purse/transactions/stored-plan.ts';
@@ -33,6 +34,8 @@ export interface OrderTransaction {
   readonly madeAt: Date;
   readonly sentAt: Date | null;
   readonly refusal: string | null;
+  /** A mint that a block has, and that minted nothing. Absent: no. */
+  readonly isFailed?: boolean;
 }
 
 /** Each after those of its order that it spends, and a burn right after its reveal. */
@@ -55,13 +58,15 @@ export async function readTransactions(
     made_at: Date;
     sent_at: Date | null;
     refusal: string | null;
+    is_failed: boolean;
   }>(
-    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal FROM service.wallet_transactions AS t
+    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal, ${isFailedMint('t')} AS is_failed FROM service.wallet_transactions AS t
       WHERE order_id = $1 AND superseded_at IS NULL ORDER BY ${inOrder}`,
     [id],
   );
-  return rows.map(({ txid, made_at: madeAt, sent_at: sentAt, ...row }) => ({
+  return rows.map(({ txid, made_at: madeAt, sent_at: sentAt, is_failed: isFailed, ...row }) => ({
     ...row,
+    ...(isFailed ? { isFailed } : {}),
     txid: trustedTxid(txid),
     madeAt,
     sentAt,
@@ -240,7 +245,7 @@ const isNew = (table: string): string =>
   `${table}.superseded_at IS NULL AND ${table}.sent_at IS NULL AND ${table}.refusal IS NULL`;
 // what was sent takes places of the cluster: without it, new ones would fill the last place
 const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
-  WHERE t.order_id = ANY($1::uuid[]) AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')}
+  WHERE t.order_id = ANY($1::uuid[]) AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')} AND NOT ${isHeldMint('t')}
     AND (${isNew('t')}
          OR t.kind IN ('commit', 'reveal', 'burn') AND t.superseded_at IS NULL AND t.sent_at IS NOT NULL
             AND t.height IS NULL AND NOT ${hasMinedOutput('t.txid')}
@@ -255,7 +260,8 @@ const allToSend = `SELECT txid, order_id, kind, index, plan, bytes, sent_at, ref
       FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id
      WHERE o.state NOT IN ('completed', 'refunded') AND t.kind IN ('commit', 'reveal', 'burn')
        AND t.superseded_at IS NULL AND t.height IS NULL AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')}
-       AND NOT (o.state = 'waiting-reveal' AND ${hasMinedOutput('t.txid')})
+       AND NOT ${isHeldMint('t')}
+       AND NOT (o.state IN ('waiting-reveal', 'waiting-rune-balance') AND ${hasMinedOutput('t.txid')})
     UNION ALL
     SELECT ${waiting}, t.made_at FROM service.wallet_transactions AS t
      WHERE t.kind IN ('return', 'refund') AND t.height IS NULL AND t.superseded_at IS NULL

@@ -126,7 +126,8 @@ interface Row {
 
 const columns = `id, kind, state, step, key_index, own_index, script, address, paid_to, amount, extra_cost, quote, request,
   terms, webhook_url, refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at, price_kept_at, repriced,
-  cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state IN ('waiting-reveal', 'queued') THEN stuck END AS stuck,
+  cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state IN ('waiting-reveal', 'waiting-rune-balance', 'queued')
+    THEN stuck END AS stuck,
   leaves_deleted_at IS NOT NULL AS are_leaves_deleted, leaf_hash`;
 
 const orderOf = (row: Row): Order => ({
@@ -326,7 +327,7 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT id FROM service.orders
-      WHERE state IN ('waiting-confirmation', 'prep', 'queued')
+      WHERE state IN ('waiting-confirmation', 'prep', 'waiting-rune-balance', 'queued')
          OR (state IN ('waiting-payment', 'waiting-parent', 'waiting-refund')
              AND EXISTS (SELECT FROM service.order_parents WHERE order_id = id))
          OR (state = 'waiting-refund' AND ${hasPackage('orders.id')})
@@ -477,23 +478,28 @@ export async function noteRefusal(
   const refused = `${refusal}${displayHash(txid)}: `;
   await client.query(
     `UPDATE service.orders SET error = $2 || $3
-      WHERE id = $1 AND state IN ('waiting-reveal', 'queued', 'waiting-refund')
+      WHERE id = $1 AND state IN ('waiting-reveal', 'waiting-rune-balance', 'queued', 'waiting-refund')
         AND CASE WHEN $3::text IS NULL THEN starts_with(error, $2) ELSE error IS DISTINCT FROM $2 || $3 END`,
     [id, refused, reason],
   );
 }
 
-/** Why a stored delivery cannot end, while a sat of the inventory that it needs is not there; null: none is missing. */
-export async function noteMissingSat(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
+/**
+ * Why a stored delivery is not delivered as a whole: a sat of the inventory that it needs is not there, or mints cannot
+ * be executed; null: all of it is.
+ */
+export async function noteMissing(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(
-    `UPDATE service.orders SET error = $2 WHERE id = $1 AND state = 'queued' AND error IS DISTINCT FROM $2
-        AND (starts_with(error, $3) OR $2::text IS NOT NULL)`,
-    [id, why, missingSat],
+    `UPDATE service.orders SET error = $2
+      WHERE id = $1 AND state IN ('queued', 'waiting-rune-balance') AND error IS DISTINCT FROM $2
+        AND (starts_with(error, $3) OR starts_with(error, $4) OR $2::text IS NOT NULL)`,
+    [id, why, missingSat, missingMints],
   );
 }
 
-/** The start of each such reason. */
+/** The starts of such reasons. */
 export const missingSat = 'A sat of the inventory is missing: ';
+export const missingMints = 'Mints are missing: ';
 
 /** When an order is looked at again without news; null: only news matter. */
 export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null): Promise<void> {

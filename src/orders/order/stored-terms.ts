@@ -5,14 +5,21 @@ import {
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
 import { asRune } from '#kernel/runes/rune.ts';
+import { formatRuneId, parseRuneId } from '#kernel/runes/rune-id.ts';
 import type { Etching } from '#kernel/runes/runestone/artifact.ts';
 import { termsOfTexts, textsOfTerms } from '#kernel/runes/terms.ts';
 import { u128OrNull } from '#kernel/runes/u128.ts';
-import type { Content, FileTerms, InventoryTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import type {
+  Content,
+  FileTerms,
+  InventoryTerms,
+  MintTerms,
+  OrderTerms,
+} from '#orders/inscribing/order-terms.ts';
 
-/** SQL: how many outputs the premine of an order has, whose terms an expression gives: 1, or 0 without a premine. */
-export const premineOutputs = (terms: string): string =>
-  `(coalesce(${terms} #>> '{etching,premine}', '0') <> '0')::integer`;
+/** SQL: how many outputs the premine and the mints of an order have, whose terms an expression gives. */
+export const runeOutputs = (terms: string): string =>
+  `((coalesce(${terms} #>> '{etching,premine}', '0') <> '0')::integer + coalesce((${terms} #>> '{mint,count}')::integer, 0))`;
 
 interface StoredFile {
   readonly contentType: string | null;
@@ -36,6 +43,12 @@ interface StoredEtching extends Pick<Etching, 'spacers' | 'divisibility' | 'symb
   readonly terms: readonly (string | null)[] | null;
 }
 
+/** Mints as JSON: the name as a text, as it may be above 2^53 - 1, and the id as it is shown. */
+interface StoredMintTerms extends Pick<MintTerms, 'spacers' | 'count'> {
+  readonly rune: string;
+  readonly id: string;
+}
+
 /** The terms of an order as JSON: contents as their lengths (their bytes are in the leaf), sats as texts. */
 export interface StoredTerms {
   readonly version: 1;
@@ -54,6 +67,8 @@ export interface StoredTerms {
   readonly inventory?: StoredInventory | readonly StoredInventory[];
   /** Absent: it etches nothing. */
   readonly etching?: StoredEtching;
+  /** Absent: it mints nothing. */
+  readonly mint?: StoredMintTerms;
 }
 
 /** For the column `terms`. `termsOf` gives terms that plan the same transactions. */
@@ -91,6 +106,7 @@ export function storedTerms(terms: OrderTerms): StoredTerms {
           })),
         }),
     ...(terms.etching === null ? {} : { etching: storedEtching(terms.etching) }),
+    ...(terms.mint === null ? {} : { mint: storedMint(terms.mint) }),
   };
 }
 
@@ -112,6 +128,20 @@ const storedEtching = ({
   turbo,
 });
 
+const storedMint = ({ rune, spacers, id, count }: MintTerms): StoredMintTerms => ({
+  rune: String(rune),
+  spacers,
+  id: formatRuneId(id),
+  count,
+});
+
+/** The mints of stored terms. */
+export function mintTermsOf({ rune, spacers, id: text, count }: StoredMintTerms): MintTerms {
+  const id = parseRuneId(text);
+  assert(id !== null, `${text} is no id of a rune`);
+  return { rune: asRune(BigInt(rune)), spacers, id, count };
+}
+
 /** The etching of stored terms. */
 export const etchingOf = ({
   rune,
@@ -132,8 +162,20 @@ export const etchingOf = ({
 });
 
 /** How many postages the receivers of an order get. */
-export const storedPostages = ({ files, etching }: Pick<StoredTerms, 'files' | 'etching'>): number =>
-  files.length + ((etching?.premine ?? '0') === '0' ? 0 : 1);
+export const storedPostages = ({
+  files,
+  etching,
+  mint,
+}: Pick<StoredTerms, 'files' | 'etching' | 'mint'>): number =>
+  files.length + ((etching?.premine ?? '0') === '0' ? 0 : 1) + (mint?.count ?? 0);
+
+/** How many times an order is charged for, as `chargedItems` says. */
+export const storedItems = ({
+  files,
+  etching,
+  mint,
+}: Pick<StoredTerms, 'files' | 'etching' | 'mint'>): number =>
+  mint?.count ?? (etching === undefined ? files.length : Math.max(1, files.length));
 
 /** The inverse of `storedTerms`, but for the bytes of contents. */
 export function termsOf(stored: StoredTerms): OrderTerms {
@@ -158,6 +200,7 @@ export function termsOf(stored: StoredTerms): OrderTerms {
     nonStandard: stored.nonStandard,
     inventory: stored.inventory === undefined ? null : [stored.inventory].flat().map(inventoryOf),
     etching: stored.etching === undefined ? null : etchingOf(stored.etching),
+    mint: stored.mint === undefined ? null : mintTermsOf(stored.mint),
   };
 }
 

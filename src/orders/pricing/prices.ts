@@ -66,7 +66,8 @@ export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Fau
   const quote = quoteOrder(terms, prices);
   if (quote.kind === 'refused') return { kind: 'faulty', faults: [{ message: quote.reason }] };
   const reveals = quote.layout.reveals.length;
-  return reveals > orderBounds.reveals ? tooManyReveals(reveals) : quote;
+  // mints have a bound of their own
+  return terms.mint === null && reveals > orderBounds.reveals ? tooManyReveals(reveals) : quote;
 }
 
 function tooManyReveals(reveals: number): Faulty {

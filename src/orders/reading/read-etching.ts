@@ -3,14 +3,10 @@ import { readAmount, readWhole } from '#kernel/runes/read-amount.ts';
 import { isReservedRune } from '#kernel/runes/rune.ts';
 import { type Etching, plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
-import {
-  parseSpacedRune,
-  runeNameForm,
-  type SpacedRune,
-  whyNoSpacedRune,
-} from '#kernel/runes/spaced-rune.ts';
+import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU64, maxU128, type U128 } from '#kernel/runes/u128.ts';
+import { readRuneName } from './read-rune-name.ts';
 
 /** The most decimals of a rune (ord crates/ordinals/src/etching.rs, MAX_DIVISIBILITY). */
 const divisibilityMax = 38;
@@ -42,14 +38,8 @@ export function readEtching(values: RequestValues, order: Fields): Etching {
 }
 
 function readName(values: RequestValues, given: unknown): SpacedRune | null {
-  const text = values.text(given, 'rune');
-  if (text === null) return null;
-  const name = parseSpacedRune(text);
-  if (name === null) {
-    values.sentence('rune', `rune is no name (${whyNoSpacedRune(text)}). ${runeNameForm}.`);
-    return null;
-  }
-  if (!isReservedRune(name.rune)) return name;
+  const name = readRuneName(values, given);
+  if (name === null || !isReservedRune(name.rune)) return name;
   const why = 'rune is a reserved name: ord gives those to etchings without a name, which leave rune out.';
   values.sentence('rune', why);
   return null;

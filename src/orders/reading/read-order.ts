@@ -13,8 +13,15 @@ import { givenParents } from './given-parents.ts';
 import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { readEtching } from './read-etching.ts';
 import { type ReadFile, readFiles } from './read-files.ts';
+import { readMint } from './read-mint.ts';
 import { commonSats } from './read-rare-sats.ts';
 import { hasItems, readTexts } from './read-texts.ts';
+
+/**
+ * What an order has. `files`: files and delegates. `texts`: texts in place of files. `etching`: a rune, and no files are
+ * needed. `mint`: mints of a rune, and no files.
+ */
+export type OrderContents = 'files' | 'texts' | 'etching' | 'mint';
 
 export interface ReadOptions {
   readonly network: NetworkParameters;
@@ -27,10 +34,9 @@ export interface ReadOptions {
    */
   readonly purpose: 'price' | 'order';
   /**
-   * `texts`: the body has texts in place of files. `etching`: it etches a rune, and needs no files. Absent: files and
-   * delegates, and of a price either of both.
+   * Absent: files and delegates, and of a price either of both or texts.
    */
-  readonly contents?: 'files' | 'texts' | 'etching';
+  readonly contents?: OrderContents;
   /** Items of a collection, which are the contents. Absent: the body has them. */
   readonly items?: QuotedItems | null;
   /** Values that take long, read before. Absent: they are read at once. */
@@ -87,7 +93,8 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     additionalFee,
     nonStandard: options.nonStandard,
     inventory: null,
-    etching: etchingOf(values, order, options),
+    etching: options.contents === 'etching' ? readEtching(values, order) : null,
+    mint: options.contents === 'mint' ? readMint(values, order, options.purpose) : null,
   };
   const read: ReadOrder = {
     kind: 'read',
@@ -103,13 +110,6 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
   const { faults } = values;
   return faults.length > 0 ? { kind: 'faulty', faults } : read;
 }
-
-/** The rune that an order etches; null: it is no etching. */
-const etchingOf = (
-  values: RequestValues,
-  order: Readonly<Record<string, unknown>>,
-  { contents }: ReadOptions,
-): OrderTerms['etching'] => (contents === 'etching' ? readEtching(values, order) : null);
 
 /** Whether the contents of an order are texts. A price has one path for both kinds, so what is there decides. */
 const isOfTexts = (
@@ -137,7 +137,7 @@ function readContents(
   const { purpose, contents, isOwnUrl = () => false } = options;
   return readFiles(values, order, {
     isPrice: purpose === 'price',
-    isOptional: contents === 'etching',
+    isOptional: contents === 'etching' || contents === 'mint',
     ahead: aheadOf(options),
     isOwnUrl,
   });
@@ -191,6 +191,8 @@ const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
   'inventory-files': 'files',
   'etching-alone': 'rune',
   'etching-files': 'files',
+  'mint-alone': 'rune',
+  'mint-count': 'numberOfMints',
 };
 
 export function readBatchMode(values: RequestValues, given: unknown): OrderTerms['batchMode'] {

@@ -1,8 +1,14 @@
 import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
+import { asRune } from '#kernel/runes/rune.ts';
 import { type Etching, plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
-import { asU128 } from '#kernel/runes/u128.ts';
-import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
+import { asU128, smallU128 } from '#kernel/runes/u128.ts';
+import {
+  type FileTerms,
+  type MintTerms,
+  type OrderTerms,
+  orderBounds,
+} from '#orders/inscribing/order-terms.ts';
 import { type DescribedOrder, type DescribeOptions, describeOrder } from './describe-order.ts';
 import { readBatchMode, unknownReceiver } from './read-order.ts';
 import { commonSats } from './read-rare-sats.ts';
@@ -33,23 +39,17 @@ export function readPriceBody(
 /** A price shows no time. */
 const anyMinutes = 10;
 
-/** Types of the public interface that this service does not offer. */
-const notOffered: ReadonlySet<unknown> = new Set(['rune-mint']);
-
-const priceTypes = ['bulk', 'direct', 'rune-etch'] as const;
+const priceTypes = ['bulk', 'direct', 'rune-etch', 'rune-mint'] as const;
 type PriceType = (typeof priceTypes)[number];
 
 /** How the order of a price of this type is read. */
-const kindOf = (type: PriceType): Pick<DescribeOptions, 'type' | 'contents'> =>
-  type === 'rune-etch' ? { type: 'bulk', contents: 'etching' } : { type };
+function kindOf(type: PriceType): Pick<DescribeOptions, 'type' | 'contents'> {
+  if (type === 'rune-etch') return { type: 'bulk', contents: 'etching' };
+  return type === 'rune-mint' ? { type: 'bulk', contents: 'mint' } : { type };
+}
 
 /** The type of an order: managed where it names none. */
 function readType(given: unknown): PriceType | Faulty {
-  if (notOffered.has(given))
-    return {
-      kind: 'faulty',
-      faults: [{ message: `type ${String(given)} is not offered`, parameter: 'type' }],
-    };
   const values = new RequestValues();
   const type = values.choice(given, 'type', priceTypes, 'bulk');
   return values.faults.length > 0 ? { kind: 'faulty', faults: values.faults } : type;
@@ -83,6 +83,13 @@ const assumedEtching: Etching = {
   },
 };
 
+/** The rune that the legacy form has mints of: ids of blocks with many etchings are as long. */
+const assumedRune: Omit<MintTerms, 'count'> = {
+  rune: asRune(0n),
+  spacers: 0,
+  id: { block: smallU128(900_000), tx: 1_000 },
+};
+
 /** A whole bitcoin: more is a mistake. */
 const baseFeeMax = 100_000_000n;
 
@@ -95,7 +102,8 @@ export function readPriceQuery(
   if (typeof type !== 'string') return type;
   const values = new RequestValues();
   const isEtching = type === 'rune-etch';
-  const files = readSizes(values, query, isEtching);
+  const isMint = type === 'rune-mint';
+  const files = isMint ? [] : readSizes(values, query, isEtching);
   const postage = values.whole(query['postage'], 'postage');
   const isLow = values.boolean(query['lowPostage'], 'lowPostage') && postage === null;
   const terms: OrderTerms = {
@@ -112,6 +120,7 @@ export function readPriceQuery(
     nonStandard,
     inventory: null,
     etching: isEtching ? assumedEtching : null,
+    mint: isMint ? { ...assumedRune, count: readMintCount(values, query['count']) } : null,
   };
   const rareSats = values.text(query['rareSats'], 'rareSats') ?? commonSats;
   const baseFee = values.whole(query['baseFee'], 'baseFee');
@@ -119,6 +128,14 @@ export function readPriceQuery(
   return values.faults.length > 0
     ? { kind: 'faulty', faults: values.faults }
     : { kind: 'read', terms, rareSats, baseFee };
+}
+
+/** The number of mints; the size is of no use to them, and any is taken. */
+function readMintCount(values: RequestValues, given: unknown): number {
+  const count = values.whole(given, 'count') ?? 1n;
+  if (count >= 1n && count <= BigInt(orderBounds.mints)) return Number(count);
+  values.fault('count', `must be from 1 to ${orderBounds.mints}`);
+  return 1;
 }
 
 function readSizes(

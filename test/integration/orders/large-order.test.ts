@@ -42,6 +42,7 @@ test('an order of 3,000 files is read whole, and written in turns of the event l
   const progress = {
     files: stored,
     transactions: [],
+    mints: [],
     payments: [],
     held: new Map(),
     parents: [],

@@ -142,7 +142,15 @@ const refundOf = (byte: number) =>
   transaction('refund', byte, {
     plan: { inputs: [], outputs: [{ kind: 'refund', value: 1000, script: hex }] },
   });
-const nothing = { files: [], transactions: [], payments: [], held: new Map(), parents: [], tokenOrder: null };
+const nothing = {
+  files: [],
+  transactions: [],
+  mints: [],
+  payments: [],
+  held: new Map(),
+  parents: [],
+  tokenOrder: null,
+};
 
 const charge = (kind: 'fee' | 'token', amount: bigint) =>
   ({

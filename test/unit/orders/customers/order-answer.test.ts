@@ -40,7 +40,7 @@ const payment = (value: bigint, firstSeen: Date): WatchedPayment =>
 const answerTo = (...payments: WatchedPayment[]): object =>
   orderAnswer(
     order,
-    { files: [], transactions: [], payments, held: new Map(), parents: [], tokenOrder: null },
+    { files: [], transactions: [], mints: [], payments, held: new Map(), parents: [], tokenOrder: null },
     networks.regtest,
     'http://orders.test',
   );
@@ -59,6 +59,7 @@ describe('the refunds of an order', () => {
       {
         files: [],
         transactions: transactions as unknown as OrderTransaction[],
+        mints: [],
         payments: [],
         held: new Map(),
         parents: [],
@@ -102,6 +103,7 @@ describe('what is missing of an order', () => {
     const progress = {
       files: [],
       transactions: [],
+      mints: [],
       payments: [inTime, spare],
       held: new Map(),
       parents: [],

@@ -34,6 +34,7 @@ const read = {
 const unpaid: OrderProgress = {
   files: [],
   transactions: [],
+  mints: [],
   payments: [],
   held: new Map(),
   parents: [],

@@ -80,6 +80,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     items: null,
     mining: null,
     etching: null,
+    minting: null,
     commitHeight: null,
     depth: { tip, confirmations: 3 },
     ...parts,

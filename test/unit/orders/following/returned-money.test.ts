@@ -135,6 +135,7 @@ class Room {
       items: null,
       mining: null,
       etching: null,
+      minting: null,
       commitHeight: null,
       depth: { tip: asHeight(100), confirmations: 1 },
     };

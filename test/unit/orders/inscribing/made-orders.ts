@@ -87,6 +87,7 @@ export const orders: fc.Arbitrary<OrderTerms> = fc
     nonStandard: false,
     inventory: null,
     etching: null,
+    mint: null,
   }));
 
 /** What an output cannot hold is no rest of an output: none, or at least P2TR's dust. */

@@ -144,6 +144,7 @@ function entriesAt(payments: Chain, index: Chain, finalConfirmations: number, sh
     items: null,
     mining: null,
     etching: null,
+    minting: null,
     commitHeight: null,
     depth: { tip: asHeight(1), confirmations: 1 },
   };

@@ -57,6 +57,7 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
   rune: fc.constantFrom(null, 'missing', 'part', 'seen', 'here', 'over'),
   isRevealHeld: fc.boolean(),
   isNameLost: fc.boolean(),
+  isMinting: fc.boolean(),
   isUnmined: fc.boolean(),
   refund: fc.constantFrom<('sent' | 'deep' | null)[]>(null, 'sent', 'deep'),
 });
@@ -73,6 +74,7 @@ const base: OrderFacts = {
   isCancelAsked: false,
   wasShort: false,
   wasPaid: false,
+  isMinting: false,
   isRepriced: false,
   isSatGone: false,
   hasReveal: false,

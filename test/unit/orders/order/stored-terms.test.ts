@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
-import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { asRune } from '#kernel/runes/rune.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
+import type { MintTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { storedTerms, termsOf } from '#orders/order/stored-terms.ts';
 import { etchings } from '#test/builders/etchings.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
@@ -14,6 +16,12 @@ const id = fc.record({
   index: fc.nat({ max: 1000 }),
 });
 const length = fc.option(fc.nat({ max: 400_000 }));
+const mints: fc.Arbitrary<MintTerms> = fc.record({
+  rune: fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).map(asRune),
+  spacers: fc.nat({ max: 2 ** 27 - 1 }),
+  id: fc.record({ block: fc.nat({ max: 2_000_000 }).map(smallU128), tx: fc.nat({ max: 2 ** 32 - 1 }) }),
+  count: fc.integer({ min: 1, max: 1000 }),
+});
 const terms: fc.Arbitrary<OrderTerms> = fc.record({
   type: fc.constantFrom('direct' as const, 'bulk' as const),
   files: fc.array(
@@ -37,6 +45,7 @@ const terms: fc.Arbitrary<OrderTerms> = fc.record({
   additionalFee: sats,
   nonStandard: fc.boolean(),
   etching: fc.option(etchings),
+  mint: fc.option(mints),
   inventory: fc.option(fc.array(fc.record({ value: sats, place: sats }), { minLength: 1, maxLength: 4 })),
 });
 
@@ -58,6 +67,7 @@ describe('stored terms', () => {
         expect(read.postage).toBe(given.postage);
         expect(read.inventory).toEqual(given.inventory);
         expect(read.etching).toEqual(given.etching);
+        expect(read.mint).toEqual(given.mint);
         expect(read.receivers.map((script) => [...script])).toEqual(
           given.receivers.map((script) => [...script]),
         );

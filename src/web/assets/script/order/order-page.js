@@ -183,10 +183,22 @@ function show(read) {
   void awaitPreviews(read);
   fill(
     part('facts'),
-    [read.state, read.etchingTx, read.charge, read.expiresAt, read.underpaid, read.priceHeldUntil],
+    [
+      read.state,
+      read.etchingTx,
+      read.mintingTxs,
+      read.executedMints,
+      read.charge,
+      read.expiresAt,
+      read.underpaid,
+      read.priceHeldUntil,
+    ],
     () => [...factsView(read), cancelButton(read)],
   );
-  const words = read.runeProperties?.rune ?? plural(read.files.length, 'inscription');
+  const words =
+    read.numberOfMints === undefined
+      ? (read.runeProperties?.rune ?? plural(read.files.length, 'inscription'))
+      : `${plural(read.numberOfMints, 'mint')} of ${read.rune ?? ''}`;
   if (!isRemembered && ownOrders(browserStorage()).every((own) => own.id !== read.id))
     rememberOrder(browserStorage(), { id: read.id, at: read.createdAt, words });
   isRemembered = true;

@@ -23,14 +23,21 @@
  *   readonly parentReturnTx?: string,
  * }} OrderParent
  *
- * @typedef {'waiting-payment' | 'waiting-parent' | 'waiting-confirmation' | 'prep' | 'waiting-reveal' | 'queued'
+ * @typedef {'waiting-payment' | 'waiting-parent' | 'waiting-confirmation' | 'prep' | 'waiting-reveal'
+ *   | 'waiting-rune-balance' | 'queued'
  *   | 'completed' | 'expired' | 'cancelled' | 'waiting-refund' | 'refunded' | 'error'} OrderState
  *
  * @typedef {{
  *   readonly id: string,
  *   readonly state: OrderState,
- *   readonly orderType: 'direct' | 'bulk' | 'rune-etch',
+ *   readonly orderType: 'direct' | 'bulk' | 'rune-etch' | 'rune-mint',
  *   readonly runeProperties?: { readonly rune: string | null },
+ *   readonly rune?: string,
+ *   readonly numberOfMints?: number,
+ *   readonly executedMints?: number,
+ *   readonly mintingTxs?: readonly string[],
+ *   readonly failedMints?: readonly string[],
+ *   readonly refundedMints?: number,
  *   readonly etchingTx?: { readonly commit: string, readonly reveal?: string },
  *   readonly createdAt: number,
  *   readonly expiresAt: number,

@@ -197,6 +197,35 @@ function etchingFacts({ runeProperties, etchingTx, state }) {
 }
 
 /**
+ * The rune that an order mints, and what became of its mints.
+ *
+ * @param {Order} order
+ * @returns {readonly (readonly [string, Child])[]}
+ */
+function mintFacts({
+  rune,
+  numberOfMints,
+  executedMints = 0,
+  mintingTxs = [],
+  failedMints = [],
+  refundedMints = 0,
+}) {
+  if (rune === undefined || numberOfMints === undefined) return [];
+  const [first] = mintingTxs;
+  return [
+    ['Rune', element('a', { href: `/rune/${rune}` }, rune)],
+    ['Mints', `${numberOfMints}: ${mintingTxs.length} sent, ${executedMints} executed`],
+    ...(failedMints.length === 0
+      ? []
+      : [/** @type {const} */ (['Too late', plural(failedMints.length, 'mint')])]),
+    ...(refundedMints === 0 ? [] : [/** @type {const} */ (['Refunded', plural(refundedMints, 'mint')])]),
+    ...(first === undefined
+      ? []
+      : [/** @type {const} */ (['First mint', identifier(`/tx/${first}`, first, 'the transaction')])]),
+  ];
+}
+
+/**
  * @param {Order} order
  * @returns {readonly Child[]}
  */
@@ -206,6 +235,7 @@ export function factsView(order) {
   const isWaiting = order.state === 'waiting-payment' || order.state === 'waiting-parent';
   const facts = /** @type {readonly (readonly [string, Child])[]} */ ([
     ...etchingFacts(order),
+    ...mintFacts(order),
     ['Price', `${satsWords(order.charge.amount)} (${bitcoinOf(order.charge.amount)} BTC)`],
     ...(order.tokenPayCharge === undefined
       ? []

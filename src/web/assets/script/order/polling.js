@@ -20,6 +20,7 @@ const pauses = {
   'waiting-confirmation': blockMs,
   prep: payMs,
   'waiting-reveal': blockMs,
+  'waiting-rune-balance': blockMs,
   queued: blockMs,
   completed: overMs,
   expired: overMs,

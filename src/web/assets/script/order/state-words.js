@@ -168,10 +168,32 @@ function toldOfEtching(order, name) {
 }
 
 /**
+ * @param {Order} order that mints
+ * @returns {Told}
+ */
+function toldOfMints(order) {
+  const { rune = '', numberOfMints = 0, executedMints = 0, mintingTxs = [] } = order;
+  if (order.state === 'completed')
+    return {
+      tone: executedMints === numberOfMints ? 'done' : 'over',
+      title: `${executedMints} of ${plural(numberOfMints, 'mint')} of ${rune}`,
+      words: executedMints === 0 ? [] : ['They are in blocks, and the runes are at your address.'],
+    };
+  return {
+    tone: 'wait',
+    title: `${mintingTxs.length} of ${plural(numberOfMints, 'mint')} of ${rune} sent`,
+    words: [
+      'They wait for blocks: about ten minutes, longer if the fee rate is low. You may close this page.',
+    ],
+  };
+}
+
+/**
  * @param {Order} order
  * @returns {Told}
  */
 function toldOfDelivery(order) {
+  if (order.orderType === 'rune-mint') return toldOfMints(order);
   if (order.runeProperties !== undefined)
     return toldOfEtching(order, order.runeProperties.rune ?? 'The rune');
   const { files, inscribedCount, payToAnchor } = order;
@@ -231,6 +253,7 @@ const toldByState = {
       'A first transaction claims the name. The second one etches it five blocks later: about an hour. You may close this page.',
     ],
   }),
+  'waiting-rune-balance': toldOfDelivery,
   queued: toldOfDelivery,
   completed: toldOfDelivery,
   expired: (order) => ({
@@ -279,6 +302,7 @@ export function told(order, now) {
 
 const stepNames = /** @type {const} */ (['Ordered', 'Paid', 'Confirmed', 'Sent', 'Inscribed']);
 const etchingSteps = [...stepNames.slice(0, -1), 'Etched'];
+const mintSteps = [...stepNames.slice(0, -1), 'Minted'];
 
 /** Steps that an order in a state has made; null: it does not take them. */
 /** @type {Readonly<Record<OrderState, number | null>>} */
@@ -288,6 +312,7 @@ const stepsBehind = {
   'waiting-confirmation': 2,
   prep: 3,
   'waiting-reveal': 3,
+  'waiting-rune-balance': 3,
   queued: 3,
   completed: 5,
   expired: null,
@@ -307,9 +332,15 @@ export function stepsOf(order) {
   const behind = stepsBehind[order.state];
   if (behind === null) return null;
   const isSent =
-    order.state === 'queued' && order.files.some(({ inscriptionId }) => inscriptionId !== undefined);
+    (order.state === 'queued' && order.files.some(({ inscriptionId }) => inscriptionId !== undefined)) ||
+    (order.state === 'waiting-rune-balance' && (order.mintingTxs ?? []).length > 0);
   const done = isSent ? behind + 1 : behind;
-  const names = order.runeProperties === undefined ? stepNames : etchingSteps;
+  const names =
+    order.orderType === 'rune-mint'
+      ? mintSteps
+      : order.runeProperties === undefined
+        ? stepNames
+        : etchingSteps;
   return names.map((name, index) => ({
     name,
     is: index < done ? 'done' : index === done ? 'current' : 'ahead',

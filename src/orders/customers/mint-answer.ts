@@ -1,0 +1,40 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { StoredMint } from '#orders/minting/ordered-mints.store.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { mintTermsOf, type StoredTerms } from '#orders/order/stored-terms.ts';
+
+/** What is known of mints beside their order. */
+interface MintProgress {
+  readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'sentAt'>[];
+  readonly mints: readonly StoredMint[];
+}
+
+const nothingMinted: MintProgress = { transactions: [], mints: [] };
+
+/**
+ * The mints of an order, as the public client has them (client-compat 1.5, 3.6), and what became of each: those in
+ * `mintingTxs` were sent, those in `failedMints` came into a block when no mint was left, and the others of
+ * `numberOfMints` wait or are refunded. No fields: it mints nothing.
+ */
+export function mintFields(
+  { mint: stored }: Pick<StoredTerms, 'mint'>,
+  { transactions, mints }: MintProgress = nothingMinted,
+): object {
+  if (stored === undefined) return {};
+  const mint = mintTermsOf(stored);
+  const sent = new Set(
+    transactions.filter(({ sentAt }) => sentAt !== null).map(({ txid }) => displayHash(txid)),
+  );
+  const txidsOf = (of: (each: StoredMint) => boolean): string[] =>
+    mints.filter(of).map(({ txid }) => displayHash(txid));
+  return {
+    rune: formatSpacedRune(mint),
+    runeId: stored.id,
+    numberOfMints: mint.count,
+    executedMints: mints.filter(({ isExecuted }) => isExecuted === true).length,
+    mintingTxs: txidsOf(({ txid, height }) => height !== null || sent.has(displayHash(txid))),
+    failedMints: txidsOf(({ isExecuted }) => isExecuted === false),
+    refundedMints: mints.filter(({ fault, height }) => fault !== null && height === null).length,
+  };
+}

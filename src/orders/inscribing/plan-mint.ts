@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { minterScript, mintParts, mintRunestone } from './mint-parts.ts';
+import type { OrderTerms } from './order-terms.ts';
+import { ownOutputFrom } from './plan-amounts.ts';
+import { withHoldings } from './plan-holdings.ts';
+import { type Arrived, type OwnDestination, planOf, runestoneOutput, spent } from './plan-transactions.ts';
+import { postageOf } from './settled-terms.ts';
+
+/**
+ * Plans one mint of an order: its output of the commit in; what is minted with one postage, ours and the runestone out.
+ * All that the commit gave it is spent. Pure.
+ *
+ * @param committed by the commit, at our own key
+ */
+export function planMint(terms: OrderTerms, committed: Arrived, service: OwnDestination): TransactionPlan {
+  const { mint, feeRate } = terms;
+  assert(mint !== null, 'an order of mints names its rune');
+  const runestone = mintRunestone(mint);
+  const postage = postageOf(terms);
+  const own = ownOutputFrom(mintParts(terms, mint), feeRate, committed.value - postage);
+  // a block of the mint is known by our output of it, so an anchor will not do
+  assert(own?.kind === 'service', 'a commit pays for our output of each mint');
+  const plan = planOf(
+    [spent(committed, 'key')],
+    [
+      { script: minterScript(terms), value: postage, kind: 'postage' },
+      { ...service, value: own.value, kind: 'service' },
+      runestoneOutput(runestone),
+    ],
+    feeRate,
+  );
+  const sent = [{ input: 0, holds: committed.holds, output: 0, runesTo: 0 }];
+  return withHoldings(plan, { sent, runestone, rest: 0 });
+}

@@ -1,0 +1,68 @@
+import type { RuneDetail } from '#chain/runes/rune.queries.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { mintEnd, mintStart } from '#kernel/runes/terms.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
+
+/** What decides whether a rune can be minted. */
+export type MintableRune = Pick<RuneDetail, 'rune' | 'spacers' | 'height' | 'terms' | 'mints'>;
+
+/** A rune, and how many mints of it wait for a block. */
+export interface MintFacts {
+  readonly rune: MintableRune;
+  /** Of others, in the mempool. */
+  readonly pending: number;
+  /** Of orders of this service, which count before the one that asks. */
+  readonly promised: number;
+}
+
+const blockOf = ({ height }: MintableRune) => smallU128(height);
+
+/** The mints that blocks leave, whatever waits in the mempool. Pure. */
+export const unmintedOf = ({ terms, mints }: MintableRune): bigint =>
+  terms === null ? 0n : BigInt(terms.cap ?? 0) - BigInt(mints);
+
+/** The mints that blocks, the mempool and other orders of this service leave; 0: none. Pure. */
+export function mintsLeft({ rune, pending, promised }: MintFacts): bigint {
+  const left = unmintedOf(rune) - BigInt(pending + promised);
+  return left > 0n ? left : 0n;
+}
+
+/** Whether mints may be sent for the block at this height: the first one is open. Pure. */
+export function isMintOpen(rune: MintableRune, height: number): boolean {
+  const start = rune.terms === null ? null : mintStart(rune.terms, blockOf(rune));
+  return start === null || BigInt(height) >= BigInt(start);
+}
+
+/**
+ * Why no more mints of a rune are sent, in a sentence for customers; null: they are. Mints are not sent for the last
+ * block of the terms, as many of them would come too late. Pure.
+ *
+ * @param next height of the block that could have them
+ */
+export function mintsEnded(rune: MintableRune, next: number): string | null {
+  const name = formatSpacedRune(rune);
+  const end = rune.terms === null ? null : mintEnd(rune.terms, blockOf(rune));
+  if (end !== null && BigInt(next) >= BigInt(end) - 1n)
+    return `The last block that can mint ${name} is ${BigInt(end) - 1n}, and mints are not sent for the last one.`;
+  return unmintedOf(rune) > 0n ? null : `All ${rune.terms?.cap ?? 0} mints of ${name} are used.`;
+}
+
+/**
+ * Why an order cannot have so many mints, in a sentence for customers; null: it can. Pure.
+ *
+ * @param first height of the first block that could have them
+ */
+export function mintFault(facts: MintFacts, count: number, first: number): string | null {
+  const { rune, pending, promised } = facts;
+  const { terms } = rune;
+  const name = formatSpacedRune(rune);
+  if (terms === null) return `${name} cannot be minted: its etching has no terms.`;
+  if (terms.amount === null || terms.amount === 0) return `A mint of ${name} gives no units.`;
+  if (!isMintOpen(rune, first))
+    return `${name} can be minted from block ${mintStart(terms, blockOf(rune))} on. The first block that could have the mints of this order is ${first}.`;
+  const ended = mintsEnded(rune, first);
+  if (ended !== null) return ended;
+  const left = mintsLeft(facts);
+  if (left >= BigInt(count)) return null;
+  return `Of ${terms.cap} mints of ${name}, ${left} are left: ${rune.mints} are used, and ${pending + promised} wait for a block.`;
+}

@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import { countPendingMints } from '#chain/pending/pending-mints.queries.ts';
+import { followedRevision } from '#chain/runes/name-standing.queries.ts';
+import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
+import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Faulty } from '#kernel/requests/request-values.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { type MintFacts, mintFault } from './mint-fault.ts';
+import { readOpenMints } from './ordered-mints.store.ts';
+
+/** Terms of an order of mints, of a rune that can be minted so many times. */
+export interface MintedTerms {
+  readonly kind: 'terms';
+  readonly terms: OrderTerms;
+}
+
+/**
+ * The terms of an order with the rune that it mints as the index has it, by its name; faulty where it cannot have the
+ * mints that it asks for, by blocks, the mempool and other orders of now. Other orders are as they were. Throws
+ * `runes_not_indexed`, `derived_table_behind`, `not_found` where runes are never known, `index_missing`, and the reason
+ * of the signal.
+ *
+ * @param pool of the index
+ */
+export async function withMintedRune(
+  pool: pg.Pool,
+  terms: OrderTerms,
+  signal: AbortSignal,
+): Promise<MintedTerms | Faulty> {
+  const { mint } = terms;
+  if (mint === null) return { kind: 'terms', terms };
+  return withSnapshot(
+    pool,
+    async ({ client, tip }): Promise<MintedTerms | Faulty> => {
+      await requireRunes(client);
+      const rune = await runeDetail(client, { kind: 'rune', rune: mint.rune });
+      if (rune === null)
+        return faultOf(
+          `No block has etched the rune ${formatSpacedRune(mint)}. GET /runes lists those that are.`,
+        );
+      const facts = await mintFacts(client, rune, 'new');
+      const fault = mintFault(facts, mint.count, firstOfUnpaid(tip?.height ?? null));
+      if (fault !== null) return faultOf(fault);
+      const id = { block: smallU128(rune.height), tx: rune.txIndex };
+      // the name is shown as it was etched
+      return { kind: 'terms', terms: { ...terms, mint: { ...mint, spacers: rune.spacers, id } } };
+    },
+    signal,
+  );
+}
+
+const faultOf = (message: string): Faulty => ({
+  kind: 'faulty',
+  faults: [{ message: `rune: ${message}`, parameter: 'rune' }],
+});
+
+/**
+ * The first block that could have mints of an order that is not paid: the next block has its payment.
+ *
+ * @param tip of the index; null: no block is indexed
+ */
+const firstOfUnpaid = (tip: number | null): number => (tip ?? -1) + 2;
+
+/**
+ * Reads how many mints of a rune wait for a block. Runes must be known.
+ *
+ * @param asking a new order leaves those that other orders hold; of orders that hold mints, the first one gets them
+ */
+export async function mintFacts(
+  client: pg.ClientBase,
+  rune: RuneDetail,
+  asking: 'new' | 'holding',
+): Promise<MintFacts> {
+  const { released, held } = await readOpenMints(client, rune.rune);
+  const isFollowed = (await followedRevision(client)) !== null;
+  const pending = isFollowed ? await countPendingMints(client, rune.key, released) : 0;
+  return { rune, pending, promised: released.length + (asking === 'new' ? held : 0) };
+}

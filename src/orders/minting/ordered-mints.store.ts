@@ -1,0 +1,151 @@
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import { minedHeight } from '#payments/payments.queries.ts';
+import { isLive } from '#purse/transactions/spends.store.ts';
+
+/** SQL: whether a transaction, by its name in the statement, is a mint that is not to be sent now. */
+export const isHeldMint = (transaction: string): string =>
+  `EXISTS (SELECT FROM service.ordered_mints AS held
+            WHERE held.txid = ${transaction}.txid AND (held.released_at IS NULL OR held.given_up_at IS NOT NULL))`;
+
+/** SQL: whether a transaction, by its name in the statement, is a mint that a block has and that minted nothing. */
+export const isFailedMint = (transaction: string): string =>
+  `EXISTS (SELECT FROM service.ordered_mints AS m WHERE m.txid = ${transaction}.txid AND m.is_executed IS FALSE)`;
+
+/** A mint of an order, whose transaction is stored. */
+export interface StoredMint {
+  readonly txid: Txid;
+  /** Of the output of the commit that it spends. */
+  readonly place: number;
+  readonly isReleased: boolean;
+  /** Why it was given up; null: it was not. */
+  readonly fault: string | null;
+  /** Of the block that has it: whether it minted there. Null: not known. */
+  readonly isExecuted: boolean | null;
+  /** Block that has it, as payments know it; null: none. */
+  readonly height: Height | null;
+}
+
+/** What is stored of all mints of an order. */
+interface NewMints {
+  readonly orderId: string;
+  readonly commit: Txid;
+  readonly rune: Rune;
+  /** By place. */
+  readonly txids: readonly Txid[];
+}
+
+/**
+ * Stores that mints wait for being sent. They may be made again, after their payment was gone for a while: then all
+ * begins again.
+ */
+export async function insertMints(
+  tx: pg.ClientBase,
+  { orderId, commit, rune, txids }: NewMints,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.ordered_mints (txid, commit_txid, order_id, place, rune)
+     SELECT m.txid, $2, $1, m.place - 1, $3 FROM unnest($4::bytea[]) WITH ORDINALITY AS m (txid, place)
+     ON CONFLICT (txid) DO UPDATE
+        SET made_at = now(), released_at = NULL, given_up_at = NULL, fault = NULL, is_executed = NULL`,
+    [orderId, Buffer.from(commit), String(rune), txids.map((txid) => Buffer.from(txid))],
+  );
+}
+
+interface MintRow {
+  readonly txid: Buffer;
+  readonly place: number;
+  readonly is_released: boolean;
+  readonly fault: string | null;
+  readonly is_executed: boolean | null;
+  readonly height: Height | null;
+}
+
+/** By place. */
+async function readMints(
+  client: pg.Pool | pg.ClientBase,
+  orderId: string,
+  commit: Txid,
+): Promise<StoredMint[]> {
+  const { rows } = await client.query<MintRow>(
+    `SELECT txid, place, released_at IS NOT NULL AS is_released, fault, is_executed, ${minedHeight('m.txid')} AS height
+       FROM service.ordered_mints AS m WHERE order_id = $1 AND commit_txid = $2 ORDER BY place`,
+    [orderId, Buffer.from(commit)],
+  );
+  return rows.map((row) => ({
+    txid: trustedTxid(row.txid),
+    place: row.place,
+    isReleased: row.is_released,
+    fault: row.fault,
+    isExecuted: row.is_executed,
+    height: row.height,
+  }));
+}
+
+/** The mints that spend the commit of an order that may be mined, or is; none: it has no such commit, or no mints. */
+export async function readOrderMints(
+  client: pg.Pool | pg.ClientBase,
+  { id, terms }: { readonly id: string; readonly terms: { readonly mint?: object } },
+  transactions: readonly { readonly kind: string; readonly txid: Txid }[],
+): Promise<StoredMint[]> {
+  const commit = transactions.find(({ kind }) => kind === 'commit');
+  return terms.mint === undefined || commit === undefined ? [] : readMints(client, id, commit.txid);
+}
+
+/** Whether each of these mints minted, in the block that has it; null: no block has it. */
+export async function noteExecuted(
+  tx: pg.ClientBase,
+  mints: readonly Pick<StoredMint, 'txid' | 'isExecuted'>[],
+): Promise<void> {
+  if (mints.length === 0) return;
+  await tx.query(
+    `UPDATE service.ordered_mints AS m SET is_executed = given.is_executed
+       FROM unnest($1::bytea[], $2::boolean[]) AS given (txid, is_executed) WHERE m.txid = given.txid`,
+    [mints.map(({ txid }) => Buffer.from(txid)), mints.map(({ isExecuted }) => isExecuted)],
+  );
+}
+
+/** From now on these mints are sent. */
+export async function releaseMints(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
+  if (txids.length === 0) return;
+  await tx.query(
+    'UPDATE service.ordered_mints SET released_at = now() WHERE txid = ANY($1) AND released_at IS NULL',
+    [txids.map((txid) => Buffer.from(txid))],
+  );
+}
+
+/** Gives mints up for this reason; a block that has one counts all the same. */
+export async function giveUpMints(tx: pg.ClientBase, txids: readonly Txid[], fault: string): Promise<void> {
+  if (txids.length === 0) return;
+  await tx.query(
+    `UPDATE service.ordered_mints SET given_up_at = now(), fault = $2
+      WHERE txid = ANY($1) AND given_up_at IS NULL`,
+    [txids.map((txid) => Buffer.from(txid)), fault],
+  );
+}
+
+/** Mints of a rune that orders of this service have in no block yet. */
+export interface OpenMints {
+  /** Sent, or about to be. */
+  readonly released: readonly Txid[];
+  /** Paid for, and not to be sent now. */
+  readonly held: number;
+}
+
+/** Reads all open mints of a rune. */
+export async function readOpenMints(client: pg.ClientBase, rune: Rune): Promise<OpenMints> {
+  const { rows } = await client.query<{ txid: Buffer; is_released: boolean }>(
+    `SELECT txid, released_at IS NOT NULL AS is_released
+       FROM service.ordered_mints AS m
+      WHERE rune = $1 AND is_executed IS NULL AND given_up_at IS NULL AND ${isLive('m.txid')}
+        AND ${minedHeight('m.txid')} IS NULL`,
+    [String(rune)],
+  );
+  const released = rows.filter(({ is_released }) => is_released);
+  return {
+    released: released.map(({ txid }) => trustedTxid(txid)),
+    held: rows.length - released.length,
+  };
+}

@@ -1,0 +1,39 @@
+import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
+import { asRune } from '#kernel/runes/rune.ts';
+import { etchedHere } from '#kernel/runes/rune-id.ts';
+import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { type MintTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
+import { readRuneName } from './read-rune-name.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A name in place of one that is missing or faulty: its order is refused. */
+const noName: SpacedRune = { rune: asRune(0n), spacers: 0 };
+
+/**
+ * Reads what an order mints: fields as the public interface names them (POST /runes/mint). Only the index knows the id
+ * of the rune: until then it is 0:0. Total: where `values` has faults, the terms are not to be used.
+ *
+ * @param purpose of a price `numberOfMints` may be absent: it is 1 then
+ */
+export function readMint(values: RequestValues, order: Fields, purpose: 'price' | 'order'): MintTerms {
+  values.required(order['rune'], 'rune');
+  const name = readRuneName(values, order['rune']) ?? noName;
+  const count = readCount(values, order['numberOfMints'], purpose);
+  for (const field of ['inscriptionIdPrefix', 'allowedSatributes'])
+    if (isGiven(order[field]) && !isEmptyList(order[field]))
+      values.sentence(field, `${field} is not possible with mints: they inscribe nothing.`);
+  return { ...name, id: etchedHere, count };
+}
+
+function readCount(values: RequestValues, given: unknown, purpose: 'price' | 'order'): number {
+  if (purpose === 'order') values.required(given, 'numberOfMints');
+  else if (!isGiven(given)) values.assume('numberOfMints');
+  const count = values.whole(given, 'numberOfMints');
+  if (count === null) return 1;
+  if (count >= 1n && count <= BigInt(orderBounds.mints)) return Number(count);
+  values.fault('numberOfMints', `must be from 1 to ${orderBounds.mints}`);
+  return 1;
+}
+
+const isEmptyList = (given: unknown): boolean => Array.isArray(given) && given.length === 0;
