@@ -174,7 +174,11 @@ function routeOf({ terms, runes }: Planning, layout: RevealLayout): RuneRoute | 
  */
 function withRunes(planning: Planning): Planning {
   const { order, layout, reveals } = planning;
-  if (order.paidTo !== 'wallet' || order.request.allowedSatributes !== null) return planning;
+  const { paidTo, request } = order;
+  // mints lead no runes: what a payment brings goes to the receiver
+  const isAsQuoted =
+    paidTo !== 'wallet' || request.allowedSatributes !== null || planning.terms.mint !== null;
+  if (isAsQuoted) return planning;
   return { ...planning, layout: { ...layout, reveals: reveals.map((reveal) => dearer(planning, reveal)) } };
 }
 

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asU128 } from '#kernel/runes/u128.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { callClient } from '#test/support/orders/call-client.ts';
+import { OrderService } from '#test/support/orders/order-service.ts';
+import { type MintOrder, minterOwner, RuneOrders, refundOwner } from '#test/support/orders/rune-orders.ts';
+
+const runMs = 240_000;
+
+describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node', () => {
+  let service: OrderService;
+  let runes: RuneOrders;
+  beforeAll(async () => {
+    service = await OrderService.start({ INDEX_RUNES: 'true' });
+    runes = new RuneOrders(service);
+  }, runMs);
+  afterAll(() => service?.close());
+
+  /** Pays an order, and waits until all of its mints are sent. */
+  async function sent(made: MintOrder, count = made.numberOfMints): Promise<MintOrder> {
+    await runes.pay(made);
+    const shown = await runes.until(made.id, ({ mintingTxs }) => mintingTxs.length === count);
+    await runes.sent(shown.mintingTxs);
+    return shown;
+  }
+
+  test('each mint is a transaction of its own, sent with the commit, and the units arrive', async () => {
+    const { entry } = await runes.etch({ cap: asU128(100n) }, { divisibility: 1 });
+    const made = await runes.order(entry.spaced_rune, 5);
+    expect(made).toMatchObject({
+      state: 'waiting-payment',
+      orderType: 'rune-mint',
+      rune: entry.spaced_rune,
+      numberOfMints: 5,
+      executedMints: 0,
+      mintingTxs: [],
+    });
+    expect(made.warnings?.map(({ code }) => code)).toContain('mints-used');
+    const shown = await sent(made);
+    expect(shown.state).toBe('waiting-rune-balance');
+    expect(await runes.mempool()).toHaveLength(6);
+    await service.chain.mineMempool();
+    const done = await runes.untilState(made.id, 'completed');
+    expect(done).toMatchObject({ executedMints: 5, failedMints: [], refundedMints: 0 });
+    expect(done.mintingTxs).toEqual(shown.mintingTxs);
+    expect((await runes.rune(entry.spaced_rune)).entry.mints).toBe(5);
+    expect(await runes.unitsOf(minterOwner, entry.spaced_rune)).toBe('2.5');
+    await runes.audited();
+  });
+
+  test('createRunesMintOrder of the public client mints what its body says', async () => {
+    const { entry } = await runes.etch({});
+    const body = { rune: entry.spaced_rune, numberOfMints: 2, receiveAddress: addressOf(863), fee: 3 };
+    const { value, error } = await callClient<MintOrder>(
+      service.origin,
+      'Inscription',
+      'createRunesMintOrder',
+      [body],
+    );
+    expect(error).toBeUndefined();
+    await sent(value!);
+    await service.chain.mineMempool();
+    await runes.untilState(value!.id, 'completed');
+    const read = await callClient<MintOrder>(service.origin, 'Inscription', 'getOrder', [value!.id]);
+    expect(read.value).toMatchObject({ executedMints: 2, numberOfMints: 2, state: 'completed' });
+    expect(await runes.unitsOf(863, entry.spaced_rune)).toBe('10');
+  });
+
+  test('more mints than a node lets depend on a commit follow its block', async () => {
+    const { entry } = await runes.etch({});
+    const made = await runes.order(entry.spaced_rune, 80, { lowPostage: true });
+    await runes.pay(made);
+    await service.eventually(async () => (await runes.mempool()).length > 20);
+    const { hash } = await service.chain.mineMempool();
+    const { tx } = await service.bitcoind.rpc.call<{ tx: string[] }>('getblock', [hash]);
+    expect(tx.length).toBeLessThan(70);
+    const { mintingTxs } = await runes.until(made.id, (shown) => shown.mintingTxs.length === 80);
+    await runes.sent(mintingTxs.filter((txid) => !tx.includes(txid)));
+    await service.chain.mineMempool();
+    expect(await runes.untilState(made.id, 'completed')).toMatchObject({ executedMints: 80 });
+    expect((await runes.rune(entry.spaced_rune)).entry.mints).toBe(80);
+    await runes.audited();
+  });
+
+  test('what can never be minted is refused, by price and order alike, before an address is shown', async () => {
+    const tip = await service.chain.height();
+    const few = await runes.etch({ cap: asU128(3n) });
+    const late = await runes.etch({ heightStart: asU128(BigInt(tip + 500)) });
+    const over = await runes.etch({ offsetEnd: asU128(3n) });
+    const empty = await runes.etch({ amount: null });
+    const said = async ({ entry }: typeof few, count = 1) =>
+      (await runes.refusal(entry.spaced_rune, count))
+        .replaceAll(entry.spaced_rune, 'X')
+        .replaceAll(/\d{2,}/gu, 'N');
+    expect(await said(few, 4)).toBe('rune: Of 3 mints of X, 3 are left: 0 are used, and 0 wait for a block.');
+    expect(await said(few, 3)).toBe('taken');
+    expect(await said(late)).toBe(
+      'rune: X can be minted from block N on. The first block that could have the mints of this order is N.',
+    );
+    expect(await said(over)).toBe(
+      'rune: The last block that can mint X is N, and mints are not sent for the last one.',
+    );
+    expect(await said(empty)).toBe('rune: A mint of X gives no units.');
+    await service.chain.broadcast(await runes.mint(few.id));
+    await service.eventually(async () => /0 are used, and 1 wait for a block/u.test(await said(few, 3)));
+    await service.chain.mineMempool();
+  });
+
+  test('mints that others use up before the commit are refunded whole', async () => {
+    const { id, entry } = await runes.etch({ cap: asU128(3n) });
+    const made = await runes.order(entry.spaced_rune, 3);
+    await service.chain.payAddress(made.charge.address, made.charge.amount);
+    await runes.untilState(made.id, 'waiting-confirmation');
+    await service.chain.broadcast(await runes.mint(id));
+    await service.chain.mineMempool();
+    const shown = await runes.untilState(made.id, 'waiting-refund');
+    expect(shown.error).toMatch(/^Of 3 mints of .*, 2 are left: 1 are used, and 0 wait for a block\.$/u);
+    const { refund } = await runes.until(made.id, ({ refund: back }) => back !== undefined);
+    await service.chain.mineMempool();
+    await runes.untilState(made.id, 'refunded');
+    expect(refund!.amount).toBeGreaterThan(made.charge.amount - 500);
+    await runes.audited();
+  });
+
+  test('a stranger who pays more in the same block has the last mints: the service keeps no fee for what failed', async () => {
+    const { id, entry } = await runes.etch({ cap: asU128(3n) });
+    const made = await runes.order(entry.spaced_rune, 3);
+    const { mintingTxs } = await sent(made);
+    const rivals = [await runes.mint(id, 100_000), await runes.mint(id, 100_000)];
+    for (const rival of rivals) await service.chain.broadcast(rival);
+    await service.chain.mineMempool();
+    const done = await runes.untilState(made.id, 'completed');
+    expect([done.executedMints, done.failedMints.length, done.mintingTxs]).toEqual([1, 2, mintingTxs]);
+    expect(done.error).toMatch(/^Mints are missing: of 3, 2 came into a block when no mint was left\. /u);
+    const { refund } = await runes.until(made.id, ({ refund: back }) => back !== undefined);
+    await service.chain.mineMempool();
+    // the base fee of two of the three
+    expect(refund!.amount).toBeGreaterThan(15_000);
+    expect(await runes.unitsOf(minterOwner, entry.spaced_rune)).toBe('5');
+    await runes.audited();
+  });
+
+  test('mints that the mempool leaves no room for wait, and are refunded once blocks have used all', async () => {
+    const { id, entry } = await runes.etch({ cap: asU128(4n) });
+    const made = await runes.order(entry.spaced_rune, 3);
+    await runes.pay(made);
+    await runes.until(made.id, ({ mintingTxs }) => mintingTxs.length === 3);
+    await service.kill();
+    // the node forgets them, and strangers use two
+    const [commit] = await mempoolOfCommit(made.id);
+    await service.chain.mine([]);
+    expect(commit).toBeDefined();
+    await service.begin();
+    await service.chain.mine([await runes.mint(id), await runes.mint(id)]);
+    await service.chain.mineMempool();
+    const done = await runes.untilState(made.id, 'completed');
+    expect(done.executedMints + done.failedMints.length + done.refundedMints).toBe(3);
+    expect(done.executedMints).toBe(2);
+    await service.chain.mineMempool();
+    await runes.audited();
+    expect(await service.chain.unspentOf(refundOwner)).toBeGreaterThan(0);
+  });
+
+  async function mempoolOfCommit(id: string): Promise<string[]> {
+    const { rows } = await service.database.pool.query<{ txid: Buffer }>(
+      `SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'commit'`,
+      [id],
+    );
+    return rows.map(({ txid }) => Buffer.from(txid).reverse().toString('hex'));
+  }
+
+  test('a reorganisation of mints, and a restart while they wait, end in the same mints', async () => {
+    const { entry } = await runes.etch({});
+    const made = await runes.order(entry.spaced_rune, 4);
+    const { mintingTxs } = await sent(made);
+    await service.kill();
+    await service.begin();
+    const { hash } = await service.chain.mineMempool();
+    await runes.untilState(made.id, 'completed');
+    await service.bitcoind.rpc.call('invalidateblock', [hash]);
+    await service.chain.mineEmpty(2);
+    expect((await runes.untilState(made.id, 'waiting-rune-balance')).executedMints).toBe(0);
+    await runes.sent(mintingTxs);
+    await service.chain.mineMempool();
+    expect(await runes.untilState(made.id, 'completed')).toMatchObject({ executedMints: 4, mintingTxs });
+    await runes.audited();
+  });
+});
