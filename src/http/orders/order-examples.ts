@@ -111,7 +111,7 @@ const etchings: Examples = {
   },
 };
 
-/** Of a rune that anyone can mint. */
+/** A rune that anyone can mint. */
 const mints: Examples = {
   mints: {
     summary: 'ten mints of a rune',

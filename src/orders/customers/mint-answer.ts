@@ -4,7 +4,7 @@ import type { StoredMint } from '#orders/minting/ordered-mints.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { mintTermsOf, type StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** What is known of mints beside their order. */
+/** Mints with their transactions, beside their order. */
 interface MintProgress {
   readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'sentAt'>[];
   readonly mints: readonly StoredMint[];

@@ -96,7 +96,7 @@ function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): 
 export interface OrderProgress {
   readonly files: readonly OrderFile[];
   readonly transactions: readonly OrderTransaction[];
-  /** Of an order of mints; none of others. */
+  /** Mints of the order; none: it orders something else. */
   readonly mints: readonly StoredMint[];
   /** To its address. */
   readonly payments: readonly WatchedPayment[];

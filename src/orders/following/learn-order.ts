@@ -24,21 +24,21 @@ import { refundedNow, refundProgress } from './decide-refund.ts';
 import { type PlacedMoney, placeMoney } from './place-money.ts';
 import { type OrderDepths, type OrderRecords, readRecords } from './read-records.ts';
 
+type KnownRows = Pick<
+  OrderRecords,
+  | 'payments'
+  | 'stocked'
+  | 'items'
+  | 'held'
+  | 'transactions'
+  | 'mining'
+  | 'etching'
+  | 'minting'
+  | 'commitHeight'
+>;
+
 /** The facts of an order, with the rows that they follow from and what is due. */
-export interface Known
-  extends Pick<
-      OrderRecords,
-      | 'payments'
-      | 'stocked'
-      | 'items'
-      | 'held'
-      | 'transactions'
-      | 'mining'
-      | 'etching'
-      | 'minting'
-      | 'commitHeight'
-    >,
-    Pick<PlacedMoney, 'isMoneyShallow'> {
+export interface Known extends KnownRows, Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
   readonly reveals: readonly OrderTransaction[];
   /** The parents as the order uses them, in the order of its terms. */
@@ -78,8 +78,7 @@ export function knownFrom(
   { returnMaxSats }: Pick<OrderDepths, 'returnMaxSats'>,
   now: Date,
 ): Known {
-  const { payments, deposits, transactions, stocked, items, held } = records;
-  const { mining, etching, minting, commitHeight } = records;
+  const { payments, deposits, transactions, stocked } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const { lost, refundedFiles: refunded, areAllLost } = lostOf(order, records);
@@ -105,8 +104,7 @@ export function knownFrom(
     isSatGone: stocked?.standing === 'gone',
     hasReveal: reveals.length > 0,
     ...deliveryFacts(records),
-    ...etchingFacts(etching),
-    isMinting: minting !== null,
+    ...runeFacts(records),
     isUnmined: unmined !== null,
     refund: refundProgress(order, records, money),
   };
@@ -116,18 +114,10 @@ export function knownFrom(
     ? null
     : returnedNow(order, facts, records, money, { parents, costMax: returnMaxSats });
   return {
+    ...rowsOf(records),
     facts,
-    payments,
     reveals,
     parents,
-    stocked,
-    items,
-    held,
-    transactions,
-    mining,
-    etching,
-    minting,
-    commitHeight,
     unmined,
     lost,
     refundedFiles: refunded,
@@ -156,11 +146,30 @@ const deliveryFacts = ({
   rune,
 });
 
+/** The records that looks at an order use beside the facts. */
+function rowsOf({
+  payments,
+  stocked,
+  items,
+  held,
+  transactions,
+  mining,
+  etching,
+  minting,
+  commitHeight,
+}: OrderRecords): KnownRows {
+  return { payments, stocked, items, held, transactions, mining, etching, minting, commitHeight };
+}
+
 /** Why its reveal is given up: its miner refused it, or its name cannot be etched; null: it is not. */
 const unminedOf = ({ mining, etching }: OrderRecords, now: Date): string | null =>
   mining === null ? (etching?.fault ?? null) : unminedReason(mining, now);
 
-const etchingFacts = (etching: OrderRecords['etching']): Pick<OrderFacts, 'isRevealHeld' | 'isNameLost'> => ({
+const runeFacts = ({
+  etching,
+  minting,
+}: OrderRecords): Pick<OrderFacts, 'isRevealHeld' | 'isNameLost' | 'isMinting'> => ({
+  isMinting: minting !== null,
   isRevealHeld: etching?.isHeld === true,
   isNameLost: etching?.isNameLost === true,
 });

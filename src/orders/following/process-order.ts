@@ -399,6 +399,10 @@ const decideItemsOf = async (
     ? decideCollectionOrder(tx, order, known.items, known.payments)
     : null;
 
+/** Whether it is not known yet if the rune of an order can be etched or minted. */
+const areRunesUnknown = ({ etching, minting }: Known): boolean =>
+  etching?.isUnknown === true || minting?.isUnknown === true;
+
 /** How the delivery spends its payments; null: none is due. */
 function placedOf(
   order: Order,
@@ -407,8 +411,7 @@ function placedOf(
   items: CollectionStanding | null,
 ): PlacedPayments | null {
   if (!isDeliveryDue(order, known)) return null;
-  const isUnknown = known.etching?.isUnknown === true || known.minting?.isUnknown === true;
-  if (items === 'waiting' || isUnknown) return { kind: 'pending' };
+  if (items === 'waiting' || areRunesUnknown(known)) return { kind: 'pending' };
   if (items !== null && items !== 'held') return { kind: 'unwanted', reason: reasonWithoutItems[items] };
   const standing = known.stocked?.standing ?? 'here';
   const reason = unwantedReason(order, known);

@@ -70,7 +70,7 @@ export interface OrderTerms {
    * files. Null: none.
    */
   readonly etching: Etching | null;
-  /** What it mints, for its receiver. Such an order has no files, and no reveals. Null: nothing. */
+  /** Mints for its receiver. Such an order has no files, and no reveals. Null: none. */
   readonly mint: MintTerms | null;
 }
 

@@ -129,23 +129,14 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
   const add = (code: OrderWarning['code'], message: string): void => {
     warnings.push({ code, message });
   };
-  const vindicated = vindicatedFiles(terms, layout);
-  if (vindicated > 0) {
-    const advice =
-      terms.inventory === null
-        ? 'uncurseIt avoids it where that is possible.'
-        : 'It is the pointer to the sat that does it.';
-    add(
-      'vindicated',
-      `${filesWords(vindicated)} would have been cursed before the jubilee: ord numbers them like others and gives them the charm vindicated. ${advice}`,
-    );
-  }
+  const vindicated = vindicatedWarning(terms, layout);
+  if (vindicated !== null) warnings.push(vindicated);
   if (reveals.some(({ weight }) => weight > standardWeightMax)) {
     const message = `A reveal is above ${standardWeightMax} weight units: nodes do not relay it, and a miner must take it directly.`;
     add('non-standard', message);
   }
   if (postage < movablePostage) {
-    const message = `A postage below ${movablePostage} sats is dust for some types of addresses: the inscription cannot be sent on to them without more sats.`;
+    const message = `A postage below ${movablePostage} sats is dust for some types of addresses: what it holds cannot be sent on to them without more sats.`;
     add('dust', message);
   }
   if (terms.feeRate < relayedFeeRate) {
@@ -157,17 +148,33 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
       `The order takes ${reveals.length === 1 ? 'a commit and a reveal' : `a commit and ${reveals.length} reveals`}: its charge is paid to the service, which makes them.`,
     );
   }
-  if (claimedName(terms) !== null && layout.commit !== null) {
-    const message = `The commit claims the name, and pays the miner ${layout.commit.fee} sats. If another transaction etches the name before the reveal is sent, five blocks later, the rest is refunded.`;
-    add('name-taken', message);
-  }
-  if (terms.mint !== null) {
-    const [mint] = reveals;
-    const message = `The commit pays the miner ${layout.commit?.fee ?? 0n} sats, and each mint ${mint?.fee ?? 0n}. Mints that others use up before they are sent are refunded, less the fee of the commit; one that comes into a block when no mint is left costs its own fee, too.`;
-    add('mints-used', message);
-  }
+  const spent = spentWarning(terms, layout);
+  if (spent !== null) warnings.push(spent);
   if (terms.burn) add('burn', 'The inscriptions are burned: nobody can own or move them.');
   return warnings;
+}
+
+function vindicatedWarning(terms: OrderTerms, layout: OrderLayout): OrderWarning | null {
+  const count = vindicatedFiles(terms, layout);
+  if (count === 0) return null;
+  const advice =
+    terms.inventory === null
+      ? 'uncurseIt avoids it where that is possible.'
+      : 'It is the pointer to the sat that does it.';
+  const message = `${filesWords(count)} would have been cursed before the jubilee: ord numbers them like others and gives them the charm vindicated. ${advice}`;
+  return { code: 'vindicated', message };
+}
+
+/** The warning of fees that the miner keeps where an etching or mints come to nothing; null: it has neither. */
+function spentWarning(terms: OrderTerms, { commit, reveals: [mint] }: OrderLayout): OrderWarning | null {
+  if (commit === null || mint === undefined) return null;
+  if (terms.mint !== null) {
+    const message = `The commit pays the miner ${commit.fee} sats, and each mint ${mint.fee}. Mints that others use up before they are sent are refunded, less the fee of the commit; one that comes into a block when no mint is left costs its own fee, too.`;
+    return { code: 'mints-used', message };
+  }
+  if (claimedName(terms) === null) return null;
+  const message = `The commit claims the name, and pays the miner ${commit.fee} sats. If another transaction etches the name before the reveal is sent, five blocks later, the rest is refunded.`;
+  return { code: 'name-taken', message };
 }
 
 const filesWords = (count: number): string => (count === 1 ? '1 inscription' : `${count} inscriptions`);

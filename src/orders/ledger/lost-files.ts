@@ -10,7 +10,7 @@ import type { OwedMoney } from './settlements.ts';
  * for it.
  */
 export interface FileMoney extends OwedMoney {
-  /** Of the file, or place of the mint. */
+  /** Index of the file, or place of the mint. */
   readonly file: number;
 }
 

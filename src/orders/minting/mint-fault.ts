@@ -3,15 +3,15 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { mintEnd, mintStart } from '#kernel/runes/terms.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 
-/** What decides whether a rune can be minted. */
+/** Facts of a rune that decide whether it can be minted. */
 export type MintableRune = Pick<RuneDetail, 'rune' | 'spacers' | 'height' | 'terms' | 'mints'>;
 
 /** A rune, and how many mints of it wait for a block. */
 export interface MintFacts {
   readonly rune: MintableRune;
-  /** Of others, in the mempool. */
+  /** Mints of others, in the mempool. */
   readonly pending: number;
-  /** Of orders of this service, which count before the one that asks. */
+  /** Mints of orders of this service, which count before the one that asks. */
   readonly promised: number;
 }
 
@@ -48,7 +48,7 @@ export function mintsEnded(rune: MintableRune, next: number): string | null {
 }
 
 /**
- * Why an order cannot have so many mints, in a sentence for customers; null: it can. Pure.
+ * Why an order cannot have a number of mints, in a sentence for customers; null: it can. Pure.
  *
  * @param first height of the first block that could have them
  */

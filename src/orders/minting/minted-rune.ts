@@ -11,7 +11,7 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type MintFacts, mintFault } from './mint-fault.ts';
 import { readOpenMints } from './ordered-mints.store.ts';
 
-/** Terms of an order of mints, of a rune that can be minted so many times. */
+/** Terms of an order, whose rune has the mints that it asks for. */
 export interface MintedTerms {
   readonly kind: 'terms';
   readonly terms: OrderTerms;

@@ -17,23 +17,23 @@ export const isFailedMint = (transaction: string): string =>
 /** A mint of an order, whose transaction is stored. */
 export interface StoredMint {
   readonly txid: Txid;
-  /** Of the output of the commit that it spends. */
+  /** Index of the output of the commit that it spends. */
   readonly place: number;
   readonly isReleased: boolean;
   /** Why it was given up; null: it was not. */
   readonly fault: string | null;
-  /** Of the block that has it: whether it minted there. Null: not known. */
+  /** Whether it minted in the block that has it. Null: not known. */
   readonly isExecuted: boolean | null;
   /** Block that has it, as payments know it; null: none. */
   readonly height: Height | null;
 }
 
-/** What is stored of all mints of an order. */
+/** All mints of an order, as they are stored. */
 interface NewMints {
   readonly orderId: string;
   readonly commit: Txid;
   readonly rune: Rune;
-  /** By place. */
+  /** Keyed by place. */
   readonly txids: readonly Txid[];
 }
 
@@ -63,7 +63,7 @@ interface MintRow {
   readonly height: Height | null;
 }
 
-/** By place. */
+/** Mints that spend a commit, in the order of their places. */
 async function readMints(
   client: pg.Pool | pg.ClientBase,
   orderId: string,

@@ -18,7 +18,7 @@ import { commonSats } from './read-rare-sats.ts';
 import { hasItems, readTexts } from './read-texts.ts';
 
 /**
- * What an order has. `files`: files and delegates. `texts`: texts in place of files. `etching`: a rune, and no files are
+ * Contents of an order. `files`: files and delegates. `texts`: texts in place of files. `etching`: a rune, and no files are
  * needed. `mint`: mints of a rune, and no files.
  */
 export type OrderContents = 'files' | 'texts' | 'etching' | 'mint';
@@ -93,8 +93,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     additionalFee,
     nonStandard: options.nonStandard,
     inventory: null,
-    etching: options.contents === 'etching' ? readEtching(values, order) : null,
-    mint: options.contents === 'mint' ? readMint(values, order, options.purpose) : null,
+    ...runesOf(values, order, options),
   };
   const read: ReadOrder = {
     kind: 'read',
@@ -110,6 +109,16 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
   const { faults } = values;
   return faults.length > 0 ? { kind: 'faulty', faults } : read;
 }
+
+/** The rune that an order etches or mints. */
+const runesOf = (
+  values: RequestValues,
+  order: Readonly<Record<string, unknown>>,
+  { contents, purpose }: ReadOptions,
+): Pick<OrderTerms, 'etching' | 'mint'> => ({
+  etching: contents === 'etching' ? readEtching(values, order) : null,
+  mint: contents === 'mint' ? readMint(values, order, purpose) : null,
+});
 
 /** Whether the contents of an order are texts. A price has one path for both kinds, so what is there decides. */
 const isOfTexts = (

@@ -101,14 +101,11 @@ export function readPriceQuery(
   const type = readType(query['type']);
   if (typeof type !== 'string') return type;
   const values = new RequestValues();
-  const isEtching = type === 'rune-etch';
-  const isMint = type === 'rune-mint';
-  const files = isMint ? [] : readSizes(values, query, isEtching);
   const postage = values.whole(query['postage'], 'postage');
   const isLow = values.boolean(query['lowPostage'], 'lowPostage') && postage === null;
   const terms: OrderTerms = {
     type: kindOf(type).type,
-    files,
+    ...contentsOf(values, query, type),
     receivers: [unknownReceiver],
     postage: isLow ? 'least' : (postage ?? orderBounds.postageDefault),
     feeRate: values.thousandths(query['fee'], 'fee') ?? orderBounds.feeRateDefault,
@@ -119,8 +116,6 @@ export function readPriceQuery(
     additionalFee: values.whole(query['additionalFee'], 'additionalFee') ?? 0n,
     nonStandard,
     inventory: null,
-    etching: isEtching ? assumedEtching : null,
-    mint: isMint ? { ...assumedRune, count: readMintCount(values, query['count']) } : null,
   };
   const rareSats = values.text(query['rareSats'], 'rareSats') ?? commonSats;
   const baseFee = values.whole(query['baseFee'], 'baseFee');
@@ -128,6 +123,21 @@ export function readPriceQuery(
   return values.faults.length > 0
     ? { kind: 'faulty', faults: values.faults }
     : { kind: 'read', terms, rareSats, baseFee };
+}
+
+/** Contents of an order of a type. */
+function contentsOf(
+  values: RequestValues,
+  query: Readonly<Record<string, unknown>>,
+  type: PriceType,
+): Pick<OrderTerms, 'files' | 'etching' | 'mint'> {
+  if (type === 'rune-mint') {
+    const mint = { ...assumedRune, count: readMintCount(values, query['count']) };
+    return { files: [], etching: null, mint };
+  }
+  const isEtching = type === 'rune-etch';
+  const files = readSizes(values, query, isEtching);
+  return { files, etching: isEtching ? assumedEtching : null, mint: null };
 }
 
 /** The number of mints; the size is of no use to them, and any is taken. */

@@ -188,8 +188,8 @@ describe('POST /price', () => {
   });
 
   test.each<[string, object]>([
-    ['type rune-mint is not offered', { type: 'rune-mint', order }],
-    ['type must be one of bulk, direct, rune-etch', { type: 'both', order }],
+    ['rune is required.', { type: 'rune-mint', order: { receiveAddress: order.receiveAddress } }],
+    ['type must be one of bulk, direct, rune-etch, rune-mint', { type: 'both', order }],
     ['order must be an object', {}],
     ['order must be an object', { order: [] }],
     ['An order needs files or delegates.', { order: { receiveAddress: receiver } }],
@@ -370,7 +370,7 @@ describe('GET /price', () => {
 
   test.each([
     ['fee=2', 'size is required.'],
-    ['size=1&type=rune-mint', 'type rune-mint is not offered'],
+    ['count=1001&type=rune-mint', 'count must be from 1 to 1000'],
     ['type=direct', 'size is required.'],
     ['size=1&count=0', 'count must be from 1 to 10000'],
     ['size=1&count=10001', 'count must be from 1 to 10000'],

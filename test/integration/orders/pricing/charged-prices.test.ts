@@ -392,6 +392,12 @@ describe('the examples of the document', () => {
           .replaceAll('https://files.example.com', server.origin),
       ) as object;
       const answer = await http.post<Answer>(url, sent);
+      if (name === 'mints') {
+        // the index of this service has no blocks; one that can mint takes it (mints.test.ts)
+        expect([name, answer.status]).toEqual([name, 503]);
+        expect(JSON.stringify(answer.body)).toContain('the index of mints of runes is still being built');
+        continue;
+      }
       if (name === 'inventory') {
         // this service has none; a service with one takes it (inventory-orders.test.ts)
         expect([name, answer.status]).toEqual([name, 503]);

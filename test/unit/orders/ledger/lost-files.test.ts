@@ -102,11 +102,17 @@ test('each file keeps its own reveal where one was given up alone', () => {
 
 test('a partner gets nothing of what customers added for files that are refunded', () => {
   const order = {
-    request: { referral: 'friend', count: 3 },
+    request: { referral: 'friend' },
+    terms: { files: [{}, {}, {}] },
     quote: { additionalFeeCharged: 1500, referralFee: 300 },
   } as unknown as Order;
   const share = { account: 'referral', owner: 'friend', commission: 300n };
   expect(sharesOf(order, 0)).toEqual([{ ...share, additional: 1500n }]);
   expect(sharesOf(order, 1)).toEqual([{ ...share, additional: 1000n }]);
   expect(sharesOf({ ...order, request: { ...order.request, referral: null } }, 1)).toEqual([]);
+  // an etching without files is charged for once, and mints one by one
+  const etching = { ...order, terms: { files: [], etching: {} } } as unknown as Order;
+  expect(sharesOf(etching, 0)).toEqual([{ ...share, additional: 1500n }]);
+  const mints = { ...order, terms: { files: [], mint: { count: 1000 } } } as unknown as Order;
+  expect(sharesOf(mints, 250)).toEqual([{ ...share, additional: 1125n }]);
 });

@@ -43,6 +43,7 @@ describe('an order that somebody wants to pay', () => {
       'waiting-confirmation': 'paid',
       prep: 'paid',
       'waiting-reveal': 'paid',
+      'waiting-rune-balance': 'paid',
       queued: 'paid',
       completed: 'paid',
       expired: 'over',
