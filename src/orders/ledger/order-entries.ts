@@ -63,8 +63,7 @@ function settlementsFor(
   const delivered = settlementsOf(isRevealed ? transactions.filter((made) => !isClosing(made)) : [], facts);
   const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
   // nothing was etched, and the service keeps nothing that it could share
-  const shares =
-    etching?.isNameLost === true ? [] : sharesOf(order, undelivered(order, transactions));
+  const shares = etching?.isNameLost === true ? [] : sharesOf(order, undelivered(order, transactions));
   const stranded = strandedCommit(transactions);
   return [
     ...withShares(delivered, shares),
