@@ -13,6 +13,8 @@ import {
 import { type CollectionFile, readFiles } from '#collections/collection/files.store.ts';
 import { type ListedPhase, readListedPhases } from '#collections/collection/phases.store.ts';
 import { isOpen } from '#collections/selling/choose-phase.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { withMint } from '#src/app/ordering/mint.ts';
@@ -77,9 +79,18 @@ const collectionLine = ({ id, state, totalCount, taken, unpaid, price, createdAt
     createdAt.toISOString().slice(0, 10),
   ]);
 
-const collectionJson = ({ keyHash, price, taken, unpaid, averageBytes, ...shown }: MeasuredCollection) => ({
+const collectionJson = ({
+  keyHash,
+  price,
+  runePrice,
+  taken,
+  unpaid,
+  averageBytes,
+  ...shown
+}: MeasuredCollection) => ({
   ...shown,
   price: Number(price),
+  runeAccount: runePrice?.account ?? null,
   keyHash: keyHash?.toString('hex') ?? null,
   sold: taken - unpaid,
   unpaid,
@@ -140,8 +151,12 @@ function shownText({ collection, phases, counts, files, preview }: Shown): strin
       collection.keyHash === null ? 'none: only the operator changes it' : 'a key may change its phases',
     ],
     ['items', `${totalCount}: ${taken - unpaid} sold, ${unpaid} unpaid, ${totalCount - taken} left`],
-    ['price', `${price} sats an item${creatorAddress === null ? '' : ` to ${creatorAddress}`}`],
-    ...(collection.altPrices === null ? [] : ([['runes', JSON.stringify(collection.altPrices)]] as const)),
+    ...(collection.altPrices === null
+      ? ([
+          ['price', `${price} sats an item${creatorAddress === null ? '' : ` to ${creatorAddress}`}`],
+        ] as const)
+      : []),
+    ...runeFacts(collection),
     ...texts,
   ];
   const lines = facts.map(([key, text]) => `  ${key.padEnd(12)} ${terminalText(text)}\n`);
@@ -154,6 +169,17 @@ function shownText({ collection, phases, counts, files, preview }: Shown): strin
     more <= 0 ? '' : `  … and ${more} more: --limit N shows more\n`,
     preview === null ? '' : previewText(preview, id),
   ].join('');
+}
+
+function runeFacts({ altPrices, runePrice }: Collection): readonly (readonly [string, string])[] {
+  if (runePrice === null)
+    return altPrices === null
+      ? []
+      : [['runes', `${JSON.stringify(altPrices)}: no account gets them, so nothing is sold`]];
+  const { account, amount, divisibility, name } = runePrice;
+  return [
+    ['runes', `${shownAmount(trustedU128(amount), divisibility)} ${name} an item to account ${account}`],
+  ];
 }
 
 function phaseLine(

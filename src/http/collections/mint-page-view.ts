@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { type Collection, readCollection } from '#collections/collection/collection.store.ts';
 import { type CollectionFile, readFiles } from '#collections/collection/files.store.ts';
+import type { RunePrice } from '#collections/collection/rune-price.ts';
 import type { Phase } from '#collections/selling/choose-phase.ts';
 import { leftInPhase, nextChange, phaseStateAt, saleStateAt } from '#collections/selling/phase-state.ts';
 import { readSale } from '#collections/selling/sale.queries.ts';
@@ -9,6 +10,8 @@ import { coinInDollars } from '#http/server/answers/coin-in-dollars.ts';
 import { siteOf } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
 import { findMarketCollection } from '#market/collections/market-slug.store.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
@@ -76,13 +79,14 @@ async function linksOf(client: pg.PoolClient, slug: string): Promise<MintPageVie
   return links.flatMap(({ words, href }) => (href === null ? [] : [{ words, href }]));
 }
 
-function phaseOf(phase: Phase, { totalCount, taken, price }: Collection, now: Date): MintPhase {
+function phaseOf(phase: Phase, { totalCount, taken, price, runePrice }: Collection, now: Date): MintPhase {
   const { phase: name, isPublic, items, startsAt, endsAt } = phase;
   const free = totalCount - taken;
   return {
     name,
     isPublic,
     price: Number(phase.price ?? price),
+    runePrice: runePrice === null ? null : runeWords(runePrice),
     state: phaseStateAt(phase, free, now),
     startsAt,
     endsAt,
@@ -90,6 +94,9 @@ function phaseOf(phase: Phase, { totalCount, taken, price }: Collection, now: Da
     left: leftInPhase(phase, free),
   };
 }
+
+const runeWords = ({ amount, divisibility, name }: RunePrice): string =>
+  `${shownAmount(trustedU128(amount), divisibility)} ${name}`;
 
 function supplyOf(
   { state, altPrices, runePrice, totalCount: total, taken, unpaid }: Collection,

@@ -3,8 +3,11 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
 import { boundByEarned } from '#orders/bumping/budgets.ts';
 import { type OrderBump, readBumps } from '#orders/bumping/bump.store.ts';
+import { tokenOrderOf } from '#orders/collections/token-order-of.ts';
 import { runeProperties } from '#orders/customers/etching-answer.ts';
 import { mintFields } from '#orders/customers/mint-answer.ts';
 import { shownOrderType } from '#orders/customers/order-type.ts';
@@ -36,6 +39,7 @@ import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts
 import { requireDestination } from '#purse/destinations/require-destination.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
+import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 
 /** What an operator does with orders. Transactions are made by the service that has the seed. */
@@ -55,19 +59,33 @@ export async function listOrders(pool: pg.Pool, state: OrderState | null, limit:
   }));
 }
 
+/** The token order by which the rune of an order is paid (docs/collections.md, "Prices in runes"). */
+const shownTokenOrder = ({ id, account, state, rune, charges: { fee, token } }: TokenOrder) => ({
+  id,
+  account,
+  state,
+  token: rune.name,
+  amount: shownAmount(trustedU128(token.amount), rune.divisibility),
+  address: token.address,
+  fee: fee.state,
+  rune: token.state,
+});
+
 /** Everything that is known of an order, for people. Throws `order_unknown`. */
 export async function showOrder(pool: pg.Pool, id: string) {
   const order = await known(readOrder(pool, id), id);
-  const [files, payments, deposits, addresses, transactions, bumps, entries, events] = await Promise.all([
-    readOrderFiles(pool, id),
-    readPayments(pool, watcherOf(id)),
-    readPayments(pool, depositWatcherOf(id)),
-    readDepositAddresses(pool, id),
-    readTransactions(pool, id),
-    readBumps(pool, id),
-    readEntries(pool, { kind: 'order', id }),
-    readEvents(pool, id),
-  ]);
+  const [tokenOrder, files, payments, deposits, addresses, transactions, bumps, entries, events] =
+    await Promise.all([
+      tokenOrderOf(pool, order),
+      readOrderFiles(pool, id),
+      readPayments(pool, watcherOf(id)),
+      readPayments(pool, depositWatcherOf(id)),
+      readDepositAddresses(pool, id),
+      readTransactions(pool, id),
+      readBumps(pool, id),
+      readEntries(pool, { kind: 'order', id }),
+      readEvents(pool, id),
+    ]);
   const mints = await readOrderMints(pool, order, transactions);
   return {
     id,
@@ -81,6 +99,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
     key: `0/${order.keyIndex}`,
     paidTo: order.paidTo,
     amount: Number(order.amount),
+    tokenOrder: tokenOrder === null ? null : shownTokenOrder(tokenOrder),
     quote: order.quote,
     repriced: order.repriced,
     request: order.request,

@@ -54,13 +54,20 @@ export async function listTokenOrders(pool: pg.Pool, wanted: WantedOrders): Prom
     return [
       {
         order,
-        credited: { fee: creditedUnits(order, 'fee', of), token: creditedUnits(order, 'token', of) },
+        credited: { fee: creditedFee(order, of), token: creditedUnits(order, 'token', of) },
         credits: of.map((credit) => ({ ...credit, decision: decisions.get(outpointOf(credit)) ?? null })),
       },
     ];
   });
   const assets = orders.flatMap(({ order, credits: of }) => [order.rune.asset, ...assetsOf(of)]);
   return { orders, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
+}
+
+/** Sats of an inscription order are that order's: it says when all of them are deep enough. */
+function creditedFee(order: TokenOrder, credits: readonly Credit[]): bigint {
+  const { inscription, charges } = order;
+  if (inscription === null) return creditedUnits(order, 'fee', credits);
+  return inscription.paid === 'deep' ? charges.fee.amount : 0n;
 }
 
 async function wantedIds(

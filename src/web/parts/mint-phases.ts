@@ -8,6 +8,8 @@ export interface MintPhase {
   readonly isPublic: boolean;
   /** Sats an item for the creator. */
   readonly price: number;
+  /** In place of sats, a rune an item, in words; null: it is sold for sats. */
+  readonly runePrice: string | null;
   readonly state: 'later' | 'open' | 'full' | 'over';
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
@@ -38,14 +40,19 @@ ${!isClosed && html`<p class="faint small">${more} The form tells the exact sum 
 }
 
 function phaseItem(phase: MintPhase, { dollarsPerCoin }: PhasePrices, isClosed: boolean): Markup {
-  const { name, isPublic, price } = phase;
+  const { name, isPublic } = phase;
   const state = isClosed ? 'over' : phase.state;
   return html`<li class="phase ${state} card-box">
 <h3><span class="wrap">${name}</span> <span class="phase-state">${stateWords[state]}</span></h3>
-<p class="phase-price"><b class="nowrap">${price === 0 ? 'free' : plural(price, 'sat')}</b>${price > 0 && html` <span class="faint nowrap">${coins(price)} BTC</span>${dollars(price, dollarsPerCoin)}`}</p>
+<p class="phase-price">${priceWords(phase, dollarsPerCoin)}</p>
 <p class="phase-facts">${isPublic ? 'Everybody may mint' : 'Addresses of its list alone'}${leftWords(phase)}${timeWords(phase)}</p>
 </li>
 `;
+}
+
+function priceWords({ price, runePrice }: MintPhase, dollarsPerCoin: number | null): HtmlValue {
+  if (runePrice !== null) return html`<b class="wrap">${runePrice}</b>`;
+  return html`<b class="nowrap">${price === 0 ? 'free' : plural(price, 'sat')}</b>${price > 0 && html` <span class="faint nowrap">${coins(price)} BTC</span>${dollars(price, dollarsPerCoin)}`}`;
 }
 
 function leftWords({ state, items, left }: MintPhase): HtmlValue {

@@ -31,7 +31,7 @@ const words: Readonly<Record<ShownSale, { readonly head: string; readonly more: 
   closed: { head: 'The sale is closed', more: 'What was paid for before is delivered.' },
   runes: {
     head: 'Not sold yet',
-    more: 'This collection is priced in runes, and orders here cannot be paid in runes yet.',
+    more: 'This collection has a price in runes, and no one who gets it. Its creator creates it again.',
   },
 };
 

@@ -1,3 +1,4 @@
+import { CreatorCollections } from '#collections/creator-collections.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { TypeRules } from '#inventory/type-rules.ts';
@@ -135,6 +136,7 @@ export class ShopWorld {
       utxos: utxosOfIndex(world.database.readers, world.bitcoind.rpc, parts.tracer),
       satributes: shortChainSatributes,
       orders: world.customerOrders,
+      collections: new CreatorCollections(accessPool),
       shopOrders: this.shops,
       withdrawals,
       testPayments: new TestPayments({

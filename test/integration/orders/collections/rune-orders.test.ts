@@ -164,6 +164,84 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     expect(await cancel(part)).toBe(409);
   });
 
+  async function created(id: string, given: object, key: string | null = shop.key) {
+    const answer = await shop.app.inject({
+      method: 'POST',
+      url: '/collection-create',
+      headers: key === null ? {} : { 'x-api-key': key },
+      payload: { id, name: id, description: 'A test', creator: 'Ada', totalCount: 3, ...given },
+    });
+    return {
+      status: answer.statusCode,
+      body: answer.json<{ altPrices?: object; error?: { msg: string }[] }>(),
+    };
+  }
+
+  test('is of a collection whose rune is etched, and whose price the rune can have', async () => {
+    const price = (token: string, amount: number | string) => ({ altPrices: { rune: { amount, token } } });
+    const made = await created('created', price(rune.name.replaceAll('•', ''), 2.5));
+    expect([made.status, made.body.altPrices]).toEqual([200, { rune: { amount: 2.5, token: rune.name } }]);
+    const { rows } = await shop.world.database.pool.query<{ account: string; amount: string }>(
+      `SELECT account, amount::text FROM service.mint_rune_prices WHERE collection = 'created'`,
+    );
+    expect(rows).toEqual([{ account: shop.account, amount: '250' }]);
+    const faulty: readonly [object, RegExp, string | null][] = [
+      [price('ZZZZZZZZZZZZZ', 1), /no rune ZZZZZZZZZZZZZ is etched/u, shop.key],
+      [price(rune.name, 0.001), /altPrices\.rune\.amount|more than 2 decimals/u, shop.key],
+      [price(other.name, '1.5'), /more than 0 decimals/u, shop.key],
+      [price(rune.name, '10000.01'), /all that there can ever be/u, shop.key],
+      [price(rune.name, 1), /needs the key of an account/u, null],
+    ];
+    for (const [given, words, key] of faulty) {
+      const refused = await created('faulty', given, key);
+      expect([given, refused.status]).toEqual([given, 400]);
+      expect(refused.body.error?.map(({ msg }) => msg).join()).toMatch(words);
+    }
+  });
+
+  test('has the price that POST /price tells, and one that no one can pay is refused', async () => {
+    await sale.approved('priced', 3, rune, 400_000n);
+    const price = async (count: number) => {
+      const payload = {
+        order: { collection: { id: 'priced', count }, receiveAddress: addressOf(1), fee: 2 },
+      };
+      const answer = await shop.app.inject({ method: 'POST', url: '/price', payload });
+      return { status: answer.statusCode, body: answer.json<object>() };
+    };
+    expect(await price(2)).toMatchObject({
+      status: 200,
+      body: {
+        price: 0,
+        tokenPayCharge: { tokenCharge: { amount: 8_000, token: rune.name, protocol: 'rune' } },
+      },
+    });
+    // the rune has 1,000,000 base units
+    expect((await price(3)).status).toBe(400);
+    expect((await sale.post({ id: 'priced', count: 3 })).status).toBe(400);
+    expect(await takenOf('priced')).toEqual({ taken: 0, unpaid: 0 });
+  });
+
+  test('is paid on the page of its token order by one transaction of a wallet', async () => {
+    await sale.approved('page', 1, rune, 100n);
+    const { id, tokenPayCharge } = await sale.ordered({ id: 'page', count: 1 });
+    const page = await shop.app.inject({ url: `/tokenpay/checkout/${tokenPayCharge.id}` });
+    expect(page.statusCode).toBe(200);
+    expect(page.body).toContain(tokenPayCharge.feeCharge.address);
+    expect(page.body).toContain(tokenPayCharge.tokenCharge.address);
+    const [fee, token] = [
+      await shop.scriptOf(tokenPayCharge.feeCharge.address),
+      await shop.scriptOf(tokenPayCharge.tokenCharge.address),
+    ];
+    await shop.send([
+      { value: 546, outputScript: token, units: [[rune, 100n]] },
+      { value: tokenPayCharge.feeCharge.amount, outputScript: fee },
+    ]);
+    await sale.until(id, ({ state }) => state === 'waiting-confirmation');
+    await shop.world.deliver(id);
+    const paid = await shop.app.inject({ url: `/tokenpay/checkout/${tokenPayCharge.id}` });
+    expect(paid.body).toMatch(/paid/iu);
+  });
+
   test('has the last item alone', async () => {
     await sale.approved('last', 1, rune, 100n);
     const together = await Promise.all([1, 2, 3].map(() => sale.post({ id: 'last', count: 1 })));
