@@ -9,6 +9,7 @@ import {
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 import type { OrderOfTest } from '#test/support/orders/order-verdict.ts';
+import { etchingWishOf } from './etching-wishes.ts';
 import { itemWishOf, type OrderedItems } from './item-wishes.ts';
 import { nextKinds, type OrderKind, type OrderWish, wishOf } from './order-wishes.ts';
 import type { LentParent } from './parents.ts';
@@ -35,6 +36,8 @@ export interface Customer extends OrderOfTest {
   readonly allowed: readonly string[] | null;
   /** Null: its contents are its own. */
   readonly items: OrderedItems | null;
+  /** The name that it etches; null: none. */
+  readonly rune: string | null;
   /** The newest version of each. */
   readonly payments: SentPayment[];
 }
@@ -136,8 +139,8 @@ export class Customers {
   }
 
   /** An order that is paid as it is to be. */
-  async payExactly(): Promise<void> {
-    const customer = await this.order('direct');
+  async payExactly(kind: OrderKind = 'direct'): Promise<void> {
+    const customer = await this.order(kind);
     await this.#send(customer, customer.amount);
   }
 
@@ -159,6 +162,10 @@ export class Customers {
       if (made !== null) return this.#add(wish, made);
       this.refusedItems++;
     }
+    if (kind === 'etching') {
+      const etching = etchingWishOf(random, seed, number);
+      return this.#add(etching, await this.#created(etching, toldAt));
+    }
     const parent = kind === 'children' ? (parents.pop() ?? null) : null;
     const wish = wishOf(kind === 'items' ? 'direct' : kind, { random, seed, number, parent });
     return this.#add(wish, await this.#created(wish, toldAt));
@@ -172,7 +179,7 @@ export class Customers {
         hexOfBytes(await this.#scriptOf(depositAddress)),
       ),
     );
-    const { kind, contents, receivers, refund, home, allowed, parent } = wish;
+    const { kind, contents, receivers, refund, home, allowed, parent, rune = null } = wish;
     const customer: Customer = {
       id,
       kind: rareSats === null && wish.rareSats !== null ? 'direct' : kind,
@@ -180,6 +187,7 @@ export class Customers {
       receivers,
       refund,
       parent,
+      rune,
       lent: [],
       ...(parent === null ? {} : { parents: { deposits, home } }),
       script: await this.#scriptOf(shown.charge.address),

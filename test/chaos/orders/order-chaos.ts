@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '#kernel/pg/migrate.ts';
 import {
   deskFailpoints,
+  etchingFailpoints,
   itemFailpoints,
   orderFailpoints,
   parentFailpoints,
@@ -11,6 +12,7 @@ import {
   payoutFailpoints,
   webhookFailpoints,
 } from '#kernel/process/failpoint.ts';
+import { maturityBlocks } from '#kernel/runes/rune.ts';
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { ChaosDatabase } from '#test/chaos/processes/chaos-database.ts';
@@ -25,6 +27,7 @@ import { PublicWallet } from '#wallet/public-wallet.ts';
 import { Customers } from './customers.ts';
 import { openSales } from './item-sale.ts';
 import { ItemWatch } from './item-watch.ts';
+import { NameRivals } from './name-rivals.ts';
 import { NodeDoor } from './node-door.ts';
 import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';
 import { orderKinds } from './order-wishes.ts';
@@ -87,6 +90,7 @@ const shopAims = [
 ];
 const makerAims = [
   ...orderFailpoints,
+  ...etchingFailpoints,
   ...parentFailpoints,
   'order-restocked' as const,
   ...itemFailpoints.filter((name) => name !== 'items-held'),
@@ -114,6 +118,7 @@ export async function runOrderChaos(options: OrderChaosOptions): Promise<OrderCh
 interface Parts extends OrderFaultParts {
   readonly chain: RegtestChain;
   readonly customers: Customers;
+  readonly rivals: NameRivals;
   readonly receiver: Receiver;
 }
 
@@ -141,6 +146,7 @@ class OrderChaos {
     'items-decided': this.#buyItems,
     'items-released': () => this.#running().customers.buyItems(false),
     'order-return': () => this.#lendInVain(),
+    'etchings-released': () => this.#etch(),
     'payments-gone': () => this.#forget(),
     'payments-undo': () => this.#reorganise(),
   };
@@ -193,6 +199,7 @@ class OrderChaos {
       makers,
       chain,
       receiver: this.#receiver,
+      rivals: new NameRivals(this.#random, chain, purse),
       customers: new Customers({
         random: this.#random,
         rpc: this.#node.rpc,
@@ -340,7 +347,7 @@ class OrderChaos {
   /** Some of what customers and miners do, and what passes the given points. */
   async #live(aims: readonly Aim[] = []): Promise<void> {
     const random = this.#random;
-    const { customers } = this.#running();
+    const { customers, rivals } = this.#running();
     for (let made = 1 + random.below(3); made > 0; made--) {
       const customer = await customers.order();
       await customers.pay(customer);
@@ -354,6 +361,8 @@ class OrderChaos {
       () => customers.replace(),
       () => customers.regret(),
       () => customers.cancel(),
+      () => rivals.claim(customers),
+      () => rivals.etch(),
       () => this.#payOut(),
       () => this.#timeOver(),
       () => this.#mine(),
@@ -420,6 +429,17 @@ class OrderChaos {
     await delay(noticedMs);
     await this.#payOut();
     // it is signed and sent, so that the next block has it
+    await delay(noticedMs);
+  }
+
+  /** An etching is paid, and its commit gets so deep that its reveal is due. */
+  async #etch(): Promise<void> {
+    const { customers, chain } = this.#running();
+    await customers.payExactly('etching');
+    await chain.mineMempool();
+    await delay(noticedMs);
+    await chain.mineMempool();
+    await chain.mineEmpty(maturityBlocks);
     await delay(noticedMs);
   }
 

@@ -3,7 +3,7 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import type { LentParent } from './parents.ts';
 import { codes } from './partners.ts';
 
-/** Orders of customers, by kind, and how many of thirteen are of it. */
+/** Orders of customers, by kind, and how many of fifteen are of it. */
 const shares = {
   direct: 3,
   managed: 2,
@@ -12,10 +12,11 @@ const shares = {
   'special sats': 1,
   children: 1,
   items: 4,
+  etching: 2,
 } as const;
 export type OrderKind = keyof typeof shares;
 export const orderKinds = Object.keys(shares) as readonly OrderKind[];
-/** The kinds of the next thirteen orders. */
+/** The kinds of the next fifteen orders. */
 export const nextKinds = (random: Random): OrderKind[] =>
   shuffled(
     random,
@@ -25,7 +26,7 @@ export const nextKinds = (random: Random): OrderKind[] =>
 /** The request of an order, and how its end is judged. */
 export interface OrderWish {
   readonly kind: OrderKind;
-  readonly path: '/inscribe' | '/order' | '/textorder' | '/collectionorder';
+  readonly path: '/inscribe' | '/order' | '/textorder' | '/collectionorder' | '/runes/etch';
   readonly body: Readonly<Record<string, unknown>> & { readonly fee: number };
   /** Each is inscribed by no other order. Empty: it wants items of a collection, and which, its answer says. */
   readonly contents: readonly string[];
@@ -38,6 +39,8 @@ export interface OrderWish {
   readonly allowed: readonly string[] | null;
   readonly rareSats: string | null;
   readonly parent: LentParent | null;
+  /** The name that it etches; absent: it etches nothing. */
+  readonly rune?: string;
 }
 
 /** What orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of one. */
@@ -75,7 +78,7 @@ export interface WishParts {
 
 /** The order of a customer, right in every respect. */
 export function wishOf(
-  kind: Exclude<OrderKind, 'items'>,
+  kind: Exclude<OrderKind, 'items' | 'etching'>,
   { random, number, seed, parent }: WishParts,
 ): OrderWish {
   const count = countOf(kind, random);
@@ -172,7 +175,7 @@ function parentFields(path: OrderWish['path'], { id, coin }: LentParent, returnA
   return path === '/inscribe' ? { parents: [parent] } : { parent };
 }
 
-const fileOf = (content: string, file: number): object => ({
+export const fileOf = (content: string, file: number): object => ({
   name: `${file}.txt`,
   size: content.length,
   dataURL: `data:text/plain;base64,${Buffer.from(content).toString('base64')}`,

@@ -13,6 +13,7 @@ import type { Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
 import { auditFaults, readSales } from './item-watch.ts';
 import { endedSaleFaults, saleFaults } from './items-verdict.ts';
+import { nameFaults } from './name-rivals.ts';
 import { payoutFaults } from './partners.ts';
 import { strayStock } from './stray-stock.ts';
 
@@ -77,6 +78,7 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
       ...(stored === made ? [] : [`${made} orders were made, and ${stored} are stored`]),
       ...(await misplacedOf(pool, customers)),
       ...(await strayStock(pool)),
+      ...(await nameFaults(pool, customers.all, verdicts)),
       ...seen.flatMap((sale) => [...saleFaults(sale), ...endedSaleFaults(sale, ofItems)]),
       ...(await auditFaults(pool)),
       ...told,

@@ -1,19 +1,14 @@
 import { expect } from 'vitest';
-import { type Rune, runeCommitment } from '#kernel/runes/rune.ts';
-import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
-import { encipher } from '#kernel/runes/runestone/encipher.ts';
-import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
-import { asU128 } from '#kernel/runes/u128.ts';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { Inscribed } from '#test/builders/regtest/regtest-chain.ts';
-import { addressOf, type Coin } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { nameRival } from './name-rival.ts';
 import { OrderService } from './order-service.ts';
 
 /** Owner of what is etched. */
 export const receiver = 820;
 /** Owner of what is refunded. */
 export const refunded = 830;
-const opDrop = 0x75;
 
 /** The parts of an etching's order that tests look at. */
 export interface EtchingShown {
@@ -36,8 +31,6 @@ export interface RuneEntryShown {
   readonly premine: number;
   readonly spaced_rune: string;
 }
-
-const nameOf = (text: string): Rune => parseSpacedRune(text)!.rune;
 
 /** Orders of etchings at a service beside a real node, and strangers who want the same names. */
 export class EtchingOrders {
@@ -123,19 +116,8 @@ export class EtchingOrders {
   }
 
   /** A stranger's transactions that etch a name: the first one claims it. */
-  rival(name: string, from?: Coin): Promise<Inscribed> {
-    const commitment = runeCommitment(nameOf(name));
-    const runestone = encipher({
-      kind: 'runestone',
-      edicts: [],
-      etching: { ...plainEtching, rune: nameOf(name), premine: asU128(7n) },
-      mint: null,
-      pointer: null,
-    });
-    return this.service.chain.inscribe(Uint8Array.of(commitment.length, ...commitment, opDrop), {
-      payments: [{ value: 10_000 }, { value: 0, outputScript: runestone }],
-      ...(from === undefined ? {} : { from }),
-    });
+  rival(name: string): Promise<Inscribed> {
+    return nameRival(this.service.chain, name);
   }
 
   /** A rival whose claim is as deep as an etching needs, and whose etching is not sent. */

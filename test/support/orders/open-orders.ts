@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { leastRefund } from './order-verdict.ts';
+import { isNameLost, leastRefund } from './order-verdict.ts';
 
 const ended: ReadonlySet<string> = new Set(['completed', 'refunded', 'expired', 'cancelled']);
 
@@ -31,7 +31,7 @@ export async function openOrders(
   );
   return rows.flatMap(({ id, state, error, owed, deposit }) => {
     const isOwed = Number(owed) >= leastRefund + (dustOf.get(id) ?? 0);
-    const isOver = ended.has(state) || state === 'waiting-refund';
+    const isOver = ended.has(state) || state === 'waiting-refund' || isNameLost({ state, error });
     return isOver && !isOwed && Number(deposit) === 0
       ? []
       : [`${id} is still ${state}, ${owed} sats owed, ${deposit} sats with parents, ${error ?? 'no error'}`];

@@ -12,6 +12,11 @@ const worthless = 580;
  * Less may stay owed: at 10 sat/vB, more than nodes of tests estimate, a refund costs 1,110 sats, and 330 must be left.
  */
 export const leastRefund = 1500;
+
+/** Whether an order failed as another transaction etched its name before its reveal, which a block has. */
+export const isNameLost = ({ state, error }: Pick<Order, 'error'> & { readonly state: string }): boolean =>
+  state === 'error' && error?.startsWith('Another transaction etched the name first') === true;
+
 /** The size of an input, which each payment beyond the first costs the service. */
 const inputVirtualBytes = 58;
 
@@ -47,7 +52,11 @@ export async function verdictOfOrder(
   const isDelivered = fate.delivered.length > 0;
   const inscribed = await countInscribed(pool, contents);
   const balances = balancesOf(await readEntries(pool, { kind: 'order', id }));
-  const money = isDelivered ? deliveredFaults(order, fate, scripts.receivers) : refundedFaults(fate);
+  const money = !isDelivered
+    ? refundedFaults(fate)
+    : isNameLost(order)
+      ? lostNameFaults(order, fate)
+      : deliveredFaults(order, fate, scripts.receivers);
   const faults = [
     ...endFaults(order, fate),
     ...money.faults,
@@ -74,12 +83,29 @@ export async function verdictOfOrder(
 
 /** Where an order may stay. What is not worth sending back keeps it waiting, until fees are lower or for ever. */
 function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[] {
+  if (isNameLost({ state, error })) return [];
   const ends = ['completed', 'refunded', ...(paid === 0 ? ['expired', 'cancelled'] : [])];
   const isWaiting = state === 'waiting-refund' && left.length > 0;
   return ends.includes(state) || isWaiting
     ? []
     : [`ended as ${state} (${error ?? 'no error'}), paid ${paid} sats`];
 }
+
+/** Nothing was etched: the service keeps nothing that is worth sending back. */
+function lostNameFaults(
+  order: Order,
+  { delivered, kept, left }: MoneyFate,
+): { faults: string[]; lost: number } {
+  const faults = postageFaults(order, delivered);
+  const lost = (kept < leastRefund ? 0 : kept) + owedOf(left);
+  if (lost > 0)
+    faults.push(`lost its name, and leaves ${kept} sats with the service, ${left.join(', ')} nowhere`);
+  return { faults, lost };
+}
+
+/** Outputs of an order at its receivers, each with its postage: inscriptions, and a premine. */
+const postagesOf = ({ request: { count }, terms }: Pick<Order, 'request' | 'terms'>): number =>
+  count + (terms.etching?.premine == null ? 0 : 1);
 
 function deliveredFaults(
   { request, quote, amount, state, terms }: Order,
@@ -96,7 +122,7 @@ function deliveredFaults(
   // the postage of an inscription on a sat of the inventory comes from there, and the customer's stays
   const stocked = terms.inventory === undefined ? 0 : quote.postage * count;
   if (lent !== stocked) faults.push(`takes ${lent} sats of the inventory, and not ${stocked}`);
-  const revenue = quote.serviceFee - quote.postage * count + stocked;
+  const revenue = quote.serviceFee - quote.postage * postagesOf({ request, terms }) + stocked;
   const most = revenue + leastRefund;
   const least = revenue - ((inputVirtualBytes * Number(terms.feeRate)) / 1000) * payments;
   const lost = Math.max(0, kept - most, least - kept) + owedOf(left);
@@ -107,16 +133,18 @@ function deliveredFaults(
 
 /** Outputs of inscriptions with other values than their postage. */
 function postageFaults(
-  { request: { count }, quote, terms }: Pick<Order, 'request' | 'quote' | 'terms'>,
+  { request, quote, terms }: Pick<Order, 'request' | 'quote' | 'terms'>,
   delivered: readonly number[],
 ): string[] {
   const faults: string[] = [];
+  const count = postagesOf({ request, terms });
   if (terms.burn || terms.batchMode === 'shared-output') {
     // those of a reveal in one output
     if (sumOf(delivered) !== count * quote.postage)
       faults.push(`gives ${delivered.join(', ')} sats and not ${count} times ${quote.postage}`);
   } else {
-    if (delivered.length !== count) faults.push(`has ${delivered.length} outputs of ${count} inscriptions`);
+    if (delivered.length !== count)
+      faults.push(`has ${delivered.length} outputs of ${count} that it is to have`);
     if (delivered.some((value) => value !== quote.postage))
       faults.push(`delivers ${delivered.join(', ')} sats and not ${quote.postage}`);
   }

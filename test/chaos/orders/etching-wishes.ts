@@ -1,0 +1,43 @@
+import type { Random } from '#test/builders/random.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { fileOf, hexOf, type OrderWish, ownersOf, referralOf } from './order-wishes.ts';
+
+/** Letters of a name: enough for any height of regtest. */
+const letters = 14;
+
+/** The name that an order etches, which no other order of the run etches. */
+function nameOf(number: number): string {
+  let name = 'ETCHED';
+  for (let rest = number; name.length < letters; rest = Math.floor(rest / 26))
+    name += String.fromCharCode(65 + (rest % 26));
+  return name;
+}
+
+/** The order of an etching, with a premine, and perhaps with a file. */
+export function etchingWishOf(random: Random, seed: string, number: number): OrderWish {
+  const [refund, home, receiver] = ownersOf(number);
+  const contents = random.unit() < 0.5 ? [`${seed} ${number} 0`] : [];
+  return {
+    kind: 'etching',
+    path: '/runes/etch',
+    contents,
+    body: {
+      rune: nameOf(number),
+      premine: 1 + random.below(1000),
+      divisibility: random.below(30),
+      turbo: random.unit() < 0.5,
+      ...(contents.length === 0 ? {} : { files: contents.map(fileOf) }),
+      receiveAddress: addressOf(receiver!),
+      refundAddress: addressOf(refund!),
+      fee: random.unit() < 0.3 ? 6 : 2,
+      ...referralOf(random),
+    },
+    receivers: [hexOf(receiver!)],
+    refund: hexOf(refund!),
+    home: hexOf(home!),
+    allowed: null,
+    rareSats: null,
+    parent: null,
+    rune: nameOf(number),
+  };
+}
