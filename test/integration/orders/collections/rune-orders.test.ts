@@ -200,7 +200,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
   });
 
   test('has the price that POST /price tells, and one that no one can pay is refused', async () => {
-    await sale.approved('priced', 3, rune, 400_000n);
+    await sale.approved('priced', 8, rune, 400_000n);
     const price = async (count: number) => {
       const payload = {
         order: { collection: { id: 'priced', count }, receiveAddress: addressOf(1), fee: 2 },
