@@ -75,7 +75,7 @@ cat >"$folder/schemathesis.toml" <<'TOML'
 max-recorded-payload-size = 0
 
 [[operations]]
-include-path-regex = "^/(mempool/|tokenpay/reserves|fxrate$|inscribe$|order$|textorder$|runes/etch$|address/[^/]+/runes$)"
+include-path-regex = "^/(mempool/|tokenpay/reserves|fxrate$|inscribe$|order$|textorder$|runes/etch$|runes/mint$|address/[^/]+/runes$)"
 checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]
 TOML
 each=$(((cases + varied - 1) / varied))

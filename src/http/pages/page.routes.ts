@@ -12,6 +12,7 @@ import { homeRoutes } from './home.routes.ts';
 import { inscribeRoutes } from './inscribe.routes.ts';
 import { inscriptionRoutes } from './inscription.routes.ts';
 import { keyRoutes } from './key.routes.ts';
+import { mintRuneRoutes } from './mint-rune.routes.ts';
 import { siteFilesRoutes } from './site-files.routes.ts';
 
 /** The pages for people that have no routes of their subject, and the files that belong to pages. */
@@ -28,6 +29,7 @@ export function pageRoutes(
   inscriptionRoutes(app, deps);
   inscribeRoutes(app, deps);
   etchRoutes(app, deps);
+  mintRuneRoutes(app, deps);
   assetsRoutes(app);
   siteFilesRoutes(app);
   keyRoutes(app, deps);

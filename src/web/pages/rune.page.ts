@@ -99,7 +99,10 @@ function termsRows(
 ): HtmlValue {
   const chip = html`<span class="chip${state === 'open' && ' yes'}">${stateWords[state]}</span>`;
   return [
-    row('Minting', html`${chip} ${boundsWords(first, last)}`),
+    row(
+      'Minting',
+      html`${chip} ${boundsWords(first, last)}${state === 'open' && html` · <a href="/mint-rune?rune=${encodeURIComponent(name)}">Mint it</a>`}`,
+    ),
     row('A mint gives', units(amount)),
     row(
       'Mints',

@@ -40,7 +40,7 @@ export function runesPage(view: RunesView): Markup {
     site,
     main: html`<section>
 <h1>Runes</h1>
-<p class="faint">${countWords(view)} · <a href="/etch">Etch a rune</a></p>
+<p class="faint">${countWords(view)} · <a href="/etch">Etch a rune</a> · <a href="/mint-rune">Mint a rune</a></p>
 ${filterForm(view)}
 ${runes.length > 0 ? runesTable(runes) : html`<p class="empty">${emptyWords(view)}</p>`}
 ${pagesNav({ path: '/runes', parameters: parametersOf(view), page, totalPages })}

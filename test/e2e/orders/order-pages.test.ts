@@ -137,7 +137,38 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.reload();
     await says(page, '#state', /A•PAGE•ETCHES•THIS is etched/u);
     expect(await page.locator('#facts a[href^="/rune/"]').innerText()).toBe('A•PAGE•ETCHES•THIS');
+    await mintsIt();
   });
+
+  /** From the page of that rune to mints of it. */
+  async function mintsIt(): Promise<void> {
+    const page = await opened('/rune/A•PAGE•ETCHES•THIS', { viewport: { width: 390, height: 844 } });
+    await page.getByRole('link', { name: 'Mint it' }).click();
+    await says(page, '#rune-standing', /^A•PAGE•ETCHES•THIS can be minted: 200 of 200 mints are left\.$/u);
+    await page.fill('#numberOfMints', '1001');
+    await says(page, '#numberOfMints-problem', /A whole number from 1 to 1,000/u);
+    await page.fill('#numberOfMints', '3');
+    await page.fill('#receiveAddress', addressOf(receiver));
+    await page.fill('#refundAddress', addressOf(receiver + 1));
+    await page.fill('#fee', '2');
+    await says(page, '#price', /The commit pays the miner \d+ sats, and each mint \d+/u);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await page.locator('#order-button:enabled').click();
+    await page.waitForURL(/\/order#[0-9a-f-]{36}$/u);
+    const { chain } = world.world;
+    const { charge } = (await (await fetch(`${base}/order?id=${idOf(page)}`)).json()) as {
+      charge: { address: string; amount: number };
+    };
+    await chain.payAddress(charge.address, charge.amount);
+    await says(page, '#state', /Payment seen/u);
+    await chain.mineMempool();
+    await world.world.sent(idOf(page), ['commit', 'reveal', 'reveal', 'reveal']);
+    await chain.mineMempool();
+    await world.world.until(idOf(page), 'completed');
+    await page.reload();
+    await says(page, '#state', /3 of 3 mints of A•PAGE•ETCHES•THIS/u);
+    await says(page, '#facts', /3: 3 sent, 3 executed/u);
+  }
 
   test('files are checked at once, each with what to do, and the price is of what is left', async () => {
     const page = await opened('/inscribe');

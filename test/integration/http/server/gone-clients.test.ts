@@ -57,6 +57,7 @@ const withoutDatabase = new Set([
   '/mempool/api/address/bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080/utxo',
   '/mempool/api/v1/fees/recommended',
   '/metrics',
+  '/mint-rune',
   `/og/0/${idOf('a')}.jpeg`,
   '/og/site.png',
   '/openapi.json',

@@ -1,0 +1,67 @@
+import { html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { closedNotice, feeField, field, input } from '#web/parts/order-fields.ts';
+
+export interface MintRuneView {
+  /** Null: the process does not know it yet. */
+  readonly site: Site | null;
+  readonly network: string;
+  /** Why no orders are taken; null: they are. */
+  readonly closed: string | null;
+  /** An address for people who try a demo; null: this is no demo. */
+  readonly demoAddress: string | null;
+}
+
+/** The page on which customers order mints of a rune. */
+export function mintRunePage(view: MintRuneView): Markup {
+  const { site, closed } = view;
+  return layout({
+    title: 'Mint a rune · Satscribe',
+    description:
+      'Mint a rune on Bitcoin: how many mints are left, what one gives, and the exact price as you type.',
+    site,
+    scripts: closed === null ? ['order/mint-rune-page.js'] : [],
+    main: html`<h1>Mint a rune</h1>
+${closed === null ? mintForm(view) : closedNotice(closed)}`,
+  });
+}
+
+function mintForm({ network, demoAddress }: MintRuneView): Markup {
+  return html`<p class="faint">Anyone can mint a rune whose terms are open. Each mint is a transaction of its own. Choose the rune
+  and how often, see the exact price, pay with any wallet.</p>
+<noscript><p class="notice">This page needs scripts: it asks for runes and prices. Programs use
+  <a href="/docs/#/orders">POST /runes/mint</a>.</p></noscript>
+<form id="mint" class="inscribe" novalidate hidden data-network="${network}">
+  <div class="asked">
+    <section aria-labelledby="rune-title">
+      <h2 id="rune-title">Rune</h2>
+      ${field('rune', 'Name of the rune', input('rune', 'text'), 'Letters, with . or • as spacers or without them: UNCOMMON•GOODS.')}
+      <p id="rune-standing" role="status"></p>
+      ${field('numberOfMints', 'Mints', input('numberOfMints', 'text', 'numeric'), '1 to 1,000.')}
+    </section>
+    ${receiverPart(demoAddress)}
+  </div>
+  <section class="price card-box" aria-labelledby="price-title">
+    <h2 id="price-title">Price</h2>
+    <div id="price" aria-live="polite"></div>
+    <div role="alert"><ul id="refusals" class="problems" hidden></ul></div>
+    <button id="order-button" class="button primary" type="submit" disabled>Order the mints</button>
+    <p class="faint small">You pay afterwards, on the order’s page.</p>
+  </section>
+</form>
+<p><a href="/order">Your orders</a> · <a href="/runes">All runes</a> · <a href="/etch">Etch a rune</a></p>`;
+}
+
+const receiverPart = (demoAddress: string | null): Markup => html`<section aria-labelledby="receiver-title">
+  <h2 id="receiver-title">Where it goes</h2>
+  ${field(
+    'receiveAddress',
+    'Address that receives the runes',
+    html`<textarea id="receiveAddress" name="receiveAddress" rows="2" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="receiveAddress-hint receiveAddress-problem">${demoAddress}</textarea>`,
+    demoAddress === null
+      ? 'An address of a wallet that shows runes: others spend them by mistake.'
+      : 'This is a demo: the address is only for trying it, and belongs to no wallet.',
+  )}
+  ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'If others use the mints up, your money goes there. Never an address of an exchange.')}
+  ${feeField()}
+</section>`;
