@@ -13,8 +13,10 @@ export type ChargedOrder = Pick<
 >;
 
 /** Name of the goods, which wallets keep as the label of the payment. */
-const chargeDescription = ({ terms }: Pick<Order, 'terms'>): string =>
-  terms.etching === undefined ? 'Inscription order' : 'Rune etching order';
+function chargeDescription({ terms }: Pick<Order, 'terms'>): string {
+  if (terms.mint !== undefined) return 'Rune mint order';
+  return terms.etching === undefined ? 'Inscription order' : 'Rune etching order';
+}
 
 /**
  * The charge of a managed order, with the fields of the payment service that its clients know (client-compat 3.5).

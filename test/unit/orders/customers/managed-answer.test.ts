@@ -9,6 +9,7 @@ const order = {
   address: 'bcrt1pmanaged',
   amount: 20_995n,
   quote: {},
+  terms: {},
   createdAt,
   // a second later than the minutes that were asked for: the order was stored after it was checked
   expiresAt: new Date(createdAt.getTime() + 4320 * 60_000 - 1000),
@@ -39,6 +40,15 @@ describe('the charge of a managed order', () => {
     expect(charge).toMatchObject({ status: 'unpaid', created_at: 1_764_000_000, ttl: 4320, amount: 20_995 });
     expect(charge['uri']).toBe('bitcoin:bcrt1pmanaged?amount=0.00020995&label=Inscription%20order');
     expect(String(charge['uri'])).not.toContain(order.id);
+  });
+
+  test.each([
+    [{ etching: {} }, 'Rune etching order'],
+    [{ mint: { count: 3 } }, 'Rune mint order'],
+  ])('names what is ordered, for wallets that keep its label: %j', (terms, description) => {
+    const charge = managedCharge({ ...order, terms } as unknown as ChargedOrder, 'https://orders.test');
+    expect(charge['description']).toBe(description);
+    expect(charge['uri']).toContain(`&label=${encodeURIComponent(description)}`);
   });
 
   test('has the page of the order, whose id is in the fragment alone', () => {
