@@ -36,6 +36,10 @@ export interface PaymentChange {
 export const hasMinedOutput = (txid: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NOT NULL)`;
 
+/** SQL: whether the mempool has a transaction with a watched output, whose txid an expression gives. */
+export const isPending = (txid: string): string =>
+  `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NULL AND p.gone_at IS NULL)`;
+
 /**
  * SQL: the height of the block that has a watched output of a transaction, whose txid an expression gives; null: no
  * block.

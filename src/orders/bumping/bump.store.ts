@@ -3,7 +3,7 @@ import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { isHeldCommit, isHeldReveal } from '#orders/etching/etchings.store.ts';
 import { isOfPackage } from '#orders/mining/packages.store.ts';
-import { isHeldMint } from '#orders/minting/ordered-mints.store.ts';
+import { isOfMints } from '#orders/minting/ordered-mints.store.ts';
 import { deliveringStates } from '#orders/order/order-machine.ts';
 import { earnedBy, type StoredQuote } from '#orders/order/order-request.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
@@ -151,7 +151,7 @@ export async function overdueTransactions(
         AND NOT ${isOfPackage('t')}
         AND NOT ${isHeldReveal('t')}
         AND NOT ${isHeldCommit('t')}
-        AND NOT ${isHeldMint('t')}
+        AND NOT ${isOfMints('t')}
         AND NOT ${hasRevealed('t.txid')}
         AND NOT ${hasMinedOutput('t.txid')}
         AND NOT (t.kind = 'commit' AND EXISTS (

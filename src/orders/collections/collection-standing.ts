@@ -26,9 +26,9 @@ export type CollectionStanding = 'held' | 'waiting' | 'refused' | 'late' | 'gone
 /** Why an order is refunded whole, by its standing. */
 export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'held' | 'waiting'>, string>> = {
   refused:
-    'When this payment was confirmed, the phase allowed the address fewer items than the order has. All of the payment is refunded.',
-  late: 'The payment waited for a block for more than 24 hours, and its items were free for others by then. All of it is refunded.',
-  gone: 'The payment became known after the time of the order was over, and others have its items. All of it is refunded.',
+    'When this payment was confirmed, the phase allowed the address fewer items than the order has. All sats of the payment are refunded.',
+  late: 'The payment waited for a block for more than 24 hours, and its items were free for others by then. All of its sats are refunded.',
+  gone: 'The payment became known after the time of the order was over, and others have its items. All of its sats are refunded.',
 };
 
 /** States of an order whose payment is not deep enough, or not there. */

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { type EtchedBy, etchedBy, etchedIn } from '#chain/runes/etched-by.queries.ts';
 import { nameRivals } from '#chain/runes/name-standing.queries.ts';
-import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { knownTip } from '#orders/order/known-tip.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { readEtchings, type StoredEtching } from './etchings.store.ts';
 import { nameFaultOfReveal } from './name-fault.ts';
@@ -17,7 +16,7 @@ import { unsignedNameFault } from './unsigned-name-fault.ts';
 
 /** How far the etching of an order is. */
 export interface EtchingStanding {
-  /** The index does not have all blocks that payments have, or no runes of them: nothing is decided. */
+  /** The index lacks the last block of payments, or its runes: nothing is decided. */
   readonly isUnknown: boolean;
   /** Its reveal is stored, and waits for the depth of its commit. */
   readonly isHeld: boolean;
@@ -32,7 +31,6 @@ export interface EtchingStanding {
 }
 
 interface StandingParts {
-  readonly paymentsTip: Height | null;
   readonly network: NetworkParameters;
 }
 
@@ -62,7 +60,7 @@ export async function readEtchingStanding(
   tx: pg.ClientBase,
   order: Order,
   reveal: Txid | null,
-  { paymentsTip, network }: StandingParts,
+  { network }: StandingParts,
 ): Promise<EtchingStanding | null> {
   const { etching } = order.terms;
   if (etching === undefined) return null;
@@ -73,7 +71,7 @@ export async function readEtchingStanding(
       minedHeight: reveal === null ? null : ((await etchedIn(tx, reveal))?.height ?? null),
     };
   const rune = asRune(BigInt(etching.rune));
-  const tip = await knownTip(tx, paymentsTip);
+  const tip = (await knownTip(tx))?.height ?? null;
   const etched = await etchedBy(tx, rune);
   const name: NameFacts = { orderId: order.id, rune, spacers: etching.spacers ?? 0, tip, etched };
   const all = await readEtchings(tx, order.id);
@@ -81,13 +79,6 @@ export async function readEtchingStanding(
   const stored = all.find((each) => isSame(each.reveal, reveal));
   assert(stored !== undefined, `the reveal of order ${order.id} is stored as an etching`);
   return signedStanding(stored, name, await faultOfSigned(tx, network, stored, name));
-}
-
-/** The block up to which the index and payments have all that they can have; null: one of them is behind the other. */
-export async function knownTip(tx: pg.ClientBase, paymentsTip: Height | null): Promise<Height | null> {
-  const indexTip = await indexedTip(tx);
-  if (indexTip === null || paymentsTip === null || indexTip < paymentsTip) return null;
-  return (await runeStanding(tx)).state === 'known' ? paymentsTip : null;
 }
 
 /** The standing while no stored reveal may be mined: an order that is about to be signed has its name looked up. */

@@ -2,8 +2,7 @@ import type pg from 'pg';
 import { rivalsOfNames } from '#chain/runes/name-standing.queries.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { knownTip } from './etching-standing.ts';
+import { knownTip } from '#orders/order/known-tip.ts';
 import { releaseReveals, ripeEtchings } from './etchings.store.ts';
 import { nameFaultOfReveal } from './name-fault.ts';
 
@@ -14,9 +13,9 @@ import { nameFaultOfReveal } from './name-fault.ts';
  */
 export async function releaseRipe(client: pg.ClientBase, network: NetworkParameters): Promise<string[]> {
   return withTransaction(client, async (tx) => {
-    const payments = await readPaymentsOffset(tx);
-    const tip = await knownTip(tx, payments?.height ?? null);
-    if (tip === null) return [];
+    const known = await knownTip(tx);
+    if (known === null) return [];
+    const tip = known.height;
     const ripe = await ripeEtchings(tx, tip);
     if (ripe.length === 0) return [];
     const rivalsOf = await rivalsOfNames(

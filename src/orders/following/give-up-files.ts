@@ -64,9 +64,7 @@ export function mintsMissing({ mints }: MintingStanding, hasRefundAddress: boole
   const why = givenUp[0]?.fault ?? '';
   const parts = [
     ...(givenUp.length === 0 ? [] : [`${givenUp.length} were not sent. ${why} Their money ${money}.`]),
-    ...(failed === 0
-      ? []
-      : [`${failed} came into a block when no mint was left. Their fee for the service ${money}.`]),
+    ...(failed === 0 ? [] : [`${failed} were mined and not executed. Their fee for the service ${money}.`]),
   ];
   return `${missingMints}of ${mints.length}, ${parts.join(' ')}`;
 }

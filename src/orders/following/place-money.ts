@@ -3,6 +3,7 @@ import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import {
   excessOf,
   givenBack,
+  givenByFailedMints,
   isClosing,
   movedExcess,
   type OwedMoney,
@@ -69,12 +70,13 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
   const plain = known.filter((payment) => !holders.has(outpointOf(payment)));
   const isNameLost = etching?.isNameLost === true;
   const bumped = spentBy(alive);
-  const given =
+  const etched =
     isRevealed && etching !== null
       ? givenBack(transactions, isNameLost).filter((output) => !bumped.has(outpointOf(output)))
       : [];
+  const given = isRevealed ? [...etched, ...givenByFailedMints(transactions)] : [];
   const givenAway = new Set(given.map(outpointOf));
-  const excess = isRevealed && given.length === 0 ? excessOf(order, transactions) : null;
+  const excess = isRevealed && etched.length === 0 ? excessOf(order, transactions) : null;
   const movedTo = excess === null ? null : movedExcess(excess, bumps);
   const rests = restsOf(transactions);
   const isFree = (output: OwedMoney): boolean => !spent.has(outpointOf(output));

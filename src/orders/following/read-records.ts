@@ -128,8 +128,8 @@ export async function readRecords(
   const items = await readItems(tx, order, { made, payments, there, tip: depth.tip }, depths, now);
   const mining = await readPackage(tx, order, live);
   const [reveal = null] = txidsOf(live, 'reveal');
-  const etching = await readEtchingStanding(tx, order, reveal, { ...depths, paymentsTip: depth.tip });
-  const minting = await keepMints(tx, order, live, { paymentsTip: depth.tip, now });
+  const etching = await readEtchingStanding(tx, order, reveal, depths);
+  const minting = await keepMints(tx, order, live, now);
   const kept = withFailed(live, minting);
   const transactions = await supersedeGivenUp(tx, order, kept, { mining, etching });
   // those that pay for orphans end with them
@@ -334,7 +334,14 @@ function withFailed(
 ): readonly OrderTransaction[] {
   if (minting === null) return transactions;
   const failed = failedMints(minting.mints);
-  return transactions.map((made) => ({ ...made, isFailed: failed.has(displayHash(made.txid)) }));
+  const refunded = spentBy(transactions, 'refund');
+  return transactions.map((made) => {
+    const { txid, kind, plan } = made;
+    // a refund of our output stays, also where a reorganisation has the mint executed later
+    const isRefunded =
+      kind === 'reveal' && plan.outputs.some((_, vout) => refunded.has(outpointOf({ txid, vout })));
+    return { ...made, isFailed: isRefunded || failed.has(displayHash(txid)) };
+  });
 }
 
 /** Whether what is left of an order is refunded. */

@@ -3,7 +3,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { giveUpPackages } from '#orders/mining/packages.store.ts';
-import { lockOrder, missingSat, recordEvent } from '#orders/order/order.store.ts';
+import { lockOrder, missingMints, missingSat, type Order, recordEvent } from '#orders/order/order.store.ts';
 import { isDelivering } from '#orders/order/order-machine.ts';
 import {
   type OrderTransaction,
@@ -24,7 +24,7 @@ export interface WishesParts {
 /**
  * Decides about orders that their operator wants paid back although their transactions are stored. It is done where
  * neither the mempool nor a block has one of them: these are never sent again, and the refund spends what they spend,
- * so that only one of both is ever mined. An order that lacks a sat of the inventory gets the address for what is
+ * so that only one of both is ever mined. An order that lacks a sat of the inventory, or mints, gets the address for what is
  * refunded of it, and stays. Returns the orders that were decided about. Throws the codes of NodeRpc.
  */
 export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
@@ -45,7 +45,7 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
           made.map(({ txid }) => txid),
         );
         await applyEvent(tx, order, 'refunding', steps);
-      } else if (order.error?.startsWith(missingSat) === true) {
+      } else if (isMissingPart(order)) {
         // what is refunded of it has an address now
         await grantRefundWish(tx, id);
       } else {
@@ -56,6 +56,10 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
   }
   return wishes;
 }
+
+/** Whether a part of the order can never be delivered, and its money waits for an address. */
+const isMissingPart = ({ error }: Pick<Order, 'error'>): boolean =>
+  [missingSat, missingMints].some((start) => error?.startsWith(start) === true);
 
 const refused = 'It is not paid back: the mempool or a block has a transaction that spends its payments.';
 

@@ -169,7 +169,7 @@ function vindicatedWarning(terms: OrderTerms, layout: OrderLayout): OrderWarning
 function spentWarning(terms: OrderTerms, { commit, reveals: [mint] }: OrderLayout): OrderWarning | null {
   if (commit === null || mint === undefined) return null;
   if (terms.mint !== null) {
-    const message = `The commit pays the miner ${commit.fee} sats, and each mint ${mint.fee}. Mints that others use up before they are sent are refunded, less the fee of the commit; one that comes into a block when no mint is left costs its own fee, too.`;
+    const message = `The commit pays the miner ${commit.fee} sats, and each mint ${mint.fee}. If others use up the mints first, unsent mints are refunded, less the fees of the commit and of the refund. A mint that is mined and not executed costs its own fee, too.`;
     return { code: 'mints-used', message };
   }
   if (claimedName(terms) === null) return null;

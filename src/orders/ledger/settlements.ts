@@ -95,7 +95,7 @@ export function settlementsOf(
 ): Settlement[] {
   const spent = spentBy(mined);
   return mined.flatMap((transaction): Settlement[] => {
-    const { txid, kind, plan, fee, isFailed } = transaction;
+    const { txid, kind, plan, fee } = transaction;
     if (kind === 'return') return settlementsOfReturn(transaction, deposits, ours);
     const stocked = givenByInventory(plan);
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
@@ -104,8 +104,7 @@ export function settlementsOf(
       // an anchor that the burn of a reveal spends, and our output that pays for it
       const outpoint = outpointOf({ txid, vout });
       const isPassedOn = spent.has(outpoint) || given.has(outpoint);
-      const isOwed = isPassedOn || (isFailed === true && output.kind === 'service');
-      const to = isOwed ? 'owed' : accountOfOutput(output.kind);
+      const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
       // what is ours of the outputs that a refund spends is ours already
       if (isClosing({ kind }) && output.kind === 'change') return [];
       const isExcess = excess !== null && outpoint === outpointOf(excess);
@@ -253,6 +252,16 @@ export function givenBack(transactions: readonly OrderTransaction[], isNameLost:
     );
 }
 
+/** Our outputs of mints that blocks have and that minted nothing: all of them are the customer's. Pure. */
+export const givenByFailedMints = (transactions: readonly OrderTransaction[]): OwedMoney[] =>
+  transactions
+    .filter(({ isFailed }) => isFailed === true)
+    .flatMap(({ txid, plan }) =>
+      plan.outputs.flatMap(({ kind, value }, vout): OwedMoney[] =>
+        kind === 'service' ? [{ txid, vout, value: BigInt(value), owed: BigInt(value), at: 'own' }] : [],
+      ),
+    );
+
 /** What a settlement needs of a bump. */
 export interface SettledBump {
   readonly txid: Txid;
@@ -293,8 +302,7 @@ export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): O
 
 /**
  * What is left of the money beside the delivery, oldest first: `ours`, and what is still `theirs`. That is the change of
- * returns that a customer paid for, all of a commit whose reveal was given up, and our output of a mint that minted
- * nothing. Something may spend it. Pure.
+ * returns that a customer paid for, and all of a commit whose reveal was given up. Something may spend it. Pure.
  */
 export function restsOf(transactions: readonly OrderTransaction[]): {
   readonly ours: readonly OwedMoney[];
@@ -307,7 +315,7 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
   let ourCost = 0n;
   const stranded = strandedCommit(transactions);
   if (stranded !== null) theirs.push(...strandedMoney(stranded));
-  for (const { txid, kind, plan, isFailed } of transactions.filter((made) => made !== stranded)) {
+  for (const { txid, kind, plan } of transactions.filter((made) => made !== stranded)) {
     const own = new Set(ours.map(outpointOf));
     const spentOfOurs = valueIn(plan.inputs.filter(({ outpoint }) => own.has(outpoint)));
     if (plan.inputs.some(({ isOperator }) => isOperator === true)) {
@@ -315,7 +323,7 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
       ourCost += takenFromOperator(plan);
       continue;
     }
-    const isTheirs = isFailed === true || (kind === 'return' && spentOfOurs === 0n);
+    const isTheirs = kind === 'return' && spentOfOurs === 0n;
     if (kind === 'return' && !isTheirs)
       ourCost += spentOfOurs - valueIn(plan.outputs.filter((output) => output.kind !== 'parent'));
     for (const [vout, output] of plan.outputs.entries()) {

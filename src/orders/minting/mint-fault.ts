@@ -43,7 +43,7 @@ export function mintsEnded(rune: MintableRune, next: number): string | null {
   const name = formatSpacedRune(rune);
   const end = rune.terms === null ? null : mintEnd(rune.terms, blockOf(rune));
   if (end !== null && BigInt(next) >= BigInt(end) - 1n)
-    return `The last block that can mint ${name} is ${BigInt(end) - 1n}, and mints are not sent for the last one.`;
+    return `${name} can be minted up to block ${BigInt(end) - 1n}, and no mint is sent for that last block.`;
   return unmintedOf(rune) > 0n ? null : `All ${rune.terms?.cap ?? 0} mints of ${name} are used.`;
 }
 

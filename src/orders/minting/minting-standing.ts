@@ -1,12 +1,11 @@
 import type pg from 'pg';
-import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { executedMints } from '#chain/runes/executed-mints.queries.ts';
 import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
-import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { MintTerms } from '#orders/inscribing/order-terms.ts';
+import { type KnownTip, knownTip } from '#orders/order/known-tip.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { mintTermsOf } from '#orders/order/stored-terms.ts';
@@ -14,6 +13,7 @@ import { isMintOpen, mintFault, mintsEnded, mintsLeft } from './mint-fault.ts';
 import { mintFacts } from './minted-rune.ts';
 import {
   giveUpMints,
+  holdMints,
   noteExecuted,
   readOrderMints,
   releaseMints,
@@ -22,7 +22,7 @@ import {
 
 /** How far the mints of an order are. */
 export interface MintingStanding {
-  /** The index does not have all blocks that payments have, or no runes of them: nothing is decided. */
+  /** The index lacks the last block of payments, or its runes: nothing is decided. */
   readonly isUnknown: boolean;
   /** Why no mint of it can be executed, while nothing is signed; null: all can. */
   readonly fault: string | null;
@@ -30,17 +30,11 @@ export interface MintingStanding {
   readonly mints: readonly StoredMint[];
 }
 
-/** Mints that wait because the mempool may use all that are left are given up after this time: blocks rarely take longer. */
+/** Mints that wait because the mempool may use all that are left are given up after 24 hours: blocks rarely take longer. */
 const heldMostMs = 24 * 3_600_000;
 
-interface KeptAt {
-  readonly paymentsTip: Height | null;
-  readonly now: Date;
-}
-
-/** Blocks that the index and payments have both, and the rune there; null: the rune is not at its id. */
-interface KnownRune {
-  readonly tip: Height;
+/** The last block of payments, which the index has, and the rune there; null: the rune is not at its id. */
+interface KnownRune extends KnownTip {
   readonly rune: RuneDetail | null;
 }
 
@@ -52,32 +46,27 @@ export async function keepMints(
   tx: pg.ClientBase,
   order: Order,
   transactions: readonly OrderTransaction[],
-  { paymentsTip, now }: KeptAt,
+  now: Date,
 ): Promise<MintingStanding | null> {
   if (order.terms.mint === undefined) return null;
   const mint = mintTermsOf(order.terms.mint);
-  const known = await knownRune(tx, mint, paymentsTip);
+  const known = await knownRune(tx, mint);
   const commit = transactions.find(({ kind }) => kind === 'commit');
   if (commit === undefined) return unsignedStanding(tx, order, mint, known);
   const mints = await readOrderMints(tx, order, transactions);
   if (known === null) return { isUnknown: true, fault: null, mints };
   const judged = await judge(tx, mints, known);
-  if (order.state !== 'waiting-rune-balance') return { isUnknown: false, fault: null, mints: judged };
-  const sent = sentAmong(transactions);
-  return { isUnknown: false, fault: null, mints: await decide(tx, judged, { known, commit, sent, now }) };
+  const isDecided = order.state === 'waiting-rune-balance';
+  const decided = isDecided ? await decide(tx, mint, judged, { known, commit, now }) : judged;
+  return { isUnknown: false, fault: null, mints: decided };
 }
 
-/** The rune of mints, once the index and payments have the same blocks; null: they do not, or runes are not known. */
-async function knownRune(
-  tx: pg.ClientBase,
-  mint: MintTerms,
-  paymentsTip: Height | null,
-): Promise<KnownRune | null> {
-  const indexTip = await indexedTip(tx);
-  if (indexTip === null || paymentsTip === null || indexTip < paymentsTip) return null;
-  if ((await runeStanding(tx)).state !== 'known') return null;
+/** The rune of mints, where the index has the last block of payments; null: it does not, or runes are not known. */
+async function knownRune(tx: pg.ClientBase, mint: MintTerms): Promise<KnownRune | null> {
+  const tip = await knownTip(tx);
+  if (tip === null) return null;
   const rune = await runeDetail(tx, { kind: 'id', id: mint.id });
-  return { tip: paymentsTip, rune: rune?.rune === mint.rune ? rune : null };
+  return { ...tip, rune: rune?.rune === mint.rune ? rune : null };
 }
 
 /** An order that is about to be signed has its rune looked up. */
@@ -88,10 +77,11 @@ async function unsignedStanding(
   known: KnownRune | null,
 ): Promise<MintingStanding> {
   if (state !== 'prep') return { isUnknown: false, fault: null, mints: [] };
-  if (known === null) return { isUnknown: true, fault: null, mints: [] };
-  const { rune, tip } = known;
+  // mints of other orders in later blocks of the index would count as waiting, too
+  if (known === null || known.isIndexAhead) return { isUnknown: true, fault: null, mints: [] };
+  const { rune, height } = known;
   const fault =
-    rune === null ? runeGone(mint) : mintFault(await mintFacts(tx, rune, 'new'), mint.count, tip + 1);
+    rune === null ? runeGone(mint) : mintFault(await mintFacts(tx, rune, 'new'), mint.count, height + 1);
   return { isUnknown: false, fault, mints: [] };
 }
 
@@ -102,7 +92,7 @@ const runeGone = (mint: MintTerms): string =>
 async function judge(
   tx: pg.ClientBase,
   mints: readonly StoredMint[],
-  { tip, rune }: KnownRune,
+  { height: tip, rune }: KnownRune,
 ): Promise<readonly StoredMint[]> {
   const mined = mints.flatMap(({ txid, height }) =>
     height === null || height > tip ? [] : [{ txid, height }],
@@ -123,40 +113,57 @@ async function judge(
 interface Deciding {
   readonly known: KnownRune;
   readonly commit: OrderTransaction;
-  /** Mints that were sent, as they are shown. */
-  readonly sent: ReadonlySet<string>;
   readonly now: Date;
 }
 
 /** Lets mints be sent, or gives them up: the mints as they are then. */
 async function decide(
   tx: pg.ClientBase,
+  mint: MintTerms,
   mints: readonly StoredMint[],
-  { known: { tip, rune }, commit, sent, now }: Deciding,
+  { known: { height: tip, isIndexAhead, rune }, commit, now }: Deciding,
 ): Promise<readonly StoredMint[]> {
-  // what is not there may come back with a block
-  if (rune === null) return mints;
-  const unsent = mints.filter(
-    ({ txid, height, fault }) => height === null && fault === null && !sent.has(displayHash(txid)),
+  const absent = mints.filter(
+    ({ height, fault, isInMempool }) => height === null && fault === null && !isInMempool,
   );
-  if (unsent.length === 0) return mints;
+  if (absent.length === 0) return mints;
+  const isLate = now.getTime() - commit.madeAt.getTime() > heldMostMs;
+  if (rune === null) {
+    // a later block may etch it again, with the same id
+    if (isLate) return givenUp(tx, mints, absent, runeGone(mint));
+    return held(tx, mints, absent);
+  }
   const ended = mintsEnded(rune, tip + 1);
-  if (ended !== null) return givenUp(tx, mints, unsent, ended);
-  const held = unsent.filter(({ isReleased }) => !isReleased);
+  if (ended !== null) return givenUp(tx, mints, absent, ended);
+  // mints of other orders in later blocks of the index would count as waiting, too
+  if (isIndexAhead) return mints;
+  const waiting = absent.filter(({ isReleased }) => !isReleased);
   const left = isMintOpen(rune, tip + 1) ? mintsLeft(await mintFacts(tx, rune, 'holding')) : 0n;
-  const due = held.slice(0, Number(left < BigInt(held.length) ? left : held.length));
-  const late = held.slice(due.length);
-  if (late.length > 0 && now.getTime() - commit.madeAt.getTime() > heldMostMs)
-    return givenUp(tx, mints, late, heldTooLong(rune));
+  const due = waiting.slice(0, Number(left < BigInt(waiting.length) ? left : waiting.length));
+  const late = waiting.slice(due.length);
+  if (late.length > 0 && isLate) return givenUp(tx, mints, late, heldTooLong(rune));
   await releaseMints(
     tx,
     due.map(({ txid }) => txid),
   );
-  return mints.map((mint) => (due.includes(mint) ? { ...mint, isReleased: true } : mint));
+  return mints.map((each) => (due.includes(each) ? { ...each, isReleased: true } : each));
+}
+
+/** Keeps mints from the node whose rune is not there. */
+async function held(
+  tx: pg.ClientBase,
+  mints: readonly StoredMint[],
+  absent: readonly StoredMint[],
+): Promise<readonly StoredMint[]> {
+  await holdMints(
+    tx,
+    absent.map(({ txid }) => txid),
+  );
+  return mints.map((each) => (absent.includes(each) ? { ...each, isReleased: false } : each));
 }
 
 const heldTooLong = (rune: RuneDetail): string =>
-  `For a day, transactions of others that wait for a block could use all mints of ${formatSpacedRune(rune)} that are left.`;
+  `Pending transactions of others could use all remaining mints of ${formatSpacedRune(rune)} for 24 hours.`;
 
 async function givenUp(
   tx: pg.ClientBase,
@@ -172,9 +179,6 @@ async function givenUp(
   return mints.map((mint) => (ended.includes(mint) ? { ...mint, fault } : mint));
 }
 
-const sentAmong = (transactions: readonly OrderTransaction[]): ReadonlySet<string> =>
-  new Set(transactions.filter(({ sentAt }) => sentAt !== null).map(({ txid }) => displayHash(txid)));
-
 /** Places of mints that were given up, and that no block has: what the commit holds for them is refunded. */
 export const givenUpPlaces = ({ mints }: Pick<MintingStanding, 'mints'>): readonly number[] =>
   mints.filter(({ fault, height }) => fault !== null && height === null).map(({ place }) => place);
@@ -186,11 +190,12 @@ export const givenUpPlaces = ({ mints }: Pick<MintingStanding, 'mints'>): readon
  * @param confirmations of their blocks, at the tip of the index
  */
 export function areMintsDecided(
-  { mints, isUnknown }: MintingStanding,
+  { mints }: Pick<MintingStanding, 'mints'>,
   refunded: readonly number[],
   { tip, confirmations }: { readonly tip: Height | null; readonly confirmations: number },
 ): boolean {
-  if (mints.length === 0 || isUnknown) return false;
+  // where nothing new is known, what was stored counts
+  if (mints.length === 0) return false;
   return mints.every(
     ({ place, height, isExecuted }) =>
       refunded.includes(place) ||

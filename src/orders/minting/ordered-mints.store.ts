@@ -2,13 +2,20 @@ import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
-import { minedHeight } from '#payments/payments.queries.ts';
+import { isPending, minedHeight } from '#payments/payments.queries.ts';
 import { isLive } from '#purse/transactions/spends.store.ts';
 
 /** SQL: whether a transaction, by its name in the statement, is a mint that is not to be sent now. */
 export const isHeldMint = (transaction: string): string =>
   `EXISTS (SELECT FROM service.ordered_mints AS held
             WHERE held.txid = ${transaction}.txid AND (held.released_at IS NULL OR held.given_up_at IS NOT NULL))`;
+
+/**
+ * SQL: whether a transaction, by its name in the statement, is of an order whose mints are stored. No bump pays for
+ * those: a customer who uses the mints up by others would have the operator pay.
+ */
+export const isOfMints = (transaction: string): string =>
+  `EXISTS (SELECT FROM service.ordered_mints AS bought WHERE bought.order_id = ${transaction}.order_id)`;
 
 /** SQL: whether a transaction, by its name in the statement, is a mint that a block has and that minted nothing. */
 export const isFailedMint = (transaction: string): string =>
@@ -26,6 +33,8 @@ export interface StoredMint {
   readonly isExecuted: boolean | null;
   /** Block that has it, as payments know it; null: none. */
   readonly height: Height | null;
+  /** Payments see it in the mempool. */
+  readonly isInMempool: boolean;
 }
 
 /** All mints of an order, as they are stored. */
@@ -61,6 +70,7 @@ interface MintRow {
   readonly fault: string | null;
   readonly is_executed: boolean | null;
   readonly height: Height | null;
+  readonly is_pending: boolean;
 }
 
 /** Mints that spend a commit, in the order of their places. */
@@ -70,7 +80,8 @@ async function readMints(
   commit: Txid,
 ): Promise<StoredMint[]> {
   const { rows } = await client.query<MintRow>(
-    `SELECT txid, place, released_at IS NOT NULL AS is_released, fault, is_executed, ${minedHeight('m.txid')} AS height
+    `SELECT txid, place, released_at IS NOT NULL AS is_released, fault, is_executed, ${minedHeight('m.txid')} AS height,
+            ${isPending('m.txid')} AS is_pending
        FROM service.ordered_mints AS m WHERE order_id = $1 AND commit_txid = $2 ORDER BY place`,
     [orderId, Buffer.from(commit)],
   );
@@ -81,6 +92,7 @@ async function readMints(
     fault: row.fault,
     isExecuted: row.is_executed,
     height: row.height,
+    isInMempool: row.is_pending,
   }));
 }
 
@@ -112,6 +124,15 @@ export async function releaseMints(tx: pg.ClientBase, txids: readonly Txid[]): P
   if (txids.length === 0) return;
   await tx.query(
     'UPDATE service.ordered_mints SET released_at = now() WHERE txid = ANY($1) AND released_at IS NULL',
+    [txids.map((txid) => Buffer.from(txid))],
+  );
+}
+
+/** These mints are not sent any more, until they are released again. */
+export async function holdMints(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
+  if (txids.length === 0) return;
+  await tx.query(
+    'UPDATE service.ordered_mints SET released_at = NULL WHERE txid = ANY($1) AND released_at IS NOT NULL',
     [txids.map((txid) => Buffer.from(txid))],
   );
 }

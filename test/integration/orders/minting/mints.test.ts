@@ -99,7 +99,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
       'rune: X can be minted from block N on. The first block that could have the mints of this order is N.',
     );
     expect(await said(over)).toBe(
-      'rune: The last block that can mint X is N, and mints are not sent for the last one.',
+      'rune: X can be minted up to block N, and no mint is sent for that last block.',
     );
     expect(await said(empty)).toBe('rune: A mint of X gives no units.');
     await service.chain.broadcast(await runes.mint(few.id));
@@ -132,7 +132,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     await service.chain.mineMempool();
     const done = await runes.untilState(made.id, 'completed');
     expect([done.executedMints, done.failedMints.length, done.mintingTxs]).toEqual([1, 2, mintingTxs]);
-    expect(done.error).toMatch(/^Mints are missing: of 3, 2 came into a block when no mint was left\. /u);
+    expect(done.error).toMatch(/^Mints are missing: of 3, 2 were mined and not executed\. /u);
     const { refund } = await runes.until(made.id, ({ refund: back }) => back !== undefined);
     await service.chain.mineMempool();
     // the base fee of two of the three

@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import { indexedTip, isBlockIndexed } from '#chain/blocks/index-tip.queries.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+
+/** The last block of payments, which the index has, too, with its runes. */
+export interface KnownTip {
+  readonly height: Height;
+  /** The index has later blocks. */
+  readonly isIndexAhead: boolean;
+}
+
+/**
+ * The last block of payments; null: the index lacks it, as it is behind or on another branch, or runes are not known.
+ * What an order decides about runes by both, it decides at such a block alone.
+ */
+export async function knownTip(tx: pg.ClientBase): Promise<KnownTip | null> {
+  const payments = await readPaymentsOffset(tx);
+  if (payments === null || !(await isBlockIndexed(tx, payments.height, payments.hash))) return null;
+  if ((await runeStanding(tx)).state !== 'known') return null;
+  return { height: payments.height, isIndexAhead: (await indexedTip(tx)) !== payments.height };
+}
