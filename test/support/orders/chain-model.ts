@@ -3,7 +3,7 @@ import { byText, lowestName, shownEntry, stateOfModel } from '#test/support/chai
 import type { ModelTransaction } from '#test/support/chain/runes/rune-model.ts';
 import { RuneModel } from '#test/support/chain/runes/rune-model.ts';
 import { readRuneTables } from '#test/support/chain/runes/rune-tables.ts';
-import type { EtchingOrders } from '#test/support/orders/etching-orders.ts';
+import type { OrderService } from './order-service.ts';
 
 interface NodeTransaction {
   readonly txid: string;
@@ -19,7 +19,7 @@ interface NodeTransaction {
  * Compares all runes and balances of the index with those that the model finds in the blocks of the node: each transaction
  * that the service signed and a block has, and those of strangers.
  */
-export async function expectModelOfChain({ service }: EtchingOrders): Promise<void> {
+export async function expectModelOfChain(service: OrderService): Promise<void> {
   const { rpc } = service.bitcoind;
   const model = new RuneModel(lowestName);
   const tip = await rpc.call<number>('getblockcount');
@@ -29,7 +29,7 @@ export async function expectModelOfChain({ service }: EtchingOrders): Promise<vo
     model.apply(tx.map(asModel));
   }
   const wanted = stateOfModel(model.state);
-  expect(wanted.runes.length).toBeGreaterThan(10);
+  expect(wanted.runes.length).toBeGreaterThan(0);
   await service.eventually(async () => {
     const { rows } = await service.database.pool.query<{ height: number }>(
       'SELECT max(height) AS height FROM chain.blocks',
