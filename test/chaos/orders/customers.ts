@@ -11,6 +11,7 @@ import {
 import type { OrderOfTest } from '#test/support/orders/order-verdict.ts';
 import { etchingWishOf } from './etching-wishes.ts';
 import { itemWishOf, type OrderedItems } from './item-wishes.ts';
+import { type MintedRune, mintWishOf } from './minted-runes.ts';
 import { nextKinds, type OrderKind, type OrderWish, wishOf } from './order-wishes.ts';
 import type { LentParent } from './parents.ts';
 import type { Purse } from './purse.ts';
@@ -103,6 +104,8 @@ export interface CustomersParts {
   readonly inventory: Uint8Array;
   /** Inscriptions that customers lend. */
   readonly parents: LentParent[];
+  /** Runes that customers mint. */
+  readonly runes: readonly MintedRune[];
 }
 
 /** Customers who do everything that customers do, right or wrong. */
@@ -113,6 +116,8 @@ export class Customers {
   cancelled = 0;
   /** Orders of items that were refused, as others had these items or half of what was left. */
   refusedItems = 0;
+  /** Orders of mints that were refused, as others had used them up. */
+  refusedMints = 0;
   /** Outputs of a stranger. */
   dust = 0;
   /** Sats of a stranger, by order: they may not be worth sending back. */
@@ -162,12 +167,23 @@ export class Customers {
       if (made !== null) return this.#add(wish, made);
       this.refusedItems++;
     }
+    if (kind === 'mints') {
+      const wish = mintWishOf(random, number, this.#parts.runes);
+      const made = await this.#createdItems(wish, toldAt);
+      if (made !== null) return this.#add(wish, made);
+      this.refusedMints++;
+    }
     if (kind === 'etching') {
       const etching = etchingWishOf(random, seed, number);
       return this.#add(etching, await this.#created(etching, toldAt));
     }
     const parent = kind === 'children' ? (parents.pop() ?? null) : null;
-    const wish = wishOf(kind === 'items' ? 'direct' : kind, { random, seed, number, parent });
+    const wish = wishOf(kind === 'items' || kind === 'mints' ? 'direct' : kind, {
+      random,
+      seed,
+      number,
+      parent,
+    });
     return this.#add(wish, await this.#created(wish, toldAt));
   }
 
@@ -235,7 +251,7 @@ export class Customers {
     }
   }
 
-  /** Null: others have these items, or unpaid orders have half of what is left, or nothing is left. */
+  /** Null: others have these items or mints, or unpaid orders have half of what is left, or nothing is left. */
   async #createdItems({ path, body }: OrderWish, webhookUrl: string): Promise<Made | null> {
     for (let tries = 0; tries < itemTries; tries++) {
       const answer = await this.#parts.shop.ask<Made>(path, { ...body, webhookUrl }, randomUUID());

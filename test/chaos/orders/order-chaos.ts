@@ -27,6 +27,7 @@ import { PublicWallet } from '#wallet/public-wallet.ts';
 import { Customers } from './customers.ts';
 import { openSales } from './item-sale.ts';
 import { ItemWatch } from './item-watch.ts';
+import { etchMintedRunes, type MintedRune, mintByStranger } from './minted-runes.ts';
 import { NameRivals } from './name-rivals.ts';
 import { NodeDoor } from './node-door.ts';
 import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';
@@ -119,6 +120,8 @@ interface Parts extends OrderFaultParts {
   readonly chain: RegtestChain;
   readonly customers: Customers;
   readonly rivals: NameRivals;
+  readonly runes: readonly MintedRune[];
+  readonly purse: Purse;
   readonly receiver: Receiver;
 }
 
@@ -177,7 +180,8 @@ class OrderChaos {
     await openSales(pool, join(folder, 'files'));
     await pool.end();
     const parents = await inscribeParents(chain, lentParents);
-    // which buries the stock and the parents, too
+    const runes = await etchMintedRunes(chain);
+    // which buries the stock, the parents and the runes, too
     const purse = await Purse.fill(chain);
     const port = await freePort();
     const shop = this.#serve('shop', { ROLE: 'all', PORT: String(port) });
@@ -209,7 +213,10 @@ class OrderChaos {
         seed,
         inventory,
         parents,
+        runes,
       }),
+      runes,
+      purse,
     };
   }
 
@@ -347,7 +354,7 @@ class OrderChaos {
   /** Some of what customers and miners do, and what passes the given points. */
   async #live(aims: readonly Aim[] = []): Promise<void> {
     const random = this.#random;
-    const { customers, rivals } = this.#running();
+    const { customers, rivals, runes, purse, chain } = this.#running();
     for (let made = 1 + random.below(3); made > 0; made--) {
       const customer = await customers.order();
       await customers.pay(customer);
@@ -363,6 +370,7 @@ class OrderChaos {
       () => customers.cancel(),
       () => rivals.claim(customers),
       () => rivals.etch(),
+      () => mintByStranger(this.#random, chain, purse, runes),
       () => this.#payOut(),
       () => this.#timeOver(),
       () => this.#mine(),

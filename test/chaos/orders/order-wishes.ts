@@ -3,7 +3,7 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import type { LentParent } from './parents.ts';
 import { codes } from './partners.ts';
 
-/** Orders of customers, by kind, and how many of fifteen are of it. */
+/** Orders of customers, by kind, and how many of seventeen are of it. */
 const shares = {
   direct: 3,
   managed: 2,
@@ -13,10 +13,11 @@ const shares = {
   children: 1,
   items: 4,
   etching: 2,
+  mints: 2,
 } as const;
 export type OrderKind = keyof typeof shares;
 export const orderKinds = Object.keys(shares) as readonly OrderKind[];
-/** The kinds of the next fifteen orders. */
+/** The kinds of the next seventeen orders. */
 export const nextKinds = (random: Random): OrderKind[] =>
   shuffled(
     random,
@@ -26,7 +27,7 @@ export const nextKinds = (random: Random): OrderKind[] =>
 /** The request of an order, and how its end is judged. */
 export interface OrderWish {
   readonly kind: OrderKind;
-  readonly path: '/inscribe' | '/order' | '/textorder' | '/collectionorder' | '/runes/etch';
+  readonly path: '/inscribe' | '/order' | '/textorder' | '/collectionorder' | '/runes/etch' | '/runes/mint';
   readonly body: Readonly<Record<string, unknown>> & { readonly fee: number };
   /** Each is inscribed by no other order. Empty: it wants items of a collection, and which, its answer says. */
   readonly contents: readonly string[];
@@ -78,7 +79,7 @@ export interface WishParts {
 
 /** The order of a customer, right in every respect. */
 export function wishOf(
-  kind: Exclude<OrderKind, 'items' | 'etching'>,
+  kind: Exclude<OrderKind, 'items' | 'etching' | 'mints'>,
   { random, number, seed, parent }: WishParts,
 ): OrderWish {
   const count = countOf(kind, random);

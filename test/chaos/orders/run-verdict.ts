@@ -13,6 +13,7 @@ import type { Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
 import { auditFaults, readSales } from './item-watch.ts';
 import { endedSaleFaults, saleFaults } from './items-verdict.ts';
+import { mintFaults } from './minted-runes.ts';
 import { nameFaults } from './name-rivals.ts';
 import { payoutFaults } from './partners.ts';
 import { strayStock } from './stray-stock.ts';
@@ -79,6 +80,7 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
       ...(await misplacedOf(pool, customers)),
       ...(await strayStock(pool)),
       ...(await nameFaults(pool, customers.all, verdicts)),
+      ...(await mintFaults(pool, customers.all, verdicts)),
       ...seen.flatMap((sale) => [...saleFaults(sale), ...endedSaleFaults(sale, ofItems)]),
       ...(await auditFaults(pool)),
       ...told,

@@ -56,7 +56,9 @@ export async function verdictOfOrder(
     ? refundedFaults(fate)
     : isNameLost(order)
       ? lostNameFaults(order, fate)
-      : deliveredFaults(order, fate, scripts.receivers);
+      : order.terms.mint === undefined
+        ? deliveredFaults(order, fate, scripts.receivers)
+        : mintedFaults(order, fate);
   const faults = [
     ...endFaults(order, fate),
     ...money.faults,
@@ -89,6 +91,26 @@ function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[]
   return ends.includes(state) || isWaiting
     ? []
     : [`ended as ${state} (${error ?? 'no error'}), paid ${paid} sats`];
+}
+
+/**
+ * Mints that blocks have, each with its postage: the service keeps its fees of those that were executed, at most of all.
+ * What they gave, and what was refunded of the others, is compared with the ledger and the index.
+ */
+function mintedFaults(
+  { state, quote, amount, terms }: Order,
+  { delivered, kept, left, paid }: MoneyFate,
+): { faults: string[]; lost: number } {
+  const count = terms.mint?.count ?? 0;
+  const faults: string[] = [];
+  if (state !== 'completed') faults.push(`has mints in blocks and is ${state}`);
+  if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
+  if (delivered.length > count || delivered.some((value) => value !== quote.postage))
+    faults.push(`gives ${delivered.join(', ')} sats for ${count} mints, and not ${quote.postage} each`);
+  const most = quote.serviceFee - quote.postage * count + leastRefund;
+  const lost = Math.max(0, kept - most) + owedOf(left);
+  if (lost > 0) faults.push(`leaves ${kept} sats with the service, and ${left.join(', ')} nowhere`);
+  return { faults, lost };
 }
 
 /** Nothing was etched: the service keeps nothing that is worth sending back. */
