@@ -229,14 +229,14 @@ const minted = {
   rune: text('name of the rune that it mints, with its spacers'),
   runeId: text('id of that rune'),
   numberOfMints: Type.Integer({ minimum: 1, description: 'mints that were ordered' }),
-  executedMints: Type.Integer({ minimum: 0, description: 'mints that blocks executed' }),
+  executedMints: Type.Integer({ minimum: 0, description: 'mints that were executed' }),
   mintingTxs: Type.Array(txid('a mint that was sent'), { description: 'in their order' }),
   failedMints: Type.Array(txid('a mint that a block has, and that minted nothing'), {
-    description: 'those of mintingTxs that found no mint left',
+    description: 'those of mintingTxs that were mined and not executed',
   }),
   refundedMints: Type.Integer({
     minimum: 0,
-    description: 'mints that were not sent, and whose money goes back',
+    description: 'mints that were not sent: their money goes back',
   }),
 };
 

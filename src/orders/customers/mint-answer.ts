@@ -8,9 +8,11 @@ import { mintTermsOf, type StoredTerms } from '#orders/order/stored-terms.ts';
 interface MintProgress {
   readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'sentAt'>[];
   readonly mints: readonly StoredMint[];
+  /** All that was paid is refunded, or will be. */
+  readonly isRefunded: boolean;
 }
 
-const nothingMinted: MintProgress = { transactions: [], mints: [] };
+const nothingMinted: MintProgress = { transactions: [], mints: [], isRefunded: false };
 
 /**
  * The mints of an order, as the public client has them (client-compat 1.5, 3.6), and what became of each: those in
@@ -19,13 +21,15 @@ const nothingMinted: MintProgress = { transactions: [], mints: [] };
  */
 export function mintFields(
   { mint: stored }: Pick<StoredTerms, 'mint'>,
-  { transactions, mints }: MintProgress = nothingMinted,
+  { transactions, mints, isRefunded }: MintProgress = nothingMinted,
 ): object {
   if (stored === undefined) return {};
   const mint = mintTermsOf(stored);
   const sent = new Set(
     transactions.filter(({ sentAt }) => sentAt !== null).map(({ txid }) => displayHash(txid)),
   );
+  const isUnsent = ({ fault, height }: StoredMint): boolean => fault !== null && height === null;
+  const mined = mints.filter(({ height }) => height !== null).length;
   const txidsOf = (of: (each: StoredMint) => boolean): string[] =>
     mints.filter(of).map(({ txid }) => displayHash(txid));
   return {
@@ -35,6 +39,6 @@ export function mintFields(
     executedMints: mints.filter(({ isExecuted }) => isExecuted === true).length,
     mintingTxs: txidsOf(({ txid, height }) => height !== null || sent.has(displayHash(txid))),
     failedMints: txidsOf(({ isExecuted }) => isExecuted === false),
-    refundedMints: mints.filter(({ fault, height }) => fault !== null && height === null).length,
+    refundedMints: isRefunded ? mint.count - mined : mints.filter(isUnsent).length,
   };
 }

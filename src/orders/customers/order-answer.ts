@@ -108,6 +108,9 @@ export interface OrderProgress {
   readonly tokenOrder: TokenOrder | null;
 }
 
+/** Whether what was paid goes back as a whole, less the fees of miners. */
+export const isRefunded = (state: OrderState): boolean => state === 'waiting-refund' || state === 'refunded';
+
 /** States in which the amount is there: what clients take for paid. */
 const paidStates: readonly OrderState[] = ['prep', ...deliveringStates, 'completed'];
 
@@ -155,7 +158,7 @@ export function orderFields(
     orderType: shownOrderType(order.kind, order.terms),
     runeProperties: runeProperties(order.terms),
     etchingTx: etchingTx(order.terms, transactions),
-    ...mintFields(order.terms, { transactions, mints }),
+    ...mintFields(order.terms, { transactions, mints, isRefunded: isRefunded(order.state) }),
     createdAt: order.createdAt.getTime(),
     ...request,
     parents: shown,

@@ -10,6 +10,7 @@ import { type OrderBump, readBumps } from '#orders/bumping/bump.store.ts';
 import { tokenOrderOf } from '#orders/collections/token-order-of.ts';
 import { runeProperties } from '#orders/customers/etching-answer.ts';
 import { mintFields } from '#orders/customers/mint-answer.ts';
+import { isRefunded } from '#orders/customers/order-answer.ts';
 import { shownOrderType } from '#orders/customers/order-type.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { applyEvent } from '#orders/following/process-order.ts';
@@ -91,7 +92,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
     id,
     kind: shownOrderType(order.kind, order.terms),
     runeProperties: runeProperties(order.terms),
-    ...mintFields(order.terms, { transactions, mints }),
+    ...mintFields(order.terms, { transactions, mints, isRefunded: isRefunded(order.state) }),
     state: order.state,
     error: order.error,
     stuck: order.stuck,

@@ -47,7 +47,7 @@ function etchForm({ network, demoAddress }: EtchView): Markup {
     <p class="faint small">You pay afterwards, on the order’s page.</p>
   </section>
 </form>
-<p><a href="/order">Your orders</a> · <a href="/runes">All runes</a></p>`;
+<p><a href="/order">Your orders</a> · <a href="/runes">All runes</a> · <a href="/mint-rune">Mint a rune</a></p>`;
 }
 
 const namePart = (): Markup => html`<section aria-labelledby="name-title">

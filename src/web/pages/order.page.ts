@@ -35,7 +35,7 @@ export function orderPage({ site, network, hasDemoCoins }: OrderPageView): Marku
 </article>
 ${openForm(null)}
 <section id="own-orders" hidden></section>
-<p><a href="/inscribe">Order inscriptions</a> · <a href="/etch">Etch a rune</a></p>`,
+<p><a href="/inscribe">Order inscriptions</a> · <a href="/etch">Etch a rune</a> · <a href="/mint-rune">Mint a rune</a></p>`,
   });
 }
 

@@ -119,7 +119,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     expect(shown.error).toMatch(/^Of 3 mints of .*, 2 are left: 1 are used, and 0 wait for a block\.$/u);
     const { refund } = await runes.until(made.id, ({ refund: back }) => back !== undefined);
     await service.chain.mineMempool();
-    await runes.untilState(made.id, 'refunded');
+    expect(await runes.untilState(made.id, 'refunded')).toMatchObject({ refundedMints: 3, executedMints: 0 });
     expect(refund!.amount).toBeGreaterThan(made.charge.amount - 500);
     await runes.audited();
   });
