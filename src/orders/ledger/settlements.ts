@@ -241,26 +241,20 @@ export function givenBack(transactions: readonly OrderTransaction[], isNameLost:
     ({ kind, plan }) => kind === 'refund' && !plan.outputs.some((output) => output.kind === 'change'),
   );
   const refunded = spentBy(refunds);
-  return transactions
-    .filter(({ kind }) => kind === 'commit' || kind === 'reveal')
-    .flatMap(({ txid, plan }) =>
-      plan.outputs.flatMap(({ kind, value }, vout): OwedMoney[] => {
-        const isOurs = kind === 'service' || kind === 'change';
-        const isGiven = isOurs && (isNameLost || refunded.has(outpointOf({ txid, vout })));
-        return isGiven ? [{ txid, vout, value: BigInt(value), owed: BigInt(value), at: 'own' }] : [];
-      }),
-    );
+  const delivery = transactions.filter(({ kind }) => kind === 'commit' || kind === 'reveal');
+  const ours = delivery.flatMap((made) => wholeOutputs(made, ['service', 'change']));
+  return isNameLost ? ours : ours.filter((output) => refunded.has(outpointOf(output)));
 }
 
 /** Our outputs of mints that blocks have and that minted nothing: all of them are the customer's. Pure. */
 export const givenByFailedMints = (transactions: readonly OrderTransaction[]): OwedMoney[] =>
-  transactions
-    .filter(({ isFailed }) => isFailed === true)
-    .flatMap(({ txid, plan }) =>
-      plan.outputs.flatMap(({ kind, value }, vout): OwedMoney[] =>
-        kind === 'service' ? [{ txid, vout, value: BigInt(value), owed: BigInt(value), at: 'own' }] : [],
-      ),
-    );
+  transactions.filter(({ isFailed }) => isFailed === true).flatMap((made) => wholeOutputs(made, ['service']));
+
+/** Outputs of some kinds, as money that is the customer's as a whole. */
+const wholeOutputs = ({ txid, plan }: OrderTransaction, kinds: readonly PlannedOutputKind[]): OwedMoney[] =>
+  plan.outputs.flatMap(({ kind, value }, vout): OwedMoney[] =>
+    kinds.includes(kind) ? [{ txid, vout, value: BigInt(value), owed: BigInt(value), at: 'own' }] : [],
+  );
 
 /** What a settlement needs of a bump. */
 export interface SettledBump {

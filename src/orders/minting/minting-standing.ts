@@ -50,9 +50,11 @@ export async function keepMints(
 ): Promise<MintingStanding | null> {
   if (order.terms.mint === undefined) return null;
   const mint = mintTermsOf(order.terms.mint);
-  const known = await knownRune(tx, mint);
   const commit = transactions.find(({ kind }) => kind === 'commit');
-  if (commit === undefined) return unsignedStanding(tx, order, mint, known);
+  // most looks at an order come before it is paid, and decide nothing about its rune
+  if (commit === undefined && order.state !== 'prep') return { isUnknown: false, fault: null, mints: [] };
+  const known = await knownRune(tx, mint);
+  if (commit === undefined) return unsignedStanding(tx, mint, known);
   const mints = await readOrderMints(tx, order, transactions);
   if (known === null) return { isUnknown: true, fault: null, mints };
   const judged = await judge(tx, mints, known);
@@ -72,11 +74,9 @@ async function knownRune(tx: pg.ClientBase, mint: MintTerms): Promise<KnownRune 
 /** An order that is about to be signed has its rune looked up. */
 async function unsignedStanding(
   tx: pg.ClientBase,
-  { state }: Pick<Order, 'state'>,
   mint: MintTerms,
   known: KnownRune | null,
 ): Promise<MintingStanding> {
-  if (state !== 'prep') return { isUnknown: false, fault: null, mints: [] };
   // mints of other orders in later blocks of the index would count as waiting, too
   if (known === null || known.isIndexAhead) return { isUnknown: true, fault: null, mints: [] };
   const { rune, height } = known;

@@ -4,7 +4,7 @@ import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts'
 import type { Height } from '#kernel/primitives/height.ts';
 import { isHeldReveal } from '#orders/etching/etchings.store.ts';
 import { isKeptFromNode } from '#orders/mining/packages.store.ts';
-import { isFailedMint, isHeldMint } from '#orders/minting/ordered-mints.store.ts';
+import { isHeldMint } from '#orders/minting/ordered-mints.store.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { type StoredPlan, virtualBytesOf } from '#purse/transactions/stored-plan.ts';
@@ -34,7 +34,7 @@ export interface OrderTransaction {
   readonly madeAt: Date;
   readonly sentAt: Date | null;
   readonly refusal: string | null;
-  /** A mint that a block has, and that minted nothing. Absent: no. */
+  /** A mint that a block has, and that minted nothing, as a look at its order found. Absent: no, or not looked at. */
   readonly isFailed?: boolean;
 }
 
@@ -58,15 +58,13 @@ export async function readTransactions(
     made_at: Date;
     sent_at: Date | null;
     refusal: string | null;
-    is_failed: boolean;
   }>(
-    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal, ${isFailedMint('t')} AS is_failed FROM service.wallet_transactions AS t
+    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal FROM service.wallet_transactions AS t
       WHERE order_id = $1 AND superseded_at IS NULL ORDER BY ${inOrder}`,
     [id],
   );
-  return rows.map(({ txid, made_at: madeAt, sent_at: sentAt, is_failed: isFailed, ...row }) => ({
+  return rows.map(({ txid, made_at: madeAt, sent_at: sentAt, ...row }) => ({
     ...row,
-    ...(isFailed ? { isFailed } : {}),
     txid: trustedTxid(txid),
     madeAt,
     sentAt,
