@@ -1,14 +1,11 @@
-import type pg from 'pg';
 import { reservedRune, runeLetters } from '#kernel/runes/rune.ts';
 import { parseRuneId } from '#kernel/runes/rune-id.ts';
-import { plainEtching, type Runestone } from '#kernel/runes/runestone/artifact.ts';
-import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import type { Random } from '#test/builders/random.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { addressOf, type Coin, transaction } from '#test/builders/regtest/regtest-transaction.ts';
-import type { OrderVerdict } from '#test/support/orders/order-verdict.ts';
-import type { Customer } from './customers.ts';
+import { runestoneScript } from '#test/builders/runestone-script.ts';
 import { hexOf, type OrderWish, ownersOf, referralOf } from './order-wishes.ts';
 import type { Purse } from './purse.ts';
 
@@ -21,13 +18,10 @@ export interface MintedRune {
 /** Caps of the runes of a run: the first one lasts, and strangers use the others up. */
 const caps = [10_000n, 25n, 25n, 25n];
 /** Units of one mint. */
-const mintUnits = 5n;
+export const mintUnits = 5n;
 const mintsMost = 4;
 /** More than a mint of a stranger costs, at any of its fees. */
 const mintSats = 60_000;
-
-const stone = (more: Partial<Runestone>): Uint8Array =>
-  encipher({ kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null, ...more });
 
 /** Etches runes whose names ord gives, before the run begins. */
 export async function etchMintedRunes(chain: RegtestChain): Promise<MintedRune[]> {
@@ -41,7 +35,7 @@ export async function etchMintedRunes(chain: RegtestChain): Promise<MintedRune[]
       offsetStart: null,
       offsetEnd: null,
     };
-    const etching = stone({ etching: { ...plainEtching, terms } });
+    const etching = runestoneScript({ etching: { ...plainEtching, terms } });
     const made = spending(await chain.coin(), etching, 10_000);
     const { height } = await chain.mine([made]);
     runes.push({ name: runeLetters(reservedRune(height, 1)), id: `${height}:1` });
@@ -93,38 +87,10 @@ export async function mintByStranger(
   const rune = runes[random.below(runes.length)]!;
   const coin = await purse.take(mintSats);
   if (coin === null) return;
-  const made = spending(coin, stone({ mint: parseRuneId(rune.id)! }), 500 + random.below(20_000));
+  const made = spending(coin, runestoneScript({ mint: parseRuneId(rune.id)! }), 500 + random.below(20_000));
   await chain.rpc.call('sendrawtransaction', [made.hex, 0]).then(
     () => purse.keep(made.coin(0)),
     // the node has another transaction with the coin
     () => undefined,
   );
-}
-
-/** Mints that orders say were executed, and units that their receivers do not have; as the index has them. */
-export async function mintFaults(
-  pool: pg.Pool,
-  all: readonly Customer[],
-  verdicts: readonly OrderVerdict[],
-): Promise<string[]> {
-  const found: string[] = [];
-  for (const [place, { id, kind, receivers }] of all.entries()) {
-    if (kind !== 'mints') continue;
-    const { rows } = await pool.query<{ units: string; executed: number; decided: number }>(
-      `SELECT (SELECT coalesce(sum(b.amount), 0)::text FROM chain.rune_balances AS b
-                WHERE b.script = $2 AND b.spent_height IS NULL) AS units,
-              count(*) FILTER (WHERE m.is_executed)::int AS executed,
-              count(*) FILTER (WHERE m.is_executed IS NOT NULL)::int AS decided
-         FROM service.ordered_mints AS m JOIN service.wallet_transactions AS t USING (txid)
-        WHERE m.order_id = $1 AND t.superseded_at IS NULL`,
-      [id, Buffer.from(receivers[0]!, 'hex')],
-    );
-    const { units = '0', executed = 0, decided = 0 } = rows[0] ?? {};
-    if (BigInt(units) !== BigInt(executed) * mintUnits)
-      found.push(`${id} says that ${executed} mints were executed, and its receiver has ${units} units`);
-    const { fate, state } = verdicts[place]!;
-    if (state === 'completed' && fate.delivered.length !== decided)
-      found.push(`${id} has ${decided} mints in blocks, and ${fate.delivered.length} outputs of them`);
-  }
-  return found;
 }

@@ -13,7 +13,7 @@ import type { Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
 import { auditFaults, readSales } from './item-watch.ts';
 import { endedSaleFaults, saleFaults } from './items-verdict.ts';
-import { mintFaults } from './minted-runes.ts';
+import { mintFaults } from './mints-verdict.ts';
 import { nameFaults } from './name-rivals.ts';
 import { payoutFaults } from './partners.ts';
 import { strayStock } from './stray-stock.ts';

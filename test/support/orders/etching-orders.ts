@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { Inscribed } from '#test/builders/regtest/regtest-chain.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { nameRival } from './name-rival.ts';
 import { OrderService } from './order-service.ts';
+import { type ShownOrder, ShownOrders } from './shown-orders.ts';
 
 /** Owner of what is etched. */
 export const receiver = 820;
@@ -11,12 +11,8 @@ export const receiver = 820;
 export const refunded = 830;
 
 /** The parts of an etching's order that tests look at. */
-export interface EtchingShown {
-  readonly id: string;
-  readonly state: string;
+export interface EtchingShown extends ShownOrder {
   readonly orderType: string;
-  readonly error?: string;
-  readonly charge: { readonly address: string; readonly amount: number };
   readonly chainFee: number;
   readonly files: readonly { readonly inscriptionId?: string }[];
   readonly etchingTx?: { readonly commit: string; readonly reveal?: string };
@@ -33,23 +29,13 @@ export interface RuneEntryShown {
 }
 
 /** Orders of etchings at a service beside a real node, and strangers who want the same names. */
-export class EtchingOrders {
-  readonly service: OrderService;
-
-  private constructor(service: OrderService) {
-    this.service = service;
-  }
-
+export class EtchingOrders extends ShownOrders<EtchingShown> {
   static async start(): Promise<EtchingOrders> {
     return new EtchingOrders(await OrderService.start({ INDEX_RUNES: 'true' }));
   }
 
   close(): Promise<void> {
     return this.service.close();
-  }
-
-  async read(id: string): Promise<EtchingShown> {
-    return (await this.service.order(id)) as unknown as EtchingShown;
   }
 
   async order(body: object, path = '/runes/etch'): Promise<EtchingShown> {
@@ -62,20 +48,6 @@ export class EtchingOrders {
     const made = (await answer.json()) as EtchingShown;
     expect([answer.status, made]).toMatchObject([200, { state: 'waiting-payment', orderType: 'rune-etch' }]);
     return made;
-  }
-
-  until(id: string, isSo: (shown: EtchingShown) => boolean): Promise<EtchingShown> {
-    return this.service.eventually(async () => {
-      const shown = await this.read(id);
-      if (isSo(shown)) return shown;
-      throw new Error(
-        `order ${id} is ${shown.state}: ${shown.error ?? ''}\n${this.service.stderr().slice(-2000)}`,
-      );
-    });
-  }
-
-  untilState(id: string, state: string): Promise<EtchingShown> {
-    return this.until(id, (shown) => shown.state === state);
   }
 
   /** Until its reveal is in the mempool: its txid. */
@@ -93,24 +65,6 @@ export class EtchingOrders {
     return this.until(id, ({ etchingTx }) => etchingTx !== undefined);
   }
 
-  /** Pays it: its payment is in the mempool. */
-  async pay({ id, charge }: Pick<EtchingShown, 'id' | 'charge'>): Promise<void> {
-    await this.service.chain.payAddress(charge.address, charge.amount);
-    await this.untilState(id, 'waiting-confirmation');
-  }
-
-  mempool(): Promise<string[]> {
-    return this.service.bitcoind.rpc.call<string[]>('getrawmempool');
-  }
-
-  /** The JSON of an address of the service; null: 404. */
-  async shown<Of>(path: string): Promise<Of | null> {
-    const answer = await fetch(new URL(path, this.service.origin), {
-      headers: { accept: 'application/json' },
-    });
-    return answer.status === 404 ? null : ((await answer.json()) as Of);
-  }
-
   async runeOf(name: string): Promise<RuneEntryShown | null> {
     return (await this.shown<{ entry: RuneEntryShown }>(`/rune/${name}`))?.entry ?? null;
   }
@@ -126,17 +80,5 @@ export class EtchingOrders {
     await this.service.chain.mine([claim.commit]);
     await this.service.chain.mineEmpty(4);
     return claim;
-  }
-
-  /** Differences that an audit finds once all is settled: none. */
-  differences(): Promise<unknown> {
-    return this.service.eventually(async () => {
-      const { differences: found } = await auditOrders({
-        database: this.service.database.pool,
-        node: this.service.bitcoind.rpc,
-      });
-      if (found.length > 0) throw new Error(JSON.stringify(found));
-      return found;
-    });
   }
 }

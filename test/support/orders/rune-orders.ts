@@ -1,20 +1,17 @@
 import { parseRuneId } from '#kernel/runes/rune-id.ts';
-import { type Etching, plainEtching, type Runestone } from '#kernel/runes/runestone/artifact.ts';
-import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { type Etching, plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
-import { auditOrders } from '#orders/audit/audit-orders.ts';
 import {
   addressOf,
   type RegtestTransaction,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import type { OrderService } from './order-service.ts';
+import { runestoneScript } from '#test/builders/runestone-script.ts';
+import { type ShownOrder, ShownOrders } from './shown-orders.ts';
 
 /** An order of mints, as its customer reads it. */
-export interface MintOrder {
-  readonly id: string;
-  readonly state: string;
+export interface MintOrder extends ShownOrder {
   readonly orderType: string;
   readonly rune: string;
   readonly numberOfMints: number;
@@ -22,8 +19,6 @@ export interface MintOrder {
   readonly mintingTxs: readonly string[];
   readonly failedMints: readonly string[];
   readonly refundedMints: number;
-  readonly error?: string;
-  readonly charge: { readonly address: string; readonly amount: number };
   readonly chainFee: number;
   readonly refund?: { readonly amount: number };
   readonly refunds?: readonly { readonly amount: number }[];
@@ -50,29 +45,20 @@ const anyTerms: Terms = {
   offsetEnd: null,
 };
 
-const stone = (more: Partial<Runestone>): Uint8Array =>
-  encipher({ kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null, ...more });
-
 /** Runes and orders of mints beside a real node. */
-export class RuneOrders {
-  readonly service: OrderService;
-
-  constructor(service: OrderService) {
-    this.service = service;
-  }
-
+export class RuneOrders extends ShownOrders<MintOrder> {
   /** Etches a rune with the name that ord gives: no commitment is needed. */
   async etch(terms: Partial<Terms>, more: Partial<Etching> = {}): Promise<ShownRune> {
     const { chain } = this.service;
     const etching = { ...plainEtching, ...more, terms: { ...anyTerms, ...terms } };
-    const made = await this.#sends(stone({ etching }), 0);
+    const made = await this.#sends(runestoneScript({ etching }), 0);
     const { height } = await chain.mine([made]);
     return this.service.eventually(() => this.rune(`${height}:1`));
   }
 
   /** A stranger's mint. */
   mint(id: string, fee = 10_000): Promise<RegtestTransaction> {
-    return this.#sends(stone({ mint: parseRuneId(id)! }), fee);
+    return this.#sends(runestoneScript({ mint: parseRuneId(id)! }), fee);
   }
 
   async #sends(outputScript: Uint8Array, fee: number): Promise<RegtestTransaction> {
@@ -81,23 +67,19 @@ export class RuneOrders {
     return transaction([coin], [change, { value: 0, outputScript }]);
   }
 
-  /** Throws while there is none. */
+  /** Throws until a block has it. */
   async rune(name: string): Promise<ShownRune> {
-    const answer = await fetch(new URL(`/rune/${name}`, this.service.origin), {
-      headers: { accept: 'application/json' },
-    });
-    if (!answer.ok) throw new Error(`/rune/${name}: ${answer.status}`);
-    return (await answer.json()) as ShownRune;
+    const rune = await this.shown<ShownRune>(`/rune/${name}`);
+    if (rune === null) throw new Error(`/rune/${name}: 404`);
+    return rune;
   }
 
   /** Units of a rune that an owner has, as text; null: none. */
   async unitsOf(owner: number, name: string): Promise<string | null> {
-    const answer = await fetch(new URL(`/address/${addressOf(owner)}`, this.service.origin), {
-      headers: { accept: 'application/json' },
-    });
-    const { runes_balances: balances } = (await answer.json()) as {
+    const address = await this.shown<{
       runes_balances: readonly (readonly [string, string, string])[] | null;
-    };
+    }>(`/address/${addressOf(owner)}`);
+    const balances = address?.runes_balances;
     return balances?.find(([rune]) => rune === name)?.[1] ?? null;
   }
 
@@ -130,34 +112,10 @@ export class RuneOrders {
     return said ?? 'taken';
   }
 
-  async read(id: string): Promise<MintOrder> {
-    return (await this.service.order(id)) as unknown as MintOrder;
-  }
-
-  until(id: string, isSo: (shown: MintOrder) => boolean): Promise<MintOrder> {
-    return this.service.eventually(async () => {
-      const shown = await this.read(id);
-      if (isSo(shown)) return shown;
-      const { mintingTxs, ...short } = shown;
-      throw new Error(
-        `${JSON.stringify({ ...short, sent: mintingTxs.length })}\n${this.service.stderr().slice(-2000)}`,
-      );
-    });
-  }
-
-  untilState(id: string, state: string): Promise<MintOrder> {
-    return this.until(id, (shown) => shown.state === state);
-  }
-
   /** Pays an order, and mines the payment. */
-  async pay({ id, charge }: MintOrder): Promise<void> {
-    await this.service.chain.payAddress(charge.address, charge.amount);
-    await this.untilState(id, 'waiting-confirmation');
+  async payMined(made: MintOrder): Promise<void> {
+    await this.pay(made);
     await this.service.chain.mineMempool();
-  }
-
-  mempool(): Promise<string[]> {
-    return this.service.bitcoind.rpc.call<string[]>('getrawmempool');
   }
 
   /** Waits until the mempool has all of these. */
@@ -165,18 +123,6 @@ export class RuneOrders {
     await this.service.eventually(async () => {
       const there = new Set(await this.mempool());
       return txids.every((txid) => there.has(txid));
-    });
-  }
-
-  /** Waits until the audit finds nothing. */
-  async audited(): Promise<void> {
-    await this.service.eventually(async () => {
-      const { differences } = await auditOrders({
-        database: this.service.database.pool,
-        node: this.service.bitcoind.rpc,
-      });
-      if (differences.length > 0) throw new Error(JSON.stringify(differences));
-      return true;
     });
   }
 }

@@ -59,14 +59,14 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(await orders.mempool()).toEqual([]);
     // the next block gives it the sixth confirmation
     await orders.service.chain.mineEmpty(1);
-    const sent = await orders.untilState(made.id, 'queued');
-    await orders.service.eventually(async () => (await orders.mempool()).includes(sent.etchingTx!.reveal!));
+    await orders.untilState(made.id, 'queued');
+    const reveal = await orders.revealed(made.id);
     const block = await orders.service.chain.mineMempool();
     expect(block.height).toBe(height + 5);
     const { files } = await orders.untilState(made.id, 'completed');
-    expect(files[0]!.inscriptionId).toBe(`${sent.etchingTx!.reveal}i0`);
+    expect(files[0]!.inscriptionId).toBe(`${reveal}i0`);
     expect(await orders.runeOf('FIRST•OF•ITS•KIND')).toMatchObject({
-      etching: sent.etchingTx!.reveal,
+      etching: reveal,
       spaced_rune: 'FIRST•OF•ITS•KIND',
       premine: 100_000,
       divisibility: 2,

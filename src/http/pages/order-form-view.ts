@@ -1,0 +1,18 @@
+import type { FastifyReply } from 'fastify';
+import { askerOf } from '#http/server/access/asker.ts';
+import { siteOfApp } from '#http/server/answers/site.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { OrderFormView } from '#web/parts/order-fields.ts';
+
+/** The view of a page on which customers order something, as the service is now. */
+export async function orderFormView(
+  { network, orders = null, demo }: AppDependencies,
+  reply: FastifyReply,
+): Promise<OrderFormView> {
+  return {
+    site: siteOfApp(reply),
+    network: network.name,
+    closed: orders === null ? 'this service takes no orders' : await orders.whyClosed(askerOf(reply).signal),
+    demoAddress: demo?.receiver ?? null,
+  };
+}
