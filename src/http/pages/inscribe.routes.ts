@@ -1,8 +1,6 @@
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
-import { askerOf } from '#http/server/access/asker.ts';
 import { readsOrders } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
-import { siteOfApp } from '#http/server/answers/site.ts';
 import { page, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -15,6 +13,7 @@ import { pushBytesMax } from '#orders/inscribing/reveal-script.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { contentBytesMax } from '#orders/reading/read-files.ts';
 import { type InscribeLimits, inscribePage } from '#web/pages/inscribe.page.ts';
+import { orderFormView } from './order-form-view.ts';
 
 /** Paths that the script of the page asks. */
 const connects = ['/price', '/inscribe', '/order', '/mempool/api/v1/fees/recommended', '/inscription/'];
@@ -31,7 +30,7 @@ const fileBytesMax = (weightMax: number): number =>
 
 /** The page on which customers order; POST of the same path is its API. */
 export function inscribeRoutes(app: App, deps: AppDependencies): void {
-  const { orders = null, inventory = null, prices = defaultPriceSettings } = deps;
+  const { inventory = null, prices = defaultPriceSettings } = deps;
   const limits: InscribeLimits = {
     extensions: fileExtensions.split(', '),
     filesMax: orderBounds.files,
@@ -50,12 +49,8 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
     config: { errors: 'plain', guard: readsOrders },
     handler: async (_request, reply) => {
       const view = {
-        site: siteOfApp(reply),
-        network: deps.network.name,
-        closed:
-          orders === null ? 'this service takes no orders' : await orders.whyClosed(askerOf(reply).signal),
+        ...(await orderFormView(deps, reply)),
         limits,
-        demoAddress: deps.demo?.receiver ?? null,
         satributes: satributesInForce(deps).findable.map(({ id }) => id),
         rareSats: inventory === null ? [] : inventoryTypes,
       };

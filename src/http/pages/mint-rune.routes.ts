@@ -1,19 +1,17 @@
 import { Type } from 'typebox';
-import { askerOf } from '#http/server/access/asker.ts';
 import { readsOrders } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
-import { siteOfApp } from '#http/server/answers/site.ts';
 import { page, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { mintRunePage } from '#web/pages/mint-rune.page.ts';
+import { orderFormView } from './order-form-view.ts';
 
 /** Paths that the script of the page asks. */
 const connects = ['/price', '/runes/mint', '/rune/', '/mempool/api/v1/fees/recommended'];
 
 /** The page on which customers order mints of a rune. */
 export function mintRuneRoutes(app: App, deps: AppDependencies): void {
-  const { orders = null } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/mint-rune',
@@ -30,13 +28,7 @@ export function mintRuneRoutes(app: App, deps: AppDependencies): void {
     },
     config: { errors: 'plain', guard: readsOrders },
     handler: async (_request, reply) => {
-      const view = {
-        site: siteOfApp(reply),
-        network: deps.network.name,
-        closed:
-          orders === null ? 'this service takes no orders' : await orders.whyClosed(askerOf(reply).signal),
-        demoAddress: deps.demo?.receiver ?? null,
-      };
+      const view = await orderFormView(deps, reply);
       return sendPage(reply, mintRunePage(view), { connects });
     },
   });

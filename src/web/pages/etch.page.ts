@@ -1,19 +1,17 @@
 import { html, type Markup } from '#web/html.ts';
-import { layout, type Site } from '#web/layout.ts';
-import { check, closedNotice, feeField, field, input } from '#web/parts/order-fields.ts';
-
-export interface EtchView {
-  /** Null: the process does not know it yet. */
-  readonly site: Site | null;
-  readonly network: string;
-  /** Why no orders are taken; null: they are. */
-  readonly closed: string | null;
-  /** An address for people who try a demo; null: this is no demo. */
-  readonly demoAddress: string | null;
-}
+import { layout } from '#web/layout.ts';
+import {
+  check,
+  closedNotice,
+  feeField,
+  field,
+  input,
+  type OrderFormView,
+  runeReceiverField,
+} from '#web/parts/order-fields.ts';
 
 /** The page on which customers order the etching of a rune. */
-export function etchPage(view: EtchView): Markup {
+export function etchPage(view: OrderFormView): Markup {
   const { site, closed } = view;
   return layout({
     title: 'Etch a rune · Satscribe',
@@ -26,7 +24,7 @@ ${closed === null ? etchForm(view) : closedNotice(closed)}`,
   });
 }
 
-function etchForm({ network, demoAddress }: EtchView): Markup {
+function etchForm({ network, demoAddress }: OrderFormView): Markup {
   return html`<p class="faint">A rune is a token of Bitcoin. Choose its name and its terms, see the exact price, pay with any wallet.
   A name takes about an hour: one transaction claims it, and another etches it five blocks later.</p>
 <noscript><p class="notice">This page needs scripts: it asks for names and prices. Programs use
@@ -75,14 +73,7 @@ const whenPart = (): Markup => html`<details class="more-options"><summary>When 
 
 const receiverPart = (demoAddress: string | null): Markup => html`<section aria-labelledby="receiver-title">
   <h2 id="receiver-title">Where it goes</h2>
-  ${field(
-    'receiveAddress',
-    'Address that receives the premine',
-    html`<textarea id="receiveAddress" name="receiveAddress" rows="2" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="receiveAddress-hint receiveAddress-problem">${demoAddress}</textarea>`,
-    demoAddress === null
-      ? 'An address of a wallet that shows runes: others spend them by mistake.'
-      : 'This is a demo: the address is only for trying it, and belongs to no wallet.',
-  )}
+  ${runeReceiverField('the premine', demoAddress)}
   ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'If another transaction takes the name, your money goes there. Never an address of an exchange.')}
   ${feeField()}
 </section>`;

@@ -1,7 +1,7 @@
 import { grouped, sizeWords } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
-import { layout, type Site } from '#web/layout.ts';
-import { check, feeField, field, input } from '#web/parts/order-fields.ts';
+import { layout } from '#web/layout.ts';
+import { check, feeField, field, input, type OrderFormView } from '#web/parts/order-fields.ts';
 
 /** Bounds of an order, which the page tells before anything is sent. */
 export interface InscribeLimits {
@@ -13,18 +13,11 @@ export interface InscribeLimits {
   readonly orderBytesMax: number;
 }
 
-export interface InscribeView {
-  /** Null: the process does not know it yet. */
-  readonly site: Site | null;
-  readonly network: string;
-  /** Why no orders are taken; null: they are. */
-  readonly closed: string | null;
+export interface InscribeView extends OrderFormView {
   readonly limits: InscribeLimits;
   /** Names of satributes that sats of a payment can have. */
   readonly satributes: readonly string[];
-  /** An address for people who try a demo, and have none on its network; null: this is no demo. */
-  readonly demoAddress: string | null;
-  /** Types of sats that the operator sells; none: there are none now. */
+  /** Types of sats that the operator sells; empty: the operator sells none now. */
   readonly rareSats: readonly string[];
 }
 

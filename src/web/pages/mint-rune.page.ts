@@ -1,19 +1,16 @@
 import { html, type Markup } from '#web/html.ts';
-import { layout, type Site } from '#web/layout.ts';
-import { closedNotice, feeField, field, input } from '#web/parts/order-fields.ts';
-
-export interface MintRuneView {
-  /** Null: the process does not know it yet. */
-  readonly site: Site | null;
-  readonly network: string;
-  /** Why no orders are taken; null: they are. */
-  readonly closed: string | null;
-  /** An address for people who try a demo; null: this is no demo. */
-  readonly demoAddress: string | null;
-}
+import { layout } from '#web/layout.ts';
+import {
+  closedNotice,
+  feeField,
+  field,
+  input,
+  type OrderFormView,
+  runeReceiverField,
+} from '#web/parts/order-fields.ts';
 
 /** The page on which customers order mints of a rune. */
-export function mintRunePage(view: MintRuneView): Markup {
+export function mintRunePage(view: OrderFormView): Markup {
   const { site, closed } = view;
   return layout({
     title: 'Mint a rune · Satscribe',
@@ -26,7 +23,7 @@ ${closed === null ? mintForm(view) : closedNotice(closed)}`,
   });
 }
 
-function mintForm({ network, demoAddress }: MintRuneView): Markup {
+function mintForm({ network, demoAddress }: OrderFormView): Markup {
   return html`<p class="faint">Anyone can mint a rune whose terms are open. Each mint is a transaction of its own. Choose the rune
   and how often, see the exact price, pay with any wallet.</p>
 <noscript><p class="notice">This page needs scripts: it asks for runes and prices. Programs use
@@ -54,14 +51,7 @@ function mintForm({ network, demoAddress }: MintRuneView): Markup {
 
 const receiverPart = (demoAddress: string | null): Markup => html`<section aria-labelledby="receiver-title">
   <h2 id="receiver-title">Where it goes</h2>
-  ${field(
-    'receiveAddress',
-    'Address that receives the runes',
-    html`<textarea id="receiveAddress" name="receiveAddress" rows="2" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="receiveAddress-hint receiveAddress-problem">${demoAddress}</textarea>`,
-    demoAddress === null
-      ? 'An address of a wallet that shows runes: others spend them by mistake.'
-      : 'This is a demo: the address is only for trying it, and belongs to no wallet.',
-  )}
+  ${runeReceiverField('the runes', demoAddress)}
   ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'If others use the mints up, your money goes there. Never an address of an exchange.')}
   ${feeField()}
 </section>`;

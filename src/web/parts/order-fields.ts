@@ -1,4 +1,16 @@
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import type { Site } from '#web/layout.ts';
+
+/** A page on which customers order something. */
+export interface OrderFormView {
+  /** Null: the process does not know it yet. */
+  readonly site: Site | null;
+  readonly network: string;
+  /** Why no orders are taken; null: they are. */
+  readonly closed: string | null;
+  /** An address for people who try a demo; null: this is no demo. */
+  readonly demoAddress: string | null;
+}
 
 /** Told in place of a form while no orders are taken. `closed`: why. */
 export const closedNotice = (closed: string): Markup =>
@@ -27,3 +39,14 @@ export const check = (name: string, words: string): Markup =>
 export const feeField =
   (): Markup => html`${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'Transactions with a higher rate are mined sooner.')}
   <div id="fees" class="choices" role="group" aria-label="Fee rates of now" hidden></div>`;
+
+/** The address that gets the units of a rune. `gets`: which they are. */
+export const runeReceiverField = (gets: string, demoAddress: string | null): Markup =>
+  field(
+    'receiveAddress',
+    `Address that receives ${gets}`,
+    html`<textarea id="receiveAddress" name="receiveAddress" rows="2" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="receiveAddress-hint receiveAddress-problem">${demoAddress}</textarea>`,
+    demoAddress === null
+      ? 'An address of a wallet that shows runes: others spend them by mistake.'
+      : 'This is a demo: the address is only for trying it, and belongs to no wallet.',
+  );

@@ -25,6 +25,8 @@ import { networkProblem } from './wallets.js';
  *   readonly pending: readonly unknown[] | null }} NameAnswer of GET /rune/<name>/name
  */
 
+/** The form of a name, for people. */
+export const nameForm = 'Letters from A to Z, with • or . between two of them.';
 /** The most decimals of a rune (docs/orders.md). */
 const divisibilityMax = 38;
 /** Letters of the longest name that a rune can have. */
@@ -40,8 +42,8 @@ const trimmed = (text) => text.trim();
  */
 export const typedName = (text) => trimmed(text).toUpperCase().replace(/[.\s]/gu, '•');
 
-/** @param {string} name */
-const isName = (name) => /^[A-Z](?:•?[A-Z])*$/u.test(name);
+/** @param {string} name as `typedName` gives it */
+export const isName = (name) => /^[A-Z](?:•?[A-Z])*$/u.test(name);
 
 /**
  * Why fields are not right, by their names: what can be told without asking the service.
@@ -61,10 +63,7 @@ export function etchProblems(fields, network) {
   );
   const isMinted = trimmed(fields.amount) !== '' || trimmed(fields.cap) !== '';
   const found = [
-    /** @type {const} */ ([
-      'rune',
-      name === '' || isName(name) ? null : 'Letters from A to Z, with • or . between two of them.',
-    ]),
+    /** @type {const} */ (['rune', name === '' || isName(name) ? null : nameForm]),
     /** @type {const} */ (['symbol', [...trimmed(fields.symbol)].length > 1 ? 'One character.' : null]),
     /** @type {const} */ (['divisibility', divisibilityProblem(trimmed(fields.divisibility))]),
     ...amounts,

@@ -1,6 +1,6 @@
 // The body of an order of mints from what a customer filled in, and the rune in words. Pure.
 import { grouped } from './amounts.js';
-import { typedName } from './etch-body.js';
+import { isName, nameForm, typedName } from './etch-body.js';
 import { feeProblem } from './order-body.js';
 import { networkProblem } from './wallets.js';
 
@@ -42,12 +42,7 @@ export function mintProblems(fields, network) {
   const count = trimmed(fields.numberOfMints);
   const isCount = /^\d{1,4}$/u.test(count) && Number(count) >= 1 && Number(count) <= mintsMax;
   const found = [
-    /** @type {const} */ ([
-      'rune',
-      name === '' || /^[A-Z](?:•?[A-Z])*$/u.test(name)
-        ? null
-        : 'Letters from A to Z, with • or . between two of them.',
-    ]),
+    /** @type {const} */ (['rune', name === '' || isName(name) ? null : nameForm]),
     /** @type {const} */ ([
       'numberOfMints',
       count === '' || isCount ? null : `A whole number from 1 to ${grouped(mintsMax)}.`,
