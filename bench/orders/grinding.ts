@@ -19,7 +19,9 @@ async function searched(lockTimes: LockTimes, unsigned: Uint8Array): Promise<voi
   if (lockTimes.of(orderId, [unsigned], prefix) === null) await ended;
 }
 
-/** How fast prefixes of txids are found: tries of one thread, and one search after the other in the service's threads. */
+/**
+ * How fast prefixes of txids are found: tries of one thread, and one search after the other in the service's threads.
+ */
 export async function grindingFigures(): Promise<Figure[]> {
   let tries = 0;
   const startedAt = performance.now();

@@ -51,7 +51,10 @@ function bodyOf(receiveAddress: string): string {
   return JSON.stringify({ files: list, receiveAddress, fee: 2 });
 }
 
-/** From an address of its own, as each has few large bodies open. A refusal may come before all of the body is sent, which fetch would not tell. */
+/**
+ * From an address of its own, as each has few large bodies open. A refusal may come before all of the body is sent,
+ * which fetch would not tell.
+ */
 function post(origin: string, body: string, localAddress: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };

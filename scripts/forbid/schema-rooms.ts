@@ -1,6 +1,6 @@
 /**
- * The rooms whose SQL may name a table. Data alone: check-schema-rooms.ts compares it to the code. A room asks the owner
- * of a table by a named function, and does not name the table itself.
+ * The rooms whose SQL may name a table. Data alone: check-schema-rooms.ts compares it to the code. A room asks the
+ * owner of a table by a named function, and does not name the table itself.
  */
 
 /** The schema `chain` belongs to what writes and reads the chain. */

@@ -65,8 +65,8 @@ function emptied<View extends Uint8Array | Int32Array>(
 
 /**
  * Collects the postings of one segment after another. Texts come in ascending order of their offsets, and each gram
- * counts once per text. Memory: at most a window's bitmap per gram; in practice less than the texts. Between segments at
- * most 40 MB.
+ * counts once per text. Memory: at most a window's bitmap per gram; in practice less than the texts. Between segments
+ * at most 40 MB.
  */
 export class PostingsBuilder {
   #slots = new Int32Array(firstSlots);

@@ -27,8 +27,8 @@ export interface CommandContext {
   readonly health: Health;
   readonly logger: Logger;
   /**
-   * Writes to stdout; settles when the write is done. Controls and marks of direction are written as escapes, which JSON
-   * reads as the same text; `exact` is for exports, whose bytes are compared.
+   * Writes to stdout; settles when the write is done. Controls and marks of direction are written as escapes, which
+   * JSON reads as the same text; `exact` is for exports, whose bytes are compared.
    */
   readonly print: (text: string, how?: 'exact') => Promise<void>;
 }

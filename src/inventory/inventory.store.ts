@@ -79,8 +79,8 @@ const outpointColumns = (outpoints: readonly Outpoint[]): unknown[] => [
 ];
 
 /**
- * Adds outputs of different outpoints in one statement, or updates their blocks and their sats. Returns the new ones, as
- * `<txid>:<vout>`.
+ * Adds outputs of different outpoints in one statement, or updates their blocks and their sats. Returns the new ones,
+ * as `<txid>:<vout>`.
  */
 export async function putInventoryOutputs(
   db: pg.Pool | pg.ClientBase,

@@ -22,7 +22,9 @@ export interface NodePastParts {
   readonly onStep?: (taken: number) => void;
 }
 
-/** The past of the indexed chain from a node. A walk takes a step for each transaction that a pair of sats went through. */
+/**
+ * The past of the indexed chain from a node. A walk takes a step for each transaction that a pair of sats went through.
+ */
 export class NodePast implements PastChain {
   readonly #parts: NodePastParts;
 

@@ -3,7 +3,8 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { WebhookTryResult } from '#kernel/reports/metrics.ts';
 
 /**
- * How quickly a host answered the last try: at once, unknown, not at once or not at all. Places are given in this order.
+ * How quickly a host answered the last try: at once, unknown, not at once or not at all. Places are given in this
+ * order.
  */
 export type HostStanding = 0 | 1 | 2;
 

@@ -42,14 +42,16 @@ export class WebhookKeys {
   }
 
   /**
-   * The same of a name that begins with the public key of the service's secret, `<hex>:`. It stays the same after a change,
-   * while the old secret is known; null: this process does not know it.
+   * The same of a name that begins with the public key of the service's secret, `<hex>:`. It stays the same after a
+   * change, while the old secret is known; null: this process does not know it.
    */
   lastingSecret(name: string): Buffer | null {
     return this.#secretsOf(name)[0] ?? null;
   }
 
-  /** The secrets of a name, that of the current set first. Of one that begins with a public key there is one at most. */
+  /**
+   * The secrets of a name, that of the current set first. Of one that begins with a public key there is one at most.
+   */
   #secretsOf(name: string): Buffer[] {
     const [, publicKey] = lastingForm.exec(name) ?? [];
     return this.#sets

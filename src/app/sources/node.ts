@@ -124,7 +124,9 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
   };
 }
 
-/** Does a command's work with the node of the settings, which must be of the network. Throws `node_unreachable` at once. */
+/**
+ * Does a command's work with the node of the settings, which must be of the network. Throws `node_unreachable` at once.
+ */
 export async function withNodeOf(
   context: CommandContext,
   network: NetworkName,

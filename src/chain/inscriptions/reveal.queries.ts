@@ -121,7 +121,9 @@ export async function placesOfReveals(
   return rows;
 }
 
-/** The places that transactions gave to inscriptions of given reveals. Inscriptions that they did not move are absent. */
+/**
+ * The places that transactions gave to inscriptions of given reveals. Inscriptions that they did not move are absent.
+ */
 export async function placesOfMoves(
   client: ClientBase,
   moves: readonly { readonly txid: Uint8Array; readonly reveal: Uint8Array }[],

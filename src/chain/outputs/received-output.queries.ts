@@ -200,7 +200,9 @@ export const heldTable = (asked: string): string => `held AS MATERIALIZED (
      WHERE (coalesce(l.txid, i.txid), l.vout) IN (SELECT txid, vout FROM ${asked})
      GROUP BY 1, 2)`;
 
-/** SQL: the columns of a \`HeldRow\`, about an outpoint \`o\` and its row \`h\` of the table \`held\`, if it has one. */
+/**
+ * SQL: the columns of a \`HeldRow\`, about an outpoint \`o\` and its row \`h\` of the table \`held\`, if it has one.
+ */
 export const heldColumns = `${runesSql}, h.inscriptions`;
 
 /** Contents of an output from a row of the index, which must have its block. */

@@ -4,7 +4,8 @@ import type { ClientBase } from 'pg';
 export const pendingCountedMax = 10_000;
 
 /**
- * Inscriptions that the mempool would reveal, up to one more than `pendingCountedMax`. Null: no mempool is followed now.
+ * Inscriptions that the mempool would reveal, up to one more than `pendingCountedMax`. Null: no mempool is followed
+ * now.
  */
 export async function countPendingInscriptions(client: ClientBase): Promise<number | null> {
   const { rows } = await client.query<{ count: number | null }>(

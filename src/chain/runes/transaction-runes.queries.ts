@@ -94,8 +94,8 @@ export interface RuneBurnRow {
 }
 
 /**
- * The burn of a rune by a transaction of a block; null: no indexed block has one. Found by the txid; while that index is
- * being built, all burns of the rune are read.
+ * The burn of a rune by a transaction of a block; null: no indexed block has one. Found by the txid; while that index
+ * is being built, all burns of the rune are read.
  *
  * @param key of the rune, ord's number
  */

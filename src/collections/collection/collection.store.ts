@@ -16,7 +16,7 @@ export interface Collection {
   readonly price: bigint;
   readonly creatorAddress: string | null;
   readonly altPrices: AltPrices | null;
-  /** The price in a rune; null: there is none, or no one gets it, as of collections of earlier versions. */
+  /** The price in a rune; null: it is in sats, or no one gets it, as in collections of earlier versions. */
   readonly runePrice: RunePrice | null;
   readonly shown: ShownTexts;
   /** sha256 of the key that may change it; null: the operator alone. */

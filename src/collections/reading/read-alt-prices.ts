@@ -28,7 +28,7 @@ const exactDigits = 15;
 
 /**
  * Reads the price in a rune: `{"rune": {amount, token}}`, or keyed by the name of the rune. There is one at most, as an
- * order does not say which one it pays. Null: there is none, or `values` has its faults.
+ * order does not say which one it pays. Null: it was not sent, or `values` has its faults.
  */
 export function readAltPrices(values: RequestValues, given: unknown): SentRunePrice | null {
   // an object without fields is an empty text in a form

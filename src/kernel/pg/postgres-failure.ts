@@ -83,7 +83,9 @@ const unreachableMessage =
 /** Message for a password that is missing, or that cannot be given to the server: it has no code. */
 const refusedMessage = /^SASL: /u;
 
-/** Messages of `pg` about a server without TLS, and of servers and poolers about a client without TLS or certificate. */
+/**
+ * Messages of `pg` about a server without TLS, and of servers and poolers about a client without TLS or certificate.
+ */
 const tlsMessage = /^The server does not support SSL|^SSL required$|valid client certificate/u;
 const isAboutTls = (error: Error): boolean => tlsFailure(error) !== null || tlsMessage.test(error.message);
 

@@ -56,8 +56,8 @@ interface Moment {
 }
 
 /**
- * Blocks of one statement. The busiest ones sold items of some forty imports each, so a part is 6,000 rows: 10 ms of the
- * event loop.
+ * Blocks of one statement. The busiest ones sold items of some forty imports each, so a part is 6,000 rows: 10 ms of
+ * the event loop.
  */
 const blocksEach = 144;
 /** The busiest week of mainnet had 200,000 sales. One day of it takes less than a second. */

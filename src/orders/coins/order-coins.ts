@@ -21,9 +21,9 @@ export interface OrderCoinFacts {
 }
 
 /**
- * The coins of an order, each with who holds it: what was paid to it, and outputs of its transactions that the wallet can
- * spend. A coin is free once the order is delivered, if no customer's money is in it and nothing of the order spends it.
- * Pure.
+ * The coins of an order, each with who holds it: what was paid to it, and outputs of its transactions that the wallet
+ * can spend. A coin is free once the order is delivered, if no customer's money is in it and nothing of the order
+ * spends it. Pure.
  */
 export function orderCoins(
   order: Pick<Order, 'state' | 'amount' | 'keyIndex' | 'ownIndex'>,

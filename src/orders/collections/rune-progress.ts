@@ -50,8 +50,8 @@ export function runeProgress({ order, charge, isWaiting, isCredited }: RunePayme
 }
 
 /**
- * The sats of an order as it tells them to the token order whose fee charge is its charge; null: it tells nothing new, as
- * it is over. Pure.
+ * The sats of an order as it tells them to the token order whose fee charge is its charge; null: it tells nothing new,
+ * as it is over. Pure.
  */
 export function feePaymentOf({ state }: Pick<Order, 'state'>, facts: OrderFacts): FeePayment | null {
   if (state === 'cancelled') return 'cancelled';

@@ -39,9 +39,9 @@ export function nameFault(
 }
 
 /**
- * Why a stored reveal, which the block after `tip` may have, cannot etch its name; null: it can. Pending transactions of
- * which it is not known whether they can etch do not count: anyone can send one for the fee of a transaction, and the
- * order would lose the fee of its commit. Pure.
+ * Why a stored reveal, which the block after `tip` may have, cannot etch its name; null: it can. Pending transactions
+ * of which it is not known whether they can etch do not count: anyone can send one for the fee of a transaction, and
+ * the order would lose the fee of its commit. Pure.
  */
 export function nameFaultOfReveal(
   name: SpacedRune,

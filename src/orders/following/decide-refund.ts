@@ -7,10 +7,10 @@ import type { PlacedMoney } from './place-money.ts';
 import type { OrderRecords } from './read-records.ts';
 
 /**
- * The outputs that a refund of an order spends now; empty: no refund is made. An order is refunded in
- * `waiting-refund`, what was paid too much once it is delivered, and what is ours of a reveal that etched nothing (`src/orders/order/order-machine.ts` says how an
- * order gets there). A return that is due is tried first, as it may spend the same money.
- * `src/orders/making/plan-refund.ts` leaves outputs that cost more than they hold. Pure.
+ * The outputs that a refund of an order spends now; empty: no refund is made. An order is refunded in `waiting-refund`,
+ * what was paid too much once it is delivered, and what is ours of a reveal that etched nothing
+ * (`src/orders/order/order-machine.ts` says how an order gets there). A return that is due is tried first, as it may
+ * spend the same money. `src/orders/making/plan-refund.ts` leaves outputs that cost more than they hold. Pure.
  */
 export function refundedNow(
   { state, refundScript }: Pick<Order, 'state' | 'refundScript'>,

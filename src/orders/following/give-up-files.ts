@@ -8,8 +8,8 @@ import { takeUp } from '#purse/transactions/supersede.store.ts';
 import type { Known } from './learn-order.ts';
 
 /**
- * Refunds files that can never be inscribed, by what the commit has for their reveals: these are given up, and nothing can
- * be mined beside the refund that spends the same. The reason where it cannot be made: they stay as they are then.
+ * Refunds files that can never be inscribed, by what the commit has for their reveals: these are given up, and nothing
+ * can be mined beside the refund that spends the same. The reason where it cannot be made: they stay as they are then.
  */
 export async function refundLost(
   tx: pg.ClientBase,

@@ -24,8 +24,8 @@ export interface WishesParts {
 /**
  * Decides about orders that their operator wants paid back although their transactions are stored. It is done where
  * neither the mempool nor a block has one of them: these are never sent again, and the refund spends what they spend,
- * so that only one of both is ever mined. An order that lacks a sat of the inventory, or mints, gets the address for what is
- * refunded of it, and stays. Returns the orders that were decided about. Throws the codes of NodeRpc.
+ * so that only one of both is ever mined. An order that lacks a sat of the inventory, or mints, gets the address for
+ * what is refunded of it, and stays. Returns the orders that were decided about. Throws the codes of NodeRpc.
  */
 export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
   const wishes = await refundWishes(client);

@@ -6,8 +6,8 @@ import { spentBy } from '#purse/transactions/stored-plan.ts';
 import type { OwedMoney } from './settlements.ts';
 
 /**
- * An output of a commit that holds the money of one file or mint: what its transaction costs, and what the service takes
- * for it.
+ * An output of a commit that holds the money of one file or mint: what its transaction costs, and what the service
+ * takes for it.
  */
 export interface FileMoney extends OwedMoney {
   /** Index of the file, or place of the mint. */

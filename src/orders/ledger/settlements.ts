@@ -21,8 +21,8 @@ export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value
 }
 
 /**
- * The commit of an order whose reveals were all given up, or can never be mined: everything that it holds is the customer's,
- * and spent by key. Null: a reveal may be mined, or there is no commit. Pure.
+ * The commit of an order whose reveals were all given up, or can never be mined: everything that it holds is the
+ * customer's, and spent by key. Null: a reveal may be mined, or there is no commit. Pure.
  */
 export const strandedCommit = <T extends Pick<OrderTransaction, 'kind'>>(
   transactions: readonly T[],
@@ -233,8 +233,8 @@ export function excessOf(
 }
 
 /**
- * Our outputs of a delivery whose name another transaction has: all of them are the customer's, as nothing was etched. So
- * is what a refund has spent whole, if a reorganisation gives the name back later. Pure.
+ * Our outputs of a delivery whose name another transaction has: all of them are the customer's, as nothing was etched.
+ * So is what a refund has spent whole, if a reorganisation gives the name back later. Pure.
  */
 export function givenBack(transactions: readonly OrderTransaction[], isNameLost: boolean): OwedMoney[] {
   const refunds = transactions.filter(
@@ -295,8 +295,8 @@ export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): O
 }
 
 /**
- * What is left of the money beside the delivery, oldest first: `ours`, and what is still `theirs`. That is the change of
- * returns that a customer paid for, and all of a commit whose reveal was given up. Something may spend it. Pure.
+ * What is left of the money beside the delivery, oldest first: `ours`, and what is still `theirs`. That is the change
+ * of returns that a customer paid for, and all of a commit whose reveal was given up. Something may spend it. Pure.
  */
 export function restsOf(transactions: readonly OrderTransaction[]): {
   readonly ours: readonly OwedMoney[];

@@ -47,7 +47,10 @@ export interface DeliveryFunds {
   readonly stocked: readonly StockedOutput[] | null;
 }
 
-/** Why the runes of these parents cannot be led home; null: they can. An order is taken where runes are known, which may end. */
+/**
+ * Why the runes of these parents cannot be led home; null: they can. An order is taken where runes are known, which may
+ * end.
+ */
 export const whyRunesUnknown = (parents: DeliveryFunds['parents']): string | null =>
   parents.length > 1 && parents.some(({ runes }) => runes === null) ? runesUnknown : null;
 

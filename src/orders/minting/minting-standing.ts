@@ -30,7 +30,9 @@ export interface MintingStanding {
   readonly mints: readonly StoredMint[];
 }
 
-/** Mints that wait because the mempool may use all that are left are given up after 24 hours: blocks rarely take longer. */
+/**
+ * Mints that wait because the mempool may use all that are left are given up after 24 hours: blocks rarely take longer.
+ */
 const heldMostMs = 24 * 3_600_000;
 
 /** The last block of payments, which the index has, and the rune there; null: the rune is not at its id. */

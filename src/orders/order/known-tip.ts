@@ -13,7 +13,7 @@ export interface KnownTip {
 
 /**
  * The last block of payments; null: the index lacks it, as it is behind or on another branch, or runes are not known.
- * What an order decides about runes by both, it decides at such a block alone.
+ * Orders decide about runes by both at such a block alone.
  */
 export async function knownTip(tx: pg.ClientBase): Promise<KnownTip | null> {
   const payments = await readPaymentsOffset(tx);

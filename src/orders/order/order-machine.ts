@@ -25,14 +25,14 @@ export type OrderState = (typeof orderStates)[number];
  * What can happen to an order. `seen`: the amount is in the mempool or a block, and so are its parents. `gone`: it is
  * no longer, or is found to be too little. `parentless`: a parent is not there. `arrived`: all parents were seen at
  * their deposits. `paid`: the amount and the parents are there in time, as deep as the policy asks. `repriced`: they
- * came late, and after a rise of fees the difference is asked for. `unpaid`: they were, and a reorganisation took
- * them back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed
- * and stored. `committed`: the same, and it waits for the depth of its commit. `minting`: its mints are signed and
- * stored. `revealed`: the index has its inscriptions, or blocks decided about all of its mints, deep enough. `undone`: a reorganisation took them back. `owing`: there is money that no delivery
- * uses. `cancelled`: by its customer or the operator. `failed`: its reveal cannot be made or mined. `unmined`: a
- * miner refused its reveal, or no block had it in time, or the sats of all its files are gone, or another transaction
- * has the name that it etches. `retried`: by the operator. `refunding`: by the operator. `refunded`: all that was
- * owed is paid back, deep enough.
+ * came late, and after a rise of fees the difference is asked for. `unpaid`: they were, and a reorganisation took them
+ * back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed and
+ * stored. `committed`: the same, and it waits for the depth of its commit. `minting`: its mints are signed and stored.
+ * `revealed`: the index has its inscriptions, or blocks decided about all of its mints, deep enough. `undone`: a
+ * reorganisation took them back. `owing`: there is money that no delivery uses. `cancelled`: by its customer or the
+ * operator. `failed`: its reveal cannot be made or mined. `unmined`: a miner refused its reveal, or no block had it in
+ * time, or the sats of all its files are gone, or another transaction has the name that it etches. `retried`: by the
+ * operator. `refunding`: by the operator. `refunded`: all that was owed is paid back, deep enough.
  */
 export const orderEvents = [
   'seen',

@@ -18,8 +18,8 @@ import { commonSats } from './read-rare-sats.ts';
 import { hasItems, readTexts } from './read-texts.ts';
 
 /**
- * Contents of an order. `files`: files and delegates. `texts`: texts in place of files. `etching`: a rune, and no files are
- * needed. `mint`: mints of a rune, and no files.
+ * Contents of an order. `files`: files and delegates. `texts`: texts in place of files. `etching`: a rune, and no files
+ * are needed. `mint`: mints of a rune, and no files.
  */
 export type OrderContents = 'files' | 'texts' | 'etching' | 'mint';
 

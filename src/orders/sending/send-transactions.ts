@@ -102,7 +102,9 @@ export class TransactionSender {
     return true;
   }
 
-  /** Sends transactions that the mempool does not have: one, or a reveal and its burn. Gives those that it has not now. */
+  /**
+   * Sends transactions that the mempool does not have: one, or a reveal and its burn. Gives those that it has not now.
+   */
   async #sendUnit(absent: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]> {
     const [first, burn] = absent;
     if (first === undefined) return [];
@@ -154,7 +156,9 @@ export class TransactionSender {
   }
 }
 
-/** Transactions that are sent at once: half of the calls that Bitcoin Core serves at the same time (its `-rpcthreads`). */
+/**
+ * Transactions that are sent at once: half of the calls that Bitcoin Core serves at the same time (its `-rpcthreads`).
+ */
 const batchCount = 8;
 /** And their size: those of a large order have megabytes, which are in memory three times. */
 const batchVirtualBytes = 1_000_000;
@@ -177,7 +181,9 @@ export function batchesOf<T extends Pick<WaitingTransaction, 'virtualBytes'>>(
   return batches;
 }
 
-/** A transaction, or a reveal with its burn: they are sent together, as anybody may spend an anchor that nothing spends. */
+/**
+ * A transaction, or a reveal with its burn: they are sent together, as anybody may spend an anchor that nothing spends.
+ */
 type Unit = readonly [WaitingTransaction] | readonly [WaitingTransaction, WaitingTransaction];
 
 /** Reveals with their burns. A burn that is here without its reveal goes alone: a node has that, or did. Pure. */

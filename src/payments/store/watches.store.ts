@@ -81,8 +81,8 @@ export async function unwatchScripts(
 }
 
 /**
- * The payload that has the mempool looked at in the next round, of a node that is polled as well: a payment has just been
- * sent to it.
+ * The payload that has the mempool looked at in the next round, of a node that is polled as well: a payment has just
+ * been sent to it.
  */
 export const hurry = 'hurry';
 

@@ -126,7 +126,7 @@ const isOurs = (account: LedgerAccount): boolean => account === 'service' || acc
 
 /**
  * Keeps the coins that are left by the transaction in a block, else by the newest: one of them is mined at most.
- * Those of batches are held for accounts.
+ * Outputs of batches are held for accounts.
  */
 export async function keepPayoutCoin(
   tx: pg.ClientBase,

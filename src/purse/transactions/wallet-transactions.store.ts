@@ -33,8 +33,8 @@ export interface NewTransaction {
 
 /**
  * Stores a signed transaction before it is broadcast, and takes what it spends: no other plan has it from then on.
- * False: it is stored already, and taken up again if it was superseded. Throws `OutputTaken`, and the transaction of the
- * database is over then.
+ * False: it is stored already, and taken up again if it was superseded. Throws `OutputTaken`, and the transaction of
+ * the database is over then.
  */
 export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction): Promise<boolean> {
   const { rows } = await tx.query<{ family: Buffer; is_new: boolean }>(

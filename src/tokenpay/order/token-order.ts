@@ -26,7 +26,9 @@ export interface Charge {
   readonly amount: bigint;
   readonly address: string;
   readonly script: Uint8Array;
-  /** The index of the key of its address, in the branch of its kind; null: the address is that of an inscription order. */
+  /**
+   * The index of the key of its address, in the branch of its kind; null: the address is that of an inscription order.
+   */
   readonly keyIndex: number | null;
   readonly state: ChargeState;
   /** The first payment of it that was seen; null: none is there. */
@@ -54,8 +56,8 @@ export interface TokenOrder {
   /** A payment that is first seen later counts towards no charge. */
   readonly expiresAt: Date;
   /**
-   * The time at which it ends as an error unless it is paid: `expiresAt`, or an hour after a payment that came in time was there, as a
-   * node that is started again, and a reorganisation, lose sight of payments for a while.
+   * The time at which it ends as an error unless it is paid: `expiresAt`, or an hour after a payment that came in time
+   * was there, as a node that is started again, and a reorganisation, lose sight of payments for a while.
    */
   readonly endsAt: Date;
   readonly state: TokenOrderState;

@@ -94,8 +94,8 @@ function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[]
 }
 
 /**
- * Mints that blocks have, each with its postage: the service keeps its fees of those that were executed, at most of all.
- * What they gave, and what was refunded of the others, is compared with the ledger and the index.
+ * Faults of mints that blocks have, each with its postage: the service keeps at most its fees of all. Ledger and index
+ * are compared with their outputs and refunds elsewhere.
  */
 function mintedFaults(
   { state, quote, amount, terms }: Order,

@@ -244,7 +244,10 @@ function satsOf(tx: Scanned, items: readonly Item[], holder: string): { payout: 
   };
 }
 
-/** "a payout at the item's own index that is signed with ALL and ANYONECANPAY; a payout there in the layout of a purchase" */
+/**
+ * "a payout at the item's own index that is signed with ALL and ANYONECANPAY; a payout there in the layout of a
+ * purchase"
+ */
 function isPaidAtIndex(tx: Scanned, items: readonly Item[], item: Item): boolean {
   const { input, holder } = item;
   if (tx.outputs[input] === undefined || scriptAt(tx, input) !== holder || !isPayout(tx, items, input))

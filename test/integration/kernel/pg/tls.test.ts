@@ -10,7 +10,9 @@ import {
   type TlsFront,
 } from '#test/support/postgres/tls-front.ts';
 
-/** Servers of the table: without TLS, with a certificate for their name, with one for another name, and with TLS alone. */
+/**
+ * Servers of the table: without TLS, with a certificate for their name, with one for another name, and with TLS alone.
+ */
 type ServerKind = 'plain' | 'named' | 'misnamed' | 'demanding' | 'mutual';
 
 let certificates: Certificates;
