@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import { keepPrice, type Order, repriceOrder } from '#orders/order/order.store.ts';
+import { type Order } from '#orders/order/order.store.ts';
 import { type OrderFacts, paidAfterAll, paidInTime } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import { keepPrice, repriceOrder } from '#orders/order/order-notes.store.ts';
 import { latePrice } from '#orders/pricing/late-price.ts';
 import { completedAt } from '#orders/pricing/repricing.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';

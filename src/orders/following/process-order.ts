@@ -18,13 +18,9 @@ import { owedTooLittle } from '#orders/making/plan-refund.ts';
 import { extraCostOf } from '#orders/order/coin-selection.ts';
 import {
   isCancelled,
-  isRefusal,
   lockOrder,
   lookAgain,
   moveOrder,
-  noteEstimateAtPayment,
-  noteExtraCost,
-  noteMissing,
   type Order,
   recordEvent,
 } from '#orders/order/order.store.ts';
@@ -35,6 +31,12 @@ import {
   type OrderEvent,
   type OrderState,
 } from '#orders/order/order-machine.ts';
+import {
+  isRefusal,
+  noteEstimateAtPayment,
+  noteExtraCost,
+  noteMissing,
+} from '#orders/order/order-notes.store.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
 import { depositsWait, explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';

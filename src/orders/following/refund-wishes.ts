@@ -3,8 +3,9 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { giveUpPackages } from '#orders/mining/packages.store.ts';
-import { lockOrder, missingMints, missingSat, type Order, recordEvent } from '#orders/order/order.store.ts';
+import { lockOrder, type Order, recordEvent } from '#orders/order/order.store.ts';
 import { isDelivering } from '#orders/order/order-machine.ts';
+import { missingMints, missingSat } from '#orders/order/order-notes.store.ts';
 import {
   type OrderTransaction,
   readTransactions,

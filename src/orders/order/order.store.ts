@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { indexTipHash, indexTipHeight } from '#chain/blocks/index-tip.queries.ts';
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
-import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { hasPackage } from '#orders/mining/packages.store.ts';
 import { scriptsPaidInBlocks } from '#payments/payments.queries.ts';
@@ -395,46 +394,6 @@ export async function moveOrder(
   await recordEvent(tx, id, event, state, to);
 }
 
-/**
- * Notes what is estimated as an order is paid: what bumps pay for is counted from there. Null: the node says nothing.
- */
-export async function noteEstimateAtPayment(
-  tx: pg.ClientBase,
-  id: string,
-  estimate: bigint | null,
-): Promise<void> {
-  await tx.query('UPDATE service.orders SET paid_estimate = coalesce($2, paid_estimate) WHERE id = $1', [
-    id,
-    estimate,
-  ]);
-}
-
-/** Accepts the price of an order for what completed it until this time. */
-export async function keepPrice(tx: pg.ClientBase, id: string, completedAt: Date): Promise<void> {
-  await tx.query('UPDATE service.orders SET price_kept_at = $2 WHERE id = $1', [id, completedAt]);
-}
-
-/** Gives an order another price, and time to pay the difference. */
-export async function repriceOrder(
-  tx: pg.ClientBase,
-  id: string,
-  price: Pick<Order, 'quote' | 'terms'> & { readonly repriced: StoredRepricing },
-): Promise<void> {
-  const { quote, terms, repriced } = price;
-  await tx.query(
-    `UPDATE service.orders SET amount = $2, quote = $3, terms = $4, repriced = $5, expires_at = greatest(expires_at, $6)
-      WHERE id = $1`,
-    [
-      id,
-      quote.amount,
-      JSON.stringify(quote),
-      JSON.stringify(terms),
-      JSON.stringify(repriced),
-      new Date(repriced.until),
-    ],
-  );
-}
-
 /** Records an event; `to` null: the state refuses it. */
 export async function recordEvent(
   tx: pg.ClientBase,
@@ -449,16 +408,6 @@ export async function recordEvent(
   );
 }
 
-/** Keeps what the delivery of an order costs beyond its quote. */
-export async function noteExtraCost(tx: pg.ClientBase, id: string, sats: bigint): Promise<void> {
-  await tx.query('UPDATE service.orders SET extra_cost = $2 WHERE id = $1', [id, sats]);
-}
-
-const refusal = 'The node refuses transaction ';
-
-/** Whether the error of an order is what `noteRefusal` noted: no longer true once a block has the transaction. */
-export const isRefusal = (error: string): boolean => error.startsWith(refusal);
-
 /** Whether a wish to cancel came true: what was paid for a repriced order is owed by now. */
 export const isCancelled = ({
   state,
@@ -467,39 +416,6 @@ export const isCancelled = ({
 }: Pick<Order, 'state' | 'repriced' | 'isCancelAsked'>): boolean =>
   state === 'cancelled' ||
   (repriced !== null && isCancelAsked && (state === 'waiting-refund' || state === 'refunded'));
-
-/** The node never takes a transaction of an order that is under way, for this reason; null: it takes it, or will. */
-export async function noteRefusal(
-  client: pg.ClientBase,
-  id: string,
-  txid: Txid,
-  reason: string | null,
-): Promise<void> {
-  const refused = `${refusal}${displayHash(txid)}: `;
-  await client.query(
-    `UPDATE service.orders SET error = $2 || $3
-      WHERE id = $1 AND state IN ('waiting-reveal', 'waiting-rune-balance', 'queued', 'waiting-refund')
-        AND CASE WHEN $3::text IS NULL THEN starts_with(error, $2) ELSE error IS DISTINCT FROM $2 || $3 END`,
-    [id, refused, reason],
-  );
-}
-
-/**
- * Why a stored delivery is not delivered as a whole: a sat of the inventory that it needs is not there, or mints cannot
- * be executed; null: all of it is.
- */
-export async function noteMissing(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
-  await tx.query(
-    `UPDATE service.orders SET error = $2
-      WHERE id = $1 AND state IN ('queued', 'waiting-rune-balance') AND error IS DISTINCT FROM $2
-        AND (starts_with(error, $3) OR starts_with(error, $4) OR $2::text IS NOT NULL)`,
-    [id, why, missingSat, missingMints],
-  );
-}
-
-/** The starts of such reasons. */
-export const missingSat = 'A sat of the inventory is missing: ';
-export const missingMints = 'Mints are missing: ';
 
 /** When an order is looked at again without news; null: only news matter. */
 export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null): Promise<void> {

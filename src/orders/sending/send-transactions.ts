@@ -4,7 +4,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
-import { noteRefusal } from '#orders/order/order.store.ts';
+import { noteRefusal } from '#orders/order/order-notes.store.ts';
 import { transactionsToSend, type WaitingTransaction } from '#orders/order/order-transactions.store.ts';
 import {
   markAllSent,
