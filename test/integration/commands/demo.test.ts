@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { version } from '#kernel/process/version.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
@@ -64,6 +65,13 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
       const given = stdout.replaceAll(address, readmeOrigin);
       for (const text of lastingTexts(answer)) expect(given, command).toContain(text);
     }
+  });
+
+  test('says the version of package.json in /status and in its API document', async () => {
+    const read = async (path: string): Promise<unknown> =>
+      (await fetch(new URL(path, address), { headers: { accept: 'application/json' } })).json();
+    expect(await read('/status')).toMatchObject({ satscribe: { version } });
+    expect(await read('/openapi.json')).toMatchObject({ info: { version } });
   });
 
   test('keeps its node when a second demo is started in its folder', async () => {
