@@ -16,13 +16,13 @@ export interface ComparedParts {
   readonly signal?: AbortSignal;
 }
 
-/** Index, payments and node come to one block within a second or two of it. */
+/** The index, the payments and the node reach the same block within a second or two. */
 const tipTries = 60;
 const tipTryMs = 500;
 
 export const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Reads rows and asks the node about outputs at one block. Throws `audit_impossible`. */
+/** Reads rows and asks the node about outputs, all at one block. Throws `audit_impossible`. */
 export async function atOneBlock<Read>(
   { database, node, signal }: ComparedParts,
   readRows: (tx: pg.ClientBase) => Promise<Read>,
@@ -33,12 +33,12 @@ export async function atOneBlock<Read>(
     const found = await withTransaction(database, (tx) => readAt(tx, readRows), snapshot);
     if (found === null) continue;
     const unspent = await unspentOf(node, questions(found.read), signal);
-    // the chain grows or parts: what was asked before and after are two chains
+    // if the chain changed meanwhile, the rows and the node's answers are of two chains
     if ((await bestBlock(node)) === found.tip) return { read: found.read, unspent };
   }
   throw new AppError(
     'audit_impossible',
-    'The index, the payments and the node come to no common block, so orders cannot be compared with the chain.',
+    'The index, the payments and the node were never at the same block, so orders cannot be compared with the chain.',
   );
 }
 
@@ -50,12 +50,12 @@ async function readAt<Read>(
   return tip === null ? null : { tip, read: await readRows(tx) };
 }
 
-/** Requests at once: bitcoind works on four, and others ask too. */
+/** Concurrent requests: bitcoind works on four at once, and others need it too. */
 const lanes = 2;
-/** Questions of a request. The node answers each in some 10 µs; a request for each would take it 30 times as long. */
+/** Questions in one request. The node answers each in about 10 µs; a request for each would take 30 times as long. */
 const askedAtOnce = 100;
 
-/** Which of these outputs are unspent in the node's best chain, whatever its mempool spends. */
+/** Outputs that are unspent in the node's best chain. Spending in its mempool does not count. */
 async function unspentOf(
   node: BatchRpc,
   outpoints: readonly string[],

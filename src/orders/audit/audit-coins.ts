@@ -9,10 +9,10 @@ import type {
   Unspent,
 } from './audited-order.ts';
 
-/** Outputs of transactions that the wallet can spend, and its table of coins must have. */
+/** Kinds of outputs that the wallet can spend. Its table of coins must have all of them. */
 const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
 
-/** Listed coins that a block has, that nothing of the order explains: the node must say whether they are unspent. */
+/** Listed coins in blocks that no payment or plan of the order explains: the node must say whether they are unspent. */
 export function unexplainedCoins(order: AuditedOrder, mined: ReadonlySet<string>): Coin[] {
   const known = new Set([
     ...expectedCoins(order, mined).map(({ outpoint }) => outpoint),
@@ -22,9 +22,9 @@ export function unexplainedCoins(order: AuditedOrder, mined: ReadonlySet<string>
 }
 
 /**
- * Differences of the wallet's table of coins: own outputs in blocks that it lacks, coins that it has and that are not
- * there, and coins that it gives to someone else than payments and plans do. Nothing of the table is taken for granted.
- * Empty: the coins of an earlier version are not all listed yet. Pure.
+ * Differences of the wallet's table of coins: own outputs in blocks that it lacks, coins that it lists but the chain
+ * does not have, and coins with another holder than payments and plans say. The table is checked, never trusted. Empty
+ * while the coins of an earlier version are still being listed. Pure.
  */
 export function listedFaults(
   order: AuditedOrder,
@@ -53,7 +53,7 @@ const difference = (
   chain: bigint,
 ): OrderDifference => ({ kind, where, ledger, chain });
 
-/** Null: other orders decide with this one whether it is free. */
+/** `mayBeFree` is null if other orders also decide whether the coin is free. */
 const isWrong = ({ isFree }: ListedCoin, mayBeFree: boolean | null): boolean =>
   mayBeFree !== null && isFree !== mayBeFree;
 
@@ -61,7 +61,7 @@ interface ExpectedCoin extends Coin {
   readonly mayBeFree: boolean | null;
 }
 
-/** Outputs that blocks have at scripts of the wallet, spent ones too. */
+/** Outputs in blocks at scripts of the wallet, spent ones included. */
 function expectedCoins(order: AuditedOrder, mined: ReadonlySet<string>): ExpectedCoin[] {
   const { payments, transactions } = order;
   const spent = plannedToSpend(transactions);
@@ -79,11 +79,14 @@ function expectedCoins(order: AuditedOrder, mined: ReadonlySet<string>): Expecte
   return [...payments.map((payment) => ({ ...payment, mayBeFree: false })), ...made];
 }
 
-/** Change of a coin of the operator, which a return spent. */
+/** Change of an operator's coin that a return spent. */
 const isOfOperator = ({ kind, plan }: AuditedTransaction): boolean =>
   kind === 'return' && plan.inputs.some(({ isOperator }) => isOperator === true);
 
-/** Whether what a transaction left at our script is ours: of a delivered order, without money of its customer. */
+/**
+ * Whether a transaction's output at our script is the service's: the order is delivered, and no customer's money is in
+ * it.
+ */
 function isOurs(order: AuditedOrder, { kind, index, plan }: AuditedTransaction): boolean | null {
   const isDelivered = order.state === 'completed';
   if (kind === 'return') return false;
@@ -101,7 +104,7 @@ function isOurs(order: AuditedOrder, { kind, index, plan }: AuditedTransaction):
   return isDelivered && paid - order.amount < p2trDust;
 }
 
-/** Outputs that transactions of the order itself spend, whether a block has these or not. */
+/** Outputs that the order's own transactions spend, mined or not. */
 const plannedToSpend = (transactions: readonly AuditedTransaction[]): ReadonlySet<string> =>
   spentBy(transactions.filter(({ kind, isSuperseded }) => kind !== 'bump' && !isSuperseded));
 

@@ -7,13 +7,13 @@ import { type AuditedCollectionOrder, faultsOfCollectionOrder } from './collecti
 import { nextCollectionOrders } from './collection-orders.queries.ts';
 import type { CollectionDifferenceKind } from './differences.ts';
 
-/** A difference between what is noted of a collection and what its rows, its orders and their ledger come to. */
+/** A difference between the numbers stored for a collection and those of its rows, its orders and their ledger. */
 export interface CollectionDifference {
   readonly collection: string;
   readonly kind: CollectionDifferenceKind;
-  /** A phase or an order, for people; null: the collection as a whole. */
+  /** A phase or an order, as people read it; null: the whole collection. */
   readonly where: string | null;
-  /** Items; of `earned` sats. */
+  /** Items; for `earned`, sats. */
   readonly noted: bigint;
   readonly found: bigint;
 }
@@ -22,8 +22,8 @@ type CollectionAuditParts = Pick<AuditParts, 'database' | 'signal' | 'rest' | 'l
 
 /**
  * Proves the counters of collections against their items and orders, the items against the states of orders, and what
- * creators earned against prices and the ledger. A collection that differs is looked at again: its orders may just be
- * processed. Asks no node, and changes nothing.
+ * creators earned against prices and the ledger. A collection that differs is checked again: its orders may be in the
+ * middle of a step. Asks no node, and changes nothing.
  */
 export async function auditCollections(parts: CollectionAuditParts): Promise<CollectionDifference[]> {
   const { database, signal, looks = looksUsual } = parts;
@@ -39,8 +39,8 @@ export async function auditCollections(parts: CollectionAuditParts): Promise<Col
 }
 
 /**
- * Whether a difference may be meant: a creator may list fewer items for an address than it has paid for. It is told,
- * and is no reason to call a service unsound.
+ * Whether a difference may be intended: a creator may list fewer items for an address than it has paid for. It is
+ * reported, but the service still counts as sound.
  */
 export const mayBeMeant = ({ kind }: Pick<CollectionDifference, 'kind'>): boolean => kind === 'allowance';
 

@@ -5,11 +5,11 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { coinFaults } from './audit-order.ts';
 import type { OrderDifference, Unspent } from './audited-order.ts';
 
-/** Funds of the operator, with all that database and ledger say of them, at one moment. */
+/** Funds of the operator with everything that the database and the ledger say about them, at one moment. */
 export interface AuditedFunds {
   readonly coins: readonly FundCoin[];
   readonly entries: readonly LedgerEntry[];
-  /** Free coins of the funds in the wallet's table, by outpoint; null: earlier ones are not all listed. */
+  /** Outpoints of free coins of the funds in the wallet's table; null: earlier coins are not all listed yet. */
   readonly listed: ReadonlySet<string> | null;
 }
 
@@ -23,11 +23,11 @@ const coinsOf = ({ coins }: AuditedFunds) =>
       script: Buffer.from(coin.script).toString('hex'),
     }));
 
-/** Outputs that the node must be asked about. Pure. */
+/** Outputs to ask the node about. Pure. */
 export const questionsOfFunds = (funds: AuditedFunds): string[] =>
   coinsOf(funds).map(({ outpoint }) => outpoint);
 
-/** All differences of the funds, by what blocks, node and ledger say at one block. Pure. */
+/** All differences of the funds, from blocks, node and ledger at one block. Pure. */
 export function auditFunds(funds: AuditedFunds, unspent: Unspent): OrderDifference[] {
   const booked = balanceOf(funds.entries);
   const received = balanceOf(fundEntries(funds.coins));

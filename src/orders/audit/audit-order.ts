@@ -6,15 +6,15 @@ import { listedFaults, unexplainedCoins } from './audit-coins.ts';
 import type { AuditedOrder, AuditedTransaction, Coin, OrderDifference, Unspent } from './audited-order.ts';
 import type { DifferenceKind } from './differences.ts';
 
-/** Kinds of outputs that lie at scripts of the wallet. */
+/** Kinds of outputs at scripts of the wallet. */
 const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
 const opReturnHex = '6a';
 /** States in which the ledger has every transaction that blocks have. */
 const settledStates: ReadonlySet<OrderState> = new Set<OrderState>(['completed', 'refunded']);
 
 /**
- * What the node must be asked about: all outputs that should be unspent at our scripts, and outputs that tell whether a
- * transaction is in a block where nothing else does. Pure.
+ * Outputs to ask the node about: those that should be unspent at our scripts, and those that show whether a transaction
+ * is in a block if nothing else shows it. Pure.
  */
 export function questionsOf(order: AuditedOrder): string[] {
   const known = knownMined(order);
@@ -23,14 +23,14 @@ export function questionsOf(order: AuditedOrder): string[] {
   const asked = new Set(coins.map(({ outpoint }) => outpoint));
   for (const { txid, plan } of open) {
     for (const [vout, { kind }] of plan.outputs.entries()) {
-      // the index tells of those with inscriptions, which can be 10,000
+      // the index knows the outputs with inscriptions, which can be 10,000
       if (kind !== 'postage') asked.add(`${txid}:${vout}`);
     }
   }
   return [...asked];
 }
 
-/** All differences of an order, by what blocks, index, node and ledger say at one block. Pure. */
+/** All differences of an order, from blocks, index, node and ledger at one block. Pure. */
 export function auditOrder(order: AuditedOrder, unspent: Unspent): OrderDifference[] {
   const mined = minedOf(order, unspent);
   const counted = countedOf(order);
@@ -46,7 +46,7 @@ export function auditOrder(order: AuditedOrder, unspent: Unspent): OrderDifferen
   ];
 }
 
-/** Transactions that the index or the payments have in a block, and those whose outputs these spend. */
+/** Transactions that the index or the payments have in a block, and transactions whose outputs they spend. */
 function knownMined({ transactions }: AuditedOrder): Set<string> {
   const mined = new Set(
     transactions
@@ -56,7 +56,7 @@ function knownMined({ transactions }: AuditedOrder): Set<string> {
   return withAncestors(transactions, mined);
 }
 
-/** With those of which the node has an unspent output. */
+/** Known mined transactions, and those of which the node has an unspent output. */
 function minedOf(order: AuditedOrder, unspent: Unspent): Set<string> {
   const mined = knownMined(order);
   for (const { txid, plan } of order.transactions) {
@@ -65,20 +65,20 @@ function minedOf(order: AuditedOrder, unspent: Unspent): Set<string> {
   return withAncestors(order.transactions, mined);
 }
 
-/** What a block has spends outputs that blocks have. */
+/** Adds the order's transactions that mined ones spend: a mined transaction has mined inputs. */
 function withAncestors(transactions: readonly AuditedTransaction[], mined: Set<string>): Set<string> {
   const byTxid = new Map(transactions.map((transaction) => [transaction.txid, transaction]));
   for (const txid of mined) {
     for (const { outpoint } of byTxid.get(txid)?.plan.inputs ?? []) {
       const ancestor = shownTxidOf(outpoint);
-      // a set that grows is walked to its new end
+      // iteration of a set includes what is added during it
       if (byTxid.has(ancestor)) mined.add(ancestor);
     }
   }
   return mined;
 }
 
-/** What should lie unspent at our scripts if blocks have these transactions. */
+/** Outputs that should be unspent at our scripts if blocks have these transactions. */
 function coinsOf(
   { payments, transactions, spentByOthers }: AuditedOrder,
   mined: ReadonlySet<string>,
@@ -94,7 +94,7 @@ function coinsOf(
   return [...payments, ...made].filter(({ outpoint }) => !spent.has(outpoint));
 }
 
-/** Transactions of ours that the ledger counts. */
+/** Our transactions that the ledger counts. */
 const countedOf = ({ ledger }: AuditedOrder): Set<string> =>
   new Set(ledger.filter(({ isReceipt }) => !isReceipt).map(({ txid }) => txid));
 
@@ -128,10 +128,13 @@ function countingFaults(
   ];
 }
 
-/** Accounts whose sats left our scripts. All others hold what lies there, and what anchors have. */
+/** Accounts whose sats left our scripts. The other accounts hold what is still there, anchors included. */
 const leftAccounts = ['postage', 'fee', 'outside'] as const satisfies readonly LedgerAccount[];
 
-/** What the accounts of an order hold, beside what its payments and the transactions that it counts come to. */
+/**
+ * Compares balances of the order's accounts with the sums of its payments and of the transactions that the ledger
+ * counts.
+ */
 function sumFaults(order: AuditedOrder, counted: ReadonlySet<string>): OrderDifference[] {
   const { ledger } = order;
   const balances = balancesOf(ledger);
@@ -147,15 +150,15 @@ function sumFaults(order: AuditedOrder, counted: ReadonlySet<string>): OrderDiff
     ['fee', booked('fee'), left.fee],
     ['held', kept, paid - left.outside - left.postage - left.fee],
   ];
-  // what bumps cost is the operator's, whatever the order brought
+  // the operator bears the cost of bumps, whatever the order earned
   const bumped = order.transactions
     .filter(({ kind, txid }) => kind === 'bump' && counted.has(txid))
     .reduce((all, { fee }) => all + fee, 0n);
-  // and so is what returns take of its coins
+  // and what returns take from the operator's coins
   const returned = order.transactions
     .filter(({ txid }) => counted.has(txid))
     .reduce((all, { plan }) => all + takenFromOperator(plan), 0n);
-  // what lies with inscriptions on sats of the inventory came from there
+  // sats of the inventory that stay with inscriptions came from the inventory
   const given = order.transactions
     .filter(({ txid }) => counted.has(txid))
     .reduce((all, { plan }) => all + givenByInventory(plan), 0n);
@@ -182,7 +185,7 @@ function balancesOf(ledger: AuditedOrder['ledger']): ReadonlyMap<LedgerAccount, 
   return balances;
 }
 
-/** What counted transactions paid to others than us. */
+/** Sats that counted transactions paid to others, by account. */
 function leftBy(
   { transactions }: AuditedOrder,
   counted: ReadonlySet<string>,
@@ -193,8 +196,7 @@ function leftBy(
   for (const { txid, plan, fee } of there) {
     left.fee += fee;
     for (const [vout, { kind, value }] of plan.outputs.entries()) {
-      // a parent that goes to the next reveal stays at its deposit, and what lies on an anchor is burned by the next
-      // one
+      // a parent that the next reveal spends stays at its deposit, and the next transaction burns what is on an anchor
       if (spent.has(`${txid}:${vout}`)) continue;
       const account = leftAccounts.find((name) => name === accountOfOutput(kind));
       if (account !== undefined) left[account] += BigInt(value);
@@ -206,15 +208,15 @@ function leftBy(
 const sumOf = (lines: readonly { readonly sats: bigint }[]): bigint =>
   lines.reduce((all, { sats }) => all + sats, 0n);
 
-/** An output that should lie unspent at a script of ours. */
+/** Difference of one output that should be unspent at a script of ours. */
 export function coinFaults({ outpoint, value, script }: Coin, found: Coin | undefined): OrderDifference[] {
   if (found !== undefined && found.value === value && found.script === script) return [];
   return [{ kind: 'missing', where: outpoint, ledger: value, chain: found?.value ?? 0n }];
 }
 
 /**
- * Each inscription of a counted reveal lies in an output for it, at the script of its receiver; of a burn, in an
- * OP_RETURN output.
+ * Each inscription of a counted reveal must be in an output for it, at the script of its receiver; that of a burn, in
+ * an OP_RETURN output.
  */
 function deliveryFaults(
   { transactions, receivers }: AuditedOrder,
@@ -235,7 +237,8 @@ function deliveryFaults(
 }
 
 /**
- * How many inscriptions of a reveal or a burn lie where they should. `first`: the place of its first file in the order.
+ * Counts the inscriptions of a reveal or a burn that are where they should be. `first` is the place of its first file
+ * in the order.
  */
 function deliveredBy(
   { kind, plan, files, inscriptions }: AuditedTransaction,
@@ -250,7 +253,7 @@ function deliveredBy(
       continue;
     const receiver = receivers.length > 1 ? receivers[first + index] : receivers[0];
     const isAtReceiver = output.kind === 'postage' && output.script === receiver;
-    // until its burn, it lies on the anchor that its reveal gave it
+    // before its burn, an inscription is on the anchor of its reveal
     const isToBurn = output.kind === 'burn' && output.script.startsWith(opReturnHex) === (kind === 'burn');
     if (isAtReceiver || isToBurn) places.add(`${vout}:${offset}`);
   }

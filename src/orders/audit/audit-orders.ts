@@ -13,44 +13,47 @@ import { type AuditedFunds, auditFunds, questionsOfFunds } from './audit-funds.t
 import { auditOrder, questionsOf } from './audit-order.ts';
 import type { NamedOrder, OrderDifference } from './audited-order.ts';
 
-/** A difference with its order. */
+/** A difference, with the order that has it. */
 export interface AuditDifference extends OrderDifference {
   readonly order: NamedOrder;
 }
 
 export interface Audit {
   readonly orders: number;
-  /** How many of them differ. */
+  /** Orders with a difference. */
   readonly differing: number;
-  /** What each account holds. `outside` is what all others hold, negative. */
+  /** Sats that each account holds. `outside` is negative: the sum of all others. */
   readonly balances: readonly { readonly account: LedgerAccount; readonly sats: bigint }[];
-  /** Of the first orders that differ. */
+  /** Differences of the first orders that differ. */
   readonly differences: readonly AuditDifference[];
   /** Differences of the funds of the operator. */
   readonly funds: readonly OrderDifference[];
 }
 
 export interface AuditParts extends ComparedParts {
-  /** Waits between two pages, which took this long. */
+  /** Waits between two pages; receives the time that the last one took. */
   readonly rest?: (workedMs: number) => Promise<void>;
-  /** How often an order that differs is looked at: it may just be brought on. */
+  /** How often an order that differs is checked: it may be in the middle of a step. */
   readonly looks?: number;
 }
 
-/** Orders whose differences are told. All are counted. */
+/** Orders whose differences are listed. All are counted. */
 const toldMax = 1000;
-/** More orders than are just being brought on: all of them differ. */
+/** More orders than can be in the middle of a step at once: if there are more, they really differ. */
 const lookedAgainMax = 10_000;
-/** A round of orders takes seconds where a block has just come. */
+/** A round of all orders takes seconds after a new block. */
 export const looksUsual = 6;
 export const lookAgainMs = 2_000;
-/** After these looks a round takes long: it may send 50 MB, or ask the node about a thousand transactions. */
+/**
+ * Longer pause after these looks: a round may take long, if it sends 50 MB or asks the node about a thousand
+ * transactions.
+ */
 const lookLaterMs = 30_000;
 
 /**
- * Proves the ledger of all orders against the chain and the index, page by page. Each page is compared at one block, at
- * which index, payments and node are; an order that differs is looked at again. Changes nothing. Throws
- * `audit_impossible` where they come to no common block in time, and the codes of NodeRpc.
+ * Proves the ledger of all orders against the chain and the index, page by page. Each page is compared at one block
+ * that the index, the payments and the node have reached; an order that differs is checked again. Changes nothing.
+ * Throws `audit_impossible` if they do not reach the same block in time, and the codes of NodeRpc.
  */
 export async function auditOrders(parts: AuditParts): Promise<Audit> {
   const { orders, suspects } = await auditAll(parts);
@@ -69,7 +72,7 @@ export async function auditOrders(parts: AuditParts): Promise<Audit> {
   };
 }
 
-/** Each order once: how many there are, and which differ. */
+/** Checks each order once; counts all, and collects those that differ. */
 async function auditAll(parts: AuditParts): Promise<{ orders: number; suspects: string[] }> {
   const { database, signal, rest } = parts;
   const suspects = new Set<string>();
@@ -87,7 +90,7 @@ async function auditAll(parts: AuditParts): Promise<{ orders: number; suspects: 
   }
 }
 
-/** What still differs of orders that differed, after some looks. */
+/** Checks again the orders that differed, and returns the differences that remain after some looks. */
 async function auditAgain(parts: AuditParts, suspects: readonly string[]): Promise<AuditDifference[]> {
   const { signal, looks = looksUsual } = parts;
   let differing = suspects;
@@ -101,7 +104,7 @@ async function auditAgain(parts: AuditParts, suspects: readonly string[]): Promi
   return differences;
 }
 
-/** Orders that are looked at again, at once. */
+/** Orders of one repeated check. */
 const someAtOnce = 100;
 
 async function auditSome(parts: AuditParts, ids: readonly string[]): Promise<AuditDifference[]> {
@@ -111,7 +114,7 @@ async function auditSome(parts: AuditParts, ids: readonly string[]): Promise<Aud
   return differences;
 }
 
-/** Looks at the funds of the operator until they are as the chain says, or some looks have passed. */
+/** Checks the operator's funds until they match the chain, or until the looks are used up. */
 async function auditFundsAgain(parts: AuditParts): Promise<OrderDifference[]> {
   const { database, signal, looks = looksUsual } = parts;
   let differences: OrderDifference[] = [];

@@ -20,11 +20,11 @@ import type {
   ListedCoin,
 } from './audited-order.ts';
 
-/** Orders of a page, and files of them: plans of 10,000 files take some megabytes. */
+/** Bounds of a page in orders and in files: plans of 10,000 files take some megabytes. */
 const pageOrders = 200;
 const pageFiles = 10_000;
 
-/** The ids of the next orders after an id (null: from the first on); empty: there are no more. */
+/** Ids of the next orders after an id (null: from the first on). Empty at the end. */
 export async function nextOrderIds(client: pg.ClientBase, after: string | null): Promise<string[]> {
   const { rows } = await client.query<{ id: string; files: number }>(
     `SELECT id, (request->>'count')::integer AS files FROM service.orders
@@ -39,7 +39,7 @@ export async function nextOrderIds(client: pg.ClientBase, after: string | null):
   return rows.slice(0, end === -1 ? rows.length : Math.max(1, end)).map(({ id }) => id);
 }
 
-/** The hash of the last block of the index and of the payments, where they agree; null: they do not, or there is none. */
+/** Hash of the last block, if the index and the payments are at the same one; else null. */
 export async function agreedTip(client: pg.ClientBase): Promise<string | null> {
   const { rows } = await client.query<{ hash: Buffer }>(
     `SELECT ${paymentsTipHash} AS hash WHERE ${paymentsTipHash} = ${indexTipHash}`,
@@ -47,7 +47,7 @@ export async function agreedTip(client: pg.ClientBase): Promise<string | null> {
   return rows[0] === undefined ? null : displayHash(rows[0].hash);
 }
 
-/** Orders with all that is compared of them. Statements do not depend on how many there are. */
+/** Orders with everything that is compared. The number of statements does not depend on the number of orders. */
 export async function readAuditedOrders(
   client: pg.ClientBase,
   ids: readonly string[],
@@ -95,7 +95,7 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
     value: string;
     script: string;
   }>(
-    // a parent that goes from reveal to reveal comes to its deposit again, by a transaction of ours
+    // a parent that passes from reveal to reveal reaches its deposit again, by a transaction of ours
     `SELECT s.id, p.txid, p.vout, p.value::text AS value, encode(p.script, 'hex') AS script
        FROM (SELECT id, script FROM service.orders WHERE id = ANY($1::uuid[])
              UNION ALL
@@ -110,7 +110,7 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
   });
 }
 
-/** Coins of orders in the wallet's table, with those of bumps that they bear a part of; null: it is not complete. */
+/** Coins of orders in the wallet's table, and those of bumps whose cost they share; null: the table is not complete. */
 async function readListed(
   client: pg.ClientBase,
   ids: readonly string[],
@@ -164,7 +164,7 @@ async function readTransactions(
     [ids],
   );
   const reveals = rows.filter(({ kind }) => kind === 'reveal');
-  // superseded ones too: an order can have several of one index
+  // includes superseded ones: an order can have several with one index
   const revealsAt = Map.groupBy(reveals, ({ id, index }) => `${id} ${index}`);
   const burned = rows
     .filter(({ kind }) => kind === 'burn')
@@ -195,7 +195,7 @@ async function readTransactions(
   });
 }
 
-/** Bumps that orders bear a part of. */
+/** Bumps whose cost orders share. */
 async function readBumps(
   client: pg.ClientBase,
   ids: readonly string[],
@@ -229,7 +229,7 @@ async function readBumps(
   );
 }
 
-/** Outputs of transactions of orders that mined bumps spend, and mined transactions of others. */
+/** Outputs of the orders' transactions that mined bumps or mined transactions of other orders spend. */
 async function readSpentByOthers(
   client: pg.ClientBase,
   ids: readonly string[],
@@ -246,10 +246,13 @@ async function readSpentByOthers(
   return grouped(rows, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);
 }
 
-/** An order is looked at when its sat is to be released; a round of orders takes minutes at most. */
+/**
+ * Grace after a sat should be released: the next look at its order releases it, and a round of orders takes minutes at
+ * most.
+ */
 const releasedWithinMs = 3_600_000;
 
-/** Sats of the inventory that orders should have released long ago. */
+/** Inventory sats that orders should have released long ago. */
 async function readKeptStock(client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, string[]>> {
   const { rows } = await client.query<{
     id: string;
@@ -278,7 +281,7 @@ async function readKeptStock(client: pg.ClientBase, ids: readonly string[]): Pro
   return grouped(kept, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);
 }
 
-/** Inscriptions by the transaction that put them where they are. */
+/** Inscriptions, grouped by the transaction that put them where they are. */
 const inscriptionsAt = (places: readonly RevealedPlace[]): Map<string, IndexedInscription[]> =>
   grouped(
     places.map((place) => ({ ...place, id: hexOf(place.txid) })),

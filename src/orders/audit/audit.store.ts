@@ -1,16 +1,16 @@
 import type pg from 'pg';
 
-/** How the last audit of all orders ended. */
+/** Result of the last audit of all orders. */
 export interface LastAudit {
   readonly ageSeconds: number;
-  /** That it took. */
+  /** Duration. */
   readonly seconds: number;
   readonly orders: number;
   /** Orders that differ. */
   readonly differing: number;
 }
 
-/** Null: none has ended yet. */
+/** Null if no audit has ended yet. */
 export async function readLastAudit(client: pg.Pool | pg.ClientBase): Promise<LastAudit | null> {
   const { rows } = await client.query<{
     age: number;

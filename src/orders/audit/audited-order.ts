@@ -4,7 +4,7 @@ import type { LedgerAccount } from '#purse/ledger/ledger.ts';
 import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import type { DifferenceKind } from './differences.ts';
 
-/** An output of the chain. Hashes and scripts are in hex, as they are shown. */
+/** An output of the chain. Its hash and script are hex, as people see them. */
 export interface Coin {
   /** `<txid>:<vout>` */
   readonly outpoint: string;
@@ -13,27 +13,30 @@ export interface Coin {
   readonly script: string;
 }
 
-/** Something that is not as the ledger of an order says. */
+/** A difference between the ledger of an order and the chain. */
 export interface OrderDifference {
   readonly kind: DifferenceKind;
-  /** The output or transaction that it is about; null: sums. */
+  /** The output or transaction that differs; null: a sum differs. */
   readonly where: string | null;
-  /** Sats; for deliveries inscriptions, for what is reserved outputs. */
+  /** Sats; for `delivered`, inscriptions; for `reserved`, outputs. */
   readonly ledger: bigint;
   readonly chain: bigint;
 }
 
-/** Unspent outputs that the node has, by outpoint, of those that it was asked about. */
+/** Unspent outputs among those that the node was asked about, by outpoint. */
 export type Unspent = ReadonlyMap<string, Coin>;
 
-/** Where the index first has an inscription: in an output of the transaction that made it, or elsewhere; of a burn, where that sent it. */
+/**
+ * Place that the index first has for an inscription: an output of the transaction that made it, or elsewhere. For a
+ * burn, the place that the burn sent it to.
+ */
 export interface IndexedInscription {
-  /** In the transaction's inscriptions; of a burn, in those of its reveal. */
+  /** Number among the transaction's inscriptions; for a burn, among those of its reveal. */
   readonly index: number;
-  /** Null: in none of its outputs. */
+  /** Null: not in an output of the transaction. */
   readonly vout: number | null;
   readonly offset: number;
-  /** Its first 128 bytes. */
+  /** The script's first 128 bytes. */
   readonly script: string | null;
 }
 
@@ -44,33 +47,36 @@ export interface ListedCoin extends Coin {
   readonly isInBlock: boolean;
 }
 
-/** A stored transaction of an order, also one whose payments are gone; or a bump, whose fee is what the order bears. */
+/**
+ * A stored transaction of an order, also one whose payments are gone; or a bump, whose fee here is the part that the
+ * order bears.
+ */
 export interface AuditedTransaction {
   readonly txid: string;
   readonly kind: string;
-  /** Of its kind: reveals in the order of their files. A burn has that of its reveal. */
+  /** Number among transactions of its kind: reveals in the order of their files. A burn has that of its reveal. */
   readonly index: number;
-  /** How many files it inscribes or burns. */
+  /** Files that it inscribes or burns. */
   readonly files: number;
   readonly plan: StoredPlan;
   readonly fee: bigint;
   readonly isSuperseded: boolean;
-  /** A block has an output of it whose script is watched. */
+  /** A block has an output of it at a watched script. */
   readonly isSeenInBlock: boolean;
-  /** In the index. */
+  /** Inscriptions that the index has. */
   readonly inscriptions: readonly IndexedInscription[];
 }
 
-/** What an account of an order's ledger got from a transaction, less what left it. */
+/** Net sats of one account of an order's ledger by one transaction. */
 export interface LedgerLine {
   readonly txid: string;
-  /** It came in with a payment of this transaction; else it is a transaction of ours. */
+  /** The transaction is a payment to the order; else it is ours. */
   readonly isReceipt: boolean;
   readonly account: LedgerAccount;
   readonly sats: bigint;
 }
 
-/** What names an order to its operator. */
+/** Fields by which an operator recognizes an order. */
 export interface NamedOrder {
   readonly id: string;
   readonly kind: OrderKind;
@@ -80,19 +86,21 @@ export interface NamedOrder {
   readonly createdAt: Date;
 }
 
-/** An order with all that database, index and ledger say of it, of one moment. */
+/** An order with everything that database, index and ledger say about it, at one moment. */
 export interface AuditedOrder extends NamedOrder {
-  /** One script for all files, or one a file. */
+  /** One script for all files, or one for each file. */
   readonly receivers: readonly string[];
-  /** That blocks have: to the charge's address, and to the deposits of parents. */
+  /** Payments in blocks: to the charge's address, and to the deposits of parents. */
   readonly payments: readonly Coin[];
   readonly transactions: readonly AuditedTransaction[];
-  /** Outputs of these that mined bumps spend, and transactions of other orders: revenue pays for all of them. */
+  /**
+   * Outputs of these transactions that mined bumps or transactions of other orders spend: revenue pays for all of them.
+   */
   readonly spentByOthers: readonly string[];
-  /** Outputs of the inventory that it keeps although its state should have released them: none, or one. */
+  /** Outputs of the inventory that the order still keeps although its state should have released them: one at most. */
   readonly keptStock: readonly string[];
-  /** Its coins in the wallet's table, with those of its bumps; null: the table is not complete yet. */
+  /** The order's coins in the wallet's table, and those of its bumps; null: the table is not complete yet. */
   readonly listed: readonly ListedCoin[] | null;
-  /** Without lines that come to nothing. */
+  /** Lines whose sum is 0 are left out. */
   readonly ledger: readonly LedgerLine[];
 }

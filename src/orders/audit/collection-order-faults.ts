@@ -1,42 +1,42 @@
 import type { SoldStanding } from '#collections/selling/sold-items.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 
-/** An order that buys of a collection, with what its room, its ledger and the collection say of it at one moment. */
+/** An order that buys of a collection, with what orders, its ledger and the collection say about it at one moment. */
 export interface AuditedCollectionOrder {
   readonly id: string;
-  /** Null: there is no such order. It was not made, or its making died. */
+  /** Null: the order does not exist. It was refused, or the process ended while it was being created. */
   readonly state: OrderState | null;
   readonly standing: SoldStanding;
   readonly items: number;
-  /** Sats an item for the creator. */
+  /** Sats that the creator gets for an item. */
   readonly price: bigint;
-  /** Files of it may be refunded alone: it is inscribed on sats of the inventory. */
+  /** Single files of it can be refunded: it is inscribed on sats of the inventory. */
   readonly isStocked: boolean;
-  /** A delivery of it is signed, and no refund of it is so deep in the chain that none can be mined. */
+  /** A delivery is signed, and no refund is so deep in the chain that the delivery can no longer be mined. */
   readonly mayBeDelivered: boolean;
-  /** Sats that its ledger has for the creator. */
+  /** Sats of the creator in its ledger. */
   readonly earned: bigint;
-  /** The same for the service. */
+  /** Sats of the service in its ledger. */
   readonly revenue: bigint;
 }
 
-/** A number that orders say, and the one that collection or ledger has. */
+/** A number that follows from orders, and the one that the collection or the ledger has. */
 export interface CollectionOrderFault {
-  /** `standing`: the items of an order, in a state that has them, or has none. `earned`: sats of the creator. */
+  /** `standing`: an order's items do not match its state. `earned`: sats of the creator differ. */
   readonly kind: 'standing' | 'earned';
   readonly where: string;
   readonly noted: bigint;
   readonly found: bigint;
 }
 
-/** States whose order has its items for good. */
+/** States in which an order has its items for good. */
 const delivered: ReadonlySet<OrderState> = new Set(['queued', 'completed']);
-/** States of orders that give their items back, at once where no delivery of them may be mined. */
+/** States in which an order gives its items back, as soon as no delivery of it can be mined. */
 const without: ReadonlySet<OrderState> = new Set(['cancelled', 'waiting-refund', 'refunded']);
 /** States in which no block has a delivery. */
 const unearned: ReadonlySet<OrderState> = new Set(['waiting-payment', 'expired', 'cancelled', 'refunded']);
 
-/** Differences between the state of an order, its items, and the sats of the creator. Pure. */
+/** Differences between an order's state, its items, and the creator's sats. Pure. */
 export function faultsOfCollectionOrder(order: AuditedCollectionOrder): CollectionOrderFault[] {
   const { id, state, standing, earned } = order;
   const items = BigInt(order.items);
@@ -61,10 +61,10 @@ function isRightStanding({ state, standing, mayBeDelivered }: AuditedCollectionO
   return mayBeDelivered || !without.has(state) || (standing !== 'unpaid' && standing !== 'allowed');
 }
 
-/** Sats that the creator has of an order; what it has where either is right. */
+/** Sats that the creator should have from an order; if two amounts are right, the one in the ledger. */
 function dueOf({ state, earned, revenue, isStocked }: AuditedCollectionOrder, price: bigint): bigint {
   if (earned > price) return price;
   if (state === null || unearned.has(state)) return 0n;
-  // the share comes first: where it is not whole, nothing is left for the service (partner-shares.ts)
+  // the creator's share is booked first: if it is not whole, the service gets nothing (partner-shares.ts)
   return state === 'completed' && !isStocked && revenue > 0n ? price : earned;
 }

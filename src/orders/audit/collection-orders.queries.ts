@@ -7,10 +7,10 @@ import type { LedgerAccount } from '#purse/ledger/ledger.ts';
 import { hasDeepRefund, hasReveal } from '#purse/transactions/own-transactions.queries.ts';
 import type { AuditedCollectionOrder } from './collection-order-faults.ts';
 
-/** Orders of a page. */
+/** Orders in a page. */
 const pageOrders = 500;
 
-/** The next orders of a collection after an id (null: from the first on); empty: there are no more. */
+/** The next orders of a collection after an id (null: from the first on). Empty at the end. */
 export async function nextCollectionOrders(
   client: pg.ClientBase,
   collection: string,

@@ -8,28 +8,33 @@ import { type LastAudit, readLastAudit, writeLastAudit } from './audit.store.ts'
 import { type AuditParts, auditOrders } from './audit-orders.ts';
 
 export interface KeepAuditingOptions {
-  /** Of the database, of the role that owns its tables. */
+  /** URL of the database, for the role that owns its tables. */
   readonly url: string;
   readonly node: BatchRpc;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Audits what another room keeps in the ledger, and collections, after the orders. */
+  /** Audits, after the orders, collections and what another room keeps in the ledger. */
   readonly beside: (parts: AuditParts) => Promise<readonly { readonly kind: string }[]>;
-  /** Called with how the last audit ended, at the start too. Null: another process may audit from now on. */
+  /** Receives the result of the last audit, at the start too. Null: another process may audit from now on. */
   readonly onAudit: (audit: Pick<LastAudit, 'orders' | 'differing'> | null) => void;
-  /** For tests: from the end of one audit to the next, and how often an order that differs is looked at. */
+  /** For tests: the time from the end of one audit to the next, and how often an order that differs is checked. */
   readonly pace?: { readonly everyMs: number; readonly looks: number };
 }
 
-/** Sooner than people look, and far longer than an audit takes. */
+/** More often than people look, and far longer than an audit takes. */
 const usualEveryMs = 600_000;
-/** Nobody waits for it, and its finding makes the service not ready: orders have three minutes to be brought on. */
+/**
+ * No one waits for this audit, and a difference makes the service not ready: orders get three minutes to finish their
+ * step.
+ */
 const usualLooks = 12;
-/** An audit rests four times as long as it works: it takes a fifth of a core at most, of Postgres and node too. */
+/**
+ * An audit rests four times as long as it works, so it takes a fifth of a core at most, of Postgres and of the node.
+ */
 const restsFor = 4;
 
 /**
- * Audits all orders again and again, until the signal is aborted: one process per database does so, another one stands
+ * Audits all orders repeatedly, until the signal is aborted. One process per database does so, and another one stands
  * by. Memory: one page of orders.
  */
 export async function keepAuditing(options: KeepAuditingOptions): Promise<void> {
@@ -83,19 +88,19 @@ async function auditOnce(
     };
     const { orders, differences, funds, ...audit } = await auditOrders(parts);
     const others = await beside(parts);
-    // the funds of the operator count as one more, and so does what is beside the orders
+    // the operator's funds count as one more, and so do the other audits
     const differing = audit.differing + (funds.length === 0 ? 0 : 1) + (others.length === 0 ? 0 : 1);
     const seconds = (performance.now() - startedAt) / 1000;
     await writeLastAudit(client, { seconds, orders, differing });
     onAudit({ orders, differing });
     if (differing === 0) return;
-    // no ids: an order id is as good as a key
+    // no ids in the log: an order id gives access to the order
     const kinds = Map.groupBy([...differences, ...funds, ...others], ({ kind }) => kind);
     const counts = Object.fromEntries([...kinds].map(([kind, all]) => [kind, all.length]));
     log.error({ orders, differing, counts }, 'orders differ from the chain: satscribe audit names them');
   } catch (error) {
-    // the age of the last one tells of it
+    // the age of the last audit shows it
     if (!(error instanceof AppError) || error.code !== 'audit_impossible') throw error;
-    log.warn({ err: error }, 'orders could not be audited: it is tried again later');
+    log.warn({ err: error }, 'orders could not be audited: the audit is tried again later');
   }
 }
