@@ -2,24 +2,24 @@ import { smallest } from '#kernel/bitcoin/amount.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 
-/** What an order bears of the bumps that replace each other, of which one is mined. */
+/** Fee that an order bears for a family: bumps that replace each other, one of which is mined. */
 export interface SpentOnFamily {
   readonly orderId: string;
   readonly family: Txid;
   readonly fee: bigint;
 }
 
-/** The largest fee of bumps that replace each other. */
+/** The largest fee in a family of bumps that replace each other. */
 export interface FamilyCost {
   readonly family: Txid;
   readonly fee: bigint;
-  /** The newest of them was made within a day. */
+  /** The newest bump of the family was made within a day. */
   readonly isOfToday: boolean;
 }
 
 /** Bounds of the sats that bumps may cost. */
 export interface BumpBudgets {
-  /** One order (ORDER_BUMP_MAX_SATS); 0: nothing is paid for. */
+  /** One order (ORDER_BUMP_MAX_SATS); 0: no bumps. */
   readonly maxSats: bigint;
   /** All orders within a day (ORDER_BUMP_DAY_MAX_SATS). */
   readonly dayMaxSats: bigint;
@@ -27,21 +27,21 @@ export interface BumpBudgets {
   readonly revenuePercent: bigint;
 }
 
-/** Long enough for fees to rise and fall again, short enough that revenue of better days pays for nothing. */
+/** Long enough for fees to rise and fall again, short enough that bumps are not paid from the revenue of long ago. */
 export const revenueDays = 30;
-/** Sats beside the share of the revenue: a service that has just begun has none. */
+/** Sats beside the share of the revenue: a new service has no revenue. */
 export const revenueAllowance = 100_000n;
 /**
- * Bound of an order by what it earns. A file at the usual price (2,000 sats) may cost 8,000: a reveal of 300 virtual
- * bytes pays 26 sat/vB more with it. Cheap orders are many, and would cost more than they bring.
+ * Bound of an order by what it earns. A file at the usual price (2,000 sats) may cost 8,000: with that, a reveal of 300
+ * virtual bytes pays 26 sat/vB more. Without this bound, many cheap orders would cost more than they earn.
  */
 const costPerEarned = 3n;
 const costOfAny = 2_000n;
 
-/** Bound of the bumps of an order, by what the service earns by it. Pure. */
+/** Bound of an order's bumps, from what the service earns by the order. Pure. */
 export const boundByEarned = (earned: bigint): bigint => costOfAny + costPerEarned * largest(earned, 0n);
 
-/** Bound of all bumps of `revenueDays`, by the revenue of these days. Pure. */
+/** Bound of all bumps of `revenueDays`, from the revenue of these days. Pure. */
 export const boundByRevenue = (revenue: bigint, { revenuePercent }: BumpBudgets): bigint =>
   revenueAllowance + (largest(revenue, 0n) * revenuePercent) / 100n;
 
@@ -54,7 +54,7 @@ export interface BudgetFacts {
   /** Sats booked as revenue within `revenueDays`. */
   readonly revenue: bigint;
   readonly spent: readonly SpentOnFamily[];
-  /** All within `revenueDays`. */
+  /** Families within `revenueDays`. */
   readonly families: readonly FamilyCost[];
 }
 
@@ -64,7 +64,7 @@ export interface BumpFigures {
   readonly budget: Readonly<Record<SharedBound, bigint>>;
 }
 
-/** Sums what all bumps cost. Pure. */
+/** Sums the costs of all bumps. Pure. */
 export function bumpFigures(
   budgets: BumpBudgets,
   { revenue, families }: Pick<BudgetFacts, 'revenue' | 'families'>,
@@ -77,14 +77,14 @@ export function bumpFigures(
 }
 
 /**
- * Budgets of orders, each by itself and together, counted down with each bump that is stored. An order bears the
- * largest share of a family: any of its bumps may be mined.
+ * Budgets of each order and of all together, reduced by each bump that is stored. An order bears its largest share in a
+ * family, because any bump of the family may be mined.
  */
 export class Budgets {
   readonly #budgets: BumpBudgets;
   readonly #earned: BudgetFacts['earned'];
   readonly #revenue: bigint;
-  /** By order, then by family. */
+  /** Sats of each family, by order. */
   readonly #spent = new Map<string, Map<string, bigint>>();
   readonly #families = new Map<string, Omit<FamilyCost, 'family'>>();
 
@@ -96,14 +96,18 @@ export class Budgets {
     for (const { family, ...cost } of families) this.#families.set(displayHash(family), cost);
   }
 
-  /** Bound of one order; `isByEarned`: what it earns allows no more. */
+  /** Bound of one order. `isByEarned`: the bound comes from what the order earns. */
   boundOf(orderId: string): { readonly sats: bigint; readonly isByEarned: boolean } {
     const byEarned = boundByEarned(this.#earned.get(orderId) ?? 0n);
     const isByEarned = byEarned < this.#budgets.maxSats;
     return { sats: isByEarned ? byEarned : this.#budgets.maxSats, isByEarned };
   }
 
-  /** @param replaced what this family has spent is free again for the next one of it; null: none is replaced */
+  /**
+   * Budgets that orders have left.
+   *
+   * @param replaced family whose next bump is planned: what it spent is free again; null: a new family
+   */
   of(orderIds: Iterable<string>, replaced: Txid | null = null): ReadonlyMap<string, bigint> {
     const family = replaced === null ? null : displayHash(replaced);
     const left = new Map<string, bigint>();
@@ -115,7 +119,7 @@ export class Budgets {
     return left;
   }
 
-  /** Sats that all orders together may still cost, and the bound that says so. */
+  /** Sats that all orders together may still cost, and the bound that limits them. */
   shared(replaced: Txid | null = null): {
     readonly sats: bigint;
     readonly bound: SharedBound;
@@ -137,7 +141,7 @@ export class Budgets {
       : { sats: left, bound: 'revenue', of: byRevenue };
   }
 
-  /** A bump of this family is stored, and costs orders so much. */
+  /** Counts a stored bump of this family, with the sats that each order bears. */
   spend(family: Txid, shares: ReadonlyMap<string, bigint>): void {
     const key = displayHash(family);
     let fee = 0n;

@@ -19,9 +19,9 @@ import {
 } from './plan-bump.ts';
 import { groupStuck, isStuck } from './stuck.ts';
 
-/** What is done about transactions that are not mined. */
+/** Bounds of bumps, and the time before the first. */
 export interface BumpPolicy extends BumpBudgets {
-  /** How long a transaction waits before anything is done. */
+  /** How long a transaction waits before it is bumped. */
   readonly afterMs: number;
 }
 
@@ -29,9 +29,9 @@ export interface BumpPolicy extends BumpBudgets {
 export interface WantedStore {
   readonly parents: readonly FoundParent[];
   readonly planned: PlannedBump;
-  /** Of the key that gets what is left. */
+  /** Index of the key that gets the rest. */
   readonly ownIndex: number;
-  /** Sats of what is left that are a customer's. */
+  /** Sats of the rest that belong to a customer. */
   readonly owed: bigint;
   readonly replaced: LiveBump | null;
 }
@@ -40,34 +40,34 @@ export interface RoundParts {
   readonly policy: BumpPolicy;
   readonly standing: NodeStanding;
   readonly now: Date;
-  /** All that wait for long, stuck or not. */
+  /** All transactions that have waited long, stuck or not. */
   readonly parents: readonly FoundParent[];
   readonly live: readonly LiveBump[];
   readonly costs: Omit<BudgetFacts, 'earned'>;
   readonly scriptOf: (own: OwnScript) => Uint8Array;
   readonly isInMempool: (txid: Txid) => Promise<boolean>;
-  /** Null: the coins of the wallet are not all listed yet. */
+  /** Null: the wallet's coins are not all listed yet. */
   readonly freeCoins: () => Promise<readonly OwnedOutput[] | null>;
   readonly freeSats: () => Promise<FreeSats>;
-  /** Whether neither a block nor the mempool spends a coin: a seed may be in other wallets, too. */
+  /** Whether neither a block nor the mempool spends a coin: the seed may also be in other wallets. */
   readonly isUnspent: (coin: OwnedOutput) => Promise<boolean>;
-  /** Signs and stores a bump: its family, or null where an order is no longer under way. */
+  /** Signs and stores a bump, and returns its family; null if an order is no longer under way. */
   readonly store: (wanted: WantedStore) => Promise<Txid | null>;
   readonly log: Logger;
 }
 
-/** One look at all that is stuck. */
+/** One look at everything that is stuck. */
 export class BumpRound {
   readonly #parts: RoundParts;
   readonly #budgets: Budgets;
-  /** Why orders are not paid for, by their ids. */
+  /** Reasons why orders are not bumped, by order id. */
   readonly stuck = new Map<string, string>();
-  /** Orders of them for which no coin is spent, as it is kept for what is owed to partners. */
+  /** Stuck orders without a bump because free coins are kept for what is owed to partners. */
   readonly heldBack = new Set<string>();
-  /** Null: not asked for yet. */
+  /** Null: not read yet. */
   #coins: readonly OwnedOutput[] | null = null;
   #areCoinsListed = true;
-  /** Null: not asked for yet. */
+  /** Null: not read yet. */
   #sats: FreeSats | null = null;
 
   constructor(parts: RoundParts) {
@@ -104,7 +104,7 @@ export class BumpRound {
     }
   }
 
-  /** Those that were dropped and are not paid for, as their customers chose to wait. */
+  /** Notes dropped transactions that are not bumped because their customers chose to wait. */
   #noteWaiting(): void {
     const { parents, standing } = this.#parts;
     for (const parent of parents) {
@@ -112,12 +112,12 @@ export class BumpRound {
       const least = shownRate(standing.mempoolMinFeeRate);
       this.stuck.set(
         parent.orderId,
-        `It is not in the mempool, which takes ${least} or more, and its customer chose to wait.`,
+        `It is not in the mempool, which takes ${least} or more; its customer chose a lower rate, so it waits.`,
       );
     }
   }
 
-  /** A child that is stuck itself is replaced by one that pays more and spends the same. */
+  /** Replaces a stuck child by one that pays more and spends the same. */
   async #replace(bump: LiveBump): Promise<void> {
     const { policy, now } = this.#parts;
     const ids = new Set<string>(bump.parents.map((txid) => displayHash(txid)));
@@ -126,13 +126,13 @@ export class BumpRound {
     if (!isRecent && parents.some(this.#isStuck)) await this.#bump(parents, bump);
   }
 
-  /** Whatever is wrong with these is told, and stops nothing else. */
+  /** Logs and notes an error of one bump, so that the other bumps are still made. */
   async #bump(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<void> {
     const error = await guarded(() => this.#tryToBump(parents, replaced));
     if (error === null) return;
     this.#parts.log.error({ err: error }, 'stuck transactions could not be paid for');
     for (const { orderId } of parents)
-      this.stuck.set(orderId, `What pays for it cannot be made: ${error.message}`);
+      this.stuck.set(orderId, `The transaction that pays for it cannot be made: ${error.message}`);
   }
 
   async #tryToBump(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<void> {
@@ -150,12 +150,12 @@ export class BumpRound {
     this.#budgets.spend(stored, planned.shares);
     this.#coins = this.#coins?.filter((coin) => !planned.coins.includes(coin)) ?? null;
     if (this.#sats !== null)
-      // what is left of them comes back with a block
+      // the rest of these coins is a coin again once it is in a block
       this.#sats = { ...this.#sats, free: this.#sats.free - valueOf(planned.coins) };
   }
 
   async #wanted(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<WantedBump> {
-    // a replacement takes the place of what its family has spent
+    // a replacement may spend what its family has spent
     const family = replaced?.family ?? null;
     const budgets = this.#budgets.of(
       parents.map(({ orderId }) => orderId),
@@ -167,12 +167,12 @@ export class BumpRound {
     return { ...wantedOf(parents, budgets, before), most };
   }
 
-  /** With coins only where it needs them: to find free ones takes a look at the index. */
+  /** Plans without coins first: finding free coins takes a look at the index. */
   async #plan(wanted: WantedBump, index: number): Promise<ReturnType<typeof planBump>> {
     const { scriptOf, freeCoins, standing } = this.#parts;
     const own = { key: { branch: 1, index } as const, leafScript: null };
     const rest = { script: scriptOf(own), own };
-    // without coins, what is free does not matter
+    // `spare` is not used without coins
     const spare = wanted.kept.length === 0 ? 0n : spareOf(await this.freeSats());
     const alone = planBump(wanted, { coins: [], spare }, rest, standing);
     if (alone.limit !== 'coins') return alone;
@@ -198,7 +198,11 @@ export class BumpRound {
     return spent;
   }
 
-  /** @param replaced the family of which a new one was to be made; null: none is replaced */
+  /**
+   * Notes why transactions are not bumped.
+   *
+   * @param replaced the family whose next bump was refused; null: a new family
+   */
   async #refuse(parents: readonly FoundParent[], limit: BumpLimit, replaced: Txid | null): Promise<void> {
     const orderIds = parents.map(({ orderId }) => orderId);
     const own = [...this.#budgets.of(orderIds, replaced).values()].reduce((sum, left) => sum + left, 0n);
@@ -208,11 +212,11 @@ export class BumpRound {
         mempool === null ? 'It is not in the mempool' : `It pays ${shownRate(mempool.effectiveRate)}`;
       const why = await this.#reasonOf(limit, orderId, shared.sats < own ? shared : null);
       if (limit === 'owed') this.heldBack.add(orderId);
-      this.stuck.set(orderId, `${paid}, ${shownRate(wantedRate)} are asked for, and ${why}.`);
+      this.stuck.set(orderId, `${paid}, the wanted rate is ${shownRate(wantedRate)}, and ${why}.`);
     }
   }
 
-  /** @param shared the budget of all orders that is spent; null: that of the order is */
+  /** @param shared the spent budget of all orders; null: the budget of this order is spent */
   async #reasonOf(
     limit: BumpLimit,
     orderId: string,
@@ -225,25 +229,25 @@ export class BumpRound {
 
   #coinsReason(): string {
     return this.#areCoinsListed
-      ? 'the wallet has no free coin that pays for it: satscribe wallet fund shows an address for some'
+      ? 'the wallet has no free coin that pays for it: satscribe wallet fund shows an address to send some to'
       : 'the coins of the wallet are still being listed after an upgrade, which takes minutes';
   }
 
   #ownReason(orderId: string): string {
     const { sats, isByEarned } = this.#budgets.boundOf(orderId);
     return isByEarned
-      ? `an order is paid ${sats} sats for that earns as little`
-      : `an order is paid ${sats} sats for (ORDER_BUMP_MAX_SATS)`;
+      ? `the limit of an order that earns this little is ${sats} sats`
+      : `the limit of an order is ${sats} sats (ORDER_BUMP_MAX_SATS)`;
   }
 }
 
 const owedReason = ({ free, reserved }: FreeSats): string =>
-  `free coins hold ${free} sats, and ${reserved} are kept for partners and payouts: satscribe wallet fund shows an address for more`;
+  `free coins hold ${free} sats, and ${reserved} are kept for partners and payouts: satscribe wallet fund shows an address to send more to`;
 
 const sharedReason = (bound: SharedBound, sats: bigint): string =>
   bound === 'day'
-    ? `all orders together are paid ${sats} sats for in a day (ORDER_BUMP_DAY_MAX_SATS)`
-    : `all orders together are paid ${sats} sats for in ${revenueDays} days, by their revenue (ORDER_BUMP_REVENUE_PERCENT)`;
+    ? `the limit of all orders is ${sats} sats in a day (ORDER_BUMP_DAY_MAX_SATS)`
+    : `the limit of all orders is ${sats} sats in ${revenueDays} days, by their revenue (ORDER_BUMP_REVENUE_PERCENT)`;
 
 function wantedOf(
   parents: readonly FoundParent[],
@@ -272,7 +276,7 @@ function wantedOf(
   };
 }
 
-/** All that these stand on, each once: their commit, and the reveals of burns. */
+/** Sums of all unmined ancestors, each counted once: their commit, and the reveals of burns. */
 function ancestorOf(parents: readonly FoundParent[]): WantedBump['ancestor'] {
   const own = new Set(parents.map(({ id }) => id));
   const byId = new Map(

@@ -15,19 +15,19 @@ import { type StoredPlan, virtualBytesOf } from '#purse/transactions/stored-plan
 import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import type { FamilyCost, SpentOnFamily } from './budgets.ts';
 
-/** An input of a bump: with it and its key a bump that replaces it is made. */
+/** An input of a bump, with what a bump that replaces it needs. */
 export interface StoredBumpInput {
   readonly outpoint: string;
   readonly value: number;
   /** In hex. */
   readonly script: string;
-  /** Of branch 1; null: an anchor. */
+  /** Index of its key in branch 1; null: an anchor. */
   readonly keyIndex: number | null;
 }
 
 export interface StoredBumpPlan extends StoredPlan {
   readonly inputs: readonly StoredBumpInput[];
-  /** Sats of what is left that are a customer's; absent: none. */
+  /** Sats of the rest that belong to a customer; absent: none. */
   readonly owed?: number;
 }
 
@@ -58,7 +58,7 @@ interface LiveRow {
   readonly parents: string[];
 }
 
-/** The newest bump of each family of which none is mined, the oldest first. */
+/** The newest bump of each family without a mined bump, the oldest first. */
 export async function liveBumps(client: pg.ClientBase): Promise<LiveBump[]> {
   const { rows } = await client.query<LiveRow>(
     `SELECT DISTINCT ON (${familyOf('b')}) b.txid, ${familyOf('b')} AS family, b.plan, b.fee,
@@ -82,7 +82,7 @@ export async function liveBumps(client: pg.ClientBase): Promise<LiveBump[]> {
     .toSorted((a, b) => a.madeAt.getTime() - b.madeAt.getTime());
 }
 
-/** A transaction of an order that was to be mined long ago, with what decides about it. */
+/** A transaction of an order that should have been mined long ago, with the facts that decide about it. */
 export interface OverdueTransaction {
   readonly txid: Txid;
   readonly orderId: string;
@@ -92,35 +92,36 @@ export interface OverdueTransaction {
   readonly virtualBytes: number;
   readonly ownIndex: number;
   readonly amount: bigint;
-  /** That its customer asked for, in sats for 1,000 virtual bytes. */
+  /** Rate that its customer asked for, in sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  /** Estimate at the payment of the order, in the same unit; null: there was none. */
+  /** Estimate when the order was paid, in the same unit; null: there was none. */
   readonly paidEstimate: bigint | null;
   /** Sats that the service earns by the order. */
   readonly earned: bigint;
   /** A burn spends our output of it. */
   readonly isBurned: boolean;
-  /** Of a burn: the plan of its reveal. */
+  /** Plan of its reveal, for a burn. */
   readonly revealed: StoredPlan | null;
 }
 
-/** The plan of what spends a payment, by which too much is known: of a burn that is its reveal. */
+/**
+ * Plan of the transaction that spends a payment: it shows whether too much was paid. For a burn, this is its reveal.
+ */
 export const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
     SELECT r.plan FROM service.wallet_transactions AS r
      WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
 
-/** A reveal whose burn is stored: that spends our output of it. */
+/** True for a reveal whose burn is stored: the burn spends our output of it. */
 export const isBurned = `(t.kind = 'reveal' AND EXISTS (
     SELECT FROM service.wallet_transactions AS b
      WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
 
 /**
- * Looked at in one round, with a question to the node each; younger ones have their turn once blocks have some of
- * these.
+ * Transactions of one round, with a question to the node for each. Younger ones follow once some of these are mined.
  */
 const overdueMax = 1000;
 
-/** Transactions of orders under way that no block has, and that were made and sent before a time. The oldest first. */
+/** Unmined transactions of orders under way that were made and sent before a time. The oldest first. */
 export async function overdueTransactions(
   client: pg.ClientBase,
   before: Date,
@@ -180,7 +181,7 @@ export async function overdueTransactions(
   });
 }
 
-/** What orders have spent on bumps, by family: of those that replace each other one is mined. */
+/** Sats that orders have spent on bumps, by family: of bumps that replace each other, one is mined. */
 export async function spentOnBumps(
   client: pg.ClientBase,
   orderIds: readonly string[],
@@ -220,7 +221,7 @@ export async function familyCosts(
 
 export interface NewBump {
   readonly txid: Txid;
-  /** The first one that it takes the place of; null: it is the first. */
+  /** The first bump that it replaces; null: it is the first. */
   readonly replaces: Txid | null;
   readonly bytes: Uint8Array;
   readonly plan: StoredBumpPlan;
@@ -230,9 +231,7 @@ export interface NewBump {
   readonly shares: ReadonlyMap<string, bigint>;
 }
 
-/**
- * Stores a signed bump, before it is sent. False: it is the very one that is stored already. Throws `OutputTaken`.
- */
+/** Stores a signed bump, before it is sent. Returns false if the same bump is stored already. Throws `OutputTaken`. */
 export async function insertBump(tx: pg.ClientBase, { parents, shares, ...bump }: NewBump): Promise<boolean> {
   const of = { kind: 'bump', orderId: null, payoutId: null, index: 0, files: 0 } as const;
   if (!(await insertTransaction(tx, { ...bump, ...of }))) return false;
@@ -249,10 +248,10 @@ export async function insertBump(tx: pg.ClientBase, { parents, shares, ...bump }
   return true;
 }
 
-/** A bump that concerns an order. */
+/** A bump whose fee an order shares. */
 export interface OrderBump {
   readonly txid: Txid;
-  /** One for all that replace each other. */
+  /** The same for all bumps that replace each other. */
   readonly family: Txid;
   readonly plan: StoredBumpPlan;
   readonly fee: number;
@@ -262,7 +261,7 @@ export interface OrderBump {
   readonly sentAt: Date | null;
   readonly refusal: string | null;
   readonly isMined: boolean;
-  /** It can never be mined, as far as is known, or is no longer wanted: it is superseded. */
+  /** It is superseded: as far as is known it can never be mined, or it is no longer wanted. */
   readonly isDead: boolean;
 }
 
@@ -309,7 +308,7 @@ export async function spentByOthers(client: pg.ClientBase, orderId: string): Pro
   return rows.map(({ txid, vout }) => outpointOf({ txid: trustedTxid(txid), vout }));
 }
 
-/** Orders that bear a part of these bumps. */
+/** Orders that share the fees of these bumps. */
 export async function ordersOfBumps(client: pg.ClientBase, txids: readonly Uint8Array[]): Promise<string[]> {
   const { rows } = await client.query<{ order_id: string }>(
     'SELECT DISTINCT order_id FROM service.bump_shares WHERE bump = ANY($1)',
@@ -318,7 +317,7 @@ export async function ordersOfBumps(client: pg.ClientBase, txids: readonly Uint8
   return rows.map(({ order_id: orderId }) => orderId);
 }
 
-/** Why stuck transactions of orders are not paid for; orders that are not named are not stuck. */
+/** Stores why stuck transactions of orders are not bumped, and clears the reasons of all other orders. */
 export async function noteStuck(client: pg.ClientBase, reasons: ReadonlyMap<string, string>): Promise<void> {
   await client.query(
     `UPDATE service.orders AS o SET stuck = n.reason

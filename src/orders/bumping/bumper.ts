@@ -36,7 +36,7 @@ export interface BumperParts {
   readonly node: NodeRpc;
   readonly signer: OrderSigner;
   readonly policy: BumpPolicy;
-  /** Told at each look what bumps cost, before new ones are made. */
+  /** Receives the costs of bumps at each look, before new bumps are made. */
   readonly onFigures?: (figures: BumpFigures) => void;
   readonly proveFree: ProveFree;
   readonly reserved: ReservedSats;
@@ -56,25 +56,28 @@ export class Bumper {
   }
 
   /**
-   * Looks for what is stuck, stores what pays for it, and sends what is stored. Throws where the database or the node does
-   * not answer; whatever else is wrong is logged, and stops no orders.
+   * Finds stuck transactions, stores bumps for them, and sends stored bumps. Throws if the database or the node does
+   * not answer; logs any other error, and stops no orders.
    */
   async look(standing: NodeStanding, now: Date): Promise<void> {
     const error = await guarded(() => this.#look(standing, now));
     if (error !== null && this.#repeats.isDue(error.message))
-      this.#parts.log.error({ err: error }, 'stuck transactions of orders are not looked at');
+      this.#parts.log.error({ err: error }, 'stuck transactions of orders could not be examined');
   }
 
   async #look(standing: NodeStanding, now: Date): Promise<void> {
     const { client, node, policy, log } = this.#parts;
-    // what was stored before is no longer stuck then
+    // bumps that were stored before are sent first: what they pay for may no longer be stuck
     await this.#send();
     const overdue = await overdueTransactions(client, new Date(now.getTime() - policy.afterMs));
     const { parents, helpless } = await findStuck(node, overdue, urgentFeeRate(standing));
     const round = await this.#round(standing, now, parents);
     await round.make();
     for (const id of helpless)
-      round.stuck.set(id, 'Its first transaction is not in the mempool, and none of its outputs is ours.');
+      round.stuck.set(
+        id,
+        'Its first transaction is not in the mempool and has no output of ours, so nothing can pay for it.',
+      );
     await noteStuck(client, round.stuck);
     const { size } = round.stuck;
     if (size > 0 && this.#repeats.isDue(String(size)))
@@ -89,7 +92,7 @@ export class Bumper {
     const { free, reserved } = await round.freeSats();
     this.#parts.log.warn(
       { orders: size, free: Number(free), reserved: Number(reserved) },
-      'bumps are held back: free coins are kept for what partners are owed',
+      'bumps are held back: free coins are kept for what is owed to partners',
     );
   }
 
@@ -123,7 +126,9 @@ export class Bumper {
     return { spent, families, revenue };
   }
 
-  /** Sends the bumps that no block has; with what they pay for, where the mempool does not have that. */
+  /**
+   * Sends the bumps that are not mined, together with the transactions that they pay for if the mempool lacks these.
+   */
   async #send(): Promise<void> {
     const { client, log } = this.#parts;
     for (const bump of await liveBumps(client)) {
@@ -131,7 +136,7 @@ export class Bumper {
       if (error !== null && this.#repeats.isDue(`${displayHash(bump.txid)} ${error.message}`))
         log.error(
           { err: error, txid: displayHash(bump.txid) },
-          'what pays for a stuck transaction is not sent',
+          'a transaction that pays for a stuck one could not be sent',
         );
     }
   }
@@ -155,7 +160,7 @@ export class Bumper {
     if (why !== null && this.#repeats.isDue(`${displayHash(txid)} ${why.reason}`))
       log.warn(
         { txid: displayHash(txid), refusal: why.reason },
-        'the node refused what pays for a stuck transaction',
+        'the node refused a transaction that pays for a stuck one',
       );
   }
 }

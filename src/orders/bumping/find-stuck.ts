@@ -8,23 +8,23 @@ import type { OverdueTransaction } from './bump.store.ts';
 import type { OwnedOutput } from './plan-bump.ts';
 import { type WaitingParent, wantedRate } from './stuck.ts';
 
-/** An overdue transaction that no block has, and the part of it that can pay. */
+/** An overdue, unmined transaction, and its output that can pay. */
 export interface FoundParent extends WaitingParent {
   readonly overdue: OverdueTransaction;
-  /** What it stands on that no block has either, the first one first. */
+  /** Its unmined ancestors, the first one first. */
   readonly ancestors: readonly OverdueTransaction[];
 }
 
 export interface FoundStuck {
   readonly parents: readonly FoundParent[];
-  /** Orders that nothing of ours can pay for now. */
+  /** Orders that no output of ours can pay for now. */
   readonly helpless: readonly string[];
 }
 
-/** Outputs of ours that nobody else is to spend. */
+/** Kinds of outputs that only we spend. */
 const payingKinds: ReadonlySet<string> = new Set(['service', 'change', 'anchor']);
 
-/** Asks the node where overdue transactions stand. */
+/** Asks the node about overdue transactions, and finds those that a child can pay for. */
 export async function findStuck(
   node: NodeRpc,
   overdue: readonly OverdueTransaction[],
@@ -40,7 +40,7 @@ export async function findStuck(
     const mempool = standings.get(displayHash(transaction.txid)) ?? null;
     const ancestors = ancestorsOf(transaction, byId);
     const output = payingOutput(transaction, spent);
-    // what stands on something that the mempool does not have waits for that
+    // a transaction whose ancestor is not in the mempool waits for that ancestor
     const isBlocked = ancestors.some((each) => standings.get(displayHash(each.txid)) === null);
     if (output !== null && !isBlocked && (mempool !== null || ancestors.length === 0)) {
       const [first] = ancestors;
@@ -64,7 +64,7 @@ function parentOf(
 ): Omit<FoundParent, 'mempool' | 'commit' | 'wantedRate' | 'ancestors'> {
   const { txid, orderId, virtualBytes } = transaction;
   const { revealed } = transaction;
-  // a block may have its reveal, by which it is known what was paid too much
+  // its reveal may be mined, and shows whether too much was paid
   const before = revealed === null ? [] : [{ txid, kind: 'reveal' as const, plan: revealed }];
   const excess = excessOf(transaction, [...unmined.filter((each) => each.orderId === orderId), ...before]);
   return {
@@ -78,7 +78,7 @@ function parentOf(
   };
 }
 
-/** By id; null: not in the mempool. Those that a block has are not there. */
+/** Standings by id; null: not in the mempool. Mined transactions are left out. */
 async function standingsOf(
   node: NodeRpc,
   overdue: readonly OverdueTransaction[],
@@ -94,7 +94,7 @@ async function standingsOf(
   return standings;
 }
 
-/** What a transaction stands on that no block has, the first one first. */
+/** Unmined ancestors of a transaction, the first one first. */
 function ancestorsOf(
   { plan }: OverdueTransaction,
   byId: ReadonlyMap<string, OverdueTransaction>,
@@ -102,7 +102,7 @@ function ancestorsOf(
   const found = new Set<OverdueTransaction>();
   for (const { outpoint } of plan.inputs) {
     const parent = byId.get(shownTxidOf(outpoint));
-    // a reveal spends each parent that the one before it returned: all of them lead to the same ancestors
+    // a reveal spends each parent that the reveal before it returned: all of these lead to the same ancestors
     if (parent === undefined || found.has(parent)) continue;
     for (const each of ancestorsOf(parent, byId)) found.add(each);
     found.add(parent);
@@ -128,7 +128,7 @@ function payingOutput(
   };
 }
 
-/** What stands on one transaction is one cluster with it. */
+/** A transaction is in one cluster with its ancestor: the ancestor's cluster counts. */
 const clusterOf = (
   own: MempoolStanding | null,
   first: MempoolStanding | null | undefined,

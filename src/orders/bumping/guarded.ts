@@ -2,8 +2,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 
 /**
- * Does a part of a look at what is stuck, and gives what went wrong, or null. Whatever is wrong with one bump must stop
- * neither the others nor orders. Without the database or the node nothing can be done: this throws then.
+ * Runs a part of a look at stuck transactions, and returns its error, or null. An error of one bump must stop neither
+ * other bumps nor orders. Throws if the database or the node is away, because nothing works then.
  */
 export async function guarded(work: () => Promise<void>): Promise<Error | null> {
   try {
@@ -16,7 +16,7 @@ export async function guarded(work: () => Promise<void>): Promise<Error | null> 
   }
 }
 
-/** What a node says of one call concerns that call alone. */
+/** `node_call_failed` concerns one call; other errors of the node or of Postgres are outages. */
 const isOutage = (error: unknown): boolean =>
   error instanceof AppError &&
   (error.code.startsWith('postgres_') ||

@@ -17,8 +17,8 @@ import { insertBump, type StoredBumpPlan } from './bump.store.ts';
 import type { WantedStore } from './bump-round.ts';
 
 /**
- * Signs a bump and stores it in one transaction, before anything is sent: its family. Null: an order that it pays for
- * is no longer under way, it is stored already, or another plan has taken a coin of it.
+ * Signs a bump, stores it in one transaction before anything is sent, and returns its family. Null: an order that it
+ * pays for is no longer under way, it is stored already, or another plan has taken one of its coins.
  */
 export async function keepBump(
   { client, signer, log }: { client: pg.ClientBase; signer: OrderSigner; log: Logger },
@@ -43,7 +43,7 @@ export async function keepBump(
       plan: storedBump(plan, signed.holdings, owed),
       fee,
       ownIndex,
-      // those that a block has by now are coins
+      // parents that were mined in the meantime are spent as coins
       parents: parents.map(({ overdue }) => overdue.txid),
       shares,
     });
@@ -51,12 +51,12 @@ export async function keepBump(
   if (!isStored) return null;
   log.info(
     { txid: displayHash(signed.txid), transactions: parents.length, fee: Number(fee) },
-    replaced === null ? 'stuck transactions are paid for' : 'what pays for stuck transactions is replaced',
+    replaced === null ? 'stuck transactions are bumped' : 'a bump of stuck transactions is replaced',
   );
   return family;
 }
 
-/** Another process may have taken a coin since it was found free: the next look finds others. */
+/** Returns false if another process has taken a coin since it was found free: the next look finds others. */
 async function isKept(
   client: pg.ClientBase,
   keep: (tx: pg.ClientBase) => Promise<boolean>,

@@ -16,7 +16,7 @@ import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 
-/** An output that is ours: P2TR of a key of branch 1, or an anchor, which has none. */
+/** An output of ours: P2TR of a key of branch 1, or an anchor, which has no key. */
 export interface OwnedOutput {
   readonly txid: Txid;
   readonly vout: number;
@@ -24,7 +24,7 @@ export interface OwnedOutput {
   readonly script: Uint8Array;
   /** Null: an anchor. */
   readonly key: WalletKey | null;
-  /** Absent: nothing but its sats. */
+  /** Absent: it holds only its sats. */
   readonly holds?: Holdings;
 }
 
@@ -35,22 +35,22 @@ export interface BumpedTransaction {
   readonly virtualBytes: number;
   /** Its output that is ours. */
   readonly output: OwnedOutput;
-  /** Sats of that output which are a customer's: they stay in what is left. */
+  /** Sats of that output that belong to a customer: they stay in the rest. */
   readonly owed: bigint;
 }
 
-/** Unconfirmed transactions that are paid for together by one child. */
+/** Unconfirmed transactions that one child pays for together. */
 export interface WantedBump {
   readonly parents: readonly BumpedTransaction[];
-  /** What the parents stand on, in no block either. */
+  /** Unmined ancestors of the parents, together. */
   readonly ancestor: { readonly fee: bigint; readonly virtualBytes: number };
-  /** Inputs of the child that is replaced, beside the outputs of the parents. */
+  /** Inputs of the replaced child, beside the outputs of the parents. */
   readonly kept: readonly OwnedOutput[];
   readonly replaced: { readonly fee: bigint; readonly virtualBytes: number } | null;
-  /** What all of them together are to pay, in sats for 1,000 virtual bytes; and what they pay now. */
+  /** Rate that all of them together should pay, in sats for 1,000 virtual bytes; and the rate that they pay now. */
   readonly feeRate: bigint;
   readonly paidRate: bigint;
-  /** What each order of the parents may still cost. */
+  /** Sats that each order of the parents may still cost. */
   readonly budgets: ReadonlyMap<string, bigint>;
   /** Sats that all orders together may still cost. */
   readonly most: bigint;
@@ -66,41 +66,42 @@ export interface PlannedBump {
   readonly kind: 'bump';
   readonly plan: TransactionPlan;
   readonly fee: bigint;
-  /** What each order bears of the fee. */
+  /** Sats of the fee that each order bears. */
   readonly shares: ReadonlyMap<string, bigint>;
   readonly coins: readonly OwnedOutput[];
-  /** What kept it from paying the rate that is wanted; null: it pays that. */
+  /** Reason why it does not pay the wanted rate; null: it pays that rate. */
   readonly limit: BumpLimit | null;
 }
 
 /**
- * Why a transaction does not pay more: the budgets of its orders are spent, no coin of ours is free, or free coins are kept
- * for what is owed to partners.
+ * Why a transaction does not pay more: the budgets of its orders are spent, no coin of ours is free, or free coins are
+ * kept for what is owed to partners.
  */
 export type BumpLimit = 'budget' | 'coins' | 'owed';
 
-/** Coins of the service that may pay, beside what its orders bring. */
+/** Coins of the service that may pay, beside the outputs of its orders. */
 export interface PayingCoins {
-  /** Free ones, which hold nothing but sats. */
+  /** Free coins, which hold only sats. */
   readonly coins: readonly OwnedOutput[];
-  /** Sats of all free coins beyond what must stay; below 0: some are lacking. */
+  /** Sats of all free coins beyond what must stay; negative: sats are missing. */
   readonly spare: bigint;
 }
 
 type Planned = PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit };
 
-/** Less than this is not worth a transaction: a twentieth more. */
+/** Least gain that is worth a transaction: a twentieth more. */
 const leastGain = { of: 20n, more: 1n };
 
 /**
- * The child that pays for some transactions: it spends our outputs of them, and coins of ours where these do not
- * hold enough, and keeps the rest. The ids of what it pays for stay what they are. Pays no more than the budgets, and what a
- * replacement must pay where there is a child already (BIP 125, rules 3, 4 and 6). The limit where it cannot be made. Pure.
+ * Plans the child that pays for some transactions: it spends our outputs of them, and free coins if these outputs do
+ * not hold enough, and keeps the rest. The ids of the parents do not change. It pays no more than the budgets allow,
+ * and at least what a replacement must pay if a child exists already (BIP 125, rules 3, 4 and 6). Returns the limit if
+ * no child can be made. Pure.
  *
- * Invariants: no sat comes or goes but the fee; the shares are the fee, none above its order's budget; what is owed to customers
- * stays; where it spends a coin of the service, so does what must stay of all of them.
+ * Invariants: sats leave only as the fee; the shares add up to the fee, each within the budget of its order; what is
+ * owed to customers stays; if it spends a coin of the service, the coins keep at least the sats that must stay.
  *
- * @param rest where what is left goes
+ * @param rest destination of the rest
  */
 export function planBump(
   wanted: WantedBump,
@@ -115,10 +116,10 @@ export function planBump(
     wanted.most,
     [...budgets.values()].reduce((sum, budget) => sum + budget, 0n),
   );
-  // what is ours of the rest is a coin, or there is no output
+  // our part of the rest is a coin above dust, or there is no output
   const reserve = owed + p2trDust;
   const own = [...parents.map(({ output }) => output), ...kept];
-  // what the service has afterwards is what must stay, or more
+  // sats that the service keeps afterwards are at least those that must stay
   const beyond = largest(valueOf(own) - owed + spare, 0n);
   const chosen: OwnedOutput[] = [];
   const inputFee = feeOf(keyInputWeight, wanted.feeRate);
@@ -129,7 +130,7 @@ export function planBump(
     const inputs = [...own, ...chosen];
     const size = childSize(inputs, rest);
     const asked = wantedFee(wanted, size, rules);
-    // what its orders bring pays for their delivery first
+    // outputs of the orders pay for their own delivery first
     const isOwnAlone = kept.length + chosen.length === 0;
     const most = isOwnAlone ? budget : smallest(budget, beyond);
     const fee = smallest(asked, most);
@@ -137,18 +138,18 @@ export function planBump(
     if (missing <= 0n) return bump({ inputs, fee, asked, limit: most < budget ? 'owed' : 'budget' });
     const coin = nextCoin(worth, chosen, missing + inputFee);
     if (coin === null) return bump({ inputs, fee: fee - missing, asked, limit: 'coins' });
-    // its input costs more than may be taken of it
+    // the input of a coin costs more than may be taken from it
     if (chosen.length === 0 && spare <= inputFee)
       return bump({ inputs, fee: fee - missing, asked, limit: 'owed' });
     chosen.push(coin);
   }
 }
 
-/** Sats of a customer's in what is paid for. */
+/** Sats of customers in the outputs of the parents. */
 export const owedOf = ({ parents }: Pick<WantedBump, 'parents'>): bigint =>
   parents.reduce((sum, { owed }) => sum + owed, 0n);
 
-/** The smallest one that is enough, else the largest. */
+/** The smallest coin that is enough, else the largest. */
 function nextCoin(
   coins: readonly OwnedOutput[],
   chosen: readonly OwnedOutput[],
@@ -164,9 +165,9 @@ interface Funded {
   readonly inputs: readonly OwnedOutput[];
   readonly chosen: readonly OwnedOutput[];
   readonly fee: bigint;
-  /** What it should be. */
+  /** Fee that the wanted rate needs. */
   readonly asked: bigint;
-  /** What made it less, if it is. */
+  /** Reason for a lower fee. */
   readonly limit: BumpLimit;
 }
 
@@ -209,7 +210,7 @@ const inputOf = ({ txid, vout, value, script, key }: OwnedOutput): PlannedInput 
   value,
   script,
   sequence: replaceableSequence,
-  // no key signs for an anchor
+  // an anchor needs no signature, so its key is not used
   key: key ?? { branch: 1, index: 0 },
   leafScript: null,
   path: 'key',
@@ -218,7 +219,7 @@ const inputOf = ({ txid, vout, value, script, key }: OwnedOutput): PlannedInput 
 const childSize = (inputs: readonly OwnedOutput[], rest: OwnDestination): number =>
   virtualSize(plannedWeight({ inputs: inputs.map(inputOf), outputs: [rest] }));
 
-/** All that the child pays for. */
+/** Fee and size of all transactions that the child pays for. */
 function packageOf({ parents, ancestor }: WantedBump): { fee: bigint; virtualBytes: number } {
   return {
     fee: parents.reduce((sum, { fee }) => sum + fee, ancestor.fee),
@@ -232,7 +233,7 @@ function wantedFee(wanted: WantedBump, size: number, rules: BumpRules): bigint {
   return largest(fee, leastFee(wanted, size, rules));
 }
 
-/** What the node asks at least: of the child by itself, and of one that replaces another. */
+/** Least fee that the node takes: that of the child by itself, and that of a replacement. */
 function leastFee({ replaced }: WantedBump, size: number, rules: BumpRules): bigint {
   const relayed = feeAt(size, rules.mempoolMinFeeRate);
   if (replaced === null) return relayed;
@@ -246,7 +247,7 @@ function reachedRate(wanted: WantedBump, fee: bigint, size: number): bigint {
   return ((paid.fee + fee) * 1000n) / BigInt(paid.virtualBytes + size);
 }
 
-/** By what each order's transactions lack, as far as budgets go. */
+/** Divides the fee by how much each order's transactions lack, within the budgets. */
 function sharesOf({ parents, feeRate, budgets }: WantedBump, fee: bigint): Map<string, bigint> {
   const shares = new Map<string, bigint>();
   let open = fee;
@@ -266,7 +267,7 @@ function sharesOf({ parents, feeRate, budgets }: WantedBump, fee: bigint): Map<s
   return shares;
 }
 
-/** What the transactions of an order lack to the rate; at least a sat, so that it bears something. */
+/** Sats that the transactions of an order lack to reach the rate; at least one, so that the order bears something. */
 function lackOf(parents: readonly BumpedTransaction[], orderId: string, feeRate: bigint): bigint {
   const lack = parents
     .filter((parent) => parent.orderId === orderId)

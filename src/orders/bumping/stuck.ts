@@ -5,25 +5,24 @@ import type { MempoolStanding } from '#orders/sending/mempool-standing.ts';
 import type { ClusterLimits } from '#orders/sending/node-standing.ts';
 import type { BumpedTransaction } from './plan-bump.ts';
 
-/** A transaction of an order that waits for long. */
+/** A transaction of an order that has waited long. */
 export interface WaitingParent extends BumpedTransaction {
   readonly id: string;
   /** Null: it is not in the mempool. */
   readonly mempool: MempoolStanding | null;
-  /** What it stands on that is in no block either, by its first transaction. */
+  /** Its unmined ancestors, named by the first of them. */
   readonly commit: { readonly id: string; readonly fee: bigint; readonly virtualBytes: number } | null;
-  /** What it is to pay. */
+  /** Rate that it should pay. */
   readonly wantedRate: bigint;
 }
 
 /**
- * The rate that the transactions of an order are to pay now. A customer who paid for less than was estimated then chose
- * to wait: the service pays the rise of fees since the payment, and no more. Where nothing was estimated, no rise is
- * known, and nothing is paid beyond what was asked for. Rates are sats for 1,000 virtual bytes. Pure.
+ * Rate that the transactions of an order should pay now. A customer who paid less than the estimate chose to wait: the
+ * service pays only for the rise of fees since the payment. Without an estimate the rise is unknown, and nothing is
+ * paid beyond the asked rate. Rates are sats for 1,000 virtual bytes. Pure.
  *
- * @param asked by the customer
- * @param then the estimate when the order was paid; null: there was none
- * @param now what is paid now
+ * @param asked rate that the customer asked for @param then the estimate when the order was paid; null: there was none
+ * @param now the rate that is paid now
  */
 export function wantedRate(asked: bigint, then: bigint | null, now: bigint): bigint {
   if (then === null) return asked;
@@ -31,14 +30,14 @@ export function wantedRate(asked: bigint, then: bigint | null, now: bigint): big
   return (asked * now) / then;
 }
 
-/** What a rate may lack before something is done about it: estimates move by as much within minutes. */
+/** Shortfall of a rate that is tolerated: estimates move that far within minutes. */
 const tolerated = { of: 10n, less: 1n };
 
 /**
- * Whether a transaction that waits for long pays too little. One that was dropped, and whose customer chose less than
- * the mempool takes now, waits for fees to fall. Pure.
+ * Whether a transaction that has waited long pays too little. A dropped one whose customer chose less than the mempool
+ * takes now waits for lower fees. Pure.
  *
- * @param mempoolMinFeeRate below which the mempool takes nothing
+ * @param mempoolMinFeeRate the mempool takes nothing below this rate
  */
 export function isStuck(
   { mempool, wantedRate: wanted }: Pick<WaitingParent, 'mempool' | 'wantedRate'>,
@@ -48,19 +47,19 @@ export function isStuck(
   return mempool.effectiveRate * tolerated.of < wanted * (tolerated.of - tolerated.less);
 }
 
-/** Of a child with one input beside those of its parents, and a coin. */
+/** Virtual bytes of a child with one input beside those of its parents, and a coin. */
 const childBytes = 170;
 const bytesOfParent = virtualSize(keyInputWeight);
 
-/** What it costs to pay for a transaction by itself. */
+/** Cost to pay for a transaction by itself. */
 const lackAlone = ({ virtualBytes, commit, fee, wantedRate: rate }: WaitingParent): bigint =>
   feeAt(virtualBytes + (commit?.virtualBytes ?? 0) + childBytes, rate) - fee - (commit?.fee ?? 0n);
 
 /**
- * Those that one child can pay for together, within what may depend on each other. Together are: reveals of one
- * unconfirmed commit, which depend on each other anyway; and transactions in the mempool that are to pay the same. By
- * themselves are those that the mempool does not have, as packages of two travel furthest; those whose output holds money of
- * a customer; and those of orders that cannot bear it. Pure.
+ * Groups of stuck transactions, each for one child, within the limits of clusters. A group has reveals of one
+ * unconfirmed commit, which depend on each other anyway; or transactions in the mempool that should pay the same rate.
+ * Alone are transactions that are missing in the mempool, because packages of two travel furthest; those whose output
+ * holds a customer's money; and those of orders that cannot bear the cost. Pure.
  */
 export function groupStuck(
   stuck: readonly WaitingParent[],
@@ -91,7 +90,7 @@ function poolOf(
   return isPoor ? `order ${orderId}` : `rate ${rate}`;
 }
 
-/** In as few groups as fit, first come first. */
+/** Packs members into as few groups as fit, in their order. */
 function packed(members: readonly WaitingParent[], limits: ClusterLimits): WaitingParent[][] {
   const groups: { members: WaitingParent[]; count: number; virtualBytes: number }[] = [];
   for (const member of members) {

@@ -4,12 +4,12 @@ import { hasUnspentOutput, mempoolStanding } from '#orders/sending/mempool-stand
 import { outpointParts } from '#purse/transactions/outpoint.ts';
 import type { LiveBump } from './bump.store.ts';
 
-/** Transactions of a package beside its child (Bitcoin Core, MAX_PACKAGE_COUNT). */
+/** Parents in a package beside its child (Bitcoin Core, MAX_PACKAGE_COUNT). */
 const packageParentsMax = 24;
 
 /**
- * The parents that a bump is sent with: none where the mempool or blocks have all of them. Where one is missing, all that no
- * block has, those of the mempool too: before Bitcoin Core 30 a package has all unconfirmed parents of its child.
+ * Parents that a bump is sent with: empty if the mempool or blocks have all of them. If one is missing, all unmined
+ * ones, including those in the mempool: before Bitcoin Core 30 a package has all unconfirmed parents of its child.
  */
 export async function parentsToSend(
   node: NodeRpc,
@@ -24,13 +24,13 @@ export async function parentsToSend(
       unmined.push(parent);
       continue;
     }
-    // whoever got its other outputs may have spent them
+    // its receivers may have spent its other outputs
     const vouts = spent.filter(({ txid }) => displayHash(txid) === id).map(({ vout }) => vout);
     if (await hasUnspentOutput(node, parent, new Set(vouts))) continue;
     absent.push(parent);
     unmined.push(parent);
   }
   if (absent.length === 0) return [];
-  // later versions take the missing ones alone
+  // later versions of Bitcoin Core take the missing ones alone
   return unmined.length > packageParentsMax ? absent : unmined;
 }

@@ -230,7 +230,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.chain.mineEmpty(1);
     await world.eventually(async () => {
       const [listed] = await listOrders(world.database.pool, 'queued', 10);
-      expect(listed!.stuck).toMatch(/sat\/vB are asked for, and an order is paid 300 sats for/u);
+      expect(listed!.stuck).toMatch(/sat\/vB, and the limit of an order is 300 sats/u);
     });
     expect(await showOrder(world.database.pool, id)).toMatchObject({ bumps: [{ fee: 300, share: 300 }] });
     expect(await bumpsOf(id)).toHaveLength(1);

@@ -176,15 +176,21 @@ test('what cannot be paid for is told, and stops nothing else', async () => {
   await round.make();
   expect(stored).toEqual(['good']);
   expect([...round.stuck]).toEqual([
-    ['bad', 'What pays for it cannot be made: The wallet does not sign it.'],
+    ['bad', 'The transaction that pays for it cannot be made: The wallet does not sign it.'],
   ]);
 });
 
 test.each([
-  ['day', { dayMaxSats: 50n }, 1_000_000n, 100_000n, /50 sats for in a day \(ORDER_BUMP_DAY_MAX_SATS\)/u],
-  ['revenue', { revenuePercent: 0n }, 0n, 100_000n, /100000 sats for in 30 days, by their revenue/u],
-  ['earned', {}, 1_000_000n, -660n, /an order is paid 2000 sats for that earns as little/u],
-  ['order', { maxSats: 60n }, 1_000_000n, 100_000n, /an order is paid 60 sats for \(ORDER_BUMP_MAX_SATS\)/u],
+  ['day', { dayMaxSats: 50n }, 1_000_000n, 100_000n, /50 sats in a day \(ORDER_BUMP_DAY_MAX_SATS\)/u],
+  ['revenue', { revenuePercent: 0n }, 0n, 100_000n, /100000 sats in 30 days, by their revenue/u],
+  ['earned', {}, 1_000_000n, -660n, /the limit of an order that earns this little is 2000 sats/u],
+  [
+    'order',
+    { maxSats: 60n },
+    1_000_000n,
+    100_000n,
+    /the limit of an order is 60 sats \(ORDER_BUMP_MAX_SATS\)/u,
+  ],
 ] as const)(
   'what the budget of the %s keeps from being paid for is told with its name',
   async (_, policy, revenue, earned, why) => {
@@ -251,7 +257,7 @@ test('what is owed to partners is kept by all bumps of a round together, and tol
   expect(free).toBe(30_000n);
   expect([...round.heldBack]).toEqual(['c', 'd']);
   expect(round.stuck.get('c')).toBe(
-    'It is not in the mempool, 20.0 sat/vB are asked for, and free coins hold 30000 sats, and 45000 are kept for partners and payouts: satscribe wallet fund shows an address for more.',
+    'It is not in the mempool, the wanted rate is 20.0 sat/vB, and free coins hold 30000 sats, and 45000 are kept for partners and payouts: satscribe wallet fund shows an address to send more to.',
   );
 });
 
