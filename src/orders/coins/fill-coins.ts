@@ -9,7 +9,7 @@ import { orderCoins } from './order-coins.ts';
 import { readPastOrders } from './past-orders.queries.ts';
 import { countUnlisted } from './unlisted-orders.queries.ts';
 
-/** Lists the coins of orders that are stored: those that no look comes to. True: all are listed. */
+/** Lists the coins of a page of stored orders, which no later look would list. Returns true once all are listed. */
 async function fillPage(client: pg.ClientBase): Promise<boolean> {
   return withTransaction(client, async (tx) => {
     const { after, isComplete } = await readCoinsFill(tx);
@@ -36,8 +36,9 @@ async function fillPage(client: pg.ClientBase): Promise<boolean> {
 const toldEveryMs = 10_000;
 
 /**
- * Lists the coins of orders of an earlier version, a page of orders at a time between looks. A process that is killed
- * loses nothing: the next one resumes after the last page. Until it is complete no coin is given out.
+ * Lists the coins of orders of an earlier version, one page of orders between two looks. A killed process loses
+ * nothing: the next one resumes after the last page. Until all are listed, no coin may be spent for the service's own
+ * costs.
  */
 export class CoinsFilling {
   readonly #log: Logger;
@@ -65,7 +66,7 @@ export class CoinsFilling {
       if (this.#toldAt !== null)
         this.#log.info(
           { orders },
-          'the coins of all orders are listed, and pay for costs of the service again',
+          'the coins of all orders are listed, and can pay for costs of the service again',
         );
       return;
     }
@@ -74,7 +75,7 @@ export class CoinsFilling {
     this.#toldAt = now;
     this.#log.info(
       { orders, left: await countUnlisted(client) },
-      'coins of earlier orders are being listed: until the last none pays for costs of the service',
+      'coins of earlier orders are being listed: no coin pays for costs of the service until all are listed',
     );
   }
 }

@@ -4,7 +4,7 @@ import { keepCoins } from '#purse/coins/coins.store.ts';
 import { readBumpCoins } from './bump-coins.queries.ts';
 import { bumpCoins } from './order-coins.ts';
 
-/** Keeps the coins of orders as their facts say. */
+/** Stores the coins of orders as their facts say. */
 export async function keepOrderCoins(
   tx: pg.ClientBase,
   orders: readonly { readonly id: string; readonly coins: readonly HeldCoin[] }[],
@@ -13,7 +13,7 @@ export async function keepOrderCoins(
   await keepCoins(tx, { kind: 'order', subjects: orders.map(({ id }) => id) }, coins);
 }
 
-/** The same for what is left of the bumps that these orders bear a part of. */
+/** Stores the coins that remain from the bumps whose fees these orders share. */
 export async function keepBumpCoins(tx: pg.ClientBase, orderIds: readonly string[]): Promise<void> {
   const bumps = await readBumpCoins(tx, orderIds);
   if (bumps.length === 0) return;

@@ -6,7 +6,7 @@ import type { HeldCoin } from '#purse/coins/coin.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { type StoredPlan, spentBy, valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** A payment to a script of an order, which may be gone. */
+/** A payment to a script of an order. It may be gone. */
 type Paid = Pick<WatchedPayment, 'txid' | 'vout' | 'value' | 'goneAt'>;
 
 /** Facts from which the coins of an order follow. */
@@ -21,9 +21,9 @@ export interface OrderCoinFacts {
 }
 
 /**
- * The coins of an order, each with who holds it: what was paid to it, and outputs of its transactions that the wallet
- * can spend. A coin is free once the order is delivered, if no customer's money is in it and nothing of the order
- * spends it. Pure.
+ * The coins of an order, each with its holder: payments to it, and outputs of its transactions that the wallet can
+ * spend. A coin is free once the order is delivered, if it holds no customer's money and nothing of the order spends
+ * it. Pure.
  */
 export function orderCoins(
   order: Pick<Order, 'state' | 'amount' | 'keyIndex' | 'ownIndex'>,
@@ -41,7 +41,7 @@ export function orderCoins(
         const output = { txid: made.txid, vout, value: BigInt(value) };
         if (kind === 'commit') return [{ ...output, key, held: 'reserved', why: 'commit' }];
         if (kind === 'parent') {
-          // a parent that goes from reveal to reveal passes by its deposit
+          // a parent that passes from reveal to reveal is at its deposit in between
           const at = deposits.find((deposit) => hexOf(deposit.at.script) === script)?.at;
           if (at === undefined) return [];
           return [{ ...output, key: { branch: 0, index: at.keyIndex }, held: 'reserved', why: 'deposit' }];
@@ -58,7 +58,7 @@ export function orderCoins(
 
 type Standing = Pick<HeldCoin, 'held' | 'why'>;
 
-/** Who holds our output of a transaction. */
+/** Holder of our output of a transaction. */
 function standingOf(
   { state, amount }: Pick<Order, 'state' | 'amount'>,
   made: OrderCoinFacts['transactions'][number],
@@ -66,12 +66,12 @@ function standingOf(
   output: { readonly kind: 'service' | 'change'; readonly isSpent: boolean },
 ): Standing {
   if (made.kind === 'return' && output.kind === 'change' && spendsOperator(made.plan))
-    // what is left of a coin of the operator is of no order
+    // the rest of an operator's coin does not belong to the order
     return { held: 'free', why: 'rest' };
   if (output.isSpent || isBurned(made, transactions)) return { held: 'reserved', why: 'spending' };
   // a customer's money may be in it
   if (made.kind === 'return') return { held: 'reserved', why: 'rest' };
-  // the fee of a mint that minted nothing goes back
+  // the fee of a mint that minted nothing is refunded
   if (made.isFailed === true) return { held: 'reserved', why: 'excess' };
   if (made.kind !== 'refund' && isPaidTooMuch(amount, made, transactions))
     return { held: 'reserved', why: 'excess' };
@@ -81,7 +81,7 @@ function standingOf(
 const spendsOperator = ({ inputs }: StoredPlan): boolean =>
   inputs.some(({ isOperator }) => isOperator === true);
 
-/** A reveal whose burn is stored, which spends our output of it. */
+/** Whether a transaction is a reveal whose burn is stored: the burn spends our output of it. */
 const isBurned = (
   { kind, index }: OrderCoinFacts['transactions'][number],
   transactions: OrderCoinFacts['transactions'],
@@ -89,8 +89,8 @@ const isBurned = (
   kind === 'reveal' && transactions.some((other) => other.kind === 'burn' && other.index === index);
 
 /**
- * Whether a customer paid too much, by what a transaction spends: from dust on that is the customer's, and is in our
- * output. Of a burn, what its reveal spends counts; parents leave with all that they brought.
+ * Whether a customer paid too much, from what a transaction spends: an excess above dust belongs to the customer and is
+ * in our output. For a burn, what its reveal spends counts; parents leave with all that they brought.
  */
 function isPaidTooMuch(
   amount: bigint,
@@ -101,7 +101,7 @@ function isPaidTooMuch(
     made.kind === 'burn'
       ? transactions.find(({ kind, index }) => kind === 'reveal' && index === made.index)
       : made;
-  // unknown is a customer's
+  // if unknown, the sats count as the customer's
   if (spending === undefined) return true;
   const { inputs, outputs } = spending.plan;
   const paid = valueIn(inputs.filter(({ isInventory }) => isInventory !== true));
@@ -115,19 +115,19 @@ const coinOf = (
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** A bump, with what decides who holds its output. */
+/** A bump, with the facts that decide who holds its output. */
 export interface BumpCoinFacts extends Pick<HeldCoin, 'txid'> {
   readonly ownIndex: number;
   readonly value: number;
-  /** A customer's money is in it. */
+  /** It holds a customer's money. */
   readonly isOwing: boolean;
-  /** A block has it, or may still have it. */
+  /** It is mined, or may still be. */
   readonly isThere: boolean;
   /** All orders that it paid for are delivered. */
   readonly areDelivered: boolean;
 }
 
-/** The coin that a bump leaves; empty: it can never be mined. Pure. */
+/** The coin that a bump leaves; empty if the bump can never be mined. Pure. */
 export function bumpCoins({
   txid,
   ownIndex,

@@ -13,7 +13,7 @@ export interface PastOrder {
   readonly facts: OrderCoinFacts;
 }
 
-/** Orders with the facts of their coins, as their next look reads them. Some statements for all of them. */
+/** Orders with the facts of their coins, as their next look reads them. The number of statements is fixed. */
 export async function readPastOrders(client: pg.ClientBase, ids: readonly string[]): Promise<PastOrder[]> {
   const { rows } = await client.query<
     Pick<Order, 'id' | 'state'> & { amount: string; key_index: number; own_index: number }
@@ -36,7 +36,7 @@ export async function readPastOrders(client: pg.ClientBase, ids: readonly string
   }));
 }
 
-/** Payments to deposits, by order, without what transactions of their orders pay there. */
+/** Payments to deposits, by order, without those that transactions of their orders make. */
 async function depositsOf(
   client: pg.ClientBase,
   payments: ReadonlyMap<string, readonly WatchedPayment[]>,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 
-/** Orders of an earlier version whose coins are not listed yet. */
+/** Counts orders of an earlier version whose coins are not listed yet. */
 export async function countUnlisted(client: pg.Pool | pg.ClientBase): Promise<number> {
   const { after, isComplete } = await readCoinsFill(client);
   if (isComplete) return 0;

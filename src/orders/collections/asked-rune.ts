@@ -5,14 +5,14 @@ import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
 import { beyondSupply, readRunes } from '#tokenpay/token-amount.ts';
 import type { QuotedItems } from './ordered-items.ts';
 
-/** Items of a collection that an order or a price names. */
+/** Items of a collection in an order or a price. */
 interface NamedItems extends Pick<QuotedItems, 'runePrice'> {
   readonly collection: string;
   readonly items: readonly unknown[];
 }
 
 /**
- * The rune that an order is paid with, beside its sats; null: sats alone are. Faulty: no one can pay it. Throws
+ * The rune that an order is paid with, beside its sats; null: sats alone. Faulty if no one can pay the amount. Throws
  * `runes_not_indexed`, `derived_table_behind` and `index_missing`.
  */
 export async function askedRune(
@@ -29,11 +29,11 @@ export async function askedRune(
   if (there === null || Buffer.compare(there.etching, rune.etching) !== 0)
     return faulty(
       'collection',
-      `Items are sold for ${rune.name}, which is not the rune any more that the creator named.`,
+      `Items are sold for ${rune.name}, but this name is no longer the rune that the creator chose.`,
     );
   const unpayable = amount > maxU128 ? moreThanThereIs(rune.name) : beyondSupply({ rune: there, amount });
   if (unpayable !== null) return unpayable;
-  // the creator reads it beside what it was paid
+  // the creator sees this text beside the payment
   return { kind: 'asked', asked: { account, rune, amount, description: `${items.length} × ${collection}` } };
 }
 

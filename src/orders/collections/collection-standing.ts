@@ -18,12 +18,12 @@ import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.
 
 /**
  * Whether a paid order can be delivered. `held`: it has its items for good. `waiting`: orders that were paid for
- * before it are decided about first. `refused`: its address has no allowance left. `late`: its payment waited too
- * long for a block. `gone`: its time was over when its payment became known, and others have its items.
+ * earlier are decided first. `refused`: its address has no allowance left. `late`: its payment waited too long for a
+ * block. `gone`: its payment became known after the order's time was over, and others have its items.
  */
 export type CollectionStanding = 'held' | 'waiting' | 'refused' | 'late' | 'gone';
 
-/** Why an order is refunded whole, by its standing. */
+/** Reasons why an order is refunded whole, by its standing. */
 export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'held' | 'waiting'>, string>> = {
   refused:
     'When this payment was confirmed, the phase allowed the address fewer items than the order has. All sats of the payment are refunded.',
@@ -31,31 +31,31 @@ export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'he
   gone: 'The payment became known after the time of the order was over, and others have its items. All of its sats are refunded.',
 };
 
-/** States of an order whose payment is not deep enough, or not there. */
+/** States in which an order's payment is missing, or not deep enough. */
 const unpaidStates: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
 
-/** How an order has the items that it inscribes. */
+/** Standing of an order's items. */
 export interface ItemsStanding {
   readonly standing: SoldStanding;
-  /** Its delivery is signed, and a block may have it, whatever the order is by now. */
+  /** Its delivery is signed and may be mined, whatever state the order has now. */
   readonly mayBeDelivered: boolean;
 }
 
-/** Whether the state of an order needs its items: what was paid for stays with one that failed. Pure. */
+/** Whether the state of an order needs its items: a failed order keeps the items that were paid for. Pure. */
 export const needsItems = (order: Omit<ReservingOrder, 'id' | 'failedAt'>, now: Date): boolean =>
   isReserving({ ...order, failedAt: null }, now) &&
   (order.state !== 'waiting-payment' || order.paidAt !== null || now < runeWaitsUntil(order));
 
 /**
- * Until when an order keeps its items whose rune was sent in time and waits for a block: as long as one whose sats do.
- * Other orders leave the state when their time is over.
+ * Time until which an order whose rune was sent in time keeps its items while the rune waits for a block: the same as
+ * for sats. Other orders leave the state when their time is over.
  */
 export const runeWaitsUntil = ({ expiresAt }: Pick<Order, 'expiresAt'>): Date =>
   new Date(expiresAt.getTime() + minedWithinMs);
 
 /**
- * Keeps the items of an order as long as its state needs them, or a block may have its delivery: one that is refunded
- * would be delivered after all, and its items twice.
+ * Keeps the items of an order as long as its state needs them, or its delivery may be mined: a refunded order could
+ * still be delivered, and its items would be sold twice.
  */
 export async function keepCollectionItems(
   tx: pg.ClientBase,
@@ -74,22 +74,22 @@ async function standingOf(
 ): Promise<SoldStanding> {
   const isNeeding = mayBeDelivered || needsItems(order, now);
   const without = order.state === 'waiting-confirmation' ? 'late' : 'released';
-  // until its payment is deep, an order takes no items again that others could not reserve
+  // until its payment is deep, an order may not take items again beyond what others may reserve
   const isBounded = unpaidStates.includes(order.state) && order.paidAt === null;
   const standing = await keepItems(tx, order.id, isNeeding, { without, isBounded });
   if (standing === 'unpaid' && mayBeDelivered && order.state === 'queued') {
-    // the branch with its delivery is back: what was decided there counts
+    // the branch of the chain with its delivery is back: the decision in that branch counts
     await lockContenders(tx, order.id);
     await decideItems(tx, order.id, 'allowed');
     return 'allowed';
   }
-  // its delivery takes of the allowance as long as it may be mined, with the payment that is in no block now
+  // while it may be mined, a delivery uses the allowance, even if its payment is not in a block now
   if (standing !== 'allowed' || mayBeDelivered || !unpaidStates.includes(order.state)) return standing;
   await undecideItems(tx, order.id);
   return 'unpaid';
 }
 
-/** Decides about an order whose payments are as deep as is asked. */
+/** Decides about an order whose payments are deep enough. */
 export async function decideCollectionOrder(
   tx: pg.ClientBase,
   order: Order,
@@ -101,21 +101,21 @@ export async function decideCollectionOrder(
   if (standing === 'refused' || standing === 'late') return standing;
   if (standing === 'released') return 'gone';
   const contenders = await lockContenders(tx, order.id);
-  // it was decided about since its records were read
+  // it was decided after its records were read
   if (contenders === null) return 'held';
-  // a payment came back with what was signed for it: a refund could come too late
+  // a payment came back together with a signed delivery: a refund could come too late
   const decided = mayBeDelivered
     ? 'allowed'
     : decide(contenders, await itemsAhead(tx, order, contenders, payments));
   if (decided === 'waiting') return decided;
   await decideItems(tx, order.id, decided);
-  // one of them may have waited for this decision
+  // the other orders may have waited for this decision
   const others = contenders.others.map(({ orderId }) => orderId);
   await lookSoon(tx, others);
   return decided === 'allowed' ? 'held' : decided;
 }
 
-/** Pure. */
+/** Whether an address has allowance for an order, given the items of orders that were paid for earlier. Pure. */
 export function decide(
   { left, items }: Pick<Contenders, 'left' | 'items'>,
   ahead: number,
@@ -125,7 +125,7 @@ export function decide(
   return items + ahead > left ? 'waiting' : 'allowed';
 }
 
-/** Items of orders of the same address that were paid for in the chain before this one. */
+/** Items of orders of the same address that the chain paid for before this one. */
 async function itemsAhead(
   tx: pg.ClientBase,
   order: Order,
@@ -153,7 +153,7 @@ interface ChainPlace {
 const isBefore = (a: ChainPlace, b: ChainPlace): boolean =>
   a.height < b.height || (a.height === b.height && a.txid < b.txid);
 
-/** Null: blocks do not have all of the amount. Pure. */
+/** Place of the payment that completes the amount; null: payments in blocks do not reach it. Pure. */
 export function completedAt(
   payments: readonly Pick<WatchedPayment, 'block' | 'txid' | 'value'>[],
   amount: bigint,

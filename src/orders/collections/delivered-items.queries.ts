@@ -35,7 +35,7 @@ export async function readDeliveredItems(
   return rows.map(({ txid, index, item }) => ({ inscription: { txid: trustedTxid(txid), index }, item }));
 }
 
-/** How many items of a collection completed orders delivered. */
+/** Number of a collection's items that completed orders delivered. */
 export async function countDeliveredItems(client: pg.ClientBase, collection: string): Promise<number> {
   const { rows } = await client.query<{ items: number }>({
     name: 'count delivered mint items',
@@ -47,7 +47,7 @@ export async function countDeliveredItems(client: pg.ClientBase, collection: str
   return rows[0]?.items ?? 0;
 }
 
-/** Which of these orders are completed. */
+/** The ones of these orders that are completed. */
 export async function completedAmong(
   client: pg.ClientBase,
   orderIds: readonly string[],

@@ -8,17 +8,17 @@ export interface CollectionEarning {
   readonly kind: 'creator' | 'referral';
   /** The address of the creator, or the code of the referral. */
   readonly owner: string;
-  /** Sats of deliveries; those that a reorganisation took back are taken away. */
+  /** Sats of deliveries, less those that a reorganisation took back. */
   readonly sats: bigint;
-  /** Orders that they come from. */
+  /** Orders that the sats come from. */
   readonly orders: number;
   /** Items of these orders. */
   readonly items: number;
 }
 
 /**
- * Reads what creators and referrers have earned with collections, paid or not, as the ledger has it: a look-up an
- * order. Those who earned most with a collection come first.
+ * Sats that creators and referrers have earned with collections, paid out or not, by the ledger: one look-up for each
+ * order. Within a collection, the largest earnings come first.
  *
  * @param collection null: all
  */

@@ -18,17 +18,17 @@ export interface HoldingParts {
   readonly files: Pick<CustomerFiles, 'get'>;
 }
 
-/** Who holds, and what it may hold unpaid. */
+/** The client that holds items, and its bounds while they are unpaid. */
 interface Holder {
   readonly client: string;
   readonly bounds: HoldBounds;
-  /** Aborted once it has left. */
+  /** Aborted once the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The holder of a request. A key is a shop's, which orders for all its customers: it has the bound that its
- * operator gave it, or none of its own. Half of what is left is the bound of all together.
+ * The holder of a request. A key belongs to a shop, which orders for all its customers: its bound is the one that the
+ * operator gave it, otherwise it has none. Half of the items that are left is the bound of all holders together.
  *
  * @param bounds of addresses and networks without a key
  */
@@ -38,14 +38,13 @@ export function holderOf(
 ): Holder {
   if (key.kind === 'none' || !key.scopes.includes('orders')) return { client, bounds, signal };
   const most = key.terms.reservedMax ?? collectionBounds.items;
-  // its name begins no other one
+  // no client address starts like this
   return { client: `key(${key.id})`, bounds: { client: most, network: most }, signal };
 }
 
 /**
- * Holds items for an order that is being made, and reads their bytes. Who gets them must give them up where the
- * order is not made. Throws `file_unusable` where bytes that were approved are not on the disk: nothing is held
- * then.
+ * Holds items for an order that is being created, and reads their bytes. The caller gives them up if the order is not
+ * created. Throws `file_unusable`, and holds nothing, if approved bytes are missing on the disk.
  */
 export async function holdForOrder(
   { pool, holds, files }: HoldingParts,
@@ -77,10 +76,10 @@ export async function holdForOrder(
   }
 }
 
-/** Files that are read at once: an order has a thousand of them at most. */
+/** Files that are read at once: an order has up to a thousand. */
 const readsAtOnce = 8;
 
-/** Items with their bytes. Items of an edition share them. */
+/** Items with their bytes. Items of an edition share the bytes. */
 async function withContents(
   files: Pick<CustomerFiles, 'get'>,
   items: readonly HeldItem[],

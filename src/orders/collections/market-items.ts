@@ -5,7 +5,7 @@ import { type Order, readOrderFiles } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { revealsOfOrder } from '#purse/transactions/own-transactions.queries.ts';
 
-/** The market's list of what a collection sold. */
+/** The market's list of sold items of a collection. */
 export interface MarketItems {
   add(
     tx: pg.ClientBase,
@@ -15,7 +15,7 @@ export interface MarketItems {
   remove(tx: pg.ClientBase, collection: string, ids: readonly InscriptionId[]): Promise<void>;
 }
 
-/** Lists the delivered items of an order. Those that were refunded have no reveal. */
+/** Lists the delivered items of an order. Refunded items have no reveal. */
 export async function listDelivered(
   tx: pg.ClientBase,
   market: MarketItems,
@@ -31,7 +31,7 @@ export async function listDelivered(
   await market.add(tx, request.collection.id, items);
 }
 
-/** Takes items off the list whose delivery a reorganisation took back, by all reveals that the order ever had. */
+/** Removes items from the list whose delivery a reorganisation took back, for all reveals that the order ever had. */
 export async function unlistDelivered(
   tx: pg.ClientBase,
   market: MarketItems,

@@ -1,27 +1,27 @@
 import type { HeldItem, HeldItems } from '#collections/selling/hold-request.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 
-/** Items of a collection that an order inscribes, on the terms of its hold. */
+/** Items of a collection that an order inscribes, with the terms of their hold. */
 export interface OrderedItems extends QuotedItems, Pick<HeldItems, 'creatorAddress' | 'cheaper'> {
-  /** The hold is of this order. */
+  /** The order that holds them. */
   readonly orderId: string;
   readonly collection: string;
 }
 
-/** Items as far as a price depends on them. */
+/** Items with the fields that a price depends on. */
 export interface QuotedItems extends Pick<HeldItems, 'price' | 'runePrice'> {
-  /** Asked for by number, and not drawn. */
+  /** True: the client named their numbers. False: they are drawn. */
   readonly isRequested: boolean;
-  /** One a file, in their order. */
+  /** One for each file, in the order of the files. */
   readonly items: readonly OrderedItem[];
 }
 
-/** An item, with the bytes that were approved where they are needed: a price knows their number. */
+/** An item with its approved bytes; null in a price, which needs only their number. */
 export interface OrderedItem extends HeldItem {
   readonly content: Uint8Array | null;
 }
 
-/** The files of an order of items: named, and of the type, as they were approved. Pure. */
+/** The files of an order of items, with their names and types as approved. Pure. */
 export const itemFiles = ({ items }: Pick<QuotedItems, 'items'>): ReadFile[] =>
   items.map(({ item, name, mediaType, bytes, content }) => ({
     terms: {

@@ -4,18 +4,18 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, isGiven, RequestValues } from '#kernel/requests/request-values.ts';
 import { readAddress } from '#orders/reading/read-order.ts';
 
-/** An order of a collection as its client described it. */
+/** An order of a collection, as its client described it. */
 export interface CollectionOrder extends Pick<HoldRequest, 'collection' | 'items' | 'script'> {
   readonly kind: 'collection-order';
-  /** Whether the address is there: a price may lack it. */
+  /** Whether the address was sent: a price may lack it. */
   readonly isKnown: boolean;
-  /** The answer of a person to a challenge; null: none was sent. */
+  /** A person's answer to a challenge; null: none was sent. */
   readonly token: string | null;
 }
 
 /**
- * Reads the part of a body that says which items of which collection are ordered (client-compat 3.11), and for
- * which address: all items of an order go to one, as an allowance is that of one. Total.
+ * Reads which items of which collection are ordered (client-compat 3.11), and for which address. All items of an order
+ * go to one address, because an allowance belongs to one address. Total.
  */
 export function readCollectionOrder(
   body: unknown,
@@ -38,7 +38,7 @@ export function readCollectionOrder(
     : { kind: 'collection-order', collection, items, script, isKnown, token };
 }
 
-/** Clients may send a list of the only address. Other lists are no address, and say so. */
+/** Clients may send their only address as a list. Any other list is refused as an address. */
 const oneAddress = (given: unknown): unknown =>
   Array.isArray(given) && given.length === 1 ? (given[0] as unknown) : given;
 

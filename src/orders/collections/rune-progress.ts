@@ -10,7 +10,7 @@ import {
 } from '#tokenpay/inscribing/inscription-fees.store.ts';
 import type { FeePayment } from '#tokenpay/order/token-order.ts';
 
-/** How far the rune of an order is, with its transactions that may still be sent. */
+/** Progress of an order's rune payment, with the order's transactions that may still be sent. */
 export interface RuneStanding {
   readonly rune: RuneProgress | null;
   readonly live: readonly OrderTransaction[];
@@ -19,9 +19,9 @@ export interface RuneStanding {
 const isDelivery = ({ kind }: OrderTransaction): boolean => kind === 'commit' || kind === 'reveal';
 
 /**
- * Reads how far the rune of an order is that has one for its price. A delivery that was sent stays, whatever becomes of
- * the rune; one that was not is given up where a reorganisation took the rune back, so that nothing is sent that is not
- * paid for.
+ * Reads the progress of the rune payment of an order that has a price in a rune. A delivery that was sent stays,
+ * whatever happens to the rune; an unsent one is given up if a reorganisation removed the rune payment, so that nothing
+ * unpaid is sent.
  */
 export async function readRuneStanding(
   tx: pg.ClientBase,
@@ -41,7 +41,7 @@ export async function readRuneStanding(
   return { rune, live: live.filter((each) => !isDelivery(each)) };
 }
 
-/** Pure. */
+/** Progress of a rune payment. Pure. */
 export function runeProgress({ order, charge, isWaiting, isCredited }: RunePayment): RuneProgress {
   if (order === 'error') return 'over';
   if (charge === 'completed') return 'here';
@@ -50,8 +50,8 @@ export function runeProgress({ order, charge, isWaiting, isCredited }: RunePayme
 }
 
 /**
- * The sats of an order as it tells them to the token order whose fee charge is its charge; null: it tells nothing new,
- * as it is over. Pure.
+ * Payment of an order's sats, for the token order that charges them as its fee; null: the order is over, and has no
+ * news. Pure.
  */
 export function feePaymentOf({ state }: Pick<Order, 'state'>, facts: OrderFacts): FeePayment | null {
   if (state === 'cancelled') return 'cancelled';
@@ -62,7 +62,7 @@ export function feePaymentOf({ state }: Pick<Order, 'state'>, facts: OrderFacts)
   return facts.payments.some((payment) => countsInTime(payment, facts)) ? 'part' : 'nothing';
 }
 
-/** Tells the token order of an order with a price in a rune what came of its sats. */
+/** Stores the sats of an order for its token order, if the order has a price in a rune. */
 export async function tellFeePayment(
   tx: pg.ClientBase,
   order: Order,

@@ -1,12 +1,12 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 
-/** Says whether a person sent a request. */
+/** Checks whether a person sent a request. */
 export interface PersonCheck {
-  /** Public name of this site at Turnstile, for the challenge on pages; null: pages cannot show one. */
+  /** Public name of this site at Turnstile, for the challenge on pages; null: pages show no challenge. */
   readonly siteKey: string | null;
   /**
-   * Null: a person did. Otherwise why the token is refused. Throws `token_check_away`.
+   * Returns null if a person sent it, otherwise why the token is refused. Throws `token_check_away`.
    *
    * @param client address of the client
    */
@@ -18,12 +18,12 @@ export const turnstileUrl = 'https://challenges.cloudflare.com/turnstile/v0/site
 
 /** A buyer waits for the answer, which usually comes in a tenth of a second. */
 const timeoutMs = 5_000;
-/** An answer has some hundred bytes. */
+/** An answer has a few hundred bytes. */
 const answerBytesMax = 16 * 1024;
-/** Turnstile makes no longer ones. */
+/** Longest token that Turnstile makes. */
 const tokenCharsMax = 2048;
 
-/** Error codes of Turnstile that are about the token; others are about our secret or our request. */
+/** Turnstile's error codes about the token; other codes are about our secret or our request. */
 const refusals: Readonly<Record<string, string>> = {
   'timeout-or-duplicate':
     'The token was used before, or is older than five minutes: solve the challenge again.',
@@ -31,7 +31,7 @@ const refusals: Readonly<Record<string, string>> = {
   'missing-input-response': 'The token is empty: solve the challenge again.',
 };
 
-/** Checks tokens with Turnstile. The secret is in no message. */
+/** Checks tokens with Turnstile. No message contains the secret. */
 export function turnstile(
   http: Pick<OutgoingHttp, 'post'>,
   secret: string,
@@ -83,7 +83,7 @@ async function ask(
     throw away(`Turnstile answers ${status}`);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof SyntaxError) throw away('Turnstile answers no JSON');
+    if (error instanceof SyntaxError) throw away('Turnstile did not answer with JSON');
     if (error instanceof AppError && error.code.startsWith('url_')) throw away('Turnstile does not answer');
     throw error;
   }
