@@ -26,7 +26,7 @@ export const accountOrigin = (network: NetworkName): string =>
 /** The account of a seed. It holds its private key. */
 export interface Account {
   readonly key: HDKey;
-  /** Of the master key: the first four bytes of its hash, in hex. */
+  /** First four bytes of the hash of the master key, in hex. */
   readonly fingerprint: string;
 }
 
@@ -39,13 +39,13 @@ export function accountOf(seed: Uint8Array, network: NetworkName): Account {
   };
 }
 
-/** The account of an xpub of the network: without its private key. Throws for anything else. */
+/** The account of an xpub of the network, without its private key. Throws for anything else. */
 export const publicAccount = (xpub: string, network: NetworkName): HDKey =>
   HDKey.fromExtendedKey(xpub, versionsOf(network));
 
 /**
- * Public keys that are remembered. An order of 150 reveals asks for its key once for each, and once for its address; a
- * derivation takes half a millisecond.
+ * Public keys that are remembered. An order of 150 reveals asks for its key once for each reveal and once for its
+ * address. A derivation takes half a millisecond.
  */
 const rememberedMax = 256;
 
@@ -63,7 +63,7 @@ export class AccountKeys {
     ];
   }
 
-  /** Throws for an index that is hardened or no integer. */
+  /** Throws for an index that is hardened or not an integer. */
   child({ branch, index }: WalletKey): HDKey {
     requireUnhardened(index);
     return this.#branches[branch].key.deriveChild(index);
@@ -75,7 +75,7 @@ export class AccountKeys {
     const known = this.#publicKeys.get(name);
     if (known !== undefined) return known.slice();
     requireUnhardened(key.index);
-    // where BIP 32 has no key, both kinds of account have the one that `child` gives
+    // if BIP 32 has no key at this index, both kinds of account take the one that `child` gives
     const publicKey = publicChild(this.#branches[key.branch].parent, key.index) ?? this.child(key).publicKey;
     if (publicKey === null) throw new Error('a key of an account has a public key');
     this.#publicKeys.set(name, publicKey);
@@ -88,7 +88,7 @@ export class AccountKeys {
   }
 }
 
-/** A branch of an account, and what its public keys are derived from. */
+/** A branch of an account, and the keys from which its public keys are derived. */
 interface Branch {
   readonly key: HDKey;
   readonly parent: PublicParent;

@@ -9,17 +9,16 @@ import {
 import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 import { doubleSha256 } from './encode-transaction.ts';
 
-/** OP_RETURN: the only output of what is signed, so it can move nothing. */
+/** OP_RETURN: the only output of the signed transaction, so it can move nothing. */
 const opReturn = Uint8Array.of(0x6a);
 const noHash = Buffer.alloc(32);
 const noOutput = 0xffff_ffff;
 
 /**
- * The hash that a proof of an address signs: BIP 322, format "simple". It belongs to a transaction that spends an
- * output of a transaction with no input of the chain, so no block can contain it.
+ * The hash that a proof of an address signs: BIP 322, format "simple". It is the hash of a transaction that no block
+ * can contain: its input refers to a transaction without inputs of the chain.
  *
- * @param script P2TR that is spent by key, or P2WPKH
- * @param message UTF-8 text
+ * @param script P2TR that is spent by key, or P2WPKH @param message UTF-8 text
  */
 export function addressProofHash(script: Uint8Array, message: string): Uint8Array {
   const hashes = new SignatureHashes(toSign(script, message));

@@ -8,8 +8,8 @@ interface WalletBranch {
 }
 
 /**
- * The branches of a wallet: charges and deposits of orders, outputs of the service's own, special sats, and fee charges
- * of token payments. Fee charges are P2WPKH, which every wallet and exchange pays.
+ * The branches of a wallet: charges and deposits of orders, the service's own outputs, special sats, and fee charges of
+ * token payments. Fee charges are P2WPKH, which every wallet and exchange pays.
  */
 export const walletBranches = [
   { number: 0, name: 'orders', scriptType: 'p2tr' },
@@ -21,12 +21,12 @@ export const walletBranches = [
 /** A branch whose indices are handed out, each once. The inventory has a fixed number of addresses. */
 export type IndexedBranch = Exclude<(typeof walletBranches)[number]['name'], 'inventory'>;
 
-/** Their names, in the order of their numbers. */
+/** Names of the branches, in the order of their numbers. */
 export const indexedBranches = ['orders', 'own', 'fees'] as const satisfies readonly IndexedBranch[];
 
-/** Addresses of the inventory: it needs few, and all are derived to find whose an output is (0.3 s). */
+/** Addresses of the inventory. It needs few. All of them are derived to find the address of an output (0.3 s). */
 export const inventoryAddresses = 100;
 
-/** Whether keys of a branch have P2WPKH outputs, without a leaf; all others have P2TR. */
+/** Whether keys of a branch have P2WPKH outputs, without a leaf. All other branches have P2TR. */
 export const isPublicKeyHashBranch = (branch: WalletKey['branch']): boolean =>
   walletBranches[branch].scriptType === 'p2wpkh';

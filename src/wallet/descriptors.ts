@@ -3,7 +3,7 @@ import { accountOrigin } from './account-key.ts';
 import { isPublicKeyHashBranch } from './branches.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
-/** Of Bitcoin Core's descriptors (script/descriptor.cpp, INPUT_CHARSET; docs/descriptors.md; BIP 380). */
+/** Characters of Bitcoin Core's descriptors (script/descriptor.cpp, INPUT_CHARSET; docs/descriptors.md; BIP 380). */
 const characters =
   '0123456789()[],\'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~ijklmnopqrstuvwxyzABCDEFGH`#"\\ ';
 const checksumCharacters = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
@@ -18,7 +18,7 @@ export function withChecksum(descriptor: string): string {
     for (const [bit, generator] of generators.entries())
       if (((top >> BigInt(bit)) & 1n) === 1n) sum ^= generator;
   };
-  // each character gives five bits; the groups of three give one symbol more
+  // each character gives five bits; each group of three gives one more symbol
   const groups: number[] = [];
   for (const character of descriptor) {
     const value = characters.indexOf(character);

@@ -13,7 +13,7 @@ export interface EncodedTransaction {
 
 const noBytes = new Uint8Array();
 
-/** The bytes of a transaction that its txid covers, which signing it does not change. They end with the lock time. */
+/** The bytes of a transaction that its txid covers. Signing does not change them. They end with the lock time. */
 export function unsignedTransaction(transaction: EncodedTransaction): {
   readonly bytes: Uint8Array;
   readonly txid: Txid;

@@ -5,16 +5,18 @@ const opIf = 0x63;
 const opEndIf = 0x68;
 const opCheckSig = 0xac;
 const keyBytes = 32;
-/** Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE: also of pushes that are not executed (interpreter.cpp, EvalScript). */
+/**
+ * Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE. It also bounds pushes that are not executed (interpreter.cpp, EvalScript).
+ */
 const pushBytesMax = 520;
 
-/** What the leaf's script has on its stack: only values that its template can have. */
+/** Values that the leaf's script can have on its stack: only those of its template. */
 type Item = 'signature' | 'key' | 'false' | 'true';
 
 /**
- * Executes the leaf of an order as a node does (BIP 342) on a witness with one signature of the key, and returns what
- * keeps it from succeeding; null: nothing does. Only the template is known, `<key> OP_CHECKSIG` and then envelopes,
- * `OP_FALSE OP_IF pushes OP_ENDIF`: everything else is a fault, OP_SUCCESS above all, with which anybody may spend.
+ * Executes the leaf of an order as a node does (BIP 342), on a witness with one signature of the key. Returns why it
+ * fails; null: it succeeds. Only the template is known: `<key> OP_CHECKSIG`, then envelopes, `OP_FALSE OP_IF pushes
+ * OP_ENDIF`. All else is a fault, above all OP_SUCCESS, with which anyone may spend.
  */
 export function leafFault(script: Uint8Array, key: Uint8Array): string | null {
   const run = new LeafRun(key);
@@ -49,9 +51,9 @@ class LeafRun {
     if (bytes.length > pushBytesMax) return `it pushes ${bytes.length} bytes, and nodes take ${pushBytesMax}`;
     if (this.#isSkipping) return null;
     if (opcode === opFalse) return this.#put('false');
-    // executed: in the shortest form
+    // the executed push, in the shortest form
     if (opcode !== keyBytes || Buffer.compare(bytes, this.#key) !== 0)
-      return 'it pushes something else than the key';
+      return 'it pushes something other than the key';
     return this.#put('key');
   }
 
@@ -70,7 +72,7 @@ class LeafRun {
   /** A tapscript succeeds with one true value left (BIP 342). */
   end(): string | null {
     if (this.#isSkipping) return 'an envelope has no end';
-    return isSame(this.#stack, ['true']) ? null : 'it leaves other values than one that is true';
+    return isSame(this.#stack, ['true']) ? null : 'it leaves other values than a single true one';
   }
 
   #put(item: Item): string | null {

@@ -14,21 +14,21 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 
 /** Sats per vbyte. Bitcoin Core sends nothing above this rate by itself (DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
 const feeRateMax = 10_000n;
-/** Anybody may spend P2A, and nobody OP_RETURN: neither gets more than the largest postage (10,000 sats). */
+/** Anyone may spend P2A, and no one can spend OP_RETURN: neither gets more than the largest postage (10,000 sats). */
 const unownedMax = 10_000n;
 const opReturn = 0x6a;
 const u32Max = 0xffff_ffff;
 
-/** What the wallet knows of its scripts: the script of a key and a leaf, and what is wrong with the leaf. */
+/** The wallet's knowledge of its scripts: the script of a key and a leaf, and faults of the leaf. */
 export interface OwnScripts {
   scriptOf(own: OwnScript): Uint8Array;
   leafFault(own: OwnScript): string | null;
 }
 
 /**
- * The first rule of the wallet that a plan breaks, in words; null: it may be signed. Whoever made the plan, a fault in
- * it loses no money: what is spent is the wallet's by its own derivation, what remains with the wallet too, and the
- * rest is named outputs and a bounded fee.
+ * The first rule of the wallet that a plan breaks, in words; null: it may be signed. A fault in a plan loses no money,
+ * no matter where the plan comes from: its inputs and its change are the wallet's own by derivation, and the rest is
+ * named outputs and a bounded fee.
  */
 export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | null {
   return (
@@ -67,7 +67,7 @@ function firstFault<Part>(
 
 function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): string | null {
   if (version !== 2 && version !== 3) return `the version ${String(version)} is not 2 or 3`;
-  if (!isU32(lockTime)) return `the lock time ${lockTime} is no number of four bytes`;
+  if (!isU32(lockTime)) return `the lock time ${lockTime} is not a number of four bytes`;
   if (!inputs.some((input) => !isAnchor(input))) return 'there is no input of the wallet';
   if (outputs.length === 0) return 'there is no output';
   const outpoints = new Set(inputs.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`));
@@ -75,8 +75,8 @@ function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): st
 }
 
 /**
- * What pays for other transactions spends outputs of the service's own keys and anchors, never one of a customer's
- * order, and keeps all that is not its fee.
+ * A bump spends only outputs of the service's own keys and anchors, never an output of a customer's order, and keeps
+ * everything except its fee.
  */
 function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'bump')) return null;
@@ -84,12 +84,12 @@ function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null 
   const foreign = inputs.findIndex((input) => !isAnchor(input) && (input.key.branch !== 1 || hasLeaf(input)));
   if (foreign !== -1)
     return `it pays for others (bump), and input ${foreign} is not of the service's own keys`;
-  return feeMax <= bumpFeeMax ? null : `it pays ${feeMax} sats for others: ${bumpFeeMax} are the most`;
+  return feeMax <= bumpFeeMax ? null : `it pays ${feeMax} sats for others, and ${bumpFeeMax} are the maximum`;
 }
 
 /**
- * A payout to partners or the operator spends outputs of the service's own keys, never one of a customer's order, and
- * keeps all that is left of them in one output.
+ * A payout to partners or the operator spends outputs of the service's own keys, never an output of a customer's order,
+ * and keeps the rest in one output.
  */
 function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'payout')) return null;
@@ -98,12 +98,12 @@ function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
   const others = outputs.filter(({ kind }) => kind !== 'payout');
   return isChangeAlone(others)
     ? null
-    : "it is a payout, and what it leaves is not one output of the service's own keys";
+    : "it is a payout, and its change is not one output of the service's own keys";
 }
 
 /**
- * The plan that sends an output of a charge away, as it was set aside: it spends it first, and gives its sats to the
- * first output as they are. The rest comes from the service's own keys, and stays there.
+ * A plan that sends away an output of a charge that was set aside. It spends that output first, and its first output
+ * gets exactly those sats. The rest comes from the service's own keys, and returns to them.
  */
 function asideFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'aside')) return null;
@@ -118,13 +118,12 @@ function asideFault({ inputs, outputs }: TransactionPlan): string | null {
     return `it sends an output that was set aside, and input ${foreign + 1} is not of the service's own keys`;
   return isChangeAlone(others)
     ? null
-    : "it sends an output that was set aside, and what it leaves is not one output of the service's own keys";
+    : "it sends an output that was set aside, and its change is not one output of the service's own keys";
 }
 
 /**
- * Withdrawals of accounts spend what charges and earlier withdrawals left, never a coin of a customer's order, and
- * keep all that is left in outputs of the service's own keys: one with sats, and one with runes. No sats go with a
- * runestone.
+ * Withdrawals of accounts spend change of charges and earlier withdrawals, never a coin of a customer's order. They
+ * keep the rest in outputs of the service's own keys: one with sats, and one with runes. A runestone gets no sats.
  */
 function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'withdrawal')) return null;
@@ -135,12 +134,12 @@ function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
   const isKeptAlone = others.every(({ kind, own }) => kind === 'change' && own?.key.branch === 1);
   return isKeptAlone && others.length <= changesOfWithdrawals
     ? null
-    : "it pays withdrawals, and what it leaves is not in two outputs of the service's own keys";
+    : "it pays withdrawals, and its change is not in two outputs of the service's own keys";
 }
 
 /**
- * A plan that pays no one and keeps all in changes joins coins of accounts: as withdrawals, it spends what charges and
- * earlier batches left, and keeps it in at most two outputs of the service's own keys.
+ * A plan that pays no one and keeps all in changes joins coins of accounts. It spends the same coins as withdrawals:
+ * change of charges and earlier batches. It keeps them in at most two outputs of the service's own keys.
  */
 function consolidationFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.every(({ kind }) => kind === 'change')) return null;
@@ -152,7 +151,7 @@ function consolidationFault({ inputs, outputs }: TransactionPlan): string | null
     : "it joins coins, and what it keeps is not in two outputs of the service's own keys";
 }
 
-/** Sats that are left, and runes. */
+/** Changes of withdrawals: one of sats, one of runes. */
 const changesOfWithdrawals = 2;
 
 /** An output of the service's own keys. */
@@ -163,13 +162,13 @@ const isOfService = (input: PlannedInput): boolean =>
 const isChangeAlone = ([first, ...others]: readonly PlannedOutput[]): boolean =>
   first?.kind === 'change' && first.own?.key.branch === 1 && others.length === 0;
 
-/** An output of a token charge, in branch 0, or of a fee charge: without a leaf. */
+/** An output of a token charge (branch 0) or of a fee charge, without a leaf. */
 const isOfCharge = (input: PlannedInput): boolean =>
   !isAnchor(input) && (input.key.branch === 0 || isOfFees(input)) && !hasLeaf(input);
 
 /**
- * What spends an output of the inventory takes one sat of it with its postage, and gives all of its other sats back: by
- * the order of inputs and outputs, as sats go in and out (ord's rules). Nothing else spends branch 2, or pays it.
+ * A plan that spends an output of the inventory takes one sat of it with its postage, and returns all other sats to the
+ * inventory. Sats move by the order of inputs and outputs (ord's rules). No other plan spends branch 2, or pays it.
  */
 function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
   const [first, ...others] = inputs;
@@ -180,12 +179,12 @@ function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * Keys of fee charges are paid by customers alone, and their outputs are spent by key: P2WPKH has no leaf. No output of
- * a plan pays one, so what is found there is a payment.
+ * Only customers pay keys of fee charges. Their outputs are spent by key: P2WPKH has no leaf. No output of a plan pays
+ * such a key, so each output there is a payment.
  */
 function feeChargeFault({ inputs, outputs }: TransactionPlan): string | null {
   if (inputs.some((input) => isOfFees(input) && (input.path === 'leaf' || hasLeaf(input))))
-    return 'it spends a fee charge through a leaf, and none has one';
+    return 'it spends a fee charge through a leaf, and fee charges have no leaf';
   return outputs.some(({ own }) => own !== undefined && isOfFees(own))
     ? 'it pays a key of fee charges'
     : null;
@@ -202,19 +201,19 @@ function unstockedFault(outputs: readonly PlannedOutput[]): string | null {
   const isPaid = outputs.some(
     ({ kind, own }) => kind === 'inventory' || (own !== undefined && isStocked(own)),
   );
-  return isPaid ? 'it pays the inventory, and spends none of it' : null;
+  return isPaid ? 'it pays the inventory, and spends nothing of it' : null;
 }
 
-/** What is wrong with the outputs that the sats of an output of the inventory go to. */
+/** The fault in the outputs that get the sats of an output of the inventory. */
 function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]): string | null {
   const strange = outputs.find((output) => !besideInventory.has(output.kind) && !isRunestone(output));
   if (strange !== undefined) return `it spends the inventory, and has an output of kind ${strange.kind}`;
   const first = outputs.slice(0, 1 + outputs.findLastIndex(({ kind }) => isOfInventory(kind)));
   const postage = first.filter(({ kind }) => kind === 'postage');
   if (postage.length !== 1 || sumOf(postage) > postageMax)
-    return `it takes something else of the inventory than one postage of at most ${postageMax} sats`;
+    return `it takes more of the inventory than one postage of at most ${postageMax} sats`;
   if (!first.every(({ kind }) => isOfInventory(kind)) || sumOf(first) !== value)
-    return 'it does not give the inventory all of its other sats back';
+    return 'it does not return all of its other sats to the inventory';
   const isAstray = first.some(({ kind, own }) => kind === 'inventory' && own?.key.branch !== inventoryBranch);
   if (isAstray) return 'it gives sats of the inventory to other keys of the wallet';
   const isMixed = outputs.some(
@@ -223,7 +222,7 @@ function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]
   return isMixed ? 'it pays other sats to a key of the inventory' : null;
 }
 
-/** What leads runes of a payment to its customer's inscription: no sats go with it. */
+/** An output that moves runes of a payment to its customer's inscription. It has no sats. */
 const isRunestone = (output: PlannedOutput): boolean =>
   output.kind === 'burn' && output.value === 0n && isBurned(output);
 
@@ -233,7 +232,7 @@ const inventoryBranch = 2;
 const feesBranch = 3;
 /** Sats of the output of an inscription (section 8 of the public interface). */
 const postageMax = 10_000n;
-/** Kinds of outputs of what spends the inventory. */
+/** Kinds of outputs of a plan that spends the inventory. */
 const besideInventory: ReadonlySet<PlannedOutput['kind']> = new Set([
   'inventory',
   'postage',
@@ -244,7 +243,7 @@ const besideInventory: ReadonlySet<PlannedOutput['kind']> = new Set([
 function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
   const { txid, vout, value, sequence, path, leafScript } = input;
   if (txid.length !== 32) return `its txid has ${txid.length} bytes`;
-  if (!isU32(vout) || !isU32(sequence)) return 'its index or its sequence is no number of four bytes';
+  if (!isU32(vout) || !isU32(sequence)) return 'its index or its sequence is not a number of four bytes';
   if (value <= 0n || value > BigInt(maxMoney)) return `${value} sats cannot be spent`;
   if (path === 'leaf' && leafScript === null) return 'it is spent through a leaf, and has none';
   // no key signs for it
@@ -252,7 +251,7 @@ function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
   return ownFault(input, input.script, scripts);
 }
 
-/** The script is made again: money of another script would be lost, or the signature worth nothing. */
+/** Derives the script again: money of another script would be lost, or the signature would be invalid. */
 function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): string | null {
   const { branch, index } = own.key;
   if (
@@ -273,8 +272,8 @@ function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): stri
 
 function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnScripts): string | null {
   const { script, value, own } = output;
-  if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are no amount`;
-  // nobody spends OP_RETURN, so nodes relay it with any value; `destinationFault` judges what customers get
+  if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are not an amount`;
+  // no one can spend OP_RETURN, so nodes relay it with any value; `destinationFault` checks outputs of customers
   const dust = isBurned(output) || isPaid(output.kind) ? 0 : dustOf(script);
   if (value < BigInt(dust)) return `${value} sats are dust: its script needs ${dust}`;
   return kindFault(output, plan) ?? (own === undefined ? null : ownFault(own, script, scripts));
@@ -290,7 +289,7 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
     case 'payout':
     case 'withdrawal':
     case 'aside':
-      // `destinationFault` judges their scripts
+      // `destinationFault` checks their scripts
       return null;
     case 'anchor':
       return isAnchor(output) ? lossFault(output, plan) : 'the script of its anchor is not P2A';
@@ -309,20 +308,20 @@ const keptKinds = [
   'inventory',
 ] as const satisfies readonly PlannedOutput['kind'][];
 
-/** Of what stays with the wallet. */
+/** Whether an output stays with the wallet. */
 const isKept = (kind: PlannedOutput['kind']): kind is (typeof keptKinds)[number] =>
   keptKinds.some((kept) => kept === kind);
 
-/** A plan may come from JSON of another version. */
+/** The kind is from a plan that JSON of another version may have. */
 const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknown`;
 
 const isAnchor = ({ script }: Pick<PlannedOutput, 'script'>): boolean => scriptType(script) === 'p2a';
 const isBurned = ({ script }: PlannedOutput): boolean => script[0] === opReturn;
 
 /**
- * Judges where customers are paid: where money may go, and not back to the wallet: neither to a script that the plan
- * spends nor to one that it keeps. A parent that waits for its last reveal stays, and names its key. Each script is
- * judged once for the least it gets: most orders have one.
+ * Checks the scripts that pay customers: money may go there, and the plan neither spends the script nor keeps money on
+ * it. A parent that waits for its last reveal stays with the wallet, and names its key. Each script is checked once
+ * with the least that it gets: most orders have one script.
  */
 function destinationFault({ inputs, outputs }: TransactionPlan): string | null {
   const spent = inputs.filter((input) => !isAnchor(input));
@@ -344,7 +343,7 @@ function destinationFault({ inputs, outputs }: TransactionPlan): string | null {
 const notPaid = (kind: PlannedOutput['kind'], { code, reason }: RefusedDestination): string =>
   code === 'own' || code === 'dust'
     ? `the script of a ${kind} ${reason}`
-    : `nobody owns the script of a ${kind}: it ${reason}`;
+    : `no one owns the script of a ${kind}: it ${reason}`;
 
 const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
@@ -364,11 +363,11 @@ function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null 
   return isOfKind ? lossFault(output, plan) : 'the script of its burn is not OP_RETURN or P2A';
 }
 
-/** What anchors bring was nobody's before; beyond it, nobody gets more than a postage. */
+/** Money from anchors belonged to no one before. Beyond it, a burned output gets at most one postage. */
 function lossFault({ value }: PlannedOutput, { inputs }: TransactionPlan): string | null {
   const brought = sumOf(inputs.filter(isAnchor));
   const most = brought > unownedMax ? brought : unownedMax;
-  return value <= most ? null : `${value} sats would be lost: at most ${most} go to nobody`;
+  return value <= most ? null : `${value} sats would be lost: at most ${most} may be`;
 }
 
 function feeFault(plan: TransactionPlan): string | null {

@@ -8,7 +8,7 @@ import { compactSizeBytes } from '#kernel/bitcoin/transaction-size.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { leafFault } from './leaf-script.ts';
 
-/** What is told of an address, and what a spend of it will show. */
+/** Facts that are shown about an address, and the parts that a spend of it will show. */
 export interface SpendableClaim {
   readonly network: NetworkName;
   readonly address: string;
@@ -16,7 +16,7 @@ export interface SpendableClaim {
   /** The internal key, x-only. */
   readonly xOnlyKey: Uint8Array;
   readonly leafScript: Uint8Array | null;
-  /** In place of a leaf that is no longer there: only the spend by key is proven. */
+  /** Hash of a leaf that is no longer stored: only the spend by key is proven. */
   readonly leafHash?: Uint8Array;
   readonly controlBlock: Uint8Array | null;
 }
@@ -25,9 +25,9 @@ const leafVersionMask = 0xfe;
 const tapscript = 0xc0;
 
 /**
- * Proves, before an address is shown, that who has its key can spend what is paid to it: by key, and through the leaf.
- * As a node checks the spend (BIP 341, 342), with the signature taken as given: it needs the seed. The arithmetic is
- * not that which made the script (taproot.ts). Null: it can be spent; else what keeps it from it.
+ * Proves, before an address is shown, that the owner of its key can spend payments to it: by key, and through the leaf.
+ * It follows the checks of a node (BIP 341, 342), except the signature, which needs the seed. Its arithmetic is not the
+ * one that made the script (taproot.ts). Null: it can be spent; else the reason why not.
  */
 export function spendableFault(claim: SpendableClaim): string | null {
   const { script, leafScript, controlBlock, xOnlyKey, address, network } = claim;
@@ -36,8 +36,8 @@ export function spendableFault(claim: SpendableClaim): string | null {
   if (parsed.kind !== 'script' || !isEqual(parsed.script, script)) return 'the address has another script';
   const root = rootOf(claim);
   const output = tweaked(xOnlyKey, root ?? new Uint8Array(0));
-  if (output === null) return 'the key is no point of the curve';
-  // by key: the output key is the one that the tweaked private key has
+  if (output === null) return 'the key is not a point of the curve';
+  // by key: the output key is that of the tweaked private key
   if (!isEqual(output.x, script.subarray(2))) return 'the output key is not that of the key and the leaf';
   if (root === null) return controlBlock === null ? null : 'a control block without a leaf';
   if (controlBlock === null) return 'a leaf without a control block';
@@ -52,7 +52,7 @@ interface PublicKeyHashClaim
   readonly publicKey: Uint8Array;
 }
 
-/** The same for P2WPKH: a node hashes the key of the spend, and takes compressed keys alone (BIP 141, 143). */
+/** Both signs of y give points of the curve. */
 export function publicKeyHashFault(claim: PublicKeyHashClaim): string | null {
   const { network, address, script, publicKey, leafScript, leafHash: hash } = claim;
   if (leafScript !== null || hash !== undefined) return 'P2WPKH has no leaf';
@@ -83,13 +83,13 @@ function controlBlockFault(block: Uint8Array, internalKey: Uint8Array, isOdd: bo
   return isEqual(block.subarray(1), internalKey) ? null : 'the control block has another internal key';
 }
 
-/** Q = P + t·G, where t is the tagged hash of P and the root. Null where P is no point, or t no scalar. */
+/** Q = P + t·G, where t is the tagged hash of P and the root. Null if P is not a point, or t not a scalar. */
 function tweaked(internalKey: Uint8Array, root: Uint8Array): { x: Uint8Array; isOdd: boolean } | null {
   const { Point } = schnorr;
   const tweak = BigInt(`0x${taggedHash('TapTweak', internalKey, root).toString('hex')}`);
   try {
     const inner = Point.fromHex(`02${Buffer.from(internalKey).toString('hex')}`);
-    // all of it is public, so the time that it takes may depend on it
+    // all values are public, so the time may depend on them
     const { x, y } = inner.add(Point.BASE.multiplyUnsafe(tweak)).toAffine();
     return { x: Buffer.from(x.toString(16).padStart(64, '0'), 'hex'), isOdd: (y & 1n) === 1n };
   } catch {

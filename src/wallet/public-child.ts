@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { isPointCompressed, pointAddScalar } from 'tiny-secp256k1';
 
-/** An extended public key: what its children's public keys are derived from (BIP 32). */
+/** An extended public key, from which public keys of its children are derived (BIP 32). */
 export interface PublicParent {
   readonly chainCode: Uint8Array;
   /** Compressed. */
@@ -18,8 +18,8 @@ export function publicParent(chainCode: Uint8Array, publicKey: Uint8Array): Publ
 const curveOrder = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
 /**
- * The compressed public key of a child that is not hardened: CKDpub of BIP 32. libsecp256k1 takes a third of the time of
- * `HDKey`'s arithmetic. Null: BIP 32 has no key at this index. That has a chance of 2^-127.
+ * The compressed public key of a child that is not hardened: CKDpub of BIP 32. libsecp256k1 takes a third of the time
+ * of `HDKey`'s arithmetic. Null: BIP 32 has no key at this index; the chance is 2^-127.
  */
 export function publicChild({ chainCode, publicKey }: PublicParent, index: number): Uint8Array | null {
   const data = Buffer.alloc(publicKey.length + 4);

@@ -13,19 +13,19 @@ import { type TaprootOutput, taprootOutput } from './taproot.ts';
 import { readWallet } from './wallet.store.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
-/** An address of the wallet, and what its outputs are spent with. */
+/** An address of the wallet, and the key and leaf that spend its outputs. */
 export interface WalletAddress extends OwnScript {
   readonly address: string;
   readonly script: Uint8Array;
 }
 
-/** A P2TR address of the wallet: of every branch but that of fee charges. */
+/** A P2TR address of the wallet, on any branch except that of fee charges. */
 export interface TaprootAddress extends WalletAddress, TaprootOutput {
   /** The internal key, which is also that of the leaf. */
   readonly xOnlyKey: Uint8Array;
 }
 
-/** The wallet of the database; null where there is none: `satscribe wallet init` makes it. It never changes. */
+/** The wallet of the database; null if there is no wallet: `satscribe wallet init` makes it. It never changes. */
 export async function openPublicWallet(db: pg.Pool | pg.ClientBase): Promise<PublicWallet | null> {
   const row = await readWallet(db);
   return row === null ? null : new PublicWallet(row);
@@ -51,7 +51,7 @@ export class PublicWallet {
   }
 
   /**
-   * The address of an order, with its leaf, or without one where it is paid to the wallet first. The key's index comes
+   * The address of an order, with its leaf; without one if the order is first paid to the wallet. The key's index comes
    * from `takeIndices`. Throws `order_unspendable` for an address whose payments could not be spent.
    */
   orderAddress(index: number, leafScript: Uint8Array | null): TaprootAddress {
@@ -59,8 +59,8 @@ export class PublicWallet {
   }
 
   /**
-   * Throws `order_unspendable` for a leaf that the key of an order could not spend. Its output is proven where it is
-   * planned (`addressOf`): of a leaf that depends on contents, of an output on hashes alone.
+   * Throws `order_unspendable` for a leaf that the key of an order could not spend. The output is proven when it is
+   * planned (`addressOf`), from hashes alone; only the leaf depends on contents.
    */
   proveLeaf(index: number, leafScript: Uint8Array): void {
     requireSpendable('of a commit', leafFault(leafScript, this.orderKey(index)));
@@ -71,7 +71,7 @@ export class PublicWallet {
     return this.#taprootAddress({ key: { branch: 1, index }, leafScript: null });
   }
 
-  /** An address for outputs of the inventory. Below `inventoryAddresses`. */
+  /** An address for outputs of the inventory. The index is below `inventoryAddresses`. */
   inventoryAddress(index: number): TaprootAddress {
     return this.#taprootAddress({ key: { branch: 2, index }, leafScript: null });
   }
@@ -106,7 +106,9 @@ export class PublicWallet {
     return made;
   }
 
-  /** Descriptors of all branches by their numbers, for a watching wallet of Bitcoin Core: addresses without a leaf. */
+  /**
+   * Descriptors of all branches by their numbers, for a watch-only wallet of Bitcoin Core: addresses without a leaf.
+   */
   descriptors(): readonly [orders: string, own: string, inventory: string, fees: string] {
     const [orders, own, inventory, fees] = walletBranches;
     const of = ({ number }: (typeof walletBranches)[number]): string =>
@@ -116,8 +118,8 @@ export class PublicWallet {
 }
 
 /**
- * Throws `order_unspendable` where what is paid to an address could not be spent (prove-spendable.ts). Every address
- * that `PublicWallet` gives was proven; for one that was stored, before it is shown again.
+ * Throws `order_unspendable` if payments to an address could not be spent (prove-spendable.ts). `PublicWallet` returns
+ * only proven addresses. A stored address is proven again before it is shown.
  */
 export function proveSpendable(
   network: NetworkName,
@@ -133,7 +135,7 @@ function requireSpendable(address: string, fault: string | null): void {
   if (fault !== null)
     throw new AppError(
       'order_unspendable',
-      `The address ${address} cannot be shown: what is paid to it could not be spent, because ${fault}.`,
+      `The address ${address} cannot be shown: payments to it could not be spent, because ${fault}.`,
       { fault },
     );
 }

@@ -17,14 +17,14 @@ const kitSchema = Type.Object({
   masterFingerprint: Type.String({ pattern: '^[0-9a-f]{8}$' }),
   keyPath: Type.String({ pattern: "^m/86'/[01]'/0'/[013]/[0-9]{1,10}$" }),
   leafScript: Type.Union([Type.Null(), Type.String({ pattern: '^([0-9a-f]{2})+$', maxLength: leafHexMax })]),
-  /** Hash of a leaf that was deleted. Absent: `leafScript` is all there is. */
+  /** Hash of a leaf that was deleted. Absent: `leafScript` has the whole leaf. */
   leafHash: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
   descriptor: Type.String({ minLength: 1, maxLength: 1000 }),
 });
 
 /**
- * What takes back a payment to an address of the wallet, together with the seed: without the database. It holds no
- * secret, so it may lie anywhere: an unhardened private key beside the account's xpub would give away all keys (BIP
+ * Data that, together with the seed, takes back a payment to an address of the wallet without the database. It holds no
+ * secret, so it may be stored anywhere: an unhardened private key beside the account's xpub would reveal all keys (BIP
  * 32).
  */
 export type RecoveryKit = Static<typeof kitSchema>;
@@ -43,7 +43,7 @@ export function recoveryKit(wallet: PublicWallet, own: OwnScript): RecoveryKit {
     keyPath: `m/${accountOrigin(network).replaceAll('h', "'")}/${branch}/${index}`,
     leafScript: own.leafScript === null ? null : Buffer.from(own.leafScript).toString('hex'),
     ...(own.leafHash === undefined ? {} : { leafHash: Buffer.from(own.leafHash).toString('hex') }),
-    // what Bitcoin Core can watch: no descriptor can write an envelope
+    // the descriptor that Bitcoin Core can watch: no descriptor can write an envelope
     descriptor:
       own.leafScript === null && own.leafHash === undefined
         ? keyDescriptor(wallet.identity, own.key)
@@ -51,7 +51,7 @@ export function recoveryKit(wallet: PublicWallet, own: OwnScript): RecoveryKit {
   };
 }
 
-/** What a kit says, where it is one: total. */
+/** The kit in a text; null: the text is not a kit. Total. */
 export function parseRecoveryKit(text: string): RecoveryKit | null {
   let value: unknown;
   try {

@@ -3,17 +3,17 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { readPrivateFile, writePrivateFile } from '#kernel/private-file.ts';
 
-/** 24 words. */
+/** Bits of entropy: 24 words. */
 const entropyBits = 256;
-/** 24 words have 215 characters at most; more is another file. */
+/** 24 words have at most 215 characters; a longer file is another file. */
 const readBytesMax = 1024;
 
 /** New words for a seed, from the system's random numbers. */
 export const newSeedWords = (): string => generateMnemonic(wordlist, entropyBits);
 
 /**
- * Writes words to a file of the owner's alone, whole or not at all. Throws `wallet_seed_exists` where anything has
- * that name already, a broken link too.
+ * Writes words to a file that only its owner may read, whole or not at all. Throws `wallet_seed_exists` if anything has
+ * that name already, even a broken link.
  */
 export async function writeSeedFile(path: string, words: string): Promise<void> {
   const isWritten = await writePrivateFile(path, `${words}\n`).catch((error: unknown) => {
@@ -27,15 +27,16 @@ function writeFailure(path: string, error: unknown): unknown {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new AppError(
       'output_failed',
-      `The seed file cannot be ${path}: its folder does not exist: make it first.`,
+      `The seed file cannot be ${path}, because its folder does not exist: make the folder first.`,
     );
   if (code === undefined) return error;
   return new AppError('output_failed', `The seed file ${path} cannot be written (${code}).`);
 }
 
 /**
- * The seed of a file with BIP 39 words, without a passphrase. Throws `wallet_seed_missing`, and `wallet_seed_refused`
- * for a file that others may read or have made, or with other content. No message has any of the content.
+ * The seed of a file with BIP 39 words, without a passphrase. Throws `wallet_seed_missing`. Throws
+ * `wallet_seed_refused` for a file that others may read or have made, or with other content. No message contains any of
+ * the content.
  */
 export async function readSeedFile(path: string): Promise<Uint8Array> {
   const file = await readPrivateFile(path, readBytesMax);

@@ -18,8 +18,8 @@ const leafEnd = Buffer.of(0, 0xff, 0xff, 0xff, 0xff);
 export const sighashAll = 1;
 
 /**
- * Makes what each input of a plan signs, by the type of its script. Hashes that all inputs share are made once: a
- * library that makes them for each input takes four times as long for a thousand of them.
+ * Makes the message that each input of a plan signs, by the type of its script. Hashes that all inputs share are made
+ * once: a library that makes them for each input takes four times as long for a thousand of them.
  */
 export function signatureMessages(plan: Omit<TransactionPlan, 'feeMax'>): (place: number) => Uint8Array {
   const ofTaproot = taprootMessages(plan);
@@ -77,7 +77,7 @@ function publicKeyHashMessages(plan: Omit<TransactionPlan, 'feeMax'>): (input: P
 
 /** OP_DUP OP_HASH160, and the push of a hash. */
 const scriptCodeStart = Buffer.of(0x76, 0xa9, 20);
-/** OP_EQUALVERIFY OP_CHECKSIG. */
+/** OP_EQUALVERIFY and OP_CHECKSIG. */
 const scriptCodeEnd = Buffer.of(0x88, 0xac);
 
 const outpointBytes = ({ txid, vout }: Pick<PlannedInput, 'txid' | 'vout'>): Buffer =>

@@ -30,23 +30,23 @@ import type { WalletIdentity } from './wallet-identity.ts';
 
 /** A plan with its signatures. */
 export interface SignedTransaction {
-  /** As nodes take them, with the witness (BIP 144). */
+  /** The transaction in the form that nodes take, with the witness (BIP 144). */
   readonly bytes: Uint8Array;
   readonly txid: Txid;
-  /** The id of all bytes, internal order: it differs each time a plan is signed, the txid does not. */
+  /** The id of all bytes, in internal order. It differs each time a plan is signed; the txid does not. */
   readonly wtxid: Uint8Array;
   readonly weight: number;
   /** Sats. */
   readonly fee: bigint;
-  /** Contents of its outputs besides their sats. */
+  /** Contents of its outputs in addition to their sats. */
   readonly holdings: readonly Holdings[];
 }
 
 const noBytes = new Uint8Array(0);
 
 /**
- * Opens the seed file of the wallet. Throws `wallet_seed_missing`, `wallet_seed_refused`, and `wallet_seed_mismatch`
- * where it is not the seed of the wallet that the database knows.
+ * Opens the seed file of the wallet. Throws `wallet_seed_missing`, `wallet_seed_refused`, and `wallet_seed_mismatch` if
+ * it is not the seed of the wallet in the database.
  */
 export async function openSigner(seedFile: string, wallet: WalletIdentity): Promise<Signer> {
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), wallet.network);
@@ -55,7 +55,7 @@ export async function openSigner(seedFile: string, wallet: WalletIdentity): Prom
   return new Signer(new AccountKeys(key));
 }
 
-/** What the database will know of the wallet of a seed file. Throws like `readSeedFile`. */
+/** The data that the database will have of the wallet of a seed file. Throws like `readSeedFile`. */
 export async function identityOfSeedFile(seedFile: string, network: NetworkName): Promise<WalletIdentity> {
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), network);
   return { network, accountXpub: key.publicExtendedKey, masterFingerprint: fingerprint };
@@ -80,12 +80,12 @@ const mismatch = (
 ): AppError =>
   new AppError(
     'wallet_seed_mismatch',
-    `The seed file ${seedFile}, with the fingerprint ${found}, is not of the wallet ${masterFingerprint} on ${network}.`,
+    `The seed file ${seedFile}, with the fingerprint ${found}, does not belong to the wallet ${masterFingerprint} on ${network}.`,
   );
 
 /**
- * The only thing with private keys. It signs plans, and proofs of addresses, which move nothing; what it refuses is in
- * plan-fault.ts and in the folder holdings.
+ * The only part with private keys. It signs plans, and proofs of addresses, which move nothing. The rules for refusing
+ * plans are in plan-fault.ts and in the folder holdings.
  */
 export class Signer {
   readonly #keys: AccountKeys;
@@ -97,13 +97,13 @@ export class Signer {
   /**
    * Signs a plan that breaks no rule, and checks the signatures. Throws `plan_refused` with the rule.
    *
-   * @param held by input: what the index, or what was signed before, says that it holds
+   * @param held contents of each input, as the index or an earlier signed plan says
    */
   signPlan(plan: TransactionPlan, held: readonly Holdings[]): SignedTransaction {
     return atOnce(this.signing(plan, held));
   }
 
-  /** The same in steps: an input takes some milliseconds, and there may be a thousand. */
+  /** Signs in steps: an input takes some milliseconds, and there may be a thousand. */
   *signing(plan: TransactionPlan, held: readonly Holdings[]): Steps<SignedTransaction> {
     const known = new KnownKeys(this.#keys);
     const fault = planFault(plan, known) ?? holdingsFault(plan, held);
@@ -112,7 +112,7 @@ export class Signer {
     const messageOf = signatureMessages(plan);
     const witnesses: Uint8Array[][] = [];
     for (const [place, input] of plan.inputs.entries()) {
-      // an anchor is spent with nothing
+      // an anchor needs no witness
       const isAnchor = scriptType(input.script) === 'p2a';
       witnesses.push(isAnchor ? [] : witnessOf(input, messageOf(place), known));
       yield inputBytes;
@@ -122,7 +122,7 @@ export class Signer {
 
   /**
    * A proof that an address is the wallet's, over a message: BIP 322, format "simple", in base64. The key must have no
-   * leaf. Takes about ten milliseconds.
+   * leaf. It takes about ten milliseconds.
    */
   proveAddress(key: WalletKey, message: string): string {
     const own = { key, leafScript: null };
@@ -134,7 +134,7 @@ export class Signer {
   }
 }
 
-/** Bytes that are read in the time of a signature: more than a turn of the event loop has. */
+/** Bytes that are read in the time of a signature, which is more than a turn of the event loop has. */
 const inputBytes = 1024 * 1024;
 
 /** `schnorr.sign` checks each signature with the public key of its private key, which `KnownKeys` has checked. */
@@ -148,17 +148,17 @@ function witnessOf(input: PlannedInput, message: Uint8Array, known: KnownKeys): 
   const { controlBlock } = known.outputOf(input);
   assert(leafScript !== null && controlBlock !== null, 'a plan without faults has the leaf that it spends');
   const signature = schnorr.sign(message, known.privateKeyOf(input));
-  // the key in the leaf, which plan-fault.ts has found there
+  // the key in the leaf; plan-fault.ts has found it there
   assert(schnorr.verify(signature, message, leafScript.subarray(1, 33)), 'the signature is of the leaf');
   return [signature, leafScript, controlBlock];
 }
 
-/** R and S in 32 bytes each, with their lengths and those of DER. */
+/** Length of R and S with 32 bytes each, with their lengths and those of DER. */
 const derBytes = ecdsaSignatureBytes - 1;
 
 /**
- * A signature of exactly 71 bytes with its hash type: S is low, as nodes relay it, and the nonce is changed until R is
- * low and neither has a byte less. Half of all nonces fit.
+ * A signature of exactly 71 bytes with its hash type. S is low, as nodes require for relay. The nonce is changed until
+ * R is low and neither R nor S is shorter. Half of all nonces fit.
  */
 function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
   const extraEntropy = Buffer.alloc(32);
@@ -178,7 +178,7 @@ function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: 
   }
 }
 
-/** An output of a key and a leaf, and what signs for it. */
+/** An output of a key and a leaf, and the keys that sign for it. */
 interface KnownOutput {
   readonly output: TaprootOutput;
   /** The private key of the output; null: not needed yet. */
@@ -187,8 +187,8 @@ interface KnownOutput {
 }
 
 /**
- * Keys and scripts of a plan, each made once: most plans spend one script many times, deriving it takes as long as a
- * signature, and a leaf of 390,000 bytes is hashed in two milliseconds. It lives as long as the plan is signed.
+ * Keys and scripts of a plan, each made once: most plans spend one script many times. A derivation takes as long as a
+ * signature, and a leaf of 390,000 bytes is hashed in two milliseconds. It is kept until the plan is signed.
  */
 class KnownKeys implements OwnScripts {
   readonly #keys: AccountKeys;

@@ -9,12 +9,12 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { scanFailure } from './restoring/scan-failure.ts';
 
-/** On mainnet the node reads 10 GB: two minutes from a disk that is quick. */
+/** Timeout of a scan. On mainnet the node reads 10 GB: two minutes from a fast disk. */
 const scanMaxMs = 1_800_000;
-/** Inputs of one transaction: the work for signatures grows with their square. The rest takes another run. */
+/** Inputs of one transaction: the work for signatures grows with their square. The rest needs another run. */
 const inputsMax = 200;
 
-/** An output at an address, which nothing that the node knows spends. */
+/** An output at an address that is not spent as far as the node knows. */
 export interface OwnOutput {
   readonly txid: Txid;
   readonly vout: number;
@@ -41,7 +41,8 @@ export async function outputsAt(
   const found: OwnOutput[] = [];
   for (const { txid, vout, amount } of unspents) {
     const id = parseTxid(txid);
-    if (id === null) throw new AppError('node_answer_invalid', 'The node gives outputs that are none.');
+    if (id === null)
+      throw new AppError('node_answer_invalid', 'The node returns outputs that are not valid.');
     const isUnspent = (await node.call('gettxout', [txid, vout, true], { signal })) !== null;
     if (isUnspent) found.push({ txid: id, vout, value: BigInt(satsOfBitcoins(amount)) });
   }
@@ -49,7 +50,7 @@ export async function outputsAt(
 }
 
 export interface TakeBack {
-  /** What lies there is spent by key, so that no content is revealed. */
+  /** The key of the address. Its outputs are spent by key, so that no content is revealed. */
   readonly own: OwnScript;
   readonly script: Uint8Array;
   readonly outputs: readonly OwnOutput[];
@@ -59,20 +60,20 @@ export interface TakeBack {
 }
 
 /**
- * The transaction that pays outputs of one address to one destination, and how many outputs it leaves there: those
- * that cost more than they hold, and what is beyond 200. The fee comes from the end of the largest ones. Throws
+ * The transaction that pays outputs of one address to one destination, and the number of outputs that stay there: those
+ * that cost more than they hold, and those beyond 200. The fee comes from the end of the largest outputs. Throws
  * `recovery_refused`.
  */
 export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: number } {
   const { own, script, outputs, destination, feeRate } = order;
   if (outputs.length === 0)
-    throw refused('nothing confirmed lies at its address that the mempool does not spend already.');
+    throw refused('its address has no confirmed output that the mempool does not spend already.');
   const cost = feeOf(keyInputWeightOf(script), feeRate);
   const taken = outputs
     .filter(({ value }) => value > cost)
     .toSorted((a, b) => Number(b.value - a.value))
     .slice(0, inputsMax)
-    // the fee comes from the end: of the largest ones, as inscriptions are mostly in small outputs
+    // the fee comes from the end, from the largest ones: inscriptions are mostly in small outputs
     .toReversed();
   const inputs = taken.map((output) => ({
     ...output,
@@ -87,9 +88,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   const value = sum - fee;
   if (value < BigInt(dustOf(destination))) {
     const there = outputs.reduce((all, output) => all + output.value, 0n);
-    throw refused(
-      `${there} sats lie at its address, which is too little for a fee of ${fee} and the output.`,
-    );
+    throw refused(`its address has ${there} sats, which is too little for a fee of ${fee} and the output.`);
   }
   const plan = { version: 2 as const, lockTime: 0, inputs, outputs: [{ ...refund, value }], feeMax: fee };
   return { plan, left: outputs.length - inputs.length };

@@ -3,7 +3,7 @@ import { tagSchnorr } from '@scure/btc-signer/utils.js';
 import { xOnlyPointAddTweak } from 'tiny-secp256k1';
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 
-/** The version of tapscript (BIP 342), which the control block has too. */
+/** The version of tapscript (BIP 342). The control block has it too. */
 export const leafVersion = 0xc0;
 
 /** A P2TR output with at most one leaf (BIP 341). */
@@ -13,18 +13,18 @@ export interface TaprootOutput {
   readonly outputKey: Uint8Array;
   /** The hash of the only leaf, which the output key commits to. Null: no leaf. */
   readonly merkleRoot: Uint8Array | null;
-  /** What a spend through the leaf shows beside it. Null: no leaf. */
+  /** The proof that a spend through the leaf shows beside it. Null: no leaf. */
   readonly controlBlock: Uint8Array | null;
 }
 
 const noRoot = new Uint8Array(0);
 
-/** The hash of a leaf, with which the output is still spent by key once the leaf is deleted. */
+/** The hash of a leaf. The output can still be spent by key with it after the leaf is deleted. */
 export const leafHashOf = (leafScript: Uint8Array): Uint8Array => tapLeafHash(leafScript, leafVersion);
 
 /**
  * The output of an internal key (x-only) and a leaf or its hash, or of the key alone (BIP 86). libsecp256k1 adds the
- * points: each address is proven with other arithmetic (prove-spendable.ts). Throws for a key that is no point.
+ * points; each address is proven with other arithmetic (prove-spendable.ts). Throws for a key that is not a point.
  */
 export function taprootOutput(
   internalKey: Uint8Array,

@@ -19,8 +19,8 @@ const noBytes = new Uint8Array();
 const noLeaf = { leafScript: null };
 
 /**
- * The one key of a wallet for tests, with one address. It is no part of the wallet of the service: no seed, no branch,
- * and no plan of orders has it. Mainnet has no such key.
+ * The single key of a wallet for tests, with one address. It is not part of the service's wallet: no seed, branch or
+ * plan of orders has it. Mainnet has no such key.
  */
 export class TestKey {
   /** P2TR, by key alone. */

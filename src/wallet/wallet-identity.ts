@@ -1,10 +1,10 @@
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** What the database knows of a wallet: nothing that could sign. */
+/** Data of a wallet in the database: nothing that could sign. */
 export interface WalletIdentity {
   readonly network: NetworkName;
-  /** Of the account, as BIP 32 writes it. */
+  /** Extended public key of the account, in the form of BIP 32. */
   readonly accountXpub: string;
-  /** Of the master key: the first four bytes of its hash, in hex. */
+  /** First four bytes of the hash of the master key, in hex. */
   readonly masterFingerprint: string;
 }

@@ -21,11 +21,11 @@ interface Row {
   readonly account_xpub: string;
   readonly master_fingerprint: string;
   readonly created_at: Date;
-  /** Keyed by the names of the branches; empty while a restore brings their rows back. */
+  /** Keyed by the names of the branches; empty while a restore writes their rows. */
   readonly next: Readonly<Partial<Record<IndexedBranch, number>>>;
 }
 
-/** Null: there is none. */
+/** Null: there is no wallet. */
 export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWallet | null> {
   const { rows } = await db.query<Row>(
     `SELECT network, account_xpub, master_fingerprint, created_at,
@@ -36,10 +36,10 @@ export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWal
 }
 
 /**
- * Stores the wallet, whose keys are handed out from `first` on. Of the same wallet it moves both indices up to there,
- * never down. The caller has raised the mark (indices/mark-file.ts). Null: there is another wallet, and it stays. From
- * then on the database serves the wallet's network alone, so that no other chain is watched for its payments. Throws
- * `network_mismatch` where it serves another one.
+ * Stores the wallet, whose keys are handed out from `first` on. If the wallet is already stored, its indices move up to
+ * there, never down. The caller has raised the mark (indices/mark-file.ts). Null: there is another wallet, and it
+ * stays. From then on the database serves only the wallet's network, so that no other chain is watched for its
+ * payments. Throws `network_mismatch` if it serves another one.
  */
 export function putWallet(
   db: pg.Pool | pg.ClientBase,
@@ -77,7 +77,7 @@ async function upsertWallet(
 }
 
 /**
- * Nothing below `first` is handed out from then on. A branch that is there keeps its release, unless it moves on:
+ * No index below `first` is handed out from then on. A branch that exists keeps its release, unless it moves on:
  * processes may have indices below `first` in memory.
  */
 async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: BranchEnds): Promise<void> {
@@ -97,8 +97,8 @@ async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: 
 }
 
 /**
- * Writes the descriptors of branches that have none yet: a migration made them, and SQL derives no checksum. Throws
- * where a branch has another one: its addresses would not be those of the wallet.
+ * Writes the descriptors of branches that have none yet: a migration made the branches, and SQL derives no checksum.
+ * Throws if a branch has another descriptor: its addresses would not be those of the wallet.
  */
 export async function fillDescriptors(tx: pg.ClientBase, wallet: WalletIdentity): Promise<void> {
   for (const { number, name } of walletBranches) {

@@ -4,10 +4,11 @@ import { inscriptionsFault } from './inscriptions-fault.ts';
 import { runesFault } from './runes-fault.ts';
 
 /**
- * The first inscription or rune that a plan would lose or send elsewhere than it says, in words; null: none. The plan's
- * word is compared to what its inputs are known to hold, and both to the transaction itself.
+ * The first inscription or rune that a plan would lose or send to another output than it says, in words. Null: there is
+ * no such fault. The plan's statement is compared to the known contents of its inputs, and both are compared to the
+ * transaction itself.
  *
- * @param held by input, from the index or from what the wallet signed before: not from who made the plan
+ * @param held by input, from the index or from what the wallet signed before: not from the maker of the plan
  */
 export function holdingsFault(plan: TransactionPlan, held: readonly Holdings[]): string | null {
   if (held.length !== plan.inputs.length)

@@ -9,7 +9,7 @@ import type {
 } from '#kernel/contracts/transaction-plan.ts';
 import { SatFlow, startsOf } from './sat-flow.ts';
 
-/** Outputs that may get an inscription: it is a customer's there, or on its way to one, or burned. */
+/** Outputs that may get an inscription: it reaches a customer there, is on its way to one, or is burned. */
 const ofInscriptions: ReadonlySet<PlannedOutputKind> = new Set([
   'postage',
   'parent',
@@ -18,12 +18,12 @@ const ofInscriptions: ReadonlySet<PlannedOutputKind> = new Set([
   'burn',
   'aside',
 ]);
-/** Outputs that may get one that the transaction reveals. */
+/** Outputs that may get an inscription that the transaction reveals. */
 const ofReveals: ReadonlySet<PlannedOutputKind> = new Set(['postage', 'burn']);
 
 /**
- * The fault in where a plan sends inscriptions, in words: its inputs hold others than it names, or the sats go
- * elsewhere than it says. The order of inputs and outputs decides, first in, first out. Null: nothing.
+ * The fault in how a plan moves inscriptions, in words: its inputs hold others than it names, or the sats move
+ * elsewhere than it says. Sats move first in, first out, by the order of inputs and outputs. Null: no fault.
  *
  * @param held by input
  */
@@ -102,7 +102,7 @@ function landingFault(
     : `${what} would go to output ${output}, of the kind ${kind ?? 'none'}`;
 }
 
-/** Burned is what an order put on an anchor for it, and nothing else. */
+/** Only an inscription that an order put on an anchor in order to burn it may be burned. */
 function burnFault(
   { id, at, output }: PlannedInscription,
   { inputs, outputs }: TransactionPlan,
@@ -115,8 +115,8 @@ function burnFault(
 }
 
 /**
- * An input of which it is not known whether it has inscriptions goes to outputs that may get one. The fee comes from the
- * largest ones, which are the last: inscriptions are mostly in small outputs.
+ * An input that may hold unknown inscriptions pays only outputs that may get one. The fee comes from the largest
+ * inputs, which are the last: inscriptions are mostly in small outputs.
  */
 function unknownFault(
   { inputs, outputs }: TransactionPlan,

@@ -44,7 +44,7 @@ interface Contents {
   readonly runes: RuneAmount[];
 }
 
-/** Without what is known of outputs that may hold more than that. */
+/** Removes known contents from outputs that may hold more than that. */
 function withUnknown(
   known: readonly Holdings[],
   plan: TransactionPlan,

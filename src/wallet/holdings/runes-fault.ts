@@ -7,14 +7,14 @@ import { sortedEdicts } from '#kernel/runes/runestone/encipher.ts';
 import { isRunestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 import { sumU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 
-/** Outputs that get no runes: anybody may spend an anchor, and the inventory has special sats alone. */
+/** Outputs that get no runes: anyone may spend an anchor, and the inventory has only special sats. */
 const withoutRunes: ReadonlySet<PlannedOutputKind> = new Set(['anchor', 'inventory']);
 
 const noRunes: PlannedRunes = { held: [], given: [], burned: [], rest: 0, runestone: null };
 
 /**
- * The fault in what a plan does with runes, in words: its inputs hold others than it names, its runestone reads
- * otherwise, or another output would get them. Null: nothing.
+ * The fault in how a plan moves runes, in words: its inputs hold others than it names, its runestone reads otherwise,
+ * or another output would get them. Null: no fault.
  *
  * @param held by input
  */
@@ -39,7 +39,7 @@ function namedFault(plan: TransactionPlan, runes: PlannedRunes, held: readonly H
 
 const runesOf = (held: readonly Holdings[]): RuneAmount[] => held.flatMap(({ runes }) => runes ?? []);
 
-/** The plan names all runes of each input, in their amounts, and no others. */
+/** The plan names all runes of each input with their amounts, and no others. */
 function namesFault({ held: named }: PlannedRunes, held: readonly Holdings[]): string | null {
   const known = held.flatMap(({ runes }, input) => (runes ?? []).map((rune) => ({ ...rune, at: input })));
   return differenceOf(
@@ -60,16 +60,16 @@ function runestoneFault({ runestone }: PlannedRunes, { artifact }: RuneFlow): st
   return isDeepStrictEqual(artifact, expected) ? null : 'its runestone does not read back as it says';
 }
 
-/** Unknown runes go to one output together: no edict can lead them. */
+/** Unknown runes all move to one output: no edict can direct them. */
 function unknownFault({ artifact }: RuneFlow, held: readonly Holdings[]): string | null {
   if (artifact?.kind !== 'runestone' || artifact.edicts.length === 0) return null;
-  // how much is minted, only the index says once a block has it
+  // the index knows the minted amount only once a block has the mint
   return artifact.mint !== null || held.some(({ runes }) => runes === null)
     ? 'edicts move its runes, and not all of them are known'
     : null;
 }
 
-/** Runes that no edict moves go where the plan says, and are not burned. */
+/** Runes that no edict moves go to the output that the plan says, and are not burned. */
 function restFault({ outputs }: TransactionPlan, { rest }: PlannedRunes, flow: RuneFlow): string | null {
   if (flow.rest === null) return 'runes that no edict moves would be burned';
   if (flow.rest !== rest) return `runes that no edict moves would go to output ${flow.rest}, not to ${rest}`;

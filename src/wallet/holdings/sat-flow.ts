@@ -9,7 +9,7 @@ export interface SatPlace {
 export class SatFlow {
   /** Sats of all outputs up to each one. */
   readonly #ends: readonly bigint[];
-  /** Sats that outputs get: those after them are the fee. */
+  /** Sats of all outputs. The sats after them are the fee. */
   readonly paid: bigint;
 
   constructor(outputs: readonly { readonly value: bigint }[]) {
@@ -18,7 +18,7 @@ export class SatFlow {
     this.paid = paid;
   }
 
-  /** The place of the sat with this number of sats of the inputs before it; null: it is part of the fee. */
+  /** The place of a sat, by the number of sats of the inputs before it. Null: the sat is part of the fee. */
   placeOf(at: bigint): SatPlace | null {
     if (at >= this.paid) return null;
     let [low, high] = [0, this.#ends.length - 1];
@@ -35,7 +35,7 @@ export class SatFlow {
     return this.#ends[output - 1] ?? 0n;
   }
 
-  /** Outputs with sats of a range, which is not empty. */
+  /** Outputs with sats of a range. The range is not empty. */
   outputsIn(start: bigint, end: bigint): number[] {
     return this.#ends.flatMap((outputEnd, output) =>
       this.startOf(output) < outputEnd && this.startOf(output) < end && start < outputEnd ? [output] : [],

@@ -1,9 +1,9 @@
 import { type IndexedBranch, indexedBranches } from '../branches.ts';
 
-/** An index of each branch that hands out indices: the end of a range, which is not in it. */
+/** The end of a range of indices for each branch that hands out indices. The end is not in the range. */
 export type BranchEnds = Readonly<Record<IndexedBranch, number>>;
 
-/** The same for each branch: its end by its name. */
+/** Ends of all branches, from the name of each. */
 export const endsBy = (endOf: (branch: IndexedBranch) => number): BranchEnds => ({
   orders: endOf('orders'),
   own: endOf('own'),
@@ -14,36 +14,40 @@ export const endsBy = (endOf: (branch: IndexedBranch) => number): BranchEnds => 
 export const endsAt = (index: number): BranchEnds => endsBy(() => index);
 
 /**
- * Indices that are released at once: more than a minute of creations of one process, or ten orders with 100 parents.
+ * Indices that one release has: more than one process uses in a minute of creations, or ten orders with 100 parents.
  */
 export const releasedAtOnce = 1000;
-/** Indices left at which more are released. An order takes at most 101, and the row is read twice a second. */
+/**
+ * More indices are released when this many are left. An order takes at most 101, and the row is read twice a second.
+ */
 const refilledAt = 500;
-/** Keys that an xpub derives end at 2^31; what is left there is for a person who moves on too far. */
+/**
+ * End of the indices that are released. Keys that an xpub derives end at 2^31; the rest is a reserve for an operator
+ * who skips too far.
+ */
 export const indexEnd = 2_000_000_000;
 
 /** The higher end of each branch. */
 export const highestOf = (first: BranchEnds, ...others: readonly BranchEnds[]): BranchEnds =>
   endsBy((branch) => Math.max(first[branch], ...others.map((ends) => ends[branch])));
 
-/** Whether no branch of the other ends is higher. */
+/** Whether each end is at least the other's. */
 export const covers = (ends: BranchEnds, others: BranchEnds): boolean =>
   indexedBranches.every((branch) => ends[branch] >= others[branch]);
 
-/** Ends that are later by a number of indices, as far as there are any. */
+/** Ends that are later by a number of indices, up to the last index. */
 export const movedBy = (ends: BranchEnds, indices: number): BranchEnds =>
   endsBy((branch) => Math.min(ends[branch] + indices, indexEnd));
 
-/** The end to which more is released; the same ends where enough is left. */
+/** The end to which indices are released next; the same ends if enough are left. */
 export const refilled = (next: BranchEnds, released: BranchEnds): BranchEnds => {
   const more = movedBy(released, releasedAtOnce);
   return endsBy((branch) => (released[branch] - next[branch] > refilledAt ? released[branch] : more[branch]));
 };
 
 /**
- * The first indices of a start: beyond everything that the database or the mark says was ever released. Released
- * indices that were not handed out are given up: the database may be an older one, and they may have been handed out
- * since.
+ * The first indices of a start: after all that the database or the mark says were ever released. Released indices that
+ * were not handed out are given up: the database may be an older copy, and they may have been handed out since.
  */
 export const startAfter = (
   mark: BranchEnds | null,

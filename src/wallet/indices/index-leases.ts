@@ -8,18 +8,18 @@ import { areReleased, type IndexLease, leaseIndices } from './release.store.ts';
  * that ends leaves at most 150 unused, of two billion, and six processes fit into one release of 1,000.
  */
 export const leasedAtOnce = 100;
-/** Fewer that are left are added to in the background, so that a creation rarely waits for the statement. */
+/** A lease with fewer indices left is extended in the background, so that a creation rarely waits for the statement. */
 const leasedLeast = leasedAtOnce / 2;
 
 /** Indices that no one else gets, in this process or another one. */
 export interface TakenIndices {
-  /** The first of each branch, which others follow without a gap; 0 where none was asked for. */
+  /** The first index of each branch. The others follow without a gap. 0 if the branch was not asked for. */
   readonly first: BranchEnds;
-  /** The release that those of a branch are of. */
+  /** The release to which the indices of each branch belong. */
   readonly releases: readonly { readonly branch: IndexedBranch; readonly session: number }[];
 }
 
-/** A statement that takes indices, and who waits for it. */
+/** A statement that takes indices, and the callers that wait for it. */
 interface Leasing {
   readonly count: number;
   readonly ended: Promise<void>;
@@ -27,8 +27,8 @@ interface Leasing {
 
 /**
  * Indices that this process hands out from memory. It takes a range of a branch by a short statement of its own, so
- * creations never wait for the transactions of others. What is in memory when the process ends is a gap, and so is what
- * a transaction took that was rolled back.
+ * creations never wait for the transactions of others. Indices that are in memory when the process ends are never used;
+ * nor are those of a transaction that was rolled back.
  */
 export class IndexLeases {
   readonly #pool: pg.Pool;
@@ -41,8 +41,8 @@ export class IndexLeases {
   }
 
   /**
-   * Takes indices before the transaction that stores what they are for: it needs a connection, and none that waits for
-   * another one may have one. Throws `wallet_missing` and `wallet_indices_unreleased`.
+   * Takes indices before the transaction that stores their use. Taking needs a connection, and a caller that waits for
+   * a connection must not hold one. Throws `wallet_missing` and `wallet_indices_unreleased`.
    */
   async take(counts: Partial<BranchEnds>): Promise<TakenIndices> {
     const taken = new Map<IndexedBranch, IndexLease>();
@@ -57,9 +57,9 @@ export class IndexLeases {
   }
 
   /**
-   * Whether taken indices may be used in this transaction: the release that they are of still counts. If it ended, the
-   * database may have been restored, and what is left of it here is given up. Until the transaction ends, the table
-   * cannot be emptied or made again.
+   * Whether taken indices may be used in this transaction: their release still counts. If it ended, the database may
+   * have been restored, and the rest of that release is given up here. Until the transaction ends, the table cannot be
+   * emptied or created again.
    */
   async confirm(tx: pg.ClientBase, { releases }: TakenIndices): Promise<boolean> {
     if (await areReleased(tx, releases)) return true;
@@ -82,7 +82,7 @@ export class IndexLeases {
     }
   }
 
-  /** A range with fewer indices than are asked for at once is passed over, and stays for those who ask for fewer. */
+  /** Skips a range with fewer indices than are asked for. It stays for callers that ask for fewer. */
   #takeFromMemory(branch: IndexedBranch, count: number): IndexLease | null {
     const ranges = this.#rangesOf(branch);
     const range = ranges.find(({ first, end }) => end - first >= count);
@@ -96,7 +96,7 @@ export class IndexLeases {
     return { ...range, end };
   }
 
-  /** Takes more in the background where few are left. A failure is told to the next one that needs more than that. */
+  /** Takes more in the background if few are left. A failure goes to the next caller that needs more than that. */
   #refill(branch: IndexedBranch): void {
     const left = this.#rangesOf(branch).reduce((sum, { first, end }) => sum + end - first, 0);
     if (left < leasedLeast && !this.#leasing.has(branch)) this.#lease(branch, 1).catch(() => undefined);
@@ -106,7 +106,9 @@ export class IndexLeases {
     return this.#leases.get(branch) ?? [];
   }
 
-  /** Many may ask at once, and one statement is made: a failure is that of all who ask for as many. */
+  /**
+   * Many callers may ask at once, and share one statement. If it fails, it fails for all that ask for at least as many.
+   */
   async #lease(branch: IndexedBranch, count: number): Promise<void> {
     const pending = this.#leasing.get(branch);
     if (pending !== undefined)

@@ -6,7 +6,7 @@ import { readPrivateFile, replacePrivateFile } from '#kernel/private-file.ts';
 import type { WalletIdentity } from '../wallet-identity.ts';
 import { type BranchEnds, covers, highestOf, indexEnd } from './branch-ends.ts';
 
-/** Whose mark a file is. */
+/** The wallet that a mark file belongs to. */
 export type MarkOwner = Pick<WalletIdentity, 'network' | 'masterFingerprint'>;
 
 /** The file has some 300 bytes; more is another file. */
@@ -36,10 +36,10 @@ interface Head {
   readonly masterFingerprint: string;
 }
 
-/** A mark, and whose it is. */
+/** A mark, and the wallet that it belongs to. */
 type Mark = Head & { readonly ends: BranchEnds };
 
-/** The first half of a SHA-256: it finds a file that is torn or was edited. It is no secret. */
+/** The first half of a SHA-256: it reveals a file that is damaged or was edited. It is not a secret. */
 const checksumOf = ({ version, network, masterFingerprint }: Head, ends: readonly number[]): string =>
   createHash('sha256')
     .update([version, network, masterFingerprint, ...ends].join(' '))
@@ -70,39 +70,39 @@ function parseMark(text: string): Mark | null {
   }
   if (!Value.Check(schemaOfOne, value)) return null;
   const { orders, own } = value;
-  // the service that wrote it showed no address of a fee charge
+  // the service that wrote it never showed an address of a fee charge
   return value.checksum === checksumOf(value, [orders, own])
     ? { ...value, ends: { orders, own, fees: 0 } }
     : null;
 }
 
 /**
- * The mark of a wallet; null: there is no file. Throws `wallet_mark_refused` for one that others may write, or that is
- * damaged, and `wallet_mark_mismatch` for that of another wallet.
+ * The mark of a wallet; null: there is no file. Throws `wallet_mark_refused` for a file that others may write or that
+ * is damaged, and `wallet_mark_mismatch` for the mark of another wallet.
  */
 export async function readMark(path: string, owner: MarkOwner): Promise<BranchEnds | null> {
   const file = await readPrivateFile(path, readBytesMax);
   if (file.kind === 'missing') return null;
   if (file.kind === 'refused')
-    throw refused(path, `${file.fault}. Where others may have changed it, run satscribe wallet skip`);
+    throw refused(path, `${file.fault}. If others may have changed it, run satscribe wallet skip`);
   const mark = parseMark(file.bytes.toString('utf8'));
   if (mark === null)
     throw refused(
       path,
-      'its content is damaged, or is no mark of this version. Bring back the newest one; where there is none, run satscribe wallet skip',
+      'its content is damaged, or is not a mark of this version. Bring back the newest one; if there is none, run satscribe wallet skip',
     );
   if (mark.network !== owner.network || mark.masterFingerprint !== owner.masterFingerprint)
     throw new AppError(
       'wallet_mark_mismatch',
-      `The mark file ${path} is of the wallet ${mark.masterFingerprint} on ${mark.network}, not of ${owner.masterFingerprint} on ${owner.network}. Name that of this wallet with WALLET_MARK_FILE; where there is none any more, name a file that is not there, and run satscribe wallet skip.`,
+      `The mark file ${path} is of the wallet ${mark.masterFingerprint} on ${mark.network}, not of ${owner.masterFingerprint} on ${owner.network}. Set WALLET_MARK_FILE to the mark of this wallet. If it no longer exists, set WALLET_MARK_FILE to a file that does not exist, and run satscribe wallet skip.`,
       { path },
     );
   return mark.ends;
 }
 
 /**
- * Raises the mark to these ends, never lowers it, and returns it. It is on disk, also after a loss of power, when this
- * returns. Callers take turns (`lockMark`). Throws like `readMark`, and `wallet_mark_unwritable`.
+ * Raises the mark to these ends and returns it. It is never lowered. When this returns, the mark is on disk, even after
+ * a loss of power. Callers take turns (`lockMark`). Throws like `readMark`, and `wallet_mark_unwritable`.
  */
 export async function raiseMark(path: string, owner: MarkOwner, ends: BranchEnds): Promise<BranchEnds> {
   const before = await readMark(path, owner);
@@ -112,7 +112,7 @@ export async function raiseMark(path: string, owner: MarkOwner, ends: BranchEnds
   return raised;
 }
 
-/** Writes a mark in place of whatever has its name. Throws `wallet_mark_unwritable`. */
+/** Writes a mark, and replaces any file of its name. Throws `wallet_mark_unwritable`. */
 export async function writeMark(path: string, owner: MarkOwner, ends: BranchEnds): Promise<void> {
   try {
     await replacePrivateFile(path, markText(owner, ends));

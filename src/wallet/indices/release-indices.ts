@@ -22,36 +22,38 @@ import {
 } from './release.store.ts';
 
 export interface ReleaseOptions {
-  /** Address of the database, for the role that owns its tables. */
+  /** Address of the database, with the role that owns its tables. */
   readonly url: string;
   readonly markFile: string;
-  /** Whose seed this process has. */
+  /** The wallet whose seed this process has. */
   readonly owner: WalletIdentity;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Called with what keeps this process from releasing indices, and with null once it has released some. */
+  /**
+   * Called with the problem that keeps this process from releasing indices, and with null once it has released some.
+   */
   readonly onProblem: (problem: AppError | null) => void;
 }
 
-/** Half of what is released at once lasts for seconds of creations. */
+/** Time between two looks: the indices that are left at a refill last for seconds of creations. */
 const lookMs = 500;
-/** A look that takes longer hangs, on a connection that is gone or a row that is locked: it is begun again. */
+/** A look that takes longer hangs, on a lost connection or a locked row: it is retried. */
 const lookMaxMs = 30_000;
-/** How often a process that stands by raises its own mark: it may be on a machine of its own. */
+/** Time between two looks of a standby process, which raises its own mark: it may be on a machine of its own. */
 const standbyLookMs = 5000;
 
 /** Indices that this process releases. */
 export interface Releasing {
   /** Settles when some are released, or when the first try has failed. */
   readonly tried: Promise<void>;
-  /** Settles when the signal is aborted; rejects where a failure is not retried. */
+  /** Settles when the signal is aborted. Rejects if a failure is not retried. */
   readonly ended: Promise<void>;
 }
 
 /**
- * Releases indices of the wallet ahead of those who hand them out, until the signal is aborted: the one process that
- * brings orders on. Each range is below the mark before the database has it. Each start gives up what was released and
- * not handed out, and so does a database that is restored meanwhile.
+ * Releases indices of the wallet ahead of the processes that hand them out, until the signal is aborted. Only the
+ * process that processes orders does this. The mark covers each range before the database has it. Each start gives up
+ * indices that were released and not handed out, and so does a database that is restored meanwhile.
  */
 export function releaseIndices(options: ReleaseOptions): Releasing {
   const tried = Promise.withResolvers<void>();
@@ -78,7 +80,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
     },
     async () => {
       const client = await connectClient(options.url, 'satscribe indices');
-      // a query that hangs is cut: else the end would wait for it
+      // ends a query that hangs, so that the end does not wait for it
       const cut = (): void => void client.end().catch(() => undefined);
       signal.addEventListener('abort', cut, { once: true });
       try {
@@ -88,7 +90,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
           onProblem(null);
         });
       } catch (error) {
-        // those who hand out say what the operator must do
+        // processes that hand out indices say what the operator must do
         if (error instanceof AppError && error.code.startsWith('wallet_mark_'))
           await putReleaseProblem(client, error.code);
         throw error;
@@ -98,12 +100,12 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
       }
     },
   ).finally(() => tried.resolve());
-  // its owner may only look at it when it ends
+  // its owner may look at it only at the end
   ended.catch(() => undefined);
   return { tried: tried.promise, ended };
 }
 
-/** Passes problems on, and has a line in the log when there is none any more. */
+/** Passes problems on, and logs one line when the last problem is gone. */
 function withRecovery({ log, onProblem }: ReleaseOptions): ReleaseOptions['onProblem'] {
   let isFailing = false;
   return (problem) => {
@@ -116,7 +118,10 @@ function withRecovery({ log, onProblem }: ReleaseOptions): ReleaseOptions['onPro
 async function release(client: pg.Client, options: ReleaseOptions, onReleased: () => void): Promise<void> {
   const { signal } = options;
   const session = await beginReleases(client);
-  /** The first indices that were not handed out when the row was seen last; null: it is not of this release yet. */
+  /**
+   * The first indices that were not handed out when the row was last read; null: the row does not belong to this
+   * release yet.
+   */
   let known: BranchEnds | null = null;
   while (!signal.aborted) {
     const late = setTimeout(() => void client.end().catch(() => undefined), lookMaxMs);
@@ -129,7 +134,7 @@ async function release(client: pg.Client, options: ReleaseOptions, onReleased: (
   }
 }
 
-/** Releases what is due, and returns the first indices that were not handed out; null: nothing is released. */
+/** Releases indices if needed, and returns the first ones that were not handed out; null: nothing is released. */
 async function look(
   client: pg.Client,
   session: number,
@@ -156,13 +161,13 @@ async function look(
   return row.next;
 }
 
-/** Whether the row is that of this release, and has not gone back. */
+/** Whether the row is of this release, and its indices have not moved back. */
 const isOurs = (row: StoredRelease | null, session: number, known: BranchEnds): boolean =>
   row !== null && row.session === session && row.isLive && covers(row.next, known);
 
 /**
- * Skips what the database and the mark know, and releases the first range; returns where it begins. Null: there is no
- * wallet.
+ * Skips all indices that the database and the mark know, and releases the first range; returns its start. Null: there
+ * is no wallet.
  */
 function start(
   client: pg.Client,
@@ -186,7 +191,7 @@ function start(
   });
 }
 
-/** Releases more where half of a range is used. What is left of it is handed out while the mark cannot be raised. */
+/** Releases more once half of a range is used. The rest of the range is handed out while the mark cannot be raised. */
 async function refill(
   client: pg.Client,
   session: number,
@@ -216,14 +221,14 @@ async function refill(
 const missing = (path: string): AppError =>
   new AppError(
     'wallet_mark_missing',
-    `There is no mark file ${path}, and this wallet had one: without it, which addresses were shown after the database was dumped is unknown. Bring it back; where it is lost, run satscribe wallet skip.`,
+    `There is no mark file ${path}, and this wallet had one: without it, which addresses were shown after the database was dumped is unknown. Bring it back; if it is lost, run satscribe wallet skip.`,
     { path },
   );
 
 /**
- * Raises the mark of this process to what another one has released, until the signal is aborted. A process that stands
- * by, on a machine of its own, has a mark of its own: it takes over where the other one ended. Never throws: what is
- * wrong with the mark shows when this process releases.
+ * Raises the mark of this process to the indices that another process has released, until the signal is aborted. A
+ * standby process on a machine of its own has a mark of its own: it takes over where the other one ended. Never throws:
+ * a fault of the mark shows when this process releases.
  */
 export async function followReleases(
   readers: pg.Pool,
@@ -232,14 +237,14 @@ export async function followReleases(
   while (!signal.aborted) {
     try {
       const row = await readRelease(readers);
-      // only what a process that is there has compared with its own mark
+      // only a running process has compared it with its own mark
       if (row?.isLive === true)
         await withTransaction(readers, async (tx) => {
           await lockMark(tx);
           await raiseMark(markFile, owner, row.released);
         });
     } catch {
-      // it is tried again
+      // the next look retries
     }
     await pause(standbyLookMs, signal);
   }

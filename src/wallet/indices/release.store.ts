@@ -11,9 +11,9 @@ export interface StoredRelease {
   /** The first index of each branch that was never handed out. */
   readonly next: BranchEnds;
   readonly released: BranchEnds;
-  /** The release that all branches are of; null: none since they were put or brought back. */
+  /** The release to which all branches belong; null: no release since the rows were written or restored. */
   readonly session: number | null;
-  /** Whether the process that released them is there, and wrote them to this table: then they may be handed out. */
+  /** Whether the process that released them runs, and wrote them to this table: only then may they be handed out. */
   readonly isLive: boolean;
   readonly isMarked: boolean;
   readonly problem: ErrorCode | null;
@@ -30,9 +30,9 @@ interface Row {
 }
 
 /**
- * SQL: whether a release of a branch counts. A restore makes another table, or a row without a session; and no
- * connection holds the lock of a release that is older than a restart, or of another database. An array, which is made
- * once: a statement that waited for the row looks at the row again, and would find nothing in a joined function.
+ * SQL: whether a release of a branch counts. A restore creates another table, or a row without a session. No connection
+ * holds the lock of a release from before a restart, or from another database. It is an array that is made once: a
+ * statement that waited for the row reads the row again, and would find nothing in a joined function.
  */
 const isLive = `(release_table = 'service.wallet_branches'::regclass AND release_session = ANY (ARRAY(
   SELECT objid::bigint FROM pg_locks
@@ -79,14 +79,14 @@ export async function beginReleases(client: pg.ClientBase): Promise<number> {
   }
 }
 
-/** Has transactions that raise the mark take turns, in all processes of the database, until the transaction ends. */
+/** Makes transactions that raise the mark take turns, in all processes of the database, until the transaction ends. */
 export async function lockMark(tx: pg.ClientBase): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.walletMark]);
 }
 
 /**
- * Releases indices from `from` on to below `until`, which the mark covers; nothing below `from` is handed out. The
- * caller has locked the rows.
+ * Releases indices from `from` up to, not including, `until`. The mark covers them; no index below `from` is handed
+ * out. The caller has locked the rows.
  */
 export async function startRelease(
   tx: pg.ClientBase,
@@ -128,7 +128,7 @@ export async function extendRelease(
 }
 
 /**
- * Hands out nothing below these ends any more. The release ends, so that no process does from its memory either; the
+ * Stops handing out indices below these ends. The release ends, so that no process hands them out from memory; the
  * process with the seed begins another one. The caller has locked the rows.
  */
 export async function moveOn(tx: pg.ClientBase, from: BranchEnds): Promise<void> {
@@ -141,7 +141,7 @@ export async function moveOn(tx: pg.ClientBase, from: BranchEnds): Promise<void>
   await tx.query('UPDATE service.wallet SET is_marked = true');
 }
 
-/** Notes why the process with the seed releases nothing, for those who hand out. */
+/** Stores why the process with the seed releases nothing, for processes that hand out indices. */
 export async function putReleaseProblem(client: pg.ClientBase, problem: ErrorCode): Promise<void> {
   await client.query(
     'UPDATE service.wallet SET release_problem = $1 WHERE release_problem IS DISTINCT FROM $1',
@@ -149,18 +149,18 @@ export async function putReleaseProblem(client: pg.ClientBase, problem: ErrorCod
   );
 }
 
-/** A range of indices of one branch, which no one else gets: from `first` on to below `end`. */
+/** A range of indices of one branch that no one else gets: from `first` up to, not including, `end`. */
 export interface IndexLease {
-  /** The release that it is of. */
+  /** The release that it belongs to. */
   readonly session: number;
   readonly first: number;
   readonly end: number;
 }
 
 /**
- * Takes `most` indices of a branch, or `least` where fewer are released. The row is locked until the transaction ends,
- * so it is short; after a rollback the next one gets them. Throws `wallet_missing`, and `wallet_indices_unreleased` where
- * the process with the seed has released fewer.
+ * Takes `most` indices of a branch, or at least `least` if fewer are released. The row is locked until the transaction
+ * ends, so the transaction is short; after a rollback the next caller gets the same indices. Throws `wallet_missing`,
+ * and `wallet_indices_unreleased` if the process with the seed has released fewer.
  */
 export async function leaseIndices(
   client: pg.Pool | pg.ClientBase,
@@ -179,7 +179,7 @@ export async function leaseIndices(
   throw unreleased(await readRelease(client), branch, least);
 }
 
-/** Whether these branches are of these releases, and all of them count. */
+/** Whether these branches belong to these releases, and all of them count. */
 export async function areReleased(
   tx: pg.ClientBase,
   releases: readonly { readonly branch: IndexedBranch; readonly session: number }[],
@@ -199,14 +199,14 @@ function unreleased(release: StoredRelease | null, branch: IndexedBranch, count:
   if (release === null) return new AppError('wallet_missing', 'The database has no wallet.');
   const { next, released, isLive: isReleasing, problem } = release;
   const because = ((): string => {
-    if (problem !== null) return `the process with its seed releases none (${problem})`;
-    if (!isReleasing) return 'no process with its seed has released any since it began';
-    if (next[branch] + count > indexEnd) return 'they are all used: a new database needs a new seed';
-    return 'more of them are just being released';
+    if (problem !== null) return `the process with its seed releases no addresses (${problem})`;
+    if (!isReleasing) return 'no process with its seed has released addresses since it began';
+    if (next[branch] + count > indexEnd) return 'all of them are used: a new database needs a new seed';
+    return 'more of them are being released';
   })();
   return new AppError(
     'wallet_indices_unreleased',
-    `no address can be shown now: the wallet has none that are released, because ${because}`,
+    `no address can be shown now: no address of the wallet is released, because ${because}`,
     { next, released, problem },
   );
 }

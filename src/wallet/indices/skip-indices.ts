@@ -6,22 +6,25 @@ import { type BranchEnds, highestOf, indexEnd, movedBy, startAfter } from './bra
 import { type MarkOwner, readMark, writeMark } from './mark-file.ts';
 import { lockMark, moveOn, readRelease } from './release.store.ts';
 
-/** Indices beyond all that is known: more than a service shows between two dumps, and few enough to be searched. */
+/**
+ * Indices that are skipped beyond all known ones: more than a service shows between two dumps, and few enough to
+ * search.
+ */
 export const skippedUsually = 1_000_000;
 
 export interface SkipOptions {
   readonly markFile: string;
   readonly owner: MarkOwner;
-  /** Indices that are skipped beyond what the database, the mark and `atLeast` say. */
+  /** Indices to skip after those that the database, the mark and `atLeast` name. */
   readonly by: number;
   /** Indices below these are known to be used, too. */
   readonly atLeast: BranchEnds;
 }
 
 /**
- * Moves the wallet on to indices that were never shown, and the mark first; returns the first of them. Writes a mark
- * where it is missing or damaged: then only `by` and `atLeast` tell how far to go. A process that releases continues
- * there. Throws `wallet_mark_mismatch`, `wallet_mark_unwritable` and `wallet_missing`.
+ * Moves the wallet on to indices that were never shown, after the mark; returns the first of them. Writes a mark if it
+ * is missing or damaged: then only `by` and `atLeast` decide the new index. A process that releases continues there.
+ * Throws `wallet_mark_mismatch`, `wallet_mark_unwritable` and `wallet_missing`.
  */
 export function skipIndices(
   db: pg.Pool | pg.ClientBase,

@@ -9,7 +9,7 @@ import { type BranchEnds, covers, endsAt, endsBy, highestOf } from '../indices/b
 import type { PublicWallet } from '../public-wallet.ts';
 import { scanFailure } from './scan-failure.ts';
 
-/** An address with a leaf, which no descriptor can name: only the database has it. */
+/** An address with a leaf. No descriptor can name it: only the database has it. */
 export interface LeafAddress {
   readonly own: OwnScript;
   readonly script: Uint8Array;
@@ -30,10 +30,10 @@ export interface FoundOutput {
 }
 
 export interface SearchProgress {
-  /** Indices of the branch with the most, searched to the end and in all, as far as is known. */
+  /** Indices of the branch with the most: searched to the end, and in all as far as known. */
   readonly searched: number;
   readonly end: number;
-  /** Percent of the scan that runs; null: the node still derives the addresses. */
+  /** Percent of the running scan; null: the node still derives the addresses. */
   readonly percent: number | null;
   readonly found: number;
 }
@@ -41,30 +41,30 @@ export interface SearchProgress {
 export interface SearchOptions {
   readonly node: NodeRpc;
   readonly wallet: PublicWallet;
-  /** Indices below these ends may have been shown: as the mark and the database know. */
+  /** Indices below these ends may have been shown, by the mark and the database. */
   readonly known: BranchEnds;
-  /** Indices without an output after which nothing more is looked for. */
+  /** Indices without an output after which the search ends. */
   readonly gap: number;
   readonly leaves: readonly LeafAddress[];
   readonly signal: AbortSignal;
   readonly onProgress: (progress: SearchProgress) => void;
 }
 
-/** On mainnet a scan reads 10 GB: two minutes from a disk that is quick. */
+/** Timeout of a scan. On mainnet it reads 10 GB: two minutes from a fast disk. */
 const scanMaxMs = 3_600_000;
 /**
- * Indices of each branch in one scan: Bitcoin Core has some 500 bytes for each address, and at most a million in a
+ * Indices of each branch in one scan: Bitcoin Core takes some 500 bytes for each address, and at most a million in a
  * range.
  */
 const scannedAtOnce = 200_000;
-/** Leaf addresses in one scan: 10 MB of the 32 MB that the node reads of a request. */
+/** Leaf addresses in one scan: 10 MB of the 32 MB that the node accepts in a request. */
 const leavesAtOnce = 100_000;
 const statusEveryMs = 500;
 
 /**
- * All unspent outputs in blocks at addresses of the wallet, and up to which indices was searched. The node reads all
- * unspent outputs, with neither an index nor a wallet, again for each 200,000 indices. It goes on beyond `known` until
- * `gap` indices have none. What the mempool spends is left out. Throws the codes of NodeRpc, and
+ * All unspent outputs in blocks at addresses of the wallet, and the end of the searched indices. For each 200,000
+ * indices the node reads all unspent outputs once, with neither an index nor a wallet. It continues beyond `known`
+ * until `gap` indices have no output. Outputs that the mempool spends are left out. Throws the codes of NodeRpc, and
  * `node_scan_busy`.
  */
 export async function findOutputs(
@@ -125,7 +125,7 @@ class Search {
     this.#leaves = new Map(options.leaves.map((leaf) => [Buffer.from(leaf.script).toString('hex'), leaf]));
   }
 
-  /** The index beyond the last one of a branch that has an output. */
+  /** The index after the last one of a branch that has an output. */
   endOf(branch: IndexedBranch): number {
     const indices = [...this.#found.values()].map(({ own: { key } }) =>
       walletBranches[key.branch].name === branch ? key.index + 1 : 0,
@@ -173,7 +173,7 @@ class Search {
     while (!signal.aborted) {
       const { searched, end } = this;
       onProgress({ searched, end, percent, found: this.#found.size });
-      // a status that the node gives in the moment in which a scan starts makes it refuse the scan as a second one
+      // if the node is asked for a status just as a scan starts, it refuses the scan as a second one
       await sleep(statusEveryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) break;
       const status = await node
@@ -213,18 +213,18 @@ class Search {
   }
 }
 
-/** Addresses that the node derives at once. */
+/** Addresses that the node derives with one call. */
 const derivedAtOnce = 10_000;
 
-/** Addresses of the wallet that one was compared with. */
+/** Number of addresses of the wallet that were compared so far. */
 export interface CompareProgress {
   readonly compared: number;
   readonly of: number;
 }
 
 /**
- * Whether an address is one of the wallet's below `until`, without a leaf; those below `from` were compared before.
- * Null: none were.
+ * Whether an address is one of the wallet's below `until`, without a leaf. Addresses below `from` were compared before.
+ * Null: no addresses were.
  */
 export async function isOwnAddress(
   { node, wallet, signal }: Pick<SearchOptions, 'node' | 'wallet' | 'signal'>,

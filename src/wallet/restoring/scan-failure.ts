@@ -1,9 +1,9 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** The node's own code for a scan that it does not begin, and for others. */
+/** The node's code for a scan that it does not begin, and for other faults. */
 const invalidParameter = -8;
 
-/** The failure of a scan of unspent outputs: `node_scan_busy` while the node makes another one. */
+/** The failure of a scan of unspent outputs: `node_scan_busy` if the node runs another scan. */
 export function scanFailure(error: unknown): unknown {
   const isBusy =
     error instanceof AppError &&
@@ -12,6 +12,6 @@ export function scanFailure(error: unknown): unknown {
   if (!isBusy) return error;
   return new AppError(
     'node_scan_busy',
-    'The node scans its unspent outputs already, for an earlier command that was ended or for another program, and makes one scan at a time: try again in a minute.',
+    'The node already scans its unspent outputs, for an earlier command that was ended or for another program. It runs one scan at a time: try again in a minute.',
   );
 }

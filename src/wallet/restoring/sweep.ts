@@ -10,13 +10,14 @@ const inputsMax = 200;
 
 export interface Sweep {
   readonly plans: readonly TransactionPlan[];
-  /** Outputs that stay where they are: they cost more than they hold. */
+  /** Outputs that stay in place: they cost more than they hold. */
   readonly left: readonly FoundOutput[];
 }
 
 /**
- * Transactions that pay all these outputs to one destination, by key. The largest output of each is its last input: the
- * fee comes from its end, so that no other output, which may hold an inscription, is part of a fee. Pure.
+ * Transactions that pay all these outputs to one destination, by key. The largest output of each transaction is its
+ * last input. The fee comes from the end of that input, so that no other output, which may hold an inscription, becomes
+ * part of a fee. Pure.
  *
  * @param feeRate sats for 1,000 virtual bytes
  */

@@ -282,7 +282,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
   test('takes back what a customer paid, with the seed and the kit alone', async () => {
     const kit = kitOf(4, 'an order that was never inscribed');
     const file = await writeKit(kit);
-    expect((await recover(file)).stderr).toContain('nothing confirmed lies at its address');
+    expect((await recover(file)).stderr).toContain('its address has no confirmed output');
     await pay(Buffer.from(kit.script, 'hex'), [30_000, 12_000, 100]);
     const ours = [kit.address, known.inventoryAddress(3).address, known.ownAddress(1).address.toUpperCase()];
     for (const to of ours)

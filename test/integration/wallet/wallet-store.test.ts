@@ -133,13 +133,13 @@ describe('the wallet of the database', () => {
     await put(identity, 7);
     await expect(nextOrderIndex(releaser)).rejects.toMatchObject({
       ...unreleased,
-      message: expect.stringContaining('no process with its seed has released any') as string,
+      message: expect.stringContaining('no process with its seed has released addresses') as string,
     });
     const session = await release(3);
     expect(await takeIndices(releaser, { orders: 2, own: 1 })).toMatchObject({ orders: 7, own: 7 });
     await expect(takeIndices(releaser, { orders: 2, own: 1 })).rejects.toMatchObject({
       ...unreleased,
-      message: expect.stringContaining('just being released') as string,
+      message: expect.stringContaining('are being released') as string,
     });
     expect(await nextOrderIndex(releaser)).toBe(9);
     expect(await extendRelease(releaser, session + 1, endsAt(90))).toBe(false);

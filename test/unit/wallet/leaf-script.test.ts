@@ -19,11 +19,11 @@ test('the key alone, one envelope, several and long ones succeed', () => {
 test.each<[string, number[], RegExp]>([
   ['nothing', [], /other values/u],
   ['no signature', envelope('a'), /does not begin with the key/u],
-  ['another key', [0x20, ...new Uint8Array(32), 0xac], /something else than the key/u],
+  ['another key', [0x20, ...new Uint8Array(32), 0xac], /something other than the key/u],
   [
     'a key that is not pushed in the shortest form',
     [0x4c, 0x20, ...key, 0xac],
-    /something else than the key/u,
+    /something other than the key/u,
   ],
   ['no check of the signature', [0x20, ...key, ...envelope('a')], /uses/u],
   ['an envelope before the key', [...envelope('a'), ...lock], /does not begin/u],

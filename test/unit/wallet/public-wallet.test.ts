@@ -131,8 +131,8 @@ describe('the proof that an address can be spent', () => {
   });
 
   test('fails for a leaf of another key, which the wallet would commit to without it', () => {
-    expect(() => wallet.orderAddress(3, orderLeaf(wallet, 4))).toThrow(/something else than the key/u);
-    expect(() => wallet.proveLeaf(3, orderLeaf(wallet, 4))).toThrow(/something else than the key/u);
+    expect(() => wallet.orderAddress(3, orderLeaf(wallet, 4))).toThrow(/something other than the key/u);
+    expect(() => wallet.proveLeaf(3, orderLeaf(wallet, 4))).toThrow(/something other than the key/u);
     expect(wallet.proveLeaf(3, orderLeaf(wallet, 3))).toBeUndefined();
   });
 });

@@ -71,13 +71,9 @@ describe('a plan that returns an output that was set aside', () => {
       /input 1 is not of the service's own keys/u,
     ],
     ['spends an order', { inputs: [charge(0), otherCoin] }, /input 1 is not of the service's own keys/u],
-    ['keeps nothing', { outputs: [sent] }, /what it leaves is not one output/u],
-    [
-      'pays a stranger',
-      { outputs: [sent, { ...sent, kind: 'refund' }] },
-      /what it leaves is not one output/u,
-    ],
-    ['sends two', { outputs: [sent, sent, change] }, /what it leaves is not one output/u],
+    ['keeps nothing', { outputs: [sent] }, /its change is not one output/u],
+    ['pays a stranger', { outputs: [sent, { ...sent, kind: 'refund' }] }, /its change is not one output/u],
+    ['sends two', { outputs: [sent, sent, change] }, /its change is not one output/u],
     ['is a payout too', { outputs: [sent, { ...sent, kind: 'payout' }] }, /is a payout/u],
   ])('is refused where it %s', (_name, changed, rule) => {
     expect(refusalOf({ ...plan, ...changed })).toMatch(rule);

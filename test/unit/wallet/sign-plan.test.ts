@@ -224,10 +224,10 @@ const offCurve = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 /** Changes of one input or output, and the rule that each breaks. */
 const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ script: wallet.ownAddress(1).script }, /not that of key/u],
-  [{ key: { branch: 0, index: 6 } }, /something else than the key/u],
+  [{ key: { branch: 0, index: 6 } }, /something other than the key/u],
   [{ leafScript: null }, /has none/u],
   [{ leafScript: orderLeaf(wallet, 5, 'another text') }, /not that of key/u],
-  [{ leafScript: orderLeaf(wallet, 6) }, /something else than the key/u],
+  [{ leafScript: orderLeaf(wallet, 6) }, /something other than the key/u],
   [{ leafScript: Uint8Array.of(...orderLeaf(wallet, 5), 0x50) }, /opcode 0x50/u],
   [{ leafScript: null, leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /has none/u],
   [{ leafScript: null, path: 'key', leafHash: new Uint8Array(32) }, /not that of key/u],
@@ -254,12 +254,12 @@ const own = directPlan(made).outputs[1]!.own!;
 const service = directPlan(made).outputs[1]!;
 const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
   [{ ...service, value: 329n }, /dust/u],
-  [{ ...service, value: -1n }, /no amount/u],
+  [{ ...service, value: -1n }, /not an amount/u],
   [{ ...service, script: wallet.ownAddress(8).script }, /not that of key/u],
   [{ ...service, own: { ...own, key: { branch: 1, index: 8 } } }, /not that of key/u],
   [{ ...service, own: { ...own, key: { branch: 0, index: 7 } } }, /not that of key/u],
   [{ ...service, kind: 'parent', own: { ...own, key: { branch: 1, index: 8 } } }, /not that of key/u],
-  [{ ...service, own: { ...own, leafScript: orderLeaf(wallet, 7) } }, /something else than the key/u],
+  [{ ...service, own: { ...own, leafScript: orderLeaf(wallet, 7) } }, /something other than the key/u],
   [{ kind: 'service', script: service.script, value: 22_000n }, /names no key/u],
   [{ kind: 'change', script: service.script, value: 22_000n }, /names no key/u],
   [{ kind: 'commit', script: service.script, value: 22_000n }, /names no key/u],
@@ -268,15 +268,15 @@ const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
   [{ kind: 'anchor', script: p2a, value: 239n }, /dust/u],
   [{ kind: 'burn', script: opReturn, value: 22_000n }, /would be lost/u],
   [{ kind: 'burn', script: service.script, value: 22_000n }, /not OP_RETURN/u],
-  [{ kind: 'postage', script: p2a, value: 22_000n }, /nobody owns/u],
-  [{ kind: 'refund', script: opReturn, value: 22_000n }, /nobody owns/u],
+  [{ kind: 'postage', script: p2a, value: 22_000n }, /no one owns/u],
+  [{ kind: 'refund', script: opReturn, value: 22_000n }, /no one owns/u],
   [{ kind: 'refund', script: offCurve, value: 22_000n }, /owns the script/u],
   [
     { kind: 'postage', script: Uint8Array.of(0x52, 0x20, ...new Uint8Array(32)), value: 22_000n },
     /owns the script/u,
   ],
-  [{ kind: 'parent', script: Uint8Array.of(0x51), value: 22_000n }, /nobody owns/u],
-  [{ kind: 'postage', script: new Uint8Array(0), value: 22_000n }, /nobody owns/u],
+  [{ kind: 'parent', script: Uint8Array.of(0x51), value: 22_000n }, /no one owns/u],
+  [{ kind: 'postage', script: new Uint8Array(0), value: 22_000n }, /no one owns/u],
   [
     {
       ...service,

@@ -49,7 +49,7 @@ describe('what lies at an address', () => {
 
   test('is left where nothing is there, or too little', () => {
     const order = { own, script, destination, feeRate: 1000n };
-    expect(() => takeBackPlan({ ...order, outputs: [] })).toThrow(/nothing confirmed/u);
+    expect(() => takeBackPlan({ ...order, outputs: [] })).toThrow(/no confirmed output/u);
     // 99 virtual bytes
     const least = BigInt(dustOf(destination)) + 99n;
     expect(() => takeBackPlan({ ...order, outputs: outputsOf([least - 1n]) })).toThrow(/too little/u);

@@ -84,7 +84,7 @@ describe('addresses of orders', { shuffle: false }, () => {
     const refused = await http.post('/inscribe', direct);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '60']);
     expect(JSON.stringify(refused.body)).toContain(
-      'no address can be shown now: the wallet has none that are released',
+      'no address can be shown now: no address of the wallet is released',
     );
   });
 });

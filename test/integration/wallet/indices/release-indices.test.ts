@@ -257,7 +257,7 @@ describe('indices of the wallet', () => {
     await rm(markFile);
     const { problems, logged } = await release();
     expect(problems).toEqual(['wallet_mark_missing']);
-    expect(logged.join('')).toMatch(/where it is lost, run satscribe wallet skip/u);
+    expect(logged.join('')).toMatch(/if it is lost, run satscribe wallet skip/u);
     await expect(takeOne()).rejects.toThrow(/releases none \(wallet_mark_missing\)/u);
     const from = await skipIndices(database.pool, {
       markFile,

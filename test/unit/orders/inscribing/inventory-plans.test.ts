@@ -284,7 +284,7 @@ describe('an order of sats of the inventory', () => {
         /first input alone/u,
         (plan) => ({ ...plan, inputs: [...plan.inputs, { ...plan.inputs[0]!, vout: 9 }] }),
       ],
-      ['pays it for nothing', /spends none of it/u, (plan) => ({ ...plan, inputs: plan.inputs.slice(1) })],
+      ['pays it for nothing', /spends nothing of it/u, (plan) => ({ ...plan, inputs: plan.inputs.slice(1) })],
       [
         'is a bump',
         /not of the service's own keys/u,
