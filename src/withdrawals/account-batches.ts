@@ -6,7 +6,7 @@ import { makeBatch } from './make-batch.ts';
 import { postBatch, settleBatch } from './settle-batch.ts';
 
 /**
- * Withdrawals of accounts as batches, and what joins their small coins, which payouts sign, send and follow (ADR 93,
+ * Withdrawals of accounts as batches, and the joining of their small coins. Payouts sign, send and follow them (ADR 93,
  * 94).
  */
 export const accountBatches = (policy: BatchPolicy): WithdrawalBatches => ({

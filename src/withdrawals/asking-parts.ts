@@ -5,18 +5,21 @@ import { type NodePolicy, readNodePolicy } from '#orders/sending/node-policy.sto
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
 import type { FeeRates } from '#tokenpay/withdrawing/withdrawal-policy.ts';
 
-/** Rates by what the node said within the last hour, as batches pay them. Throws `orders_off` where it said nothing. */
+/**
+ * Fee rates by the node's answers within the last hour, as batches pay them. Throws `orders_off` if there was no
+ * answer.
+ */
 export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promise<FeeRates> {
   const policy = await readNodePolicy(client);
   if (policy === null)
     throw new AppError(
       'orders_off',
-      'this service makes no withdrawals now: its node has not said within the last hour what transactions cost',
+      'this service makes no withdrawals now: its node has not reported fee rates within the last hour',
     );
   return feeRatesOf(policy);
 }
 
-/** Nothing is priced below what the node takes now: a batch pays that at least. Pure. */
+/** No price is below the node's present minimum: a batch pays at least that. Pure. */
 export function feeRatesOf({ leastFeeRate, mempoolMinFeeRate, estimate }: NodePolicy): FeeRates {
   const least = largest(leastFeeRate, mempoolMinFeeRate);
   return { least, usual: largest(estimate ?? 0n, least, usualFeeRate) };

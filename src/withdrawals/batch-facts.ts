@@ -7,7 +7,7 @@ import type { WithdrawalCoin } from '#tokenpay/withdrawing/planning/withdrawal-p
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { readWithdrawalCoins } from '#tokenpay/withdrawing/withdrawal-coins.ts';
 
-/** Free coins that these withdrawals may spend: of their accounts and without an owner, of each asset and of sats. */
+/** Free coins that these withdrawals may spend: of their accounts and without an owner, for each asset and for sats. */
 export async function coinsFor(
   client: pg.ClientBase,
   withdrawals: readonly Withdrawal[],
@@ -19,7 +19,7 @@ export async function coinsFor(
   return readWithdrawalCoins(client, { accounts, limit: (inputsMax + 1) * withdrawals.length, assets });
 }
 
-/** Coins that a stored transaction spends, with what the index says that they hold. Null: it does not know. */
+/** Coins that a stored transaction spends, with their contents by the index. Null: the index does not know them. */
 export async function spentCoins(
   client: pg.ClientBase,
   { plan }: Pick<PayoutTransaction, 'plan'>,

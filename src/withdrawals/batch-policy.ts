@@ -1,6 +1,6 @@
 import type { ConsolidationPolicy } from './consolidating/consolidation-policy.ts';
 
-/** Bounds of the operator that batches keep. */
+/** Bounds of the operator for batches. */
 export interface BatchPolicy {
   /** WITHDRAW_INPUTS_MAX */
   readonly inputsMax: number;

@@ -6,8 +6,8 @@ import { cancelWishes, endWithdrawal } from '#tokenpay/withdrawing/withdrawals.s
 import { tellAccounts } from './settle-batch.ts';
 
 /**
- * Ends a withdrawal of which nothing can be mined, and tells its account. It waits for a transaction that is just being
- * stored for its batch. Null: it is not pending any more.
+ * Ends a withdrawal that can no longer be mined, and notifies its account. It waits while a transaction of its batch is
+ * being stored. Null: it is not pending any more.
  */
 export async function cancelWithdrawal(
   tx: pg.ClientBase,
@@ -20,10 +20,13 @@ export async function cancelWithdrawal(
   return ended;
 }
 
-/** Wishes that one look grants: each is a transaction of some milliseconds. The rest waits for the next look. */
+/**
+ * Requests to cancel that one look grants: each is a transaction of some milliseconds. The rest waits for the next
+ * look.
+ */
 const wishesMax = 500;
 
-/** Cancels what accounts want cancelled: nothing of it is signed since they asked. */
+/** Cancels withdrawals that accounts asked to cancel, if nothing of them was signed since. */
 export async function cancelWished(client: pg.ClientBase): Promise<void> {
   for (const withdrawal of await cancelWishes(client, wishesMax))
     await withTransaction(client, (tx) => cancelWithdrawal(tx, withdrawal, 'Its account cancelled it.'));

@@ -8,7 +8,7 @@ import { endWithdrawal, leaveBatch, withdrawalsOf } from '#tokenpay/withdrawing/
 import { refusedWords, waitingReason } from './plan-batch.ts';
 import { tellAccounts } from './settle-batch.ts';
 
-/** All of its withdrawals were cancelled. */
+/** Ends a batch whose withdrawals were all cancelled. */
 export async function endEmpty(client: pg.ClientBase, id: string): Promise<null> {
   await withTransaction(client, async (tx) => {
     const locked = await lockPayout(tx, id);
@@ -18,7 +18,10 @@ export async function endEmpty(client: pg.ClientBase, id: string): Promise<null>
   return null;
 }
 
-/** Ends withdrawals that can never be sent as they are; others wait. Of a batch that was signed before, none ends. */
+/**
+ * Ends withdrawals that can never be sent in their present form; others wait. In a batch with a signed transaction,
+ * none ends.
+ */
 export async function endRefused(
   client: pg.ClientBase,
   { payout: { id }, transactions }: Pick<MadeBatch, 'payout' | 'transactions'>,
@@ -32,14 +35,14 @@ export async function endRefused(
   return planned.waiting.length === 0 ? endEmpty(client, id) : waitingReason(planned);
 }
 
-/** Ends those that a plan refuses, and tells their accounts. */
+/** Ends withdrawals that a plan refuses, and notifies their accounts. */
 export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Promise<void> {
   const ended: Withdrawal[] = [];
   for (const { id, refusal } of refused) {
     const found = await endWithdrawal(
       tx,
       id,
-      `It cannot be sent as it is: ${refusedWords(refusal.code)}. The balance has it again.`,
+      `It cannot be sent as it is: ${refusedWords(refusal.code)}. The amount is in the balance again.`,
     );
     if (found !== null) ended.push(found);
   }
@@ -47,9 +50,9 @@ export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Pr
 }
 
 /**
- * Gives each withdrawal of a batch that cannot be made one of its own, so one stops no others. A batch that was given
- * up keeps the first one: a block may still have its transaction, which is followed. Returns why it waits where that
- * changes nothing: it has one withdrawal, or its transaction may be mined.
+ * Gives each withdrawal of a batch that cannot be made a batch of its own, so that one does not stop the others. A
+ * batch that was given up keeps the first one: a block may still have its transaction, which is followed. Returns why
+ * it waits if that changes nothing: it has one withdrawal, or its transaction may be mined.
  */
 export async function partBatch(
   client: pg.ClientBase,

@@ -11,14 +11,14 @@ import {
 import { cancelWished } from './cancel-withdrawal.ts';
 
 /**
- * Withdrawals of one batch: with 500 outputs of P2TR and as many inputs it has 50,000 virtual bytes, half of what a
- * payout has at most.
+ * Withdrawals of one batch. With 500 P2TR outputs and 500 inputs it has 50,000 virtual bytes, half of the maximum of a
+ * payout.
  */
 export const batchMax = 500;
 
 /**
- * Cancels what accounts want cancelled, and puts withdrawals that wait into batches, one for each fee rate: into one of
- * which nothing was signed, or a new one. What is to be alone gets a batch of its own.
+ * Cancels withdrawals that accounts asked to cancel. Puts waiting withdrawals into batches, one for each fee rate: into
+ * a batch without a signed transaction, or a new one. A withdrawal that must be alone gets a batch of its own.
  */
 export async function formBatches(client: pg.ClientBase): Promise<void> {
   await cancelWished(client);
@@ -33,7 +33,7 @@ export async function formBatches(client: pg.ClientBase): Promise<void> {
   });
 }
 
-/** The rest waits for the next look. */
+/** Fills one batch. The rest waits for the next look. */
 async function fill(
   tx: pg.ClientBase,
   feeRate: bigint | null,
@@ -44,7 +44,7 @@ async function fill(
     const members = await withdrawalsOf(tx, batch.id);
     if (members.some(({ isAlone }) => isAlone) || members.length >= batchMax) continue;
     await putBatch(tx, idsOf(waiting.slice(0, batchMax - members.length)), batch.id);
-    // what keeps the others need not keep these: the batch is tried at once
+    // the reason that delays the others may not apply to these: the batch is tried at once
     return noteStuck(tx, batch.id, null);
   }
   await putBatch(tx, idsOf(waiting), await insertBatch(tx, feeRate));

@@ -26,8 +26,8 @@ import { partCostly } from './underpriced.ts';
 import { readWithheld, type Withheld } from './withheld.ts';
 
 /**
- * Plans, signs and stores the transaction of a batch, or one that takes the place of an unconfirmed one. Returns why it
- * cannot be made; null: it is stored, or the batch has nothing left. Throws `OutputTaken`.
+ * Plans, signs and stores the transaction of a batch, or one that replaces an unconfirmed one. Returns the reason why
+ * it cannot be made; null: it is stored, or the batch is empty. Throws `OutputTaken`.
  */
 export async function makeBatch(
   parts: PayoutParts,
@@ -39,7 +39,8 @@ export async function makeBatch(
   const { id } = payout;
   const withdrawals = await withdrawalsOf(client, id);
   if (withdrawals.length === 0) return endEmpty(client, id);
-  // a replacement spends what the one before it spends: one of them is mined, whatever their accounts have now
+  // a replacement spends the coins of the transaction before it: only one of them is mined, no matter what their
+  // accounts have now
   const withheld: Withheld =
     replaced === null ? await readWithheld(client, id, withdrawals, policy.debtMax) : new Map();
   const [withheldReason] = withheld.values();
@@ -75,35 +76,34 @@ async function prepareBatch(
   if (feeRate === null) return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
   const named = await nameWithdrawals(client, withdrawals);
   if (named.length === 0)
-    return 'A reorganisation took back the etching of its rune: it waits until a block has that again.';
+    return 'A reorganisation took back the etching of its rune: it waits until a block has the etching again.';
   const coins = await coinsFor(client, withdrawals, inputsMax);
   const kept = await keptCoins({ client, node }, making, coins);
-  if (kept === null)
-    return 'The index does not yet know what its coins hold: it is tried again with the next block.';
+  if (kept === null) return 'The index does not yet know what its coins hold: the next block retries it.';
   const ownIndex = making.payout.ownIndex ?? (await leaseOwnIndex(client, making.payout.id));
   const change = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null }).script;
   const { bytesMax } = await askDataCarrier(node);
   const limits = { dataCarrierBytes: bytesMax, inputsMax, weightMax };
-  // those that it must spend were chosen among all of them
+  // the coins that it must spend were chosen among all of them
   const spendable = spendableCoins(coins, making);
   return { wanted: { withdrawals: named, coins: spendable, kept, change, limits }, feeRate, ownIndex };
 }
 
-/** Why a plan is not signed now; null: it is. */
+/** Why a plan is not signed now; null: it may be signed. */
 async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPolicy): Promise<string | null> {
   const { payout, transactions, replaced, withdrawals, planned, plan } = ready;
-  // the one before it, which a block may have in its place, pays all of them
+  // the transaction before it pays all of them, and a block may have that one instead
   if (replaced !== null && leftOut(ready).length > 0) return waitingReason(planned);
   if (replaced !== null && !mayCost(plan.fee, withdrawals, transactions, policy))
-    return 'To pay more would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
+    return 'A higher fee would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
   const tip = (await readPaymentsOffset(parts.client))?.height ?? 0;
   const givenUp = replaced === null ? transactions : [];
   return waitsForGivenUp(parts, payout, givenUp, { spent: plan.inputs, tip });
 }
 
 /**
- * Coins that a plan must spend: those of what it replaces, or those of given up ones that blocks still have unspent.
- * Null: unknown.
+ * Coins that a plan must spend: those of the transaction that it replaces, or those of given up ones that are still
+ * unspent in blocks. Null: unknown.
  */
 async function keptCoins(
   { client, node }: Pick<PayoutParts, 'client' | 'node'>,
@@ -113,16 +113,16 @@ async function keptCoins(
   if (replaced !== null) return spentCoins(client, replaced);
   const before = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
   const kept: WithdrawalCoin[] = [];
-  // a stranger's transaction spends one of them: wallets do not see that
+  // another wallet's transaction spends one of them: the wallet of this service does not see that
   for (const coin of coins)
     if (before.has(outpointOf(coin)) && (await isUnspent(node, coin, { mempool: true }))) kept.push(coin);
   return kept;
 }
 
 /**
- * A first transaction costs at most the prices that were told for what it pays, and the setting beyond them: fees
- * rose since, or a withdrawal was priced by one larger coin than there is. What is too little for a change counts for
- * neither.
+ * Whether a first transaction costs at most the prices that were shown for its withdrawals and the setting beyond them.
+ * Fees may have risen since, or a withdrawal was priced with one larger coin than there is. A remainder too small for a
+ * change is not counted.
  */
 export function isWithinPrices(
   { withdrawals, plan: { fee, overpaid, outputs } }: Pick<ReadyBatch, 'withdrawals' | 'plan'>,
@@ -133,7 +133,9 @@ export function isWithinPrices(
   return fee - overpaid <= priced + bumpMax;
 }
 
-/** A bump costs at most what accounts were charged and what the first transaction cost, and the setting beyond it. */
+/**
+ * Whether a bump costs at most the charges of accounts, the cost of the first transaction, and the setting beyond them.
+ */
 function mayCost(
   fee: bigint,
   withdrawals: readonly Withdrawal[],
@@ -145,9 +147,7 @@ function mayCost(
   return fee <= (charged > first ? charged : first) + bumpMax;
 }
 
-/**
- * A plan that is refused is a fault of ours: each of its withdrawals is tried by itself, as where it is not covered.
- */
+/** A refused plan is a fault of ours: each of its withdrawals is then tried alone, as for one that is not covered. */
 async function signOrPart(
   parts: PayoutParts,
   ready: ReadyBatch,
@@ -161,4 +161,4 @@ async function signOrPart(
 }
 
 const notCoveredReason = (missing: bigint): string =>
-  `${missing} sats of debts, and of what the operator pays, are not covered, and sats of other accounts never pay for them. It waits for base fees of orders that complete, or for payments to accounts that owe.`;
+  `${missing} sats of debts and of the operator's payments are not covered, and sats of other accounts never pay for them. It waits for base fees of completed orders, or for payments to accounts that owe.`;

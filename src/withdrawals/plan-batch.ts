@@ -17,25 +17,25 @@ import type {
   WithdrawalWait,
 } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 
-/** Facts of a batch, as they were read. */
+/** Facts of a batch at the time of reading. */
 export interface PlannedParts {
   readonly withdrawals: readonly PricedWithdrawal[];
   readonly coins: readonly WithdrawalCoin[];
-  /** Coins that those before it spend: so only one of them is ever mined. */
+  /** Coins that the transactions before it spend: only one of these transactions is ever mined. */
   readonly kept: readonly WithdrawalCoin[];
   readonly change: Uint8Array;
   readonly limits: WithdrawalLimits;
 }
 
-/** The rate that was asked for, else the node's. Null: it is above what is sent. */
+/** The requested rate, else the node's. Null: it is above the highest rate that is sent. */
 export function batchRate({ payout, standing }: Pick<MadeBatch, 'payout' | 'standing'>): bigint | null {
   const rate = largest(payout.feeRate ?? refundFeeRate(standing), standing.mempoolMinFeeRate);
   return rate > payoutFeeRateMax ? null : rate;
 }
 
 /**
- * Coins that a batch may spend. One at a rate below the usual, which is never bumped, spends coins of its own accounts
- * alone: it would keep what others need for days.
+ * Coins that a batch may spend. A batch below the usual rate is never bumped, so it spends only coins of its own
+ * accounts: it would keep coins that others need for days.
  */
 export function spendableCoins(
   coins: readonly WithdrawalCoin[],
@@ -45,7 +45,7 @@ export function spendableCoins(
   return isSlow ? coins.filter(({ owner }) => owner !== null) : coins;
 }
 
-/** Plans with coins that the node has unspent: another wallet may have the seed. */
+/** Plans with coins that are unspent by the node: another wallet may have the seed. */
 export async function planThere(
   node: NodeRpc,
   parts: PlannedParts,
@@ -75,13 +75,13 @@ export async function planThere(
   }
 }
 
-/** The fee that a plan must exceed, by the rules of the node. */
+/** The fee that a plan must exceed by the rules of the node. */
 export const replacedFee = (
   { fee, virtualBytes }: PayoutTransaction,
   incrementalFeeRate: bigint,
 ): WithdrawalBatch['replaced'] => ({ fee, virtualBytes, incrementalFeeRate });
 
-/** The weight of the largest transaction: that of a payout. */
+/** The largest weight of a transaction: that of a payout. */
 export const weightMax = payoutVirtualBytesMax * 4;
 
 /** Why nothing of a batch can be sent now, for people. */
@@ -94,7 +94,7 @@ export function waitingReason({ waiting, refused }: PlannedBatch): string {
   return waitingWords(first.wait);
 }
 
-/** Why a withdrawal can never be sent as it is, for people: it continues a sentence. */
+/** Why a withdrawal can never be sent in its present form, for people: it continues a sentence. */
 export function refusedWords(code: WithdrawalRefusal['code']): string {
   switch (code) {
     case 'amount':
@@ -102,14 +102,14 @@ export function refusedWords(code: WithdrawalRefusal['code']): string {
     case 'destination':
       return 'its address cannot be paid';
     case 'dust':
-      return 'its fee leaves less for the address than nodes relay to it';
+      return 'its fee leaves its address less than nodes relay';
     case 'inputs':
       return 'it would spend more outputs than a withdrawal may (WITHDRAW_INPUTS_MAX)';
     case 'runestone':
     case 'weight':
       return 'its transaction would be larger than nodes relay';
     case 'own':
-      return 'at its rate it spends outputs that were paid to the account itself, which do not suffice';
+      return 'at its rate it spends only outputs that were paid to the account itself, and these do not suffice';
     case 'sats':
       return 'the account lacks sats for its fee';
   }
@@ -118,9 +118,9 @@ export function refusedWords(code: WithdrawalRefusal['code']): string {
 export function waitingWords(wait: WithdrawalWait): string {
   switch (wait.code) {
     case 'coins':
-      return `No coin is free for ${wait.missing} ${wait.asset === 'sats' ? 'sats' : 'base units'} of it: earlier withdrawals spend them. It is sent once a block has those, as their change is free then.`;
+      return `No coin is free for ${wait.missing} ${wait.asset === 'sats' ? 'sats' : 'base units'} of it: earlier withdrawals spend the coins. It is sent once a block has those withdrawals, because their change is free then.`;
     case 'inputs':
-      return 'The coins that are free are too small for it: it would spend more of them than a withdrawal may (WITHDRAW_INPUTS_MAX). It waits for larger change of others. To have some of it sooner, cancel it and ask for smaller amounts.';
+      return 'The free coins are too small for it: it would spend more of them than a withdrawal may (WITHDRAW_INPUTS_MAX). It waits for larger change of other withdrawals. To have some of it sooner, cancel it and ask for smaller amounts.';
     case 'runestone':
     case 'weight':
       return 'The transaction of its batch is full: it is sent with the next one.';

@@ -17,14 +17,14 @@ import {
 import { putWebhooksOf } from '#webhooks/outbox.ts';
 import { endReceiverWatch } from './watched-batch.ts';
 
-/** Posts the entries of those transactions of a batch that blocks have, and takes back those of others. */
+/** Posts the entries of the transactions of a batch that blocks have, and takes back the entries of the others. */
 export async function postBatch(
   tx: pg.ClientBase,
   id: string,
   transactions: readonly PayoutTransaction[],
 ): Promise<void> {
   const mined = transactions.filter(({ height }) => height !== null);
-  // one that left the batch since a transaction was given up is paid by it all the same
+  // the transaction also pays a withdrawal that has left the batch since the transaction was given up
   const all = new Map((await withdrawalsWith(tx, mined.flatMap(paidBy))).map((each) => [each.id, each]));
   const entries = withdrawalEntries(
     mined.map((made) => ({
@@ -40,7 +40,7 @@ export async function postBatch(
 const paidBy = ({ plan }: Pick<PayoutTransaction, 'plan'>): string[] =>
   plan.outputs.flatMap(({ withdrawal }) => withdrawal ?? []);
 
-/** Brings the withdrawals of a batch to its state, and tells their accounts. Twice does nothing more. */
+/** Sets the state of the withdrawals of a batch, and notifies their accounts. A second call has no effect. */
 export async function settleBatch(
   tx: pg.ClientBase,
   { id, state, stuck }: Pick<Payout, 'id' | 'state' | 'stuck'>,
@@ -48,9 +48,9 @@ export async function settleBatch(
 ): Promise<void> {
   const isMined = state === 'mined' || state === 'settled';
   if (state === 'settled') await endReceiverWatch(tx, id, transactions);
-  // once something was signed, a node may have it
+  // a node may have a transaction as soon as it was signed
   const waiting = transactions.length === 0 ? 'pending' : 'processing';
-  // a block has one that was given up: it pays those that have left the batch since
+  // a block has a transaction that was given up: it pays the withdrawals that have left the batch since
   const mined = transactions.filter(({ height }) => height !== null);
   await putBatch(tx, mined.flatMap(paidBy), id);
   await putReason(tx, id, isMined ? null : stuck);
@@ -60,7 +60,10 @@ export async function settleBatch(
   await tellAccounts(tx, changed);
 }
 
-/** The standing by the one in a block, else the newest that may be mined, else the newest; null: nothing is signed. */
+/**
+ * The standing by the transaction in a block, else the newest that may be mined, else the newest; null: no transaction
+ * is signed.
+ */
 function standingOf(transactions: readonly PayoutTransaction[]): BatchStanding | null {
   const found =
     transactions.find(({ height }) => height !== null) ??
@@ -71,7 +74,7 @@ function standingOf(transactions: readonly PayoutTransaction[]): BatchStanding |
   return { txid, paidRate: (fee * 1000n) / BigInt(virtualBytes), tries: transactions.length };
 }
 
-/** Tells accounts of withdrawals that changed. */
+/** Notifies accounts of withdrawals that changed. */
 export async function tellAccounts(tx: pg.ClientBase, changed: readonly Withdrawal[]): Promise<void> {
   const told = changed.filter(({ webhookUrl }) => webhookUrl !== null);
   if (told.length === 0) return;

@@ -7,7 +7,7 @@ import { type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
 
 /**
  * Signs the plan of a batch and stores it, after the rules of runes have followed it and the signer has compared it
- * with what the index says of its inputs. Returns the words of a rule that refuses it: a fault of ours. Throws
+ * with the index's contents of its inputs. Returns the words of a rule that refuses it: a fault of ours. Throws
  * `OutputTaken` and `NotCovered`.
  */
 export async function signAndStore(
@@ -34,4 +34,4 @@ export async function signAndStore(
 }
 
 const refusedReason = (fault: string): string =>
-  `A check of the service refused its transaction before the signature: ${fault}. Its operator is told, and it is tried again.`;
+  `A check of the service refused its transaction before the signature: ${fault}. Its operator is notified, and the next block retries it.`;

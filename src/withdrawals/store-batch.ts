@@ -28,7 +28,7 @@ import { type Withheld, withheldByAccount } from './withheld.ts';
 export interface ReadyBatch extends MadeBatch {
   /** Withdrawals of the batch, in their order. */
   readonly withdrawals: readonly Withdrawal[];
-  /** Withdrawals of it that were not planned. */
+  /** Withdrawals of the batch that were not planned. */
   readonly withheld: Withheld;
   /** WITHDRAW_DEBT_MAX_SATS */
   readonly debtMax: bigint;
@@ -44,7 +44,7 @@ export function leftOut({ withdrawals, plan }: Pick<ReadyBatch, 'withdrawals' | 
 }
 
 /**
- * Stores a signed transaction, if the batch is what it was planned for; else the next look plans it again. Throws
+ * Stores a signed transaction if the batch is still the planned one; else the next look plans it again. Throws
  * `OutputTaken` and `NotCovered`.
  */
 export async function storeBatch(
@@ -99,7 +99,10 @@ export async function storeBatch(
     );
 }
 
-/** Whether the batch is what it was planned for: one of it may be cancelled since, or its account asked for that. */
+/**
+ * Whether the batch is still the planned one: a withdrawal may have been cancelled since, or its account may have asked
+ * for that.
+ */
 function isAsPlanned(
   locked: Payout | null,
   members: readonly Withdrawal[],
@@ -109,7 +112,7 @@ function isAsPlanned(
   return replaced !== null || members.every(({ cancelAskedAt }) => cancelAskedAt === null);
 }
 
-/** Whether accounts still have, and allow, what the plan pays: a block may have come since it was planned. */
+/** Whether accounts still have and allow the planned payments: a block may have arrived since. */
 async function isCovered(
   tx: pg.ClientBase,
   { payout: { id }, withheld, debtMax }: ReadyBatch,
@@ -121,7 +124,7 @@ async function isCovered(
 
 const idsOf = (withdrawals: readonly Withdrawal[]): string => withdrawals.map(({ id }) => id).join();
 
-/** Throws where a withdrawal that the transaction pays could still be cancelled, or one of the batch is not paid. */
+/** Throws if a withdrawal that the transaction pays could still be cancelled, or one of the batch is not paid. */
 async function requirePaid(tx: pg.ClientBase, { payout, plan }: ReadyBatch): Promise<void> {
   const members = await withdrawalsOf(tx, payout.id);
   const paid = plan.outputs.flatMap(({ withdrawal }) => (withdrawal === null ? [] : [withdrawal]));
@@ -132,7 +135,7 @@ async function requirePaid(tx: pg.ClientBase, { payout, plan }: ReadyBatch): Pro
   );
 }
 
-/** The plan as the signer takes it. */
+/** The plan in the signer's form. */
 export function transactionPlan({ plan, ownIndex }: Pick<ReadyBatch, 'plan' | 'ownIndex'>): TransactionPlan {
   const own = { key: { branch: 1, index: ownIndex } as const, leafScript: null };
   return {

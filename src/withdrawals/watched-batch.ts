@@ -5,12 +5,12 @@ import { nextBlock, unwatchScripts, watchScripts } from '#payments/store/watches
 import type { PayoutTransaction } from '#payouts/payout/payout.ts';
 import { refundWatchers } from '#purse/destinations/own-scripts.ts';
 
-/** The watcher of a receiver's script, which is not ours. */
+/** The watcher of a receiver's script, which does not belong to the service. */
 const receiverWatcherOf = (id: string): string => `${refundWatchers}payout ${id}`;
 
 /**
- * Watches the output by which the block of a batch is found: its change, or a receiver where its inputs are what it
- * pays. A batch that is mined unseen would be given up, and paid again.
+ * Watches the output by which the block of a batch is found: its change, or a receiver if its outputs use up its
+ * inputs. A batch that is mined unseen would be given up, and paid again.
  */
 export async function watchBatch(
   tx: pg.ClientBase,
@@ -24,7 +24,7 @@ export async function watchBatch(
   await watchScripts(tx, watcher, [{ script: watched.script, sinceHeight: nextBlock }]);
 }
 
-/** Ends watches of receivers of a batch that is deep: all that anyone pays to them would be kept for ever. */
+/** Ends watches of receivers of a batch that is deep: all payments to them would be kept forever. */
 export async function endReceiverWatch(
   tx: pg.ClientBase,
   id: string,

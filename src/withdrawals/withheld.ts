@@ -8,7 +8,7 @@ import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 /** Withdrawals of a batch that are not signed now, by their ids, with the reason for people. */
 export type Withheld = ReadonlyMap<string, string>;
 
-/** Withdrawals that may not be paid now: others of the batch are. */
+/** Withdrawals that may not be paid now. Others of the batch are paid. */
 export async function readWithheld(
   client: pg.ClientBase,
   payout: string,
@@ -25,7 +25,7 @@ export async function readWithheld(
   ]);
 }
 
-/** Withdrawals that their accounts do not cover, or do not allow any more. */
+/** Withdrawals that their accounts no longer cover or allow. */
 export async function withheldByAccount(
   client: pg.ClientBase,
   payout: string,
@@ -40,10 +40,10 @@ export async function withheldByAccount(
 }
 
 const uncoveredReason =
-  'A reorganisation took back what had come in: the account owes, or has less than its withdrawals take. It waits until blocks or new payments bring that again; its account can cancel it.';
+  'A reorganisation took back payments that had come in: the account owes, or has less than its withdrawals take. It waits until blocks or new payments bring them again; its account can cancel it.';
 
 const unlistedReason =
-  'Its address is not one of those that the account withdraws to any more. It waits until the address is listed again and counts; its account can cancel it.';
+  'Its address is no longer on the account's list of addresses. It waits until the address is listed again and counts; its account can cancel it.';
 
 const refusedReason = (named: string, reason: string): string =>
   `The address ${named} ${reason}: nothing is sent there. Cancel the withdrawal, and ask for one to another address.`;

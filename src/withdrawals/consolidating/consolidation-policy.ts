@@ -7,7 +7,7 @@ export interface ConsolidationPolicy {
 }
 
 /**
- * A coin is poor where it costs more than it brings at ten times CONSOLIDATE_FEE_RATE_MAX: fees rose tenfold within
- * days more than once, and withdrawals are not made at low fees alone.
+ * A coin is poor if it costs more than it brings at ten times CONSOLIDATE_FEE_RATE_MAX: fees rose tenfold within days
+ * more than once, and withdrawals are made at high fees, too.
  */
 export const poorFactor = 10n;

@@ -12,7 +12,7 @@ import { signAndStore } from '#withdrawals/sign-batch.ts';
 import type { ConsolidationPolicy } from './consolidation-policy.ts';
 import { planJoin, planRaise } from './plan-join.ts';
 
-/** Asks for a consolidation where one can be made now, and none is under way. Twice does nothing more. */
+/** Asks for a consolidation if one can be made now and none is pending. A second call has no effect. */
 export async function formConsolidation(
   parts: PayoutParts,
   standing: MadeBatch['standing'],
@@ -24,8 +24,8 @@ export async function formConsolidation(
 }
 
 /**
- * Plans, signs and stores the transaction that joins coins of accounts, or one that takes the place of an unconfirmed
- * one. Returns why it cannot be made; null: it is stored, or it is over. Throws `OutputTaken`.
+ * Plans, signs and stores the transaction that joins coins of accounts, or one that replaces an unconfirmed one.
+ * Returns the reason why it cannot be made; null: it is stored, or it has ended. Throws `OutputTaken`.
  */
 export async function makeConsolidation(
   parts: PayoutParts,
@@ -40,7 +40,7 @@ export async function makeConsolidation(
     replaced === null
       ? await planJoin(parts, standing, change, policy)
       : await planRaise(client, { ...making, replaced }, change, policy);
-  // one that was signed before may still be mined: it becomes the next one
+  // an earlier signed one may still be mined: it becomes the next one
   if (typeof plan === 'string') return transactions.length > 0 ? plan : endConsolidation(client, payout.id);
   const tip = (await readPaymentsOffset(client))?.height ?? 0;
   const givenUp = replaced === null ? transactions : [];
@@ -50,12 +50,14 @@ export async function makeConsolidation(
   const ready = { ...making, withdrawals: [], withheld: new Map(), planned, plan, ownIndex, debtMax: 0n };
   return signAndStore(parts, ready, limitsOf(plan)).catch((error: unknown) => {
     if (error instanceof NotCovered)
-      return `${error.missing} sats of its fee are not covered: it waits for base fees of orders that complete.`;
+      return `${error.missing} sats of its fee are not covered: it waits for base fees of completed orders.`;
     throw error;
   });
 }
 
-/** Ends one of which nothing was signed: coins, fees or withdrawals have changed since it was asked for. */
+/**
+ * Ends a consolidation without a signed transaction: coins, fees or withdrawals have changed since it was asked for.
+ */
 async function endConsolidation(client: pg.ClientBase, id: string): Promise<null> {
   await withTransaction(client, async (tx) => {
     if ((await lockPayout(tx, id))?.state === 'asked') await putState(tx, id, 'cancelled');

@@ -29,7 +29,7 @@ export type PlannedJoin = WithdrawalPlan | string;
 type JoinParts = Pick<PayoutParts, 'client' | 'node' | 'confirmations'>;
 
 /**
- * Plans to join poor coins, while fees are low, nothing else waits for coins, and the budget of the day pays for it.
+ * Plans to join poor coins while fees are low, no withdrawal waits for coins, and the budget of the day pays for it.
  */
 export async function planJoin(
   parts: JoinParts,
@@ -40,8 +40,8 @@ export async function planJoin(
   const { client, node } = parts;
   const feeRate = lowRate(standing, policy);
   if (feeRate === null)
-    return 'Fees are above CONSOLIDATE_FEE_RATE_MAX, or the node has no estimate: it waits.';
-  if (await isWithdrawalWaiting(client)) return 'Withdrawals wait: it is made after them.';
+    return 'Fees are above CONSOLIDATE_FEE_RATE_MAX, or the node has no estimate: it waits for lower fees.';
+  if (await isWithdrawalWaiting(client)) return 'Withdrawals wait for coins: it is made after them.';
   const budget = await budgetLeft(client, policy);
   if (budget <= 0n) return noBudget;
   const poorFeeRate = policy.feeRateMax * poorFactor;
@@ -50,7 +50,7 @@ export async function planJoin(
     most: feeOf(publicKeyHashInputWeight, poorFeeRate),
     deep: await deepHeight(parts),
     budget,
-    // some are left out: the bounds of P2WPKH are higher, and some hold more than money
+    // some are left out: P2WPKH coins have a higher bound, and some coins hold more than money
     limit: 2 * joinedMax,
   });
   const coins = await coinsWithRunes(client, found);
@@ -60,24 +60,30 @@ export async function planJoin(
 const noBudget =
   'The last 24 hours cost CONSOLIDATE_DAILY_SATS, or base fees of completed orders do not cover more: it waits.';
 
-/** The rate of a transaction now; null: it is too high, or not known. What sends at a guess keeps coins for days. */
+/**
+ * The rate of a transaction now; null: it is too high or unknown. A transaction at a guessed rate may hold its coins
+ * for days.
+ */
 function lowRate(standing: NodeStanding, { feeRateMax }: ConsolidationPolicy): bigint | null {
   if (standing.estimate === null) return null;
   const rate = refundFeeRate(standing);
   return rate > feeRateMax ? null : rate;
 }
 
-/** Sats that one more transaction may cost: of the day, and beyond what accounts have. */
+/** Sats that one more transaction may cost, by the budget of the day and by the sats beyond those of accounts. */
 async function budgetLeft(client: pg.ClientBase, { dayMax }: ConsolidationPolicy): Promise<bigint> {
   return smallest(dayMax - (await consolidationFees(client)), -(await lackingSats(client)));
 }
 
-/** Height at or below which no reorganisation takes a coin: one would keep all others of its transaction. */
+/**
+ * Height at or below which no reorganisation takes a coin. A coin that is taken back would block all others of its
+ * transaction.
+ */
 async function deepHeight({ client, confirmations }: JoinParts): Promise<number> {
   return ((await readPaymentsOffset(client))?.height ?? 0) - confirmations + 1;
 }
 
-/** Plans with coins that the node has unspent: another wallet may have the seed. */
+/** Plans with coins that are unspent by the node: another wallet may have the seed. */
 async function joinThere(node: PayoutParts['node'], request: ConsolidationRequest): Promise<PlannedJoin> {
   const asked = new Set<string>();
   let { coins } = request;
@@ -99,10 +105,10 @@ async function joinThere(node: PayoutParts['node'], request: ConsolidationReques
 const reasons = {
   coins: 'Too few coins of accounts cost more than they bring: it waits for more of them.',
   budget: noBudget,
-  sats: 'The coins that it joins lack the sats for its fee and its change: it waits for more of them.',
+  sats: 'The coins to join have too few sats for its fee and its change: it waits for more of them.',
 } as const;
 
-/** Plans one that joins the same coins and pays more for it, where the budget of the day has that. */
+/** Plans a transaction that joins the same coins at a higher fee, if the budget of the day allows it. */
 export async function planRaise(
   client: pg.ClientBase,
   { payout, standing, replaced }: MadeBatch & { readonly replaced: NonNullable<MadeBatch['replaced']> },

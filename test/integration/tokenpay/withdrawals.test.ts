@@ -286,7 +286,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     expect([waiting.state, waiting.txid, waiting.reason]).toEqual([
       'pending',
       null,
-      expect.stringContaining('is not one of those that the account withdraws to any more'),
+      expect.stringContaining("is no longer on the account's list of addresses"),
     ]);
     await expect(addresses('--forbid', addressOf(909))).rejects.toThrow(/last one.*--any/u);
     expect(await addresses('--forbid', addressOf(909), '--any')).toContain('no address is listed');
