@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
-/** How far the coins of orders of an earlier version are listed. */
+/** How far coins of orders of an earlier version are listed. */
 export interface CoinsFill {
-  /** The last order that is listed; null: none is. */
+  /** The last order that is listed; null: no order is. */
   readonly after: string | null;
   readonly orders: number;
   readonly isComplete: boolean;
@@ -13,17 +13,17 @@ export async function readCoinsFill(client: pg.Pool | pg.ClientBase): Promise<Co
     'SELECT after, orders, ended_at IS NOT NULL AS is_complete FROM service.wallet_coins_fill',
   );
   const [row] = rows;
-  // a row is there from the migration on
+  // the row exists since the migration
   if (row === undefined) return { after: null, orders: 0, isComplete: false };
   return { after: row.after, orders: row.orders, isComplete: row.is_complete };
 }
 
-/** The orders up to this one are listed, in the same transaction. */
+/** Notes that the orders up to this one are listed, in the same transaction. */
 export async function moveCoinsFill(tx: pg.ClientBase, after: string, orders: number): Promise<void> {
   await tx.query('UPDATE service.wallet_coins_fill SET after = $1, orders = orders + $2', [after, orders]);
 }
 
-/** All orders are listed. */
+/** Notes that all orders are listed. */
 export async function endCoinsFill(tx: pg.ClientBase): Promise<void> {
   await tx.query('UPDATE service.wallet_coins_fill SET ended_at = coalesce(ended_at, now())');
 }

@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { isSpent } from '#purse/transactions/spends.store.ts';
 import type { HeldCoin, OwnedCoin } from './coin.ts';
 
-/** The coins that a computation covers: all others stay as they are. */
+/** The coins that a computation covers: all others stay unchanged. */
 export type CoinScope =
   | { readonly kind: 'order' | 'payout' | 'token-order'; readonly subjects: readonly string[] }
   | { readonly kind: 'bump'; readonly txids: readonly Txid[] }
@@ -26,7 +26,7 @@ const given = (scope: CoinScope): readonly (string | Buffer)[] | null => {
 
 type KeptCoin = HeldCoin & Pick<OwnedCoin, 'subject'>;
 
-/** Most looks change nothing: reading costs a third of the statement that writes. */
+/** Reads the coins of a scope. Most looks change nothing, and reading costs a third of the statement that writes. */
 async function readScope(tx: pg.ClientBase, scope: CoinScope): Promise<KeptCoin[]> {
   const { rows } = await tx.query<
     Pick<KeptCoin, 'vout' | 'subject' | 'held' | 'why'> & {
@@ -56,8 +56,8 @@ function areSame(stored: readonly KeptCoin[], wanted: readonly KeptCoin[]): bool
 }
 
 /**
- * Makes the coins of a scope those that the facts give, and writes only what differs. Twice does nothing more. What was
- * found in a coin stays with it.
+ * Makes the coins of a scope those that the facts give, and writes only differences. A second call has no effect.
+ * Contents that were found in a coin stay with it.
  */
 export async function keepCoins(
   tx: pg.ClientBase,
@@ -109,7 +109,7 @@ export interface WalletCoin {
 }
 
 /**
- * Free coins in blocks that nothing stored spends, outside of the inventory. The largest first.
+ * Free coins in blocks that no stored transaction spends, except the inventory. The largest first.
  *
  * @param limit null: all
  */
@@ -132,8 +132,8 @@ export async function readFreeCoins(
 }
 
 /**
- * Sats of all coins that are the service's, now or once their orders are delivered, and that nothing stored spends:
- * what is owed to partners is among them.
+ * Sats of all coins that belong to the service, now or once their orders are delivered, and that no stored transaction
+ * spends. Sats that are owed to partners are among them.
  */
 export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -144,14 +144,14 @@ export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bi
 }
 
 /**
- * SQL: whether a coin, by its name in the statement, is held by accounts, not set aside, and spent by nothing that is
- * stored. `is_spent` leaves spent ones out by an index, so what is over costs nothing.
+ * SQL: whether a coin, by its name in the statement, is held by accounts, not set aside, and not spent by a stored
+ * transaction. An index leaves spent coins out by `is_spent`, so old coins cost nothing.
  */
 export const isFreeOfAccounts = (coin: string): string =>
   `(${coin}.held = 'accounts' AND ${coin}.aside IS NULL AND NOT ${coin}.is_spent
     AND NOT ${isSpent(`${coin}.txid`, `${coin}.vout`)})`;
 
-/** Sats of all coins that accounts hold, that are not set aside and that nothing stored spends. */
+/** Sats of all coins that accounts hold, that are not set aside and that no stored transaction spends. */
 export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(c.value), 0)::text AS sats FROM service.wallet_coins AS c
@@ -161,8 +161,8 @@ export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<b
 }
 
 /**
- * Sats of free coins that nothing stored spends, outside of the inventory: those in blocks, and what payouts leave,
- * which comes back with one of their transactions or with their coins.
+ * Sats of free coins that no stored transaction spends, except the inventory: coins in blocks, and change of payouts,
+ * which returns with one of their transactions or with their coins.
  */
 export async function satsOfFreeCoins(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -181,7 +181,7 @@ export interface FoundInCoin {
   readonly found: 'inscribed' | 'runic' | 'special';
 }
 
-/** Sets coins aside: they hold more than sats, so no one picks them. */
+/** Sets coins aside: they hold more than sats, so no plan picks them. */
 export async function setAside(
   client: pg.Pool | pg.ClientBase,
   coins: readonly FoundInCoin[],
@@ -199,7 +199,7 @@ export async function setAside(
   );
 }
 
-/** A coin that is set aside, as a plan spends it. */
+/** A coin that is set aside, in the form that a plan spends. */
 export interface AsideCoin extends Pick<HeldCoin, 'txid' | 'vout' | 'value'> {
   readonly key: WalletKey;
   readonly script: Buffer;
@@ -228,7 +228,7 @@ export async function readAsideCoin(
   return { txid, vout, value: BigInt(value), key: { branch, index }, script };
 }
 
-/** A coin that was set aside is money again: an operator said so. */
+/** Makes a coin that was set aside money again, by decision of an operator. */
 export async function endAside(
   tx: pg.ClientBase,
   { txid, vout }: Pick<WalletCoin, 'txid' | 'vout'>,
@@ -239,9 +239,9 @@ export async function endAside(
   ]);
 }
 
-/** A coin of the table, as far as an audit compares it. */
+/** A coin of the table, with the fields that an audit compares. */
 export interface ListedCoin extends Pick<OwnedCoin, 'txid' | 'vout' | 'value' | 'subject'> {
-  /** In hex; null: no payment says. */
+  /** In hex; null: no payment has it. */
   readonly script: string | null;
   readonly isFree: boolean;
   readonly isInBlock: boolean;

@@ -3,12 +3,15 @@ import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { HeldCoin, OwnedCoin } from './coin.ts';
 
-/** A coin as the table has it, with what blocks and stored transactions say of it. */
+/** A coin of the table, with its state in blocks and stored transactions. */
 export interface StoredCoin extends OwnedCoin {
   readonly aside: string | null;
   /** Null: no block is known to have it. */
   readonly height: Height | null;
-  /** In hex, as it is shown: the first of the transactions that spend it, at most one of which is mined; null: none. */
+  /**
+   * The first of the transactions that spend it, as shown in hex; at most one of them is mined. Null: no transaction
+   * spends it.
+   */
   readonly spentBy: string | null;
 }
 

@@ -3,15 +3,15 @@ import { hasUnspentOutputs } from '#chain/outputs/address.queries.ts';
 import { isWatchedOrPaid } from '#payments/payments.queries.ts';
 
 /**
- * How often this process asked. Planning takes longer than the rest of the statement, so each connection prepares it. A
- * plan for nearly empty tables reads all of them, so the statement gets another name, and another plan, each time that
- * the number doubles.
+ * Number of times that this process asked. Planning takes longer than the rest of the statement, so each connection
+ * prepares it. A plan for nearly empty tables reads all of them. So the statement gets another name, and another plan,
+ * each time the number doubles.
  */
 let asked = 0;
 
 /**
  * Whether any of these addresses was watched or paid before, as far as the database knows: by payments that were seen,
- * and by unspent outputs where all addresses are indexed. A new address of the wallet never was.
+ * and by unspent outputs if all addresses are indexed. A new address of the wallet never was.
  */
 export async function areKnown(
   tx: pg.ClientBase,

@@ -6,19 +6,19 @@ import { PublicWallet } from '#wallet/public-wallet.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
-/** Watchers of scripts that are not ours have names that begin so: where refunds and parents go. */
+/** Prefix of the names of watchers of scripts that are not ours: receivers of refunds and parents. */
 export const refundWatchers = 'refund ';
 
-/** The watcher of the address that an order of inscriptions is paid at. */
+/** The watcher of the address that an order of inscriptions is paid to. */
 export const orderWatcher = (orderId: string): string => `order ${orderId}`;
 
 /**
- * The scripts among these that are the service's own: addresses of orders, with leaves too, of deposits and funds, its
- * own outputs of transactions, and the inventory. Money that is sent there pays for something else, or goes round in a
- * circle. Addresses of the wallet that were never shown are not looked for: only the operator can know them, and
+ * The scripts among these that belong to the service: addresses of orders, with leaves too, of deposits and funds, its
+ * own outputs of transactions, and the inventory. Money that is sent there would pay for something else, or only move
+ * in a circle. Addresses of the wallet that were never shown are not looked for: only the operator can know them, and
  * commands of the wallet compare them.
  *
- * @param known the wallet of the database, where the caller has it; null: it is read
+ * @param known the wallet of the database, if the caller has it; null: it is read
  */
 export async function ownScriptsAmong(
   client: pg.Pool | pg.ClientBase,
@@ -36,7 +36,7 @@ const noScripts: ReadonlySet<string> = new Set();
 /** Scripts by the account of the wallet: a process has one. */
 const inventories = new Map<string, Promise<ReadonlySet<string>>>();
 
-/** The scripts of the branch for the inventory, in hex. Derived once: they take a tenth of a second. */
+/** The scripts of the branch for the inventory, in hex. Derived once: it takes a tenth of a second. */
 function inventoryScripts(identity: WalletIdentity): Promise<ReadonlySet<string>> {
   const name = `${identity.network} ${identity.accountXpub}`;
   const known = inventories.get(name) ?? deriveInventory(new PublicWallet(identity));

@@ -4,12 +4,12 @@ import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import type { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { areKnown } from './known-scripts.queries.ts';
 
-/** Keys of the wallet that are made of indices. */
+/** Keys of the wallet that are derived from indices. */
 export interface WantedKeys<Keys> {
   readonly counts: Partial<BranchEnds>;
   /** The keys from the first indices on. */
   readonly at: (first: BranchEnds) => Keys | Promise<Keys>;
-  /** Addresses of them that are shown. */
+  /** Addresses of these keys that are shown. */
   readonly shown: (keys: Keys) => readonly { readonly script: Uint8Array }[];
 }
 
@@ -17,9 +17,9 @@ export interface WantedKeys<Keys> {
 class UnusableKeys extends Error {}
 
 /**
- * A transaction that makes something with keys of its own, whose addresses no one was shown before. It runs again with
- * later keys where an address is known already, as after a restore of an older database without the mark, or where the
- * release ended that they are of. Throws `wallet_indices_unreleased`.
+ * Runs a transaction that creates something with keys of its own, whose addresses were never shown before. It runs
+ * again with later keys if an address is known already, as after a restore of an older database without the mark, or if
+ * the release of its indices ended. Throws `wallet_indices_unreleased`.
  */
 export async function withNewKeys<Keys, Made>(
   pool: pg.Pool,

@@ -4,15 +4,15 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 
 /**
- * A rune as the ledger names it: by its etching and its name, as ids by block change with a reorganisation, and after
- * one a name can be etched again.
+ * A rune as the ledger names it: by its etching and its name. Ids by block change with a reorganisation, and after one
+ * a name can be etched again.
  */
 export interface RuneAsset {
   readonly etching: Txid;
   readonly rune: Rune;
 }
 
-/** The numbers of runes in service.assets, in their order. Those that are new get one. */
+/** The numbers of runes in service.assets, in their order. New runes get a number. */
 export async function assetsOf(tx: pg.Pool | pg.ClientBase, runes: readonly RuneAsset[]): Promise<number[]> {
   if (runes.length === 0) return [];
   const known = await numbersOf(tx, runes);
@@ -56,6 +56,6 @@ export async function runesOfAssets(
        JOIN service.assets AS a ON a.id = given.id AND a.etching IS NOT NULL ORDER BY given.place`,
     [assets],
   );
-  assert(rows.length === assets.length, 'each of these numbers is of a rune');
+  assert(rows.length === assets.length, 'each of these numbers belongs to a rune');
   return rows.map(({ etching, rune }) => ({ etching, rune: asRune(BigInt(rune)) }));
 }

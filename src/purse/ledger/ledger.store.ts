@@ -48,8 +48,9 @@ export async function readEntries(client: pg.Pool | pg.ClientBase, subject: Subj
 }
 
 /**
- * Brings the ledger of a subject to the entries that its facts ask for. Nothing else adds entries. Twice does nothing
- * more, also at once. `waits`: the facts disagree for a moment, and nothing is posted: look at them again.
+ * Brings the ledger of a subject to the entries that its facts require. No other code adds entries. A second call has
+ * no effect, even at the same time. `waits`: the facts disagree for a moment and nothing is posted, so look at them
+ * again.
  */
 export async function postEntries(
   tx: pg.ClientBase,
@@ -59,7 +60,7 @@ export async function postEntries(
   const seen = postingOf(wanted, await readEntries(tx, subject), subject.kind);
   if (seen === 'waits') return 'waits';
   if (seen.length === 0) return 'unchanged';
-  // another transaction may just post the same: its entries are read once it has ended
+  // another transaction may be posting the same: its entries are read once it has ended
   await tx.query(`SELECT pg_advisory_xact_lock($1, hashtext(concat($2::text, ' ', $3::text)) & 1023)`, [
     advisoryLocks.ledger,
     subject.kind,
@@ -77,8 +78,8 @@ export async function postEntries(
 }
 
 /**
- * The same for many subjects of a kind, with three statements in all: a block may pay a thousand. Facts that disagree
- * are a fault of the program: their entries come from one table, which is right at any moment.
+ * Posts entries for many subjects of a kind, with three statements in all: a block may pay a thousand. Facts that
+ * disagree are a fault of the program: their entries come from one table, which is right at any moment.
  */
 export async function postAllEntries(
   tx: pg.ClientBase,
@@ -136,7 +137,10 @@ async function addEntries(
   );
 }
 
-/** Sats that were booked as revenue since a time, less what was taken back. What the operator took out was revenue. */
+/**
+ * Sats that were booked as revenue since a time, less those that were taken back. Sats that the operator took out were
+ * revenue.
+ */
 export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(CASE WHEN to_account = 'service' THEN amount ELSE -amount END), 0)::text AS sats
@@ -148,17 +152,17 @@ export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date)
   return BigInt(rows[0]?.sats ?? 0);
 }
 
-/** Sats that an account got from a transaction of an order, less what left it. */
+/** Sats that an account got from a transaction of an order, less those that left it. */
 export interface LedgerSum {
   readonly id: string;
   readonly txid: Buffer;
-  /** It came in with a payment of this transaction; else it is a transaction of ours. */
+  /** Whether the sats came in with a payment of this transaction; else it is a transaction of ours. */
   readonly isReceipt: boolean;
   readonly account: LedgerAccount;
   readonly sats: bigint;
 }
 
-/** The sums of these orders, without those that come to nothing. */
+/** The sums of these orders, except those that are zero. */
 export async function readSums(client: pg.ClientBase, ids: readonly string[]): Promise<LedgerSum[]> {
   const { rows } = await client.query<{
     id: string;
@@ -188,9 +192,8 @@ export async function readHoldings(client: pg.ClientBase): Promise<Holding[]> {
 }
 
 /**
- * Sats that partners hold, of all subjects: what is owed to them. Accounts in debt count as nothing. Accounts of shops have
- * coins of their own, so they are not counted.
- * Two indices of owners: 50 ms for 200,000 entries.
+ * Sats that partners hold, of all subjects: the debt of the service to them. Accounts in debt count as zero. Accounts
+ * of shops have coins of their own, so they are not counted. Two indices of owners: 50 ms for 200,000 entries.
  */
 export async function heldByOwners(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -237,7 +240,7 @@ export async function heldByService(
   return { service: BigInt(row?.service ?? 0), operator: BigInt(row?.operator ?? 0) };
 }
 
-/** SQL: both accounts of an entry, with what each of them gets of it. */
+/** SQL: both accounts of an entry, with the amount that each of them gets. */
 const bothSides = (entry: string, amount: string): string =>
   `LATERAL (VALUES (${entry}.to_account, ${entry}.to_owner, ${entry}.amount),
                    (${entry}.from_account, ${entry}.from_owner, -${entry}.amount)) AS side (account, owner, ${amount})`;

@@ -2,7 +2,7 @@
  * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
  * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
  * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps, rounding and funds. `refund`: set aside for
- * refunds. `inventory`: what deliveries took of it, so never above 0.
+ * refunds. `inventory`: sats that deliveries took of it, so never above 0.
  */
 export const ledgerAccounts = [
   'outside',
@@ -21,27 +21,27 @@ export const ledgerAccounts = [
 export type LedgerAccount = (typeof ledgerAccounts)[number];
 
 /**
- * Accounts of which each owner has one: of `referral` the code, of `creator` an address, of `token` the name of an
- * account. The database requires the owner.
+ * Accounts that each owner has one of: `referral` by code, `creator` by address, `token` by the name of an account. The
+ * database requires the owner.
  */
 type OwnedAccount = Extract<LedgerAccount, 'referral' | 'creator' | 'token'>;
 
-/** Accounts of partners, whom deliveries bring a share: a referral by its code, a creator by an address. */
+/** Accounts of partners who get a share of deliveries: a referral by its code, a creator by an address. */
 export const partnerAccounts = ['referral', 'creator'] as const satisfies readonly OwnedAccount[];
 export type PartnerAccount = (typeof partnerAccounts)[number];
 
-/** Accounts that are the service's as a whole. */
+/** Accounts that belong to the service as a whole. */
 export type SharedAccount = Exclude<LedgerAccount, OwnedAccount>;
 
-/** Accounts that may give more than they got. The database refuses it of all others. */
+/** Accounts that may give more than they got. The database refuses that for all others. */
 const overdrawable: ReadonlySet<LedgerAccount> = new Set(['outside', 'operator', 'inventory']);
 
 /** The number of sats in service.assets. All other assets are runes. */
 export const satsAsset = 0;
 
 /**
- * The things that entries are of. `order`, `payout`, `token-order`: one of them, by its id. `withdrawal`: a payout that is
- * a batch of them. `funds`: the funds of the operator.
+ * Subjects that entries belong to. `order`, `payout`, `token-order`: one of them, by its id. `withdrawal`: a payout
+ * that is a batch of them. `funds`: the funds of the operator.
  */
 export type Subject =
   | { readonly kind: 'order' | 'payout' | 'token-order' | 'withdrawal'; readonly id: string }
@@ -50,7 +50,7 @@ export type Subject =
 /** An amount of one asset that a transaction moved from one account to another. */
 export interface LedgerEntry {
   readonly from: LedgerAccount;
-  /** Null: the account is the service's as a whole. */
+  /** Null: the account belongs to the service as a whole. */
   readonly fromOwner: string | null;
   readonly to: LedgerAccount;
   readonly toOwner: string | null;
@@ -60,7 +60,7 @@ export interface LedgerEntry {
   readonly amount: bigint;
   /** In hex, in internal order. */
   readonly txid: string;
-  /** The output that it came in with; null: more than one. */
+  /** The output that the amount came in with; null: more than one. */
   readonly vout: number | null;
 }
 
@@ -72,11 +72,11 @@ export interface Receipt {
   readonly value: bigint;
 }
 
-/** A confirmed transaction of ours, by what its outputs and its fee are. */
+/** A confirmed transaction of ours, by the kinds of its outputs and its fee. */
 export interface Settlement {
   readonly txid: string;
   readonly parts: readonly SettledPart[];
-  /** Where its inputs came from. */
+  /** The account that its inputs came from. */
   readonly from: SharedAccount;
 }
 
@@ -86,7 +86,7 @@ type SettledPart = { readonly sats: bigint } & (
   | { readonly to: OwnedAccount; readonly owner: string }
 );
 
-/** The entries that confirmed receipts and settlements in sats ask for. Pure. */
+/** The entries that confirmed receipts and settlements in sats require. Pure. */
 export function entriesOf(receipts: readonly Receipt[], settlements: readonly Settlement[]): LedgerEntry[] {
   const received = receipts
     .filter(({ value }) => value > 0n)
@@ -122,8 +122,8 @@ export function entriesOf(receipts: readonly Receipt[], settlements: readonly Se
 }
 
 /**
- * The entries to add so that those that were posted come to those that are wanted: what is missing, and the other way
- * round what a reorganisation took back. Entries are only ever added. Pure.
+ * The entries to add so that the posted ones become the wanted ones: missing ones, and reversals of those that a
+ * reorganisation took back. Entries are only ever added. Pure.
  */
 export function correctionsTo(wanted: readonly LedgerEntry[], posted: readonly LedgerEntry[]): LedgerEntry[] {
   const open = new Map<string, { entry: LedgerEntry; amount: bigint }>();
@@ -142,20 +142,20 @@ export function correctionsTo(wanted: readonly LedgerEntry[], posted: readonly L
     );
 }
 
-/** The most that one entry holds, as the database has it: 2^128 - 1, the most of a rune that there can be. */
+/** The largest amount of one entry, as in the database: 2^128 - 1, the largest supply of a rune. */
 const amountMax = 2n ** 128n - 1n;
 
-/** A line that changes its direction may move more than all there is of its asset. */
+/** Splits an amount: a line that changes its direction may move more than the whole supply of its asset. */
 const inParts = (entry: LedgerEntry, amount: bigint): LedgerEntry[] =>
   amount <= amountMax
     ? [{ ...entry, amount }]
     : [{ ...entry, amount: amountMax }, ...inParts(entry, amount - amountMax)];
 
 /**
- * The entries to add now. `waits`: the facts disagree. Payments and index are a block apart for a moment, and a
- * reorganisation reaches one of them first; then money seems to leave an account that it never came to. All of the
- * subject stays as it is posted until the facts agree. Payouts and withdrawals take what orders gave: their accounts are
- * judged over all subjects, by who posts them. Pure.
+ * The entries to add now. `waits`: the facts disagree. Payments and index may differ by a block for a moment, and a
+ * reorganisation reaches one of them first; then money seems to leave an account that it never reached. The entries of
+ * the subject stay unchanged until the facts agree. Payouts and withdrawals take money that orders gave: the caller
+ * that posts them checks their accounts over all subjects. Pure.
  */
 export function postingOf(
   wanted: readonly LedgerEntry[],
@@ -166,10 +166,10 @@ export function postingOf(
   return missing.length > 0 && !takesOfOthers.has(kind) && isOverdrawn(wanted) ? 'waits' : missing;
 }
 
-/** Subjects whose entries give what came by others. */
+/** Subjects whose entries give money that came from other subjects. */
 const takesOfOthers: ReadonlySet<Subject['kind']> = new Set(['payout', 'withdrawal']);
 
-/** The amount of an asset that an account of an owner holds: what came in less what went out. */
+/** The amount of an asset that an account of an owner holds: incoming less outgoing. */
 export interface Holding {
   readonly account: LedgerAccount;
   readonly owner: string | null;
@@ -177,7 +177,7 @@ export interface Holding {
   readonly amount: bigint;
 }
 
-/** Each account of each owner and asset. Those of an asset come to zero. Pure. */
+/** The holdings of each account, owner and asset. The sum of each asset is zero. Pure. */
 export function holdingsOf(entries: readonly LedgerEntry[]): Holding[] {
   const holdings = new Map<string, Holding>();
   const add = (account: LedgerAccount, owner: string | null, asset: number, amount: bigint): void => {
@@ -192,12 +192,12 @@ export function holdingsOf(entries: readonly LedgerEntry[]): Holding[] {
   return [...holdings.values()];
 }
 
-/** The sats of each account, of all of its owners. Their sum is zero. */
+/** The sats of each account, over all of its owners. Their sum is zero. */
 export function balancesOf(entries: readonly LedgerEntry[]): ReadonlyMap<LedgerAccount, bigint> {
   return satsByAccount(holdingsOf(entries));
 }
 
-/** The same of holdings. */
+/** Sats by account, from holdings. */
 export function satsByAccount(holdings: readonly Holding[]): ReadonlyMap<LedgerAccount, bigint> {
   const balances = new Map<LedgerAccount, bigint>();
   for (const { account, asset, amount } of holdings)
@@ -205,18 +205,18 @@ export function satsByAccount(holdings: readonly Holding[]): ReadonlyMap<LedgerA
   return balances;
 }
 
-/** Whether an account gave what it never got, of those that may not. */
+/** Whether an account gave more than it got, and may not do so. */
 const isOverdrawn = (entries: readonly LedgerEntry[]): boolean =>
   holdingsOf(entries).some(({ account, amount }) => amount < 0n && !overdrawable.has(account));
 
-/** An entry and its reversal are one line. */
+/** The line of an entry. An entry and its reversal have the same line. */
 function lineOf(entry: LedgerEntry): { key: string; isReversed: boolean } {
   const isReversed = isAfter(entry);
   const { from, fromOwner, to, toOwner, asset, txid, vout } = isReversed ? reversed(entry) : entry;
   return { key: JSON.stringify([txid, vout, asset, from, fromOwner, to, toOwner]), isReversed };
 }
 
-/** Whether an entry leads back in the order of accounts, and of owners where both accounts have one name. */
+/** Whether an entry moves backwards in the order of accounts, or of owners if both accounts have one name. */
 function isAfter({ from, fromOwner, to, toOwner }: LedgerEntry): boolean {
   if (from === to) return (fromOwner ?? '') > (toOwner ?? '');
   return ledgerAccounts.indexOf(from) > ledgerAccounts.indexOf(to);

@@ -4,9 +4,9 @@ import type pg from 'pg';
 export interface TokenBalance {
   /** Its number in service.assets. */
   readonly asset: number;
-  /** In base units; below 0: a reorganisation took back what had left the account. */
+  /** In base units; below 0: a reorganisation took back units that had already left the account. */
   readonly amount: bigint;
-  /** Units of it that open withdrawals take: the others are available. */
+  /** Units that open withdrawals take: the others are available. */
   readonly reserved: bigint;
 }
 
@@ -15,7 +15,7 @@ export interface AccountBalance extends TokenBalance {
   readonly account: string;
 }
 
-/** Balances of one account or of all, by account and asset; those with nothing held and reserved are left out. */
+/** Balances of one account or of all, by account and asset, except those with nothing held and nothing reserved. */
 export async function readAllTokenBalances(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
@@ -32,7 +32,7 @@ export async function readAllTokenBalances(
   }));
 }
 
-/** The balances of an account, by asset; assets of which it neither holds nor reserves anything are left out. */
+/** The balances of an account, by asset. Assets that it neither holds nor reserves are left out. */
 export async function readTokenBalances(
   client: pg.Pool | pg.ClientBase,
   account: string,
@@ -40,7 +40,7 @@ export async function readTokenBalances(
   return readAllTokenBalances(client, account);
 }
 
-/** Accounts of shops of which a balance is below 0: a reorganisation took back what had left them. */
+/** Number of accounts of shops with a balance below 0: a reorganisation took back units that had already left them. */
 export async function countAccountsBelowZero(client: pg.Pool | pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(DISTINCT account)::integer AS count FROM service.token_balances WHERE amount < 0',

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { minedHeight } from '#payments/payments.queries.ts';
 import { paymentsTipHeight, rememberedBlocks } from '#payments/store/offset.store.ts';
 
-/** Transactions whose blocks are noted together: all bumps, those of a payout, refunds and returns of an order. */
+/** Transactions whose blocks are noted together: all bumps, those of a payout, or refunds and returns of an order. */
 export type NotedTransactions =
   | { readonly kind: 'bumps' }
   | { readonly kind: 'payout' | 'closings'; readonly id: string };

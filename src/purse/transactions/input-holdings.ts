@@ -6,7 +6,10 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { outpointOf } from './outpoint.ts';
 import { holdingsOf, type StoredHoldings } from './stored-holdings.ts';
 
-/** Contents of outputs that transactions of one look made, by `<txid>:<vout>`: neither index nor tables have them yet. */
+/**
+ * Contents of outputs that transactions of one look created, by `<txid>:<vout>`: neither the index nor the tables have
+ * them yet.
+ */
 export type MadeHoldings = ReadonlyMap<string, Holdings>;
 
 export interface AskedOutput {
@@ -16,9 +19,10 @@ export interface AskedOutput {
 }
 
 /**
- * Contents of the wallet's outputs besides their sats, in their order, by what others than a planner know: this look's
- * own transactions, else the index, with what stored plans say of transactions that it does not have. One statement
- * at most. An anchor of an earlier look holds nothing: the wallet signs nothing that puts something there.
+ * Contents of the wallet's outputs in addition to their sats, in their order. They do not come from a planner: from
+ * this look's own transactions, else from the index, and from stored plans for transactions that the index does not
+ * have. One statement at most. An anchor of an earlier look holds nothing: the wallet signs nothing that puts something
+ * there.
  */
 export async function readHoldings(
   tx: pg.Pool | pg.ClientBase,
@@ -42,7 +46,7 @@ async function readStored(tx: pg.Pool | pg.ClientBase, outputs: readonly AskedOu
   return rows.map(({ stored, ...row }) => together(heldBy(row), holdingsOf(stored)));
 }
 
-/** The index knows best; a stored plan says what it does not have yet. */
+/** Joins both. The index knows best; a stored plan adds outputs that the index does not have yet. */
 function together(indexed: ReturnType<typeof heldBy>, { inscriptions, runes }: Holdings): Holdings {
   const ids = new Set(indexed.inscriptions.map(({ id }) => id));
   return {

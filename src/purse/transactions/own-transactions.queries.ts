@@ -9,7 +9,7 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 export const isOwnTransaction = (txid: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions o WHERE o.txid = ${txid})`;
 
-/** SQL: whether a reveal of an order was signed, also one that something took the place of. */
+/** SQL: whether a reveal of an order was signed, even one that was replaced. */
 export const hasReveal = (orderId: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions AS t WHERE t.order_id = ${orderId} AND t.kind = 'reveal')`;
 
@@ -31,7 +31,7 @@ export async function ownTransactions(
   return rows.map(({ txid }) => txid);
 }
 
-/** Txids of all reveals that an order ever had, also of those that can never be mined. */
+/** Txids of all reveals that an order ever had, even of those that can never be mined. */
 export async function revealsOfOrder(client: ClientBase, orderId: string): Promise<Txid[]> {
   const { rows } = await client.query<{ txid: Txid }>(
     `SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'reveal'`,

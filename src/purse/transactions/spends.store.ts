@@ -5,8 +5,8 @@ import { outpointParts } from './outpoint.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
 /**
- * An output that a plan spends is in another plan already, which may be mined. The transaction of the database is over:
- * nothing of the plan is stored, and another one can be made with what is free then.
+ * An output that a plan spends is already in another plan, which may be mined. The transaction of the database has
+ * failed: nothing of the plan is stored, and another one can be made with the outputs that are free then.
  */
 export class OutputTaken extends Error {
   constructor(cause: unknown) {
@@ -15,31 +15,33 @@ export class OutputTaken extends Error {
   }
 }
 
-/** SQL: the family of a transaction, by its name in the statement: those that replace each other. */
+/**
+ * SQL: the family of a transaction, by its name in the statement. A family is all transactions that replace each other.
+ */
 export const familyOf = (transaction: string): string =>
   `coalesce(${transaction}.replaces, ${transaction}.txid)`;
 
-/** SQL: whether a transaction, by its name in the statement, is of a family that an expression gives. */
+/** SQL: whether a transaction, by its name in the statement, is in the family that an expression gives. */
 export const isOfFamily = (transaction: string, family: string): string =>
   `(${transaction}.txid = ${family} OR ${transaction}.replaces = ${family})`;
 
 /**
- * SQL: whether a block has a transaction, by its name in the statement, as far as an output of it is watched. Asked for
- * each row: as EXISTS, Postgres would read all payments once for a few bumps.
+ * SQL: whether a block has a transaction, by its name in the statement, as far as one of its outputs is watched.
+ * Evaluated for each row: as EXISTS, Postgres would read all payments once for a few bumps.
  */
 export const isMined = (transaction: string): string =>
   `(${transaction}.height IS NOT NULL OR ${minedHeight(`${transaction}.txid`)} IS NOT NULL)`;
 
-/** SQL: whether a stored transaction that may be mined, or is, spends an output that expressions give. */
+/** SQL: whether a stored transaction that is mined or may be mined spends the output that expressions give. */
 export const isSpent = (txid: string, vout: string): string =>
   `EXISTS (SELECT FROM service.wallet_spends AS spend
             WHERE spend.txid = ${txid} AND spend.vout = ${vout} AND spend.ended_at IS NULL)`;
 
-/** SQL: whether the stored transaction with this txid was not given up, so what it spends is taken. */
+/** SQL: whether the stored transaction with this txid was not given up, so its inputs are taken. */
 export const isLive = (txid: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions AS live WHERE live.txid = ${txid} AND live.superseded_at IS NULL)`;
 
-/** Outpoints as parameters, in one order: two processes that take the same outputs never wait for each other. */
+/** Outpoints as parameters, in one order: two processes that take the same outputs never deadlock. */
 export function spentParameters(plans: readonly Pick<StoredPlan, 'inputs'>[]): [Buffer[], number[]] {
   const outpoints = plans
     .flatMap(({ inputs }) => inputs.map(({ outpoint }) => outpointParts(outpoint)))
@@ -48,7 +50,7 @@ export function spentParameters(plans: readonly Pick<StoredPlan, 'inputs'>[]): [
   return [outpoints.map(({ txid }) => txid), outpoints.map(({ vout }) => vout)];
 }
 
-/** Takes what a plan spends for its family. The database refuses an output that another live one has. */
+/** Takes the inputs of a plan for its family. The database refuses an output that another live family has. */
 export async function beginSpends(
   tx: pg.ClientBase,
   family: Txid,
@@ -62,7 +64,7 @@ export async function beginSpends(
   );
 }
 
-/** Outputs that a family has taken. */
+/** Number of outputs that a family has taken. */
 export async function countSpends(tx: pg.ClientBase, family: Txid): Promise<number> {
   const { rows } = await tx.query<{ live: number }>(
     'SELECT count(*)::int AS live FROM service.wallet_spends WHERE family = $1 AND ended_at IS NULL',
@@ -71,7 +73,7 @@ export async function countSpends(tx: pg.ClientBase, family: Txid): Promise<numb
   return rows[0]?.live ?? 0;
 }
 
-/** Frees what no transaction of these families spends that may be mined. */
+/** Frees outputs of these families that no transaction spends that may be mined. */
 export async function endSpends(tx: pg.ClientBase, families: readonly Txid[]): Promise<void> {
   await tx.query(
     `UPDATE service.wallet_spends AS s SET ended_at = now()
@@ -83,14 +85,14 @@ export async function endSpends(tx: pg.ClientBase, families: readonly Txid[]): P
 }
 
 /**
- * SQL: whether a transaction of a family spends what a row of its spends names. Plans show txids in reverse, and
- * Postgres 15 reverses no bytes: the hex digits are reversed, then each pair is.
+ * SQL: whether a transaction of a family spends the output of a row of its spends. Plans show txids in reverse, and
+ * Postgres 15 cannot reverse bytes: the hex digits are reversed, then each pair is.
  */
 export const hasInput = (transaction: string, spend: string): string =>
   `${transaction}.plan->'inputs' @> jsonb_build_array(jsonb_build_object('outpoint',
      regexp_replace(reverse(encode(${spend}.txid, 'hex')), '(.)(.)', '\\2\\1', 'g') || ':' || ${spend}.vout))`;
 
-/** Says which failure it is where the database refuses to give an output to a second plan. */
+/** Turns the database's refusal to give an output to a second plan into `OutputTaken`. */
 export async function refuseTaken(taking: Promise<void>): Promise<void> {
   try {
     await taking;
@@ -106,7 +108,7 @@ const isTaken = (error: unknown): boolean =>
   'constraint' in error &&
   error.constraint === 'wallet_spends_live';
 
-/** Transactions that may be mined, of other families than these, that spend an output of these plans. */
+/** Transactions of other families than these that may be mined and spend an output of these plans. */
 export async function rivalsOf(
   tx: pg.ClientBase,
   families: readonly Txid[],

@@ -2,21 +2,21 @@ import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transact
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import type { StoredHoldings } from './stored-holdings.ts';
 
-/** Plan as it is kept: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
+/** A plan as it is stored: outpoints as `<txid>:<vout>`, and outputs by their kinds. Amounts in sats. */
 export interface StoredPlan {
   readonly inputs: readonly {
     readonly outpoint: string;
     readonly value: number;
     /** It is an output of the inventory; absent: it is not. */
     readonly isInventory?: true;
-    /** It is a coin of the operator, of another order or of none; absent: it is not. */
+    /** It is a coin of the operator, of another order, or without an order; absent: it is not. */
     readonly isOperator?: true;
   }[];
   readonly outputs: readonly {
     readonly kind: PlannedOutputKind;
     readonly value: number;
     readonly script: string;
-    /** Known where it stays with the wallet; absent: nothing but sats. */
+    /** Known if it stays with the wallet; absent: nothing except sats. */
     readonly holds?: StoredHoldings;
   }[];
 }

@@ -5,7 +5,7 @@ import { minedHeight } from '#payments/payments.queries.ts';
 import { beginSpends, endSpends, familyOf, hasInput, isMined, isOfFamily, rivalsOf } from './spends.store.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
-/** A stored transaction with what it spends. */
+/** A stored transaction with its inputs. */
 export interface SpendingTransaction {
   readonly txid: Txid;
   readonly family: Txid;
@@ -13,8 +13,9 @@ export interface SpendingTransaction {
 }
 
 /**
- * Ends the broadcast of transactions, and frees what they spend: the payments that they spend are gone, or another
- * transaction is to spend them. Bumps that pay for them or spend them end with them. Returns what `settleBumps` does.
+ * Ends the broadcast of transactions, and frees their inputs: the payments that they spend are gone, or another
+ * transaction is to spend them. Bumps that pay for them or spend them end with them. Returns the result of
+ * `settleBumps`.
  */
 export async function supersede(tx: pg.ClientBase, txids: readonly Txid[]): Promise<readonly string[]> {
   if (txids.length === 0) return [];
@@ -35,9 +36,9 @@ async function end(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
 }
 
 /**
- * Takes up superseded transactions again. Nothing can take the place of those that a block has: what spends the same is
- * superseded, whatever its subject. The others stay where they are if another one has taken what they spend. Returns the
- * orders whose transactions gave way.
+ * Takes up superseded transactions again. Nothing can replace one that a block has: other transactions that spend the
+ * same are superseded, whatever their subject. The others stay superseded if another transaction has taken their
+ * inputs. Returns the orders whose transactions gave way.
  */
 export async function takeUp(
   tx: pg.ClientBase,
@@ -69,27 +70,27 @@ async function begin(tx: pg.ClientBase, { txid, family, plan }: SpendingTransact
   await beginSpends(tx, family, plan);
 }
 
-/** A bump that blocks, orders and other plans may still change, with what decides about it. */
+/** A bump that blocks, orders and other plans may still change, with the facts that decide about it. */
 export interface OpenBump extends SpendingTransaction {
   readonly isSuperseded: boolean;
   readonly isMined: boolean;
   /** A transaction that it pays for or spends is superseded. */
   readonly isOrphan: boolean;
-  /** A transaction of another family, which may be mined, spends an output that it spends. */
+  /** A transaction of another family that may be mined spends one of its inputs. */
   readonly isTaken: boolean;
 }
 
-/** Bumps that are to be superseded, and the one that is to be taken up next; null: none is. */
+/** Bumps to supersede, and the one to take up next; null: no bump. */
 export interface SettledBumps {
   readonly ended: readonly OpenBump[];
   readonly next: OpenBump | null;
 }
 
 /**
- * The only rule for bumps that can never be mined, or are no longer wanted: one of its family is mined, or what it pays
- * for or spends is superseded, or another plan has taken what it spends. A mined one stays. Pure.
+ * The only rule for bumps that can never be mined, or are no longer wanted: one of its family is mined, a transaction
+ * that it pays for or spends is superseded, or another plan has taken its inputs. A mined one stays. Pure.
  *
- * @param bumps the newest first: what came last has what it took
+ * @param bumps the newest first: a later one has what it took
  */
 export function settledBumps(bumps: readonly OpenBump[]): SettledBumps {
   const minedOf = new Set(bumps.filter((bump) => bump.isMined).map(({ family }) => idOf(family)));
@@ -108,8 +109,9 @@ const idOf = (txid: Txid): string => Buffer.from(txid).toString('hex');
 const changesMax = 10_000;
 
 /**
- * Supersedes bumps that can never be mined or are no longer wanted, and takes up those that can again: blocks or stored
- * transactions have changed. Returns the orders whose transactions gave way to a bump that a block has.
+ * Supersedes bumps that can never be mined or are no longer wanted, and takes up those that can be mined again, after
+ * blocks or stored transactions have changed. Returns the orders whose transactions gave way to a bump that a block
+ * has.
  */
 export async function settleBumps(tx: pg.ClientBase): Promise<readonly string[]> {
   const gaveWay = new Set<string>();
@@ -129,8 +131,8 @@ export async function settleBumps(tx: pg.ClientBase): Promise<readonly string[]>
 }
 
 /**
- * Longer than any reorganisation that is followed. A bump that was given up before comes back with a block alone: to
- * judge all that there ever were would make each change of payments slower.
+ * Longer than any reorganisation that is followed. An older bump that was given up comes back only with a block:
+ * judging all bumps ever made would make each change of payments slower.
  */
 const comesBackDays = 7;
 

@@ -5,8 +5,8 @@ import { beginSpends, countSpends, refuseTaken } from './spends.store.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
 /**
- * `burn`: what burns the inscriptions of a reveal. `return`: what sends deposits home that no delivery uses. `bump`:
- * what pays for others that are stuck. `payout`: what pays partners and the operator.
+ * `burn`: burns the inscriptions of a reveal. `return`: returns deposits that no delivery uses. `bump`: pays for other
+ * transactions that are stuck. `payout`: pays partners and the operator.
  */
 export type WalletTransactionKind = 'commit' | 'reveal' | 'burn' | 'return' | 'refund' | 'bump' | 'payout';
 
@@ -14,27 +14,29 @@ export type WalletTransactionKind = 'commit' | 'reveal' | 'burn' | 'return' | 'r
 export interface NewTransaction {
   readonly txid: Txid;
   readonly kind: WalletTransactionKind;
-  /** The order that is its subject; null: it is a payout, or a bump, which pays for transactions of any. */
+  /**
+   * The order that is its subject; null: it is a payout, or a bump, which may pay for transactions of several orders.
+   */
   readonly orderId: string | null;
-  /** The payout that is its subject; null: another kind. */
+  /** The payout that is its subject; null: it is another kind. */
   readonly payoutId: string | null;
   /** Place among those of its kind and subject. */
   readonly index: number;
-  /** How many files it inscribes or burns. */
+  /** Number of files that it inscribes or burns. */
   readonly files: number;
   readonly bytes: Uint8Array;
   readonly plan: StoredPlan;
   readonly fee: bigint;
-  /** The first of those that it takes the place of, which names their family; null: it begins one. */
+  /** The first of the transactions that it replaces, which names their family; null: it begins a family. */
   readonly replaces: Txid | null;
-  /** Index in branch 1 of the key that gets what is left of a bump or a payout; null: it is neither. */
+  /** Index in branch 1 of the key that gets the change of a bump or a payout; null: it is neither. */
   readonly ownIndex: number | null;
 }
 
 /**
- * Stores a signed transaction before it is broadcast, and takes what it spends: no other plan has it from then on.
+ * Stores a signed transaction before it is broadcast, and takes its inputs: no other plan gets them from then on.
  * False: it is stored already, and taken up again if it was superseded. Throws `OutputTaken`, and the transaction of
- * the database is over then.
+ * the database has failed then.
  */
 export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction): Promise<boolean> {
   const { rows } = await tx.query<{ family: Buffer; is_new: boolean }>(
@@ -62,11 +64,14 @@ export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction)
   const family = trustedTxid(row.family);
   await refuseTaken(beginSpends(tx, family, made.plan));
   const isWhole = made.replaces === null || (await countSpends(tx, family)) === made.plan.inputs.length;
-  assert(isWhole, 'a replacement spends all that those before it do: no two of them are ever mined');
+  assert(
+    isWhole,
+    'a replacement spends all inputs of the transactions before it: no two of them are ever mined',
+  );
   return row.is_new;
 }
 
-/** A node took a transaction, or refused it for this reason. */
+/** Notes that a node took a transaction, or refused it for this reason. */
 export async function markSent(client: pg.ClientBase, txid: Txid, refusal: string | null): Promise<void> {
   await client.query(
     `UPDATE service.wallet_transactions
@@ -76,7 +81,7 @@ export async function markSent(client: pg.ClientBase, txid: Txid, refusal: strin
   );
 }
 
-/** A node took all of these transactions. */
+/** Notes that a node took all of these transactions. */
 export async function markAllSent(client: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
   await client.query(
     `UPDATE service.wallet_transactions SET refusal = NULL, sent_at = coalesce(sent_at, now())
@@ -85,22 +90,22 @@ export async function markAllSent(client: pg.ClientBase, txids: readonly Txid[])
   );
 }
 
-/** A transaction with its signatures, as it is sent. */
+/** A transaction with its signatures, in the form that is sent. */
 export interface SignedTransaction {
   readonly txid: Txid;
   readonly bytes: Uint8Array;
-  /** Sats of its OP_RETURN output, which nodes send only where they are told how many. */
+  /** Sats of its OP_RETURN output. Nodes send such a transaction only if they are given this number. */
   readonly burned: number;
 }
 
-/** A stored transaction: none is ever deleted. */
+/** A stored transaction: no transaction is ever deleted. */
 export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<SignedTransaction> {
   const [signed] = await readAllSigned(client, [txid]);
   assert(signed !== undefined, 'a transaction that was read is stored');
   return signed;
 }
 
-/** Stored transactions, in no order. */
+/** Stored transactions, in any order. */
 export async function readAllSigned(
   client: pg.ClientBase,
   txids: readonly Txid[],
