@@ -47,7 +47,7 @@ export async function ensureCluster(place: ServerPlace): Promise<void> {
     { cwd: home },
   );
   if (result.exitCode !== 0) throw startFailed('initdb failed', result.output, place);
-  // both names are in the home itself: a rename follows no link
+  // both names are in the home itself, and a rename follows no link
   await rename(unfinished, clusterDir);
 }
 

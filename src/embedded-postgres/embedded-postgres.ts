@@ -41,12 +41,12 @@ export interface EmbeddedPostgresOptions {
 export interface RoleUrls {
   /** Address of the writer, which owns the database. */
   readonly url: string;
-  /** Address of the role that answers requests. Its rights come with the tables (`ensureReaderRights`). */
+  /** Address of the role that answers requests. Migrations grant its rights (`ensureReaderRights`). */
   readonly readerUrl: string;
 }
 
 export interface EmbeddedPostgres extends RoleUrls {
-  /** Address for work that the service itself never does: another database, a checkpoint. */
+  /** Address for work that the service itself never does: a connection to another database, or a checkpoint. */
   readonly superuserUrl: string;
   readonly port: number;
   /** Took over the running server of a killed process. */
@@ -89,7 +89,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await writeConnectionFile(dataDir, connection);
     let stopping: Promise<void> | undefined;
     let postmaster = await seenProcess(connection);
-    // checked every second: the process itself, not the file that names it
+    // checked every second: it looks at the process itself, not at the file that names it
     const isRunning = async (): Promise<boolean> =>
       postmaster !== null && (await processStartedAt(postmaster.pid)) === postmaster.startedAt;
     return {
@@ -124,7 +124,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 export async function attachEmbeddedPostgres(dataDir: string): Promise<RoleUrls> {
   const connection = await readConnectionFile(dataDir);
   const home = connection === null ? null : await existingHome(dataDir);
-  // in a copy of a data folder that was in use, the file leads to the server of the original
+  // if a data folder is copied while in use, the file of the copy names the server of the original
   const isOwn = home !== null && connection?.cluster === join(home, 'data');
   const files = isOwn && (await hasOwner(dataDir)) ? await filesOfHome(home) : null;
   if (!isOwn || files === null || (await runningPostmaster(files, join(home, 'data'))) === null) {
@@ -209,7 +209,7 @@ async function adoptOrEnd(
   }
 }
 
-/** Starts the server. `onlyPort`: no other port will do. */
+/** Starts the server. `onlyPort`: the server must get this port. */
 async function startServer(place: ServerPlace, durable: boolean, onlyPort?: number): Promise<ConnectionFile> {
   await rotateLog(place);
   // removes the file of a killed server: Postgres takes a process that no one has awaited yet for a running one
@@ -218,8 +218,8 @@ async function startServer(place: ServerPlace, durable: boolean, onlyPort?: numb
   for (let attempt = 0; attempt < portAttemptsMax; attempt++) {
     const logStart = await place.files.size(join(place.home, logFile));
     await writeSettings(place, onlyPort ?? (await freePort()), durable);
-    // pg_ctl's shell must see neither the path of the cluster nor that of the log: one is in the environment, one is
-    // relative
+    // pg_ctl's shell must see neither the path of the cluster nor that of the log: the first is in the environment, the
+    // second is relative
     result = await pgCtl(place, [
       'start',
       '--wait',

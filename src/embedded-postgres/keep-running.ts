@@ -10,7 +10,7 @@ export interface KeepRunningOptions {
 
 /** Interval of checks; each reads one small file. Failed queries are retried by the followers of a chain. */
 const lookEveryMs = 1000;
-/** Further failed starts after which an operator is needed: the server's log has the reason. */
+/** Further failed starts after which the operator must act: the server's log has the reason. */
 const triesMax = 4;
 /** Processes of a killed server end within a second; until then its memory is in use. */
 const firstPauseMs = 2000;

@@ -5,8 +5,8 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 export const readBytesMax = 64 * 1024;
 
 /**
- * Writes a file, whole or not at all. It follows no link that has the name, or is put there meanwhile: the text goes to
- * a new file (O_EXCL), which takes the name.
+ * Writes a file, whole or not at all. It follows no link of that name, even one that is created meanwhile: the text
+ * goes to a new file (O_EXCL), which takes the name.
  */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
   const unfinished = `${path}.${crypto.randomUUID()}`;

@@ -10,8 +10,8 @@ export interface Postmaster {
 }
 
 /**
- * The server that runs on a cluster; null: not running. Removes a pid file whose number belongs to no process, or after
- * a reboot to another program: Postgres would mistake that program for a server and refuse to start.
+ * The server that runs on a cluster; null: no server runs. Removes a pid file whose number belongs to no process, or
+ * after a reboot to another program: Postgres would mistake that program for a server and refuse to start.
  */
 export async function runningPostmaster(files: ServerFiles, clusterDir: string): Promise<Postmaster | null> {
   const path = join(clusterDir, 'postmaster.pid');

@@ -16,7 +16,7 @@ export async function makePrivateFolder(path: string, account: ServerAccount | n
     const { uid } = await folder.stat();
     if (account !== null && uid !== account.uid) {
       if (uid !== 0 || (await namesIn(folder, path)).length > 0) {
-        throw unusable(path, `belongs neither to account ${account.name} nor is it a new one of root`);
+        throw unusable(path, `belongs neither to account ${account.name}, nor is it a new folder of root`);
       }
       await folder.chown(account.uid, account.gid);
     }
@@ -35,14 +35,15 @@ function openFolder(path: string): Promise<FileHandle> {
 }
 
 /**
- * Names in the open folder itself, if the system shows it by its number, so that no other one can be put in its place.
+ * Names in the open folder itself, if the system shows it by its number, so that no one can replace the folder
+ * meanwhile.
  */
 const namesIn = (folder: FileHandle, path: string): Promise<string[]> =>
   readdir(`/proc/self/fd/${folder.fd}`).catch(() => readdir(path));
 
 /**
- * A path with its last link followed, if it is one of ours: an operator may put a folder on another disk. Throws
- * `data_dir_unusable` for a link of anyone else.
+ * A path with its last link followed, if the link is ours: an operator may put a folder on another disk. Throws
+ * `data_dir_unusable` for a link of another account.
  */
 export async function followOwnLink(path: string): Promise<string> {
   const found = await lstat(path).catch(() => null);

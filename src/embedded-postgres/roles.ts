@@ -7,11 +7,11 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { ServerPlace } from './server-place.ts';
 
 /**
- * Role that only opens the cluster: makes the roles and the database, and adds the parts that a cluster of an older
- * version lacks.
+ * Role that only opens the cluster: it creates the roles and the database, and adds the parts that a cluster of an
+ * older version lacks.
  */
 export const superuser = 'satscribe';
-/** Owns the database, and indexes into it. */
+/** Role that owns the database, and indexes into it. */
 export const writer = 'satscribe_writer';
 /** Role that answers requests (ADR 29). The writer grants its rights, after each migration. */
 export const reader = 'satscribe_reader';
@@ -21,7 +21,7 @@ export const database = 'satscribe';
 
 /**
  * Longest read. A read takes milliseconds; a longer one only slows the others. A shorter limit of a part's connections
- * has precedence.
+ * overrides it.
  */
 const readerTimeoutMs = 30_000;
 
@@ -94,7 +94,7 @@ async function ensureRole(client: pg.Client, role: Role, password: string): Prom
   });
 }
 
-/** Settings that only a superuser may change are given to the writer one by one. */
+/** Settings that only a superuser may change are granted to the writer one by one. */
 const forCluster = `
   ALTER ROLE ${reader} SET statement_timeout = ${readerTimeoutMs};
   -- index builds take minutes, the statements of a first sync seconds
@@ -102,7 +102,7 @@ const forCluster = `
   -- for \`--trace\`
   GRANT SET ON PARAMETER log_statement_stats, log_min_messages TO ${writer}`;
 
-/** Every role could fill the disk with them, and nothing of ours uses them. */
+/** Every role could fill the disk with large objects, and no code of ours uses them. */
 const withoutLargeObjects = `
   REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC`;
 

@@ -25,7 +25,7 @@ export interface RunResult {
   readonly output: string;
 }
 
-/** Accounts in order of preference. The last exists on every system. */
+/** Accounts in order of preference, before the last resort, which exists on every system. */
 const preferredAccounts = ['postgres', 'satscribe'];
 const lastResort = 'nobody';
 const execFileAsync = promisify(execFile);

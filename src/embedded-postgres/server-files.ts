@@ -5,7 +5,7 @@ import { type RunResult, runAs, type ServerAccount } from './server-account.ts';
 
 /**
  * Files below a folder of the server's account. That account may put links there at any moment, so root never opens
- * them: the account itself reads and writes, and can reach nothing that it could not reach anyway (ADR 28).
+ * them. The account itself reads and writes, and reaches nothing that it could not reach anyway (ADR 28).
  */
 export interface ServerFiles {
   /** Replaces a file, with mode 0600. Throws `data_dir_unusable`. */
@@ -34,7 +34,7 @@ const own: ServerFiles = {
   remove: (path) => rm(path, { recursive: true, force: true }),
 };
 
-/** Each takes milliseconds; a pipe in place of a file would be waited for. */
+/** Each operation takes milliseconds; reading a pipe in place of a file would wait forever. */
 const timeoutMs = 10_000;
 
 function filesAs(account: ServerAccount): ServerFiles {

@@ -44,7 +44,7 @@ export async function findServerPlace(dataDir: string, log: (message: string) =>
   const inside = await insideOf(dataDir);
   const existing = await existingHome(dataDir);
   if (existing !== null && !(await isFolder(existing))) {
-    const message = `The data folder ${dataDir} says that its database is in ${existing}, which is not there.`;
+    const message = `The data folder ${dataDir} says that its database is in ${existing}, which does not exist.`;
     throw new AppError('data_dir_unusable', message, { dataDir, home: existing });
   }
   const account = existing === null ? await serverAccount(null) : await accountOf(existing);
@@ -62,7 +62,7 @@ export async function findServerPlace(dataDir: string, log: (message: string) =>
 
 /**
  * The account of a home: its owner, which only root and that account can change. A cluster's own owner counts only if
- * the home is root's, because an operator may have copied it: others could put a link there.
+ * the home is root's, because an operator may have copied it. In any other home, others could put a link there.
  */
 async function accountOf(home: string): Promise<ServerAccount | null> {
   const owner = await lstat(home);
@@ -164,7 +164,7 @@ async function reachableRoot(account: ServerAccount): Promise<string> {
       const { exitCode } = await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', root]);
       if (exitCode === 0) return root;
     } catch {
-      // read-only or not ours: the next one
+      // read-only, or it belongs to another account: try the next one
     }
   }
   const message = `Postgres cannot run as root, and account ${account.name} can reach none of ${reachableRoots.join(', ')}.`;
