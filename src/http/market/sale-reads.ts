@@ -36,7 +36,7 @@ export type AnswerOfSales<T> = (sales: CollectionSales | null, snapshot: Snapsho
 /** The value of an answer. Null: it takes a walk, which it may not make. */
 export type WalkedRead<T> = (snapshot: Snapshot, mayWalk: boolean) => Promise<{ readonly value: T } | null>;
 
-/** Reads of collections by all routes: they share what is kept (ADR 48, 51), and the places of walks. */
+/** Reads of collections by all routes: they share what is kept (ADR 48), and the places of walks. */
 export class SaleReads {
   readonly lists = new SaleLists();
   readonly holders = new ItemHolderLists();

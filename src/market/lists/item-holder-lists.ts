@@ -29,7 +29,7 @@ export type HoldersRead = ProvenHolders | 'no-block' | 'walk';
 /**
  * The holders of items of collections. A walk over all items finds them, so the result is kept for other pages and for
  * statistics. The key of a list is its block, the import and the derived tables, so it is never wrong
- * (docs/adr/0051-collections-api.md).
+ * (docs/adr/0048-reads-of-collections.md).
  */
 export class ItemHolderLists {
   readonly #lists = new LRUCache<string, ItemHolders>({

@@ -38,7 +38,7 @@ interface SaleList {
 /**
  * Places of the sales of collections, in chain order: height, transaction, input, place. A deep page needs a walk over
  * all sales before it, so the result of a walk is kept, and grows with each block. After a reorganisation, another
- * import of the slug, or new rules it is rebuilt (docs/adr/0048-pages-of-sales.md). While rows are rebuilt by new
+ * import of the slug, or new rules it is rebuilt (docs/adr/0048-reads-of-collections.md). While rows are rebuilt by new
  * rules, the blocks that were reached since are read again.
  */
 export class SaleLists {
