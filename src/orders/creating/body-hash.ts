@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 
-/** Bytes that are hashed at once: some milliseconds. */
+/** Bytes hashed before other work has a turn: some milliseconds. */
 const turnBytes = 4_194_304;
 
 /** The sha256 of the values of a body: spaces and the order of fields do not change it. */
@@ -18,7 +18,7 @@ export async function bodyHash(body: unknown): Promise<Buffer> {
   return hash.digest();
 }
 
-/** Pieces that no other value has: each begins with its kind and length. */
+/** Pieces from which the value follows without doubt: each begins with its kind and length. */
 function* piecesOf(value: unknown): Generator<string | Uint8Array> {
   if (value instanceof Uint8Array) {
     yield `bytes ${value.length} `;

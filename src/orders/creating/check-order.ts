@@ -25,13 +25,13 @@ import type { FetchedContents } from './fetch-contents.ts';
 
 /** Settings and look-ups of the service, which `CustomerOrders` has. */
 export interface OrderLookups {
-  /** Time of an order that names none. */
+  /** Minutes of an order that names no timeout. */
   readonly timeoutMinutes: number;
-  /** The reason why nothing is sent to a URL; null: it may be. */
+  /** The reason why nothing is sent to a URL; null: the URL is allowed. */
   urlProblem(url: string): string | null;
-  /** Fees that the node takes; null: unknown. */
+  /** Fee rates that the node takes; null: unknown. */
   nodePolicy(signal: AbortSignal): Promise<NodePolicy | null>;
-  /** Whether an order may name a referral. Throws `rate_limited` for who guesses codes. */
+  /** Whether an order may name a referral. Throws `rate_limited` for clients that guess codes. */
   isReferral(code: string, asker: Asker): Promise<boolean>;
   /** The scripts among these that are the service's own. */
   ownScriptsAmong(scripts: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Uint8Array[]>;
@@ -44,14 +44,14 @@ export interface CheckingParts {
   readonly settings: PriceSettings;
   /** Connections to the index. */
   readonly pool: pg.Pool;
-  /** The definitions that are in force now. */
+  /** The satribute definitions that are in force now. */
   readonly satributes: () => SatributeBook;
   readonly lookups: OrderLookups;
-  /** Files of ours that it may name by URL. */
+  /** Files of this service that the order may name by URL. */
   readonly own: OwnFiles;
-  /** Waits for the place of the orders with long contents, until the answer is made. Throws if it waits too long. */
+  /** Waits for the place of an order with long contents, held until the answer is made. Throws if it waits too long. */
   readonly takeLongPlace: () => Promise<void>;
-  /** Takes a place of the orders that fetch files, until the answer is out. Throws if there is none. */
+  /** Takes a place of the orders that fetch files, held until the answer is sent. Throws if all are taken. */
   readonly takeFetchPlace: () => void;
 }
 
@@ -59,14 +59,14 @@ export interface CheckingParts {
 export interface SentOrder {
   readonly type: OrderTerms['type'];
   readonly contents: OrderContents;
-  /** Items of a collection, in place of contents of the body. Null: it is no order of a collection. */
+  /** Items of a collection, in place of contents of the body; null: the order is not for a collection. */
   readonly items: OrderedItems | null;
   readonly body: unknown;
   /** Origin of the URLs of its files. */
   readonly origin: string;
 }
 
-/** An order without faults of its own, whose contents are there. */
+/** An order without faults of its own, with all contents. */
 export interface CheckedOrder {
   readonly kind: 'checked';
   /** The order without its quote. */
@@ -74,13 +74,13 @@ export interface CheckedOrder {
   readonly read: ReadOrder;
   readonly extras: OrderExtras;
   readonly policy: NodePolicy | null;
-  /** The type of sats of the inventory that it wants; null: none. */
+  /** The type of inventory sats that it wants; null: none. */
   readonly satType: InventoryType | null;
-  /** The items that it inscribes; null: it is no order of a collection. */
+  /** The items that it inscribes; null: the order is not for a collection. */
   readonly items: OrderedItems | null;
 }
 
-/** Bodies that are compressed before an order is answered: a few hundred milliseconds of a thread. */
+/** Bytes that are compressed before an order is answered: a few hundred milliseconds of a thread. */
 const compressMax = 4_000_000;
 
 /**
@@ -139,7 +139,7 @@ export async function checkOrder(
   };
 }
 
-/** Faults of the values of an order, together. */
+/** Faults of an order's values, all together. */
 async function valueFaults(
   { lookups }: CheckingParts,
   { read, extras, faults }: DescribedOrder,
@@ -156,7 +156,7 @@ async function valueFaults(
   ];
 }
 
-/** The fault of an unknown referral: its customer would pay for no one. */
+/** The fault of an unknown referral: the customer would pay a share to no one. */
 async function referralFaults(
   lookups: OrderLookups,
   { referral }: ReadOrder,
@@ -167,7 +167,7 @@ async function referralFaults(
   return [{ message, parameter: 'referral' }];
 }
 
-/** The terms of an order with the bytes of all contents. */
+/** The terms of an order, with the bytes of all contents. */
 async function readContents(
   { lookups, own, takeFetchPlace, takeLongPlace }: CheckingParts,
   read: ReadOrder,
@@ -176,7 +176,7 @@ async function readContents(
   const urls = urlsOf(read.files);
   if (urls.some((url) => !own.isOwn(url))) takeFetchPlace();
   const ours = await own.find(urls, asker.signal);
-  // a short request may name the largest contents: they are read by one order at a time
+  // a short request may name the largest contents: such contents are read for one order at a time
   const isLong = ownBytes(ours, urls) > longBytes;
   if (isLong) await takeLongPlace();
   const fetched = await lookups.fetch(read.files, ours, asker.signal);
@@ -189,12 +189,12 @@ async function readContents(
 }
 
 /**
- * Contents and metadata of more bytes are long: while such an order is made, it has them three times, decoded, as
- * metadata in CBOR, and in leaves. One at a time has these.
+ * Contents and metadata above this many bytes are long: an order holds them three times while it is made (decoded, as
+ * CBOR of metadata, and in leaves). Only one such order is made at a time.
  */
 const longBytes = 4_000_000;
 
-/** Bytes at those of the URLs that are ours. */
+/** Bytes at the URLs that belong to this service. */
 function ownBytes(ours: NamedFiles, urls: readonly string[]): number {
   const lengths = urls.map((url) => ours.bytesAt(url));
   return lengths.reduce<number>((sum, bytes) => sum + (typeof bytes === 'number' ? bytes : 0), 0);
@@ -232,7 +232,7 @@ function sentFile(
   return {
     name,
     content: body,
-    // the customer gets what was approved, also where `compress` makes it shorter
+    // the customer gets the approved bytes, even if `compress` makes the inscribed ones shorter
     ...(item === undefined ? {} : { stored: item.sha256 }),
     mediaType: terms.contentType ?? 'application/octet-stream',
     shown: {

@@ -28,68 +28,68 @@ import type { OrderKeys } from './order-keys.ts';
 export interface SentFile {
   readonly name: string;
   readonly content: Uint8Array;
-  /** The sha256 of what is on the disk of files already; absent: the content is stored. */
+  /** The sha256 of a content that is already on the disk of files; absent: the content is stored. */
   readonly stored?: Uint8Array;
   readonly mediaType: string;
-  /** As answers show it, without `url` and `s3Key`. */
+  /** Fields of answers, without `url` and `s3Key`. */
   readonly shown: object;
 }
 
-/** Who reserves sats of the inventory. */
+/** The client or key that reserves sats of the inventory. */
 export interface StockedReserver {
   readonly client: string;
-  /** Sats that its unpaid orders may have; null: as many as those of any address. */
+  /** Sats that its unpaid orders may reserve; null: the bound of an address. */
   readonly most: number | null;
 }
 
 /** A checked and quoted order. */
 export interface WantedOrder {
   readonly request: OrderRequest;
-  /** With the bytes of all contents. */
+  /** Terms with the bytes of all contents. */
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
   readonly quote: StoredQuote;
   /** Warnings of the plan. */
   readonly planned: readonly OrderWarning[];
-  /** The sats of the inventory that the terms name, one a file, and who reserves them; null: none. */
+  /** The inventory sats that the terms name, one for each file, and who reserves them; null: none. */
   readonly stocked: {
     readonly sats: readonly StockedSat[];
     readonly ofType: readonly StockedOutpoint[];
     readonly by: StockedReserver;
   } | null;
-  /** The order whose items are held, which this one becomes; null: it is no order of a collection. */
+  /** The id under which the items are held, which the order gets; null: the order is not for a collection. */
   readonly hold: string | null;
-  /** A rune that is paid beside its sats; null: sats alone are. */
+  /** A rune that is paid beside the sats; null: sats alone. */
   readonly rune: AskedRune | null;
-  /** One an inscription; null: a delegate without a file. */
+  /** One for each inscription; null: a delegate without a file. */
   readonly files: readonly (SentFile | null)[];
   readonly webhookUrl: string | null;
   readonly refundScript: Uint8Array | null;
   readonly timeoutMinutes: number;
-  /** Where the customer finds a file: the origin that the order was sent to. */
+  /** URL of a file for the customer, at the origin that the order was sent to. */
   readonly filesUrl: (s3Key: string) => string;
 }
 
-/** Standing of the parts that keep and deliver orders. */
+/** State of the parts that keep and deliver orders. */
 export interface DeliveryStanding {
-  /** A process with the seed brings orders on: what is paid without one would wait for it. */
+  /** A process with the seed processes orders: without it, paid orders would wait. */
   readonly isSignerThere: boolean;
   readonly areRevealsRefused: boolean;
   /** The tip of the index; null: no block is indexed. */
   readonly tip: Height | null;
-  /** On the disk of files. */
+  /** Free bytes on the disk of files. */
   readonly freeBytes: number;
 }
 
 export interface CreationParts {
-  /** Of the role that answers requests, which may add orders. */
+  /** Connections of the role that answers requests and may add orders. */
   readonly pool: pg.Pool;
-  /** Null: there is no wallet, and no orders are taken. */
+  /** Null: there is no wallet, so no orders are taken. */
   readonly keys: () => Promise<OrderKeys | null>;
   readonly files: CustomerFiles;
-  /** Whether a new order would be kept and delivered. */
+  /** State of the service for a new order. */
   readonly standing: () => Promise<DeliveryStanding>;
-  /** Sats of the inventory that orders of one client may have before they are paid for. */
+  /** Inventory sats that the unpaid orders of one client may reserve. */
   readonly reservedMost: number;
 }
 
@@ -99,24 +99,24 @@ export type CreatedOrder = NewOrder & Pick<Order, 'createdAt'>;
 /** An order that was stored. */
 export interface MadeOrder {
   readonly order: CreatedOrder;
-  /** Files as answers show them. */
+  /** Files with the fields of answers. */
   readonly files: readonly object[];
   /** Warnings of its plan. */
   readonly planned: readonly OrderWarning[];
-  /** The token order that its rune is paid by; null: sats alone are. */
+  /** The token order that charges its rune; null: sats alone. */
   readonly tokenOrder: TokenOrder | null;
 }
 
-/** Stores more in the transaction of a creation. */
+/** Stores more in the transaction that creates an order. */
 export type OnMade = (tx: pg.ClientBase, made: MadeOrder) => Promise<void>;
 
 /**
- * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
- * everything else in one transaction, before this returns: no address is shown of an order that could be lost. Throws
- * `orders_off`, `wallet_indices_unreleased`, `inventory_taken`, `inventory_reserved_max` and
+ * Stores an order with an address of its own, which is watched from the next block on. Before this returns, contents
+ * are on disk and everything else is committed in one transaction, so no address is shown for an order that could be
+ * lost. Throws `orders_off`, `wallet_indices_unreleased`, `inventory_taken`, `inventory_reserved_max` and
  * `collection_items_taken`.
  *
- * @param signal of who orders: it ends what is read first. What is written is finished; null: nobody who could leave
+ * @param signal of the client: aborts the reads at the start; writes are completed. Null: there is no client
  */
 export async function createOrder(
   parts: CreationParts,
@@ -128,7 +128,7 @@ export async function createOrder(
   const { pool, files, reservedMost } = parts;
   const { planned } = wanted;
   const { keys, tip } = await requireOpen(parts, wanted, signal);
-  // an order that its client does not learn of is not made
+  // no order is created for a client that has disconnected
   signal?.throwIfAborted();
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, wanted.filesUrl));
   const shown = stored.map((file) => file.shown);
@@ -154,7 +154,7 @@ export async function createOrder(
   return made;
 }
 
-/** Makes the token order by which the rune of an order is paid, if it asks for one. */
+/** Creates the token order that charges a rune, if the order asks for one. */
 const askForRuneOf = async (
   tx: pg.ClientBase,
   { rune }: Pick<WantedOrder, 'rune'>,
@@ -163,7 +163,7 @@ const askForRuneOf = async (
 ): Promise<TokenOrder | null> =>
   rune === null || own.rune === null ? null : askForRune(tx, rune, order, own.rune, order.createdAt);
 
-/** The keys of orders and the tip of the index, if an order can be made and delivered now. Throws `orders_off`. */
+/** The keys of orders and the tip of the index, if an order can be created and delivered now. Throws `orders_off`. */
 async function requireOpen(
   { keys: openKeys, standing }: Pick<CreationParts, 'keys' | 'standing'>,
   wanted: Pick<WantedOrder, 'files'>,
@@ -176,21 +176,18 @@ async function requireOpen(
   if (!isSignerThere)
     throw new AppError(
       'orders_off',
-      'this service takes no orders now: no process with the seed of the wallet (WALLET_SEED_FILE) brings them on',
+      'this service takes no orders now: no process with the seed of the wallet (WALLET_SEED_FILE) is running',
     );
   if (areRevealsRefused)
     throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
   const bytes = wanted.files.reduce((sum, file) => sum + (file?.content.length ?? 0), 0);
   if (freeBytes - bytes < freeBytesMin)
-    throw new AppError(
-      'orders_off',
-      'this service takes no orders now: its disk has no room for their files',
-    );
+    throw new AppError('orders_off', 'this service takes no orders now: its disk has no room for more files');
   if (tip === null) throw new AppError('orders_off', 'this service takes no orders yet: no block is indexed');
   return { keys, tip };
 }
 
-/** Why no order could be made and delivered now, if it had no files; null: one could. */
+/** The reason why no order could be created and delivered now, even without files; null: orders are open. */
 export async function whyClosed(
   parts: Pick<CreationParts, 'keys' | 'standing'>,
   signal: AbortSignal | null,
@@ -204,7 +201,7 @@ export async function whyClosed(
   }
 }
 
-/** The order with keys of its own, and the address that is paid. */
+/** The order with keys of its own, and the address for its payment. */
 function newOrder(
   { keyIndex, ownIndex, charge }: NewKeys,
   wanted: WantedOrder,
@@ -231,8 +228,8 @@ function newOrder(
 }
 
 /**
- * Watches the address that is paid, and the deposit address of each parent: from the block after a tip on, which the
- * index had before anyone knew them.
+ * Watches the payment address, and the deposit address of each parent, from the block after `tip`: the index was there
+ * before anyone knew these addresses.
  */
 async function watchOrder(
   tx: pg.ClientBase,
@@ -246,11 +243,11 @@ async function watchOrder(
   await insertDepositAddresses(tx, id, deposits);
   const watches = deposits.map((deposit) => ({ script: deposit.script, sinceHeight }));
   await watchScripts(tx, depositWatcherOf(id), watches);
-  // it waits for its parents: the process that brings orders on says so
+  // the process with the seed changes its state to waiting-parent
   await wakeOrder(tx, id);
 }
 
-/** Files of one order that are written at once: 10,000 open files would be more than a process may have. */
+/** Files of one order that are written at once: 10,000 open files would exceed the limit of a process. */
 const writesAtOnce = 8;
 
 async function storeFile(

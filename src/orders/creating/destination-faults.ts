@@ -2,7 +2,7 @@ import { checkDestinations, type OwnAmong } from '#kernel/bitcoin/destination.ts
 import type { RequestFault } from '#kernel/requests/request-values.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 
-/** Scripts that an order sends inscriptions, parents and refunds to. */
+/** Scripts to which an order sends inscriptions, parents and refunds. */
 export interface OrderDestinations {
   readonly terms: Pick<OrderTerms, 'receivers' | 'parents' | 'burn'>;
   readonly refundScript: Uint8Array | null;
@@ -11,7 +11,7 @@ export interface OrderDestinations {
 /** A field of a request, and a script that it names. */
 export type NamedScript = readonly [field: string, script: Uint8Array];
 
-/** The destinations by the fields that name them. The receivers of what is burned get nothing. */
+/** The destinations, with the fields that name them. Receivers of burned inscriptions get nothing. */
 function destinationsOf({ terms, refundScript }: OrderDestinations): readonly NamedScript[] {
   const receivers = terms.burn ? [] : terms.receivers;
   return [
@@ -21,13 +21,13 @@ function destinationsOf({ terms, refundScript }: OrderDestinations): readonly Na
   ];
 }
 
-/** Faults of an order's destinations: what goes to one of our own would pay for another order. */
+/** Faults of an order's destinations: an output at an address of ours would count as a payment of another order. */
 export const destinationFaults = (
   order: OrderDestinations,
   ownAmong: OwnAmong,
 ): Promise<readonly RequestFault[]> => namedFaults(destinationsOf(order), ownAmong);
 
-/** Faults of destinations, each field once. Postage and values of parents are judged with the terms. */
+/** Faults of destinations, one for each field. Amounts (postage and values of parents) are checked with the terms. */
 export async function namedFaults(
   named: readonly NamedScript[],
   ownAmong: OwnAmong,

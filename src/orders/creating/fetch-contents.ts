@@ -7,27 +7,27 @@ import type { ReadFile } from '#orders/reading/read-files.ts';
 import { fetchFile } from '#outgoing/fetch-file.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 
-/** Contents of an order that were at URLs, by the index of their file. */
+/** Contents of an order that were fetched from URLs, by the index of their file. */
 export interface FetchedContents {
   readonly bodies: ReadonlyMap<number, Uint8Array>;
-  /** CBOR. */
+  /** Metadata as CBOR. */
   readonly metadata: ReadonlyMap<number, Uint8Array>;
   readonly faults: readonly RequestFault[];
 }
 
 /**
- * For all files of one order: a client and its connection wait for them. Sooner than connections are closed that are
- * silent (60 s here, and in common proxies), with time for the rest of the order: who waits is told why.
+ * Time for all files of one order, while its client and connection wait. Silent connections are closed after 60 s, here
+ * and in common proxies: this leaves time for the rest of the order, so that the client still gets the reason.
  */
 export const fetchedWithinMs = 45_000;
-/** Of one order. The guarded client bounds those to one host. */
+/** Files of one order that are fetched at once. The guarded client bounds requests to one host. */
 const atOnce = 8;
-/** Of all files of one order, as data URLs have it. */
+/** Bytes of all files of one order, the same as for data URLs. */
 const totalMax = 50_000_000;
 
 /**
- * Fetches what an order names by URL, before an address is shown: all bytes are known when it is. What is ours
- * comes from disk. Throws the reason of the signal, and fetches nothing more, where the client is gone.
+ * Fetches the contents that an order names by URL. No address is shown before all bytes are known. Files of this
+ * service come from disk. If the client disconnects, throws the signal's reason and fetches nothing more.
  */
 export async function fetchContents(
   outgoing: OutgoingHttp,
@@ -43,7 +43,7 @@ export async function fetchContents(
   const late = AbortSignal.timeout(withinMs);
   const signal = AbortSignal.any([client, late]);
   const bounds = { bytesMax: fileBytesMax, timeoutMs: withinMs, signal };
-  // it is told once for all files that were not fetched in time
+  // one fault names all files that were late
   const unlessLate = (error: unknown): null => {
     if (signal.aborted) return null;
     throw error;

@@ -5,30 +5,30 @@ import { AppError } from '#kernel/errors/app-error.ts';
 /** A creation that its client may send again. */
 export interface KeyedRequest {
   readonly route: string;
-  /** Client whose keys these are: another one with the same key makes another creation. */
+  /** The client that owns the key: the same key of another client is another creation. */
   readonly owner: string;
   readonly key: string;
-  /** sha256 of what was sent. */
+  /** sha256 of the request. */
   readonly bodyHash: Uint8Array;
 }
 
-/** `claimed`: nobody else makes it. `busy`: somebody does. `reused`: the key had another body. */
+/** `claimed`: this request makes the creation. `busy`: another one is making it. `reused`: the key had another body. */
 export type KeyState =
   | { readonly kind: 'claimed'; readonly claim: string }
   | { readonly kind: 'answered'; readonly answer: string }
   | { readonly kind: 'busy' }
   | { readonly kind: 'reused' };
 
-/** How long an answer is kept. */
+/** Time for which an answer is kept. */
 const keptFor = `interval '7 days'`;
-/** A process that makes one longer than this has died: bodies have ten minutes, and contents are fetched in one. */
+/** A creation that takes longer has died: bodies have ten minutes, and contents are fetched within one. */
 const madeWithin = `interval '15 minutes'`;
-/** Old keys that go with each new one: more than one, so that they get fewer. */
+/** Old keys that are deleted with each new one: more than one, so that their number falls. */
 const forgottenAtOnce = 100;
-/** A key whose maker gives it up between two statements is looked at again. */
+/** Tries to read a key, which its request may give up between two statements. */
 const lookMax = 3;
 
-/** Claims a key, or says what became of it. Old keys are deleted. */
+/** Claims a key, or says what happened with it. Old keys are deleted. */
 export async function claimKey(
   pool: pg.Pool,
   { route, owner, key, bodyHash }: KeyedRequest,
@@ -64,8 +64,8 @@ export async function claimKey(
 }
 
 /**
- * Stores the answer in the transaction of what it tells of, which must not commit without it. Throws
- * `idempotency_key_busy` where another request has taken the claim over.
+ * Stores the answer of a creation in the same transaction, so that neither is committed without the other. Throws
+ * `idempotency_key_busy` if another request has taken over the claim.
  */
 export async function answerKey(
   tx: pg.ClientBase,
@@ -82,7 +82,7 @@ export async function answerKey(
     throw new AppError('idempotency_key_busy', 'another request with this Idempotency-Key took too long');
 }
 
-/** Nothing was made: the key may be used again. */
+/** Frees a key, because nothing was created. */
 export async function giveUpKey(
   pool: pg.Pool,
   { route, owner, key }: Pick<KeyedRequest, 'route' | 'owner' | 'key'>,

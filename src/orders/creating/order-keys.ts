@@ -6,17 +6,17 @@ import type { IndexLeases } from '#wallet/indices/index-leases.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
-/** Keys of the wallet for an order, and the addresses that are made of them. */
+/** The wallet's keys of an order, and addresses from them. */
 export interface OrderKeys {
   readonly wallet: WalletIdentity;
   /**
-   * Indices of keys that no other order gets: taken before the transaction of the order, and confirmed in it. Those of
-   * an order that is not made are never used.
+   * Indices of keys for one order alone: taken before the order's transaction, and confirmed in it. Indices of an order
+   * that is not created are never used.
    */
   readonly leases: Pick<IndexLeases, 'take' | 'confirm'>;
-  /** The leaves of the order's reveals, and the address that is paid: each proven to be spendable. */
+  /** Leaves of the order's reveals, and the payment address. Each is proven to be spendable. */
   readonly charge: (keyIndex: number, planned: PlannedOrder) => Promise<Charge>;
-  /** The address that a parent is sent to: proven to be spendable. */
+  /** The address to which a parent is sent, proven to be spendable. */
   readonly deposit: (keyIndex: number) => Pick<Charge, 'script' | 'address'>;
 }
 
@@ -31,7 +31,7 @@ export interface Charge {
   readonly address: string;
 }
 
-/** Addresses of orders: derived without the seed, and each proven to be spendable before it is shown. */
+/** Addresses of orders, derived without the seed. Each is proven to be spendable before it is shown. */
 export function orderKeys(wallet: PublicWallet, leases: OrderKeys['leases']): OrderKeys {
   return {
     wallet: wallet.identity,
@@ -44,7 +44,7 @@ export function orderKeys(wallet: PublicWallet, leases: OrderKeys['leases']): Or
         // proving a leaf of 390 kB takes 10 ms, and an order has up to 150
         if (leaves.length > 0) await nextTurn();
         const leaf = revealLeaf(terms, reveal, key);
-        // what is paid to the wallet goes there by key: the outputs of its commit are proven where they are planned
+        // payments to the wallet are spent by key, so leaves of its commit's outputs are proven here
         if (layout.paidTo === 'wallet') wallet.proveLeaf(keyIndex, leaf);
         leaves.push(leaf);
       }

@@ -8,19 +8,19 @@ import type { MadeOrder, WantedOrder } from './create-order.ts';
 import { type QuotingParts, quoteCheckedOrder } from './quote-checked-order.ts';
 
 /**
- * Offers of sats of the inventory to an order, one after the other, if others take some of them. The cheapest are
- * offered first: as many orders at once may want the same one.
+ * Offers of inventory sats to an order, one after the other, if other orders take some of them. The cheapest are
+ * offered first, so this many orders may compete for the same sat.
  */
 const offersMax = 10;
 
 export interface PlacingParts extends QuotingParts {
-  /** Takes reveals above the standard weight; null: there is none. */
+  /** The miner that takes reveals above the standard weight; null: none. */
   readonly miner: Miner | null;
 }
 
 /**
- * Quotes and creates a checked order, once the miner would take what nodes do not relay of it. If another order was
- * faster and took one of its sats of the inventory, others are offered. Throws `orders_off`, `miner_silent`,
+ * Quotes and creates a checked order. First it asks the miner whether it would take reveals that nodes do not relay. If
+ * another order takes one of its inventory sats meanwhile, it offers others. Throws `orders_off`, `miner_silent`,
  * `inventory_taken` and `inventory_reserved_max`.
  */
 export async function placeOrder(

@@ -17,7 +17,7 @@ export interface QuotingParts extends Stock {
   readonly settings: PriceSettings;
 }
 
-/** Quotes a checked order, and offers it sats of the inventory if it wants some. Throws `orders_off`. */
+/** Quotes a checked order, and offers it inventory sats if it wants some. Throws `orders_off`. */
 export async function quoteCheckedOrder(
   parts: QuotingParts,
   { order, read, extras, policy, satType, items }: CheckedOrder,
@@ -46,7 +46,7 @@ export async function quoteCheckedOrder(
       uncurseIt: terms.uncurse,
       inscriptionIdPrefix: read.inscriptionIdPrefix,
       ...shownReferral(read),
-      // as it was sent: clients compare it with what they have
+      // as it was sent: clients compare it with their own value
       ...(satType === null ? {} : { rareSats: read.rareSats }),
       ...(items === null ? {} : { collection: shownCollection(items) }),
     },
@@ -55,7 +55,10 @@ export async function quoteCheckedOrder(
   return { kind: 'wanted', wanted };
 }
 
-/** A listed address that orders more than it is allowed pays the price of another phase for all of them. */
+/**
+ * Warns an address that pays the price of another phase for all items, because it orders more than its own phase
+ * allows.
+ */
 const cheaperWarnings = (items: Pick<OrderedItems, 'cheaper' | 'price'> | null): OrderWarning[] =>
   items?.cheaper == null
     ? []
@@ -76,7 +79,7 @@ const collectionPrices = (
   ...(creatorAddress === null ? {} : { creator: { address: creatorAddress, price: Number(price) } }),
 });
 
-/** Files with what answers show of those whose transactions nodes do not relay (client-compat 3.4). */
+/** Files, each marked if nodes do not relay its transaction (client-compat 3.4). */
 function withNonStandard(files: WantedOrder['files'], layout: OrderLayout): WantedOrder['files'] {
   const heavy = new Set(nonStandardReveals(layout).map(({ first }) => first));
   if (heavy.size === 0) return files;
@@ -85,14 +88,14 @@ function withNonStandard(files: WantedOrder['files'], layout: OrderLayout): Want
   );
 }
 
-/** Whose unpaid reservations count together: those of a key with a limit of its own, else those of an address. */
+/** Counts unpaid reservations by key if the key has a limit of its own, otherwise by address. */
 function reserverOf({ client, key }: Pick<Asker, 'client' | 'key'>): StockedReserver {
   if (key.kind === 'none' || key.terms.reservedMax === null) return { client, most: null };
-  // its name begins no other one
+  // no client address starts like this
   return { client: `key(${key.id})`, most: key.terms.reservedMax };
 }
 
-/** The collection as answers show it (client-compat 3.6). */
+/** The collection in an answer (client-compat 3.6). */
 const shownCollection = ({ collection, isRequested, items }: OrderedItems) => ({
   id: collection,
   count: items.length,
@@ -100,13 +103,15 @@ const shownCollection = ({ collection, isRequested, items }: OrderedItems) => ({
   items: items.map(({ item }) => item),
 });
 
-/** The referral and its fee as answers show them. */
+/** The referral and its fee in an answer. */
 const shownReferral = ({ referral, terms }: ReadOrder) => ({
   referral,
   additionalFee: terms.additionalFee > 0n ? Number(terms.additionalFee) : null,
 });
 
-/** Sats of the base fee that the referral of an order gets: once an order, rounded in favour of the service. */
+/**
+ * Sats of the base fee that an order's referral gets: computed once for the order, rounded in favour of the service.
+ */
 const referralFee = (
   { baseFee }: Pick<OrderQuote, 'baseFee'>,
   { referralPercent }: Pick<PriceSettings, 'referralPercent'>,
@@ -116,7 +121,7 @@ interface Quoted extends Pick<CheckedOrder, 'read' | 'policy' | 'items'> {
   readonly hasRareSatsFee: boolean;
 }
 
-/** The quote as the order keeps it. */
+/** The quote that is stored with the order. */
 function storedQuote(
   quote: OrderQuote,
   { read, policy, items, hasRareSatsFee }: Quoted,
@@ -126,7 +131,7 @@ function storedQuote(
     chainFee: Number(quote.chainFee),
     serviceFee: Number(quote.serviceFee),
     baseFee: Number(quote.baseFee),
-    // also one that a discount takes off whole
+    // also stored if a discount takes off the whole fee
     ...(hasRareSatsFee ? { rareSatsFee: Number(quote.rareSatsFee) } : {}),
     ...(items === null ? {} : collectionPrices(quote, items)),
     ...keptSizeFees(quote.layout),
@@ -134,11 +139,11 @@ function storedQuote(
     postage: Number(quote.postage),
     amount: Number(quote.amount),
     ...(read.referral === null ? {} : { referralFee: referralFee(quote, settings) }),
-    // an order with a price in a rune keeps its sats: they are paid within half an hour, and the rune does not change
+    // no held price with a rune: the sats are paid within half an hour, and the rune amount does not change
     ...(items === null || items.runePrice === null
       ? { heldUntil: Date.now() + settings.holdMinutes * 60_000 }
       : {}),
-    // a price that was made without one is kept: no rise is known
+    // without an estimate the price is never raised, because no rise of fees is known
     ...(policy?.estimate == null ? {} : { feeEstimate: Number(policy.estimate) }),
   };
 }

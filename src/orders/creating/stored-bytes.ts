@@ -4,16 +4,16 @@ import { storedTerms } from '#orders/order/stored-terms.ts';
 import type { WantedOrder } from './create-order.ts';
 
 const dayMs = 86_400_000;
-/** Clients that are remembered, 200 bytes each: beyond them, who stored something longest ago is forgotten. */
+/** Clients that are remembered, 200 bytes each: beyond them, the one that stored last longest ago is forgotten. */
 const clientsMax = 20_000;
-/** Row of an order, its events, messages, keys and watch. */
+/** Bytes of an order's row, events, messages, keys and watch. */
 const besideOrder = 4_096;
-/** Row of a deposit, its key and its watch. */
+/** Bytes of a deposit's row, key and watch. */
 const besideParent = 1_024;
 
 /**
- * Bytes that an order adds to the disk and the database: contents of files, leaves (which have contents, metadata and
- * fields again), and all that its row and its files show. What an `Idempotency-Key` keeps of the answer counts too.
+ * Bytes that an order adds to the disk and the database: contents of files, leaves (which repeat contents, metadata and
+ * fields), and the fields that its row and its files show. The answer kept for an `Idempotency-Key` counts too.
  */
 export function bytesOfOrder({
   files,
@@ -28,7 +28,7 @@ export function bytesOfOrder({
   const leaves = sumOf(layout.reveals, ({ leafBytes }) => leafBytes);
   const shown = sumOf(files, (file) => jsonBytes(file?.shown ?? null)) + jsonBytes({ request, webhookUrl });
   const fixed = besideOrder + files.length * besideFile + terms.parents.length * besideParent;
-  // rows have what is shown, and so has the answer that is kept for a key
+  // rows have the shown fields, and so does the answer that is kept for a key
   return contents + leaves + 2 * shown + jsonBytes(storedTerms(terms)) + fixed;
 }
 
@@ -38,9 +38,9 @@ const sumOf = <Item>(items: readonly Item[], bytesOf: (item: Item) => number): n
   items.reduce((sum, item) => sum + bytesOf(item), 0);
 
 /**
- * Counts the bytes that each client stores with orders that are not paid for yet, or each key with uploads: as many
- * at once as a day allows, and from then on as time passes. Each process counts by itself: several allow as much
- * each.
+ * Counts the bytes that each client stores with unpaid orders, or each key with uploads. A full day's bytes may be
+ * stored at once; room comes back steadily over a day. Each process counts by itself, so several processes allow as
+ * much each.
  */
 export class StoredBytes {
   readonly #each: number;
@@ -48,7 +48,7 @@ export class StoredBytes {
     max: clientsMax,
   });
 
-  /** @param each bytes a day of a client; null: no bound */
+  /** @param each bytes that a client may store in a day; null: no bound */
   constructor(each: number | null) {
     this.#each = each ?? Number.POSITIVE_INFINITY;
   }
@@ -58,7 +58,7 @@ export class StoredBytes {
     return this.#each !== Number.POSITIVE_INFINITY;
   }
 
-  /** Counts bytes of a client, if there is room for them: 0. Else the milliseconds until there is. */
+  /** Counts bytes of a client if there is room, and returns 0; else the milliseconds until there is room. */
   take(client: string, bytes: number, nowMs = performance.now()): number {
     if (!this.isBounded) return 0;
     const known = this.#levels.get(client);
@@ -68,7 +68,7 @@ export class StoredBytes {
     this.#levels.set(client, { bytes: level, atMs: nowMs });
     return 0;
   }
-  /** Bytes that were counted are not stored. */
+  /** Takes back counted bytes that were not stored. */
   giveBack(client: string, bytes: number): void {
     const known = this.#levels.get(client);
     if (known !== undefined) this.#levels.set(client, { ...known, bytes: Math.max(0, known.bytes - bytes) });

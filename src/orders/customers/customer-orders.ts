@@ -71,55 +71,55 @@ import { isWaiting, type OrderProgress } from './order-answer.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 
 export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
-  /** Whether a process with the seed brings orders on. */
+  /** Whether a process with the seed processes orders. */
   readonly isSignerThere: () => Promise<boolean>;
   readonly outgoing: OutgoingHttp;
-  /** Takes reveals above the standard weight; null: there is none. */
+  /** The miner that takes reveals above the standard weight; null: none. */
   readonly miner: Miner | null;
   readonly allowPrivateUrls: boolean;
   readonly timeoutMinutes: number;
   readonly publicOrigin: string | null;
-  /** What one client stores in a day; null: no bound. */
+  /** Bytes that one client may store in a day; null: no bound. */
   readonly bytesADay: number | null;
   /** Bytes that one key may upload in a day; null: no bound. */
   readonly uploadBytesADay: number | null;
-  /** Items of collections that unpaid orders may have. */
+  /** Bounds of items that unpaid orders of collections may hold. */
   readonly holdBounds: HoldBounds;
-  /** Checks tokens of orders of collections; null: any token is taken. */
+  /** Checks tokens of orders of collections; null: no check. */
   readonly persons: PersonCheck | null;
 }
 
-/** How long an answer waits for a cancellation: the process that decides is told at once. */
+/** Looks while an answer waits for a cancellation: the process that decides is notified at once. */
 const cancelTries = 30;
-/** States of orders that nothing may have been paid for. */
+/** States in which an order may be unpaid. */
 const cancellable: ReadonlySet<OrderState> = new Set(['waiting-payment', 'waiting-parent']);
 const cancelLookMs = 100;
-/** How long contents are kept, for people who ask for one that is not there. */
+/** Explains how long contents are kept, for people who ask for a deleted one. */
 const whyGone: Readonly<Record<FoundFile['kind'], string>> = {
   order: 'files are kept until 7 days after an order expired, or 30 days after it was completed or refunded',
   upload: 'uploads are kept for 7 days, or for as long as an order or a collection needs them',
 };
 
 /**
- * What customers can do: order, read, cancel. It signs nothing, and needs no seed. Reads end with the signal of who
- * asks (null: nobody who could leave); what writes is finished.
+ * The actions of customers: order, read, cancel. It signs nothing, and needs no seed. The client's signal aborts reads
+ * (null: there is no client); writes are completed.
  */
 export class CustomerOrders {
   readonly #parts: CustomerOrdersParts;
   readonly #stored: StoredBytes;
   readonly #missedCodes = new MissedCodes();
-  /** Read once for all who create at once. */
+  /** One reading for all creations at the same time. */
   readonly #standing: SharedMaking<DeliveryStanding>;
   readonly #holds: ItemHolds;
-  /** Takes reveals above the standard weight; null: there is none. */
+  /** The miner that takes reveals above the standard weight; null: none. */
   readonly miner: Miner | null;
-  /** Of an order that names none. */
+  /** Minutes of an order that names no timeout. */
   readonly timeoutMinutes: number;
-  /** Checks tokens of orders of collections; null: any token is taken. */
+  /** Checks tokens of orders of collections; null: no check. */
   readonly persons: PersonCheck | null;
-  /** Where customers find files; null: where they sent their order. */
+  /** Origin of files' URLs; null: the origin that the order was sent to. */
   readonly publicOrigin: string | null;
-  /** Sats of the inventory that unpaid orders of one client may have. */
+  /** Inventory sats that the unpaid orders of one client may reserve. */
   readonly reservedMost: number;
   readonly uploads: CustomerUploads;
 
@@ -142,31 +142,31 @@ export class CustomerOrders {
     }));
   }
 
-  /** Why an order could not be taken now, whatever it is; null: it could. Ends with the signal of who asks. */
+  /** The reason why no order can be taken now; null: orders are open. The client's signal aborts it. */
   async whyClosed(signal: AbortSignal | null = null): Promise<string | null> {
     return whyClosed({ ...this.#parts, standing: () => this.#standing.get() }, signal);
   }
 
-  /** Why nothing is sent to a URL; null: it may be. */
+  /** The reason why nothing is sent to a URL; null: the URL is allowed. */
   urlProblem(url: string): string | null {
     return urlProblem(url, { allowPrivate: this.#parts.allowPrivateUrls });
   }
 
-  /** Files of ours that a request may name by URL, under these origins. */
+  /** Files of this service that a request may name by URL, at these origins. */
   ownFiles(origins: readonly string[]): OwnFiles {
     return new OwnFiles(this.#parts, origins);
   }
 
-  /** What an order names by URL, for a client that waits. Throws the reason of its signal. */
+  /** Contents that an order names by URL, for a waiting client. Throws the reason of its signal. */
   fetch(files: readonly ReadFile[], ours: NamedFiles, signal: AbortSignal): Promise<FetchedContents> {
     return fetchContents(this.#parts.outgoing, ours, files, signal);
   }
 
   /**
-   * Stores a checked order; its address is read with the order. The asker's signal ends it until it begins to write,
-   * and its client is who stores the bytes. Throws `rate_limited`.
+   * Stores a checked order; its address is read with the order. The asker's signal can abort it until the first write,
+   * and the bytes count for the asker's client. Throws `rate_limited`.
    *
-   * @param asker null: the program's own
+   * @param asker null: the program itself
    */
   async create(
     wanted: WantedOrder,
@@ -178,7 +178,7 @@ export class CustomerOrders {
     return createOrder(parts, wanted, new Date(), onMade, asker?.signal ?? null);
   }
 
-  /** Holds items of a collection for an order that is being made. They are given up where it is not. */
+  /** Holds items of a collection for an order. The caller gives them up if the order is not created. */
   holdItems(
     wanted: Parameters<typeof holdForOrder>[1],
     asker: Pick<Asker, 'client' | 'key' | 'signal'>,
@@ -191,7 +191,9 @@ export class CustomerOrders {
     return giveUpHold(this.#parts.pool, orderId);
   }
 
-  /** Null: there is none with this id. On one connection, however long the order is: four serve all customers. */
+  /**
+   * Null: there is no order with this id. Uses one connection, whatever the order's length: four serve all customers.
+   */
   async read(
     id: string,
     signal: AbortSignal | null = null,
@@ -210,7 +212,7 @@ export class CustomerOrders {
     });
   }
 
-  /** An order that somebody wants to pay, by its id or its address. */
+  /** An order that a client wants to pay, by its id or its address. */
   findOpen(
     wanted: WantedOrderName,
     network: NetworkParameters,
@@ -220,8 +222,8 @@ export class CustomerOrders {
   }
 
   /**
-   * Cancels an order that nothing was paid for, or that was asked for more than it was made for: the process with the
-   * seed decides. False: something else was paid, it is over, or there was no answer in time.
+   * Cancels an unpaid order, or one whose price was raised: the process with the seed decides. Returns false if the
+   * order is paid and its price was not raised, if it is over, or if there was no decision in time.
    */
   async cancel(id: string): Promise<boolean> {
     const { pool } = this.#parts;
@@ -236,7 +238,7 @@ export class CustomerOrders {
     return false;
   }
 
-  /** What was told of an order after a sequence, at most `limit`; null: there is no order with this id. */
+  /** Events of an order after a sequence, at most `limit`; null: there is no order with this id. */
   async events(
     id: string,
     after: number,
@@ -249,14 +251,14 @@ export class CustomerOrders {
     });
   }
 
-  /** Tells it again from a sequence on. How many messages wait; null: there is no order with this id. */
+  /** Sends events again from a sequence on. Returns how many messages wait; null: there is no order with this id. */
   async replayEvents(id: string, from: number): Promise<number | null> {
     const { pool } = this.#parts;
     if ((await readOrder(pool, id)) === null) return null;
     return withTransaction(pool, (tx) => replayWebhooks(tx, webhookSubjectOf(id), from));
   }
 
-  /** Registers a referral code of a client. False: it has another address. Throws `rate_limited`. */
+  /** Registers a client's referral code. Returns false if the code has another address. Throws `rate_limited`. */
   async putReferral(
     referral: ReferralRequest,
     client: string,
@@ -272,7 +274,7 @@ export class CustomerOrders {
     return isIts;
   }
 
-  /** What the node takes; null: nothing is known of it. */
+  /** Fee rates that the node takes; null: unknown. */
   nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
     return this.#reading(signal, readNodePolicy);
   }
@@ -285,7 +287,7 @@ export class CustomerOrders {
     return isKnown;
   }
 
-  /** What orders brought a referral; null: there is none with this address. */
+  /** Orders that a referral brought; null: there is no referral with this code and address. */
   referral(referral: ReferralRequest, signal: AbortSignal | null = null): Promise<ReferralStatus | null> {
     return this.#reading(signal, (client) => readReferral(client, referral));
   }
@@ -299,24 +301,24 @@ export class CustomerOrders {
     return this.#reading(signal, (client) => ownScriptsAmong(client, scripts, keys?.wallet ?? null));
   }
 
-  /** Claims the key of a creation, or says what became of it. */
+  /** Claims the key of a creation, or says what happened with it. */
   async claimKey(keyed: KeyedRequest): Promise<KeyState> {
     const state = await claimKey(this.#parts.pool, keyed);
     if (state.kind === 'claimed') failpoint('order-claimed');
     return state;
   }
 
-  /** Stores the answer of a claimed key, in the transaction of what it tells of. */
+  /** Stores the answer of a claimed key, in the transaction of the creation. */
   answerKey(tx: pg.ClientBase, keyed: KeyedRequest, claim: string, answer: object): Promise<void> {
     return answerKey(tx, keyed, claim, answer);
   }
 
-  /** Nothing was made with a claimed key. */
+  /** Frees a claimed key, because nothing was created. */
   giveUpKey(keyed: KeyedRequest, claim: string): Promise<void> {
     return giveUpKey(this.#parts.pool, keyed, claim);
   }
 
-  /** A file by its key; null: there is none. Throws `file_gone` where it was kept as long as it may be needed. */
+  /** A file by its key; null: there is none. Throws `file_gone` if it was deleted after its time. */
   async file(
     s3Key: string,
     signal: AbortSignal | null = null,
@@ -330,17 +332,17 @@ export class CustomerOrders {
     return content === null ? null : { content, mediaType };
   }
 
-  /** The bytes of an approved file of a collection; null: the disk has lost them. */
+  /** The bytes of an approved file of a collection; null: missing on the disk. */
   approvedContent(sha256: Uint8Array): Promise<Buffer | null> {
     return this.#parts.files.get(sha256);
   }
 
-  /** Counts all that an order is about to store. */
+  /** Counts the bytes that an order will store. */
   #takeRoom(client: string, wanted: WantedOrder): void {
     if (!this.#stored.isBounded) return;
     const retryAfterSeconds = Math.ceil(this.#stored.take(client, bytesOfOrder(wanted)) / 1000);
     if (retryAfterSeconds === 0) return;
-    const message = `your orders are more bytes than this service stores for one client in a day; again in ${retryAfterSeconds} s`;
+    const message = `your orders have more bytes than this service stores for one client in a day: try again in ${retryAfterSeconds} s`;
     throw new AppError('rate_limited', message, { retryAfterSeconds });
   }
 

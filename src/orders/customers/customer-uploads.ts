@@ -24,7 +24,7 @@ export interface StoredUpload {
   readonly sha256: string;
 }
 
-/** A file that comes: it counts for its key from its announcement on, and until it is discarded. */
+/** An arriving file: its bytes count for its key from the announcement until it is discarded. */
 export class Upload {
   readonly #file: ArrivingFile;
   readonly #count: (bytes: number) => void;
@@ -53,14 +53,14 @@ export class Upload {
     return this.#file.bytes;
   }
 
-  /** In hex, once all has come. */
+  /** In hex; empty until all bytes have arrived. */
   get sha256(): string {
     return this.#sha256?.toString('hex') ?? '';
   }
 
   /**
-   * Takes the next bytes; undefined: it is ready for more. Throws `rate_limited` where they are more than
-   * announced.
+   * Takes the next bytes. Undefined: it is ready for more. Throws `rate_limited` if bytes beyond the announced ones
+   * exceed the bound.
    */
   append(chunk: Uint8Array): Promise<void> | undefined {
     const more = this.#file.bytes + chunk.length + besideFile - this.#counted;
@@ -71,21 +71,21 @@ export class Upload {
     return this.#file.append(chunk);
   }
 
-  /** All of it has come. */
+  /** Called once all bytes have arrived. */
   async end(): Promise<this> {
     this.#sha256 = await this.#file.end();
     return this;
   }
 
-  /** Gives the content its place: it is no longer discarded. */
+  /** Moves the content to its place; from then on it is not discarded. */
   async keep(): Promise<Buffer> {
-    if (this.#sha256 === null) throw new Error('an upload is kept once all of it has come');
+    if (this.#sha256 === null) throw new Error('an upload is kept once all of it has arrived');
     await this.#file.keep(this.#sha256);
     this.#isOver = true;
     return this.#sha256;
   }
 
-  /** Nothing of it stays, or counts, unless it was kept. */
+  /** Deletes the upload, and no longer counts its bytes, unless it was kept. */
   async discard(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -94,7 +94,7 @@ export class Upload {
   }
 }
 
-/** Files that keys upload, to name them in orders and collections. */
+/** Files that keys upload, to use them in orders and collections. */
 export class CustomerUploads {
   readonly #parts: UploadParts;
 
@@ -103,10 +103,10 @@ export class CustomerUploads {
   }
 
   /**
-   * Begins an upload, before a byte of it is read. It is discarded with its answer, unless it is stored by then. Throws
-   * `rate_limited` and `orders_off`.
+   * Begins an upload, before its first byte is read. It is discarded when its answer is sent, unless it is stored by
+   * then. Throws `rate_limited` and `orders_off`.
    *
-   * @param announced bytes; 0: unknown, and each is counted as it comes
+   * @param announced bytes; 0: unknown, and each byte is counted as it arrives
    */
   async begin(announced: number, asker: Asker): Promise<Upload> {
     const { files, stored } = this.#parts;
@@ -114,7 +114,7 @@ export class CustomerUploads {
     const count = (bytes: number): void => {
       const retryAfterSeconds = Math.ceil(stored.take(client, bytes) / 1000);
       if (retryAfterSeconds === 0) return;
-      const message = `your uploads are more bytes than this service stores for one key in a day; again in ${retryAfterSeconds} s`;
+      const message = `your uploads have more bytes than this service stores for one key in a day: try again in ${retryAfterSeconds} s`;
       throw new AppError('rate_limited', message, { retryAfterSeconds });
     };
     if ((await files.freeBytes()) - fileBytesMax < freeBytesMin)
@@ -133,8 +133,8 @@ export class CustomerUploads {
   }
 
   /**
-   * Stores an upload under a key of its own, with its row in the transaction of `onStored`. An upload that its
-   * client does not learn of is not stored. Throws `request_invalid` for an empty one.
+   * Stores an upload under a new key, with its row in the transaction of `onStored`. Nothing is stored for a client
+   * that has disconnected. Throws `request_invalid` for an empty file.
    */
   async store(
     upload: Upload,
@@ -143,7 +143,7 @@ export class CustomerUploads {
     onStored: (tx: pg.ClientBase, stored: StoredUpload) => Promise<void>,
   ): Promise<StoredUpload> {
     if (upload.size === 0)
-      throw new AppError('request_invalid', 'the file is empty: send the bytes that are to be inscribed');
+      throw new AppError('request_invalid', 'the file is empty: send the bytes to inscribe');
     asker.signal.throwIfAborted();
     const sha256 = await upload.keep();
     const stored = { s3Key: keyNamed(name), size: upload.size, sha256: upload.sha256 };
@@ -161,6 +161,6 @@ function keyOf({ key }: Pick<Asker, 'key'>): number {
   return key.id;
 }
 
-/** A key that no one can guess, with the end of a name in signs that need no encoding and lead nowhere. */
+/** A key that no one can guess, with the end of the file's name in characters that are safe in a path. */
 const keyNamed = (name: string): string =>
   `${randomUUID()}_${name.replace(/[^\w.-]/gu, '_').slice(-urlNameCharsMax)}`;

@@ -6,7 +6,7 @@ import { asU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { etchingOf, type StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** The terms of a rune that no one can mint. */
+/** Terms of a rune that no one can mint. */
 const noTerms: Terms = {
   amount: null,
   cap: null,
@@ -17,8 +17,8 @@ const noTerms: Terms = {
 };
 
 /**
- * The rune of an order, flat, as the public client has it (client-compat 1.5): amounts in units of the rune, `cap` a
- * count. A number where JSON has it exactly, else a text. Null: it etches nothing.
+ * The rune of an order, flat, in the form of the public client (client-compat 1.5): amounts in units of the rune, `cap`
+ * a count. A number if JSON has it exactly, else a text. Null: the order does not etch.
  */
 export function runeProperties({ etching: stored }: Pick<StoredTerms, 'etching'>): object | null {
   if (stored === undefined) return null;
@@ -43,13 +43,13 @@ export function runeProperties({ etching: stored }: Pick<StoredTerms, 'etching'>
 
 const height = (at: U128 | null): number | string | null => (at === null ? null : exact(String(at)));
 
-/** A decimal as a number, where a number of JSON is the same decimal. */
+/** A decimal as a number if JSON's number is the same decimal. */
 function exact(text: string): number | string {
   const number = Number(text);
   return Number.isInteger(number) && Number.isSafeInteger(number) && String(number) === text ? number : text;
 }
 
-/** The transactions that etch, once they were sent; null: it etches nothing, or nothing was sent. */
+/** The transactions that etch, once they were sent; null: the order does not etch, or nothing was sent. */
 export function etchingTx(
   { etching }: Pick<StoredTerms, 'etching'>,
   transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'sentAt'>[],

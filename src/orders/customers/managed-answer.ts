@@ -6,24 +6,24 @@ import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** Fields of an order that its charge is made of. */
+/** Fields of an order that its charge needs. */
 export type ChargedOrder = Pick<
   Order,
   'id' | 'address' | 'amount' | 'quote' | 'terms' | 'createdAt' | 'expiresAt'
 >;
 
-/** Name of the goods, which wallets keep as the label of the payment. */
+/** Name of the goods. Wallets keep it as the payment's label. */
 function chargeDescription({ terms }: Pick<Order, 'terms'>): string {
   if (terms.mint !== undefined) return 'Rune mint order';
   return terms.etching === undefined ? 'Inscription order' : 'Rune etching order';
 }
 
 /**
- * The charge of a managed order, with the fields of the payment service that its clients know (client-compat 3.5).
- * `status` stays `unpaid`, as it does there: clients read the state of the order. Lightning is not offered, so its
- * fields are absent.
+ * The charge of a managed order, with the fields of the payment service that clients know (client-compat 3.5). `status`
+ * stays `unpaid`, as it does there: clients read the state of the order. There is no Lightning, so its fields are
+ * absent.
  *
- * @param origin where customers reach this service
+ * @param origin at which customers reach this service
  */
 export function managedCharge(order: ChargedOrder, origin: string): Readonly<Record<string, unknown>> {
   const { id, address, amount, quote, createdAt, expiresAt } = order;
@@ -52,23 +52,23 @@ export function managedCharge(order: ChargedOrder, origin: string): Readonly<Rec
   };
 }
 
-/** The page of an order. Its id is a secret, so it is in the fragment, which browsers send to no server. */
+/** URL of an order's page. The id is a secret, so it is in the fragment, which browsers send to no server. */
 const orderPageUrl = (origin: string, id: string): string => `${origin}/order#${id}`;
 
-/** BIP 21. The id of an order is as good as a key to it, so wallets, which keep labels, are not given it. */
+/** A payment URI (BIP 21). The order's id gives access to the order, so the label, which wallets keep, lacks it. */
 const paymentUri = (address: string, amount: bigint, label: string): string =>
   `bitcoin:${address}?amount=${bitcoinOf(amount)}&label=${encodeURIComponent(label)}`;
 
 const bitcoinDecimals = 8;
 
-/** An amount in bitcoin, exact and without zeros at its end. */
+/** An amount in bitcoin, exact and without trailing zeros. */
 export const bitcoinOf = (sats: bigint): string => shownAmount(asU128(sats), bitcoinDecimals);
 
-/** One parent as `parent`, beside the list; null: none, or several. */
+/** The only parent, shown as `parent` beside the list; null: none, or several. */
 export const onlyParent = <Parent>(parents: readonly Parent[] | null): Parent | null =>
   parents?.length === 1 ? (parents[0] ?? null) : null;
 
-/** Fields that reads of managed orders have beside those of all orders (client-compat 3.6). */
+/** Fields of managed orders, beside those of all orders (client-compat 3.6). */
 export function managedFields(
   order: Pick<Order, 'amount' | 'request' | 'quote'>,
   transactions: readonly OrderTransaction[],
@@ -89,12 +89,12 @@ export function managedFields(
 /** A file that a reveal inscribes. */
 export interface RevealedFile {
   readonly reveal: OrderTransaction;
-  /** Among the files of the reveal. */
+  /** Place among the files of the reveal. */
   readonly place: number;
   readonly inscription: string;
 }
 
-/** Fields of `tx` that only files of managed orders have. Fees are those of the reveal. */
+/** Fields of `tx` for files of managed orders alone. Fees are those of the reveal. */
 export function managedTx(
   order: Pick<Order, 'terms' | 'quote'>,
   { reveal, place, inscription }: RevealedFile,
@@ -111,7 +111,7 @@ export function managedTx(
   };
 }
 
-/** The place of the inscribed sat once the reveal is in a block: `<txid>:<vout>:<offset>`. */
+/** Place of the inscribed sat once the reveal is mined: `<txid>:<vout>:<offset>`. */
 function satpointOf(
   { terms, quote }: Pick<Order, 'terms' | 'quote'>,
   { txid, plan }: OrderTransaction,
@@ -126,7 +126,7 @@ function satpointOf(
   assert(vout !== undefined, 'a reveal has an output for each of its inscriptions');
   const lent = terms.parents.reduce((sum, { value }) => sum + BigInt(value), 0n);
   const brought = valueIn(plan.inputs.slice(0, terms.parents.length));
-  // pointers are written for the values of the terms, and the first inscription has none
+  // pointers use the values in the terms, and the first inscription has no pointer
   const offset = isShared && place > 0 ? BigInt(place) * BigInt(quote.postage) + lent - brought : 0n;
   return `${displayHash(txid)}:${vout}:${offset}`;
 }

@@ -4,20 +4,20 @@ import type { StoredMint } from '#orders/minting/ordered-mints.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { mintTermsOf, type StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** Mints with their transactions, beside their order. */
+/** Mints and transactions of an order. */
 interface MintProgress {
   readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'sentAt'>[];
   readonly mints: readonly StoredMint[];
-  /** All that was paid is refunded, or will be. */
+  /** The whole payment is refunded, or will be. */
   readonly isRefunded: boolean;
 }
 
 const nothingMinted: MintProgress = { transactions: [], mints: [], isRefunded: false };
 
 /**
- * The mints of an order, as the public client has them (client-compat 1.5, 3.6), and what became of each: those in
- * `mintingTxs` were sent, those in `failedMints` came into a block when no mint was left, and the others of
- * `numberOfMints` wait or are refunded. No fields: it mints nothing.
+ * The mints of an order in the form of the public client (client-compat 1.5, 3.6). `mintingTxs` were sent;
+ * `failedMints` were mined when no mint was left; the other ones of `numberOfMints` wait or are refunded. Empty: the
+ * order mints nothing.
  */
 export function mintFields(
   { mint: stored }: Pick<StoredTerms, 'mint'>,

@@ -27,10 +27,10 @@ import { tokenPayCharge } from './rune-answer.ts';
 import { placeOf } from './tell-customer.ts';
 
 /**
- * The answer to a creation: all inputs, absent ones null. The charge of a direct order is without its address, that
- * of a managed one whole (client-compat 3.4, 3.5), with the way of a wallet. `warnings` where there are any.
+ * The answer to a creation: all inputs, absent ones null. The charge of a direct order has no address; that of a
+ * managed one is whole (client-compat 3.4, 3.5), with its PSBT way. `warnings` is absent without any.
  *
- * @param origin where customers reach this service
+ * @param origin at which customers reach this service
  */
 export function createdAnswer(
   order: ChargedOrder & Pick<NewOrder, 'kind' | 'request' | 'terms' | 'webhookUrl'>,
@@ -58,13 +58,13 @@ export function createdAnswer(
     ...(isManaged ? { parent: onlyParent(request.parents), rareSatsFee: order.quote.rareSatsFee ?? 0 } : {}),
     ...(request.collection === undefined ? {} : collectionCosts(order)),
     webhookUrl: order.webhookUrl,
-    // no mistake: recorded answers of the public service have the placeholder of its database here
+    // intended: recorded answers of the public service have the placeholder of its database here
     createdAt: { '.sv': 'timestamp' },
     ...(warnings.length === 0 ? {} : { warnings }),
   };
 }
 
-/** The charge of an order, or how its sats and its rune are paid together. */
+/** The charge of an order; or both charges, if it is paid in sats and a rune. */
 function chargesOf(
   order: ChargedOrder & Pick<NewOrder, 'kind'>,
   tokenOrder: TokenOrder | null,
@@ -74,7 +74,7 @@ function chargesOf(
   return { charge: order.kind === 'bulk' ? managedCharge(order, origin) : { amount: Number(order.amount) } };
 }
 
-/** Costs of items that a creation shows beside those of any order (client-compat 3.11). */
+/** Costs of items, beside the costs of any order (client-compat 3.11). */
 const collectionCosts = ({ amount, request, quote }: Pick<NewOrder, 'amount' | 'request' | 'quote'>) => ({
   collectionServiceFee: quote.collectionServiceFee ?? 0,
   price: quote.creator?.price ?? 0,
@@ -82,7 +82,7 @@ const collectionCosts = ({ amount, request, quote }: Pick<NewOrder, 'amount' | '
   amount: Number(amount),
 });
 
-/** Warnings that say what the customer of an order may have to wait for: the estimate of now tells them. */
+/** Warnings about a possible wait, from the fee estimate of now. */
 function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): object[] {
   const estimate = quote.feeEstimate === undefined ? null : BigInt(quote.feeEstimate);
   const { burn } = terms;
@@ -92,32 +92,32 @@ function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): 
   }));
 }
 
-/** What is known of an order beside its row. */
+/** Facts about an order beside its row. */
 export interface OrderProgress {
   readonly files: readonly OrderFile[];
   readonly transactions: readonly OrderTransaction[];
-  /** Mints of the order; none: it orders something else. */
+  /** Mints of the order; empty for other orders. */
   readonly mints: readonly StoredMint[];
-  /** To its address. */
+  /** Payments to its address. */
   readonly payments: readonly WatchedPayment[];
-  /** Known of those payments while the order waits for more. */
+  /** Contents of these payments, while the order waits for more. */
   readonly held: HeldPayments;
   /** In the order of the request. */
   readonly parents: readonly ShownParent[];
-  /** The token order that its rune is paid by; null: it asks for sats alone. */
+  /** The token order that charges its rune; null: sats alone. */
   readonly tokenOrder: TokenOrder | null;
 }
 
-/** Whether what was paid goes back as a whole, less the fees of miners. */
+/** Whether the whole payment is refunded, less the fees of miners. */
 export const isRefunded = (state: OrderState): boolean => state === 'waiting-refund' || state === 'refunded';
 
-/** States in which the amount is there: what clients take for paid. */
+/** States in which the whole amount is there: clients read them as paid. */
 const paidStates: readonly OrderState[] = ['prep', ...deliveringStates, 'completed'];
 
 /**
- * The answer to GET /order: fields without a value are left out (client-compat 3.6).
+ * The answer to GET /order. Fields without a value are left out (client-compat 3.6).
  *
- * @param origin where customers reach this service
+ * @param origin at which customers reach this service
  */
 export function orderAnswer(
   order: Order,
@@ -129,7 +129,10 @@ export function orderAnswer(
   return { ...orderFields(order, progress, network, origin), ...onlyFileOf(order, progress), files };
 }
 
-/** `tx` and `sent` of a managed order of one file beside its fields, as clients of the first API read them. */
+/**
+ * `tx` and `sent` of a managed order with one file, among the fields of the order: clients of the first API read them
+ * there.
+ */
 export function onlyFileOf(
   order: Order,
   progress: Pick<OrderProgress, 'files' | 'transactions'>,
@@ -140,7 +143,7 @@ export function onlyFileOf(
   return withoutNulls({ tx, sent });
 }
 
-/** The fields of that answer without its files. */
+/** The fields of GET /order without the files. */
 export function orderFields(
   order: Order,
   { transactions, mints, payments, held, parents, tokenOrder }: Omit<OrderProgress, 'files'>,
@@ -191,7 +194,7 @@ function readCharges(order: Order, tokenOrder: TokenOrder | null, origin: string
   };
 }
 
-/** What the answer shows of each file: there can be 10,000. */
+/** Makes the fields of each file: there can be 10,000. */
 export function fileAnswers(
   order: Order,
   { transactions }: Pick<OrderProgress, 'transactions'>,
@@ -206,7 +209,7 @@ export function fileAnswers(
   return (file) => fileOf(file, order, { transactions, reveals, burns });
 }
 
-/** Clients look for flags that are there and true. */
+/** Clients check whether a flag is present and true. */
 const flag = (isSet: boolean): true | null => (isSet ? true : null);
 
 function progressOf({ state, paidAt }: Order): object {
@@ -224,14 +227,14 @@ function progressOf({ state, paidAt }: Order): object {
 export const isWaiting = ({ state }: Pick<Order, 'state'>): boolean =>
   state === 'waiting-payment' || state === 'waiting-parent';
 
-/** Whether what is paid now counts. */
+/** Whether a payment that is sent now counts. */
 const isPayable = (order: Pick<Order, 'state' | 'isCancelAsked' | 'expiresAt'>): boolean =>
   isWaiting(order) && !order.isCancelAsked && order.expiresAt > new Date();
 
 function lackingOf(order: Order, records: PaymentRecords, parents: readonly ShownParent[]): Lacking {
   const isPaidInPart = records.payments.some(({ goneAt }) => goneAt === null);
   return {
-    // the layout of an order, which tells what inputs cost, takes milliseconds
+    // computing the costs of inputs takes milliseconds, so it is skipped if nothing was paid
     sats: isPaidInPart ? missingOf(order, records) : order.amount,
     parents: parents.filter(({ txid }) => txid === null).length,
   };
@@ -244,7 +247,7 @@ function receivedOf(order: Order, records: PaymentRecords): object {
   const received = valueOf(there);
   const missing = isWaiting(order) && there.length > 0 ? missingOf(order, records) : 0n;
   return {
-    // tells a payment that is complete from one that has not begun, while parents are waited for
+    // while the order waits for parents, this shows whether the payment is complete or has not begun
     received: received > 0n ? Number(received) : null,
     underpaid: flag(missing > 0n),
     missing: missing > 0n ? Number(missing) : null,
@@ -252,14 +255,14 @@ function receivedOf(order: Order, records: PaymentRecords): object {
   };
 }
 
-/** The sats that one more payment must bring: late payments and dust do not bring an order on. */
+/** Sats that one more payment must bring. Late payments and dust do not count. */
 function missingOf(order: Order, records: PaymentRecords): bigint {
   const times = { expiresAt: order.expiresAt, now: new Date() };
   const counting = orderPayments(order, records).filter((payment) => countsInTime(payment, times));
   return missingSats(counting, coinCosts(order));
 }
 
-/** Rates in sats for a virtual byte. */
+/** Rates in sats per virtual byte. */
 function shownRepricing({
   before,
   amount,
@@ -328,7 +331,7 @@ function fileOf(
   });
 }
 
-/** `refund`: all that was sent back, with where and how the newest went. `refunds`: each, where there are several. */
+/** `refund`: the sum of all refunds, with address and txid of the newest. `refunds`: each, if there are several. */
 function refundsOf(transactions: readonly OrderTransaction[], network: NetworkParameters): object {
   const refunds = transactions.flatMap(({ txid, plan, sentAt }) => {
     const output = plan.outputs.find(({ kind }) => kind === 'refund');

@@ -1,7 +1,7 @@
 import type { OrderKind } from '#orders/order/order-kind.ts';
 import type { StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** Types of orders as answers name them. */
+/** Types of orders in answers. */
 export type ShownOrderType = OrderKind | 'rune-etch' | 'rune-mint';
 
 export function shownOrderType(

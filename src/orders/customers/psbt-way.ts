@@ -1,8 +1,8 @@
 import type { Order } from '#orders/order/order.store.ts';
 
 /**
- * How a customer's wallet pays an order: the path that makes a PSBT, and what of its body is known. Addresses and keys of
- * the wallet are added to it (docs/psbts.md).
+ * How a customer's wallet pays an order: the path that makes a PSBT, and the known part of its body. The client adds
+ * the wallet's addresses and keys (docs/psbts.md).
  */
 export type PsbtWay =
   | {
@@ -25,13 +25,13 @@ export interface Lacking {
   readonly parents: number;
 }
 
-/** Null: nothing is missing. Pure. */
+/** Null if nothing is missing. Pure. */
 export function psbtWay(
   { id, address, terms }: Pick<Order, 'id' | 'address' | 'terms'>,
   { sats, parents }: Lacking,
 ): PsbtWay | null {
   if (sats === 0n && parents === 0) return null;
-  // what its reveal pays is a fair rate for what pays it
+  // the rate of the reveal suits the payment too
   const feeRate = Number(terms.feeRate) / 1000;
   if (terms.parents.length > 0) return { path: '/create-parent-child-psbt', body: { orderId: id, feeRate } };
   return {

@@ -1,15 +1,15 @@
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { tokenOrderAnswer } from '#tokenpay/telling/token-order-answer.ts';
 
-/** Said with each order, before anything is paid. */
+/** Shown with each such order, before anything is paid. */
 export const runeRefunds =
-  'Both charges are paid, or nothing is inscribed. Sats that are not used are refunded as those of any order. The rune goes to the creator of the collection with its payment, also a part, too much, or too late: the service sends none of it back, so ask the creator.';
+  'Nothing is inscribed until both charges are paid. Unused sats are refunded like those of any order. Runes go to the creator of the collection as soon as they are paid, also a part, too many, or too late ones: the service cannot send them back, so ask the creator.';
 
 /**
- * How an order of a collection with a price in a rune is paid (client-compat 3.11): the sats at the address of the
- * order, and the rune at one of its own, which is the creator's.
+ * Shows how an order of a collection with a price in a rune is paid (client-compat 3.11): the sats at the order's
+ * address, and the rune at an address of its own, which belongs to the creator.
  *
- * @param origin where customers reach this service
+ * @param origin at which customers reach this service
  */
 export function tokenPayCharge(order: TokenOrder, origin: string): object {
   const { feeCharge, tokenCharge } = tokenOrderAnswer(order, [], new Map());

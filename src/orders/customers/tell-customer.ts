@@ -6,12 +6,12 @@ import { shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { putWebhooks } from '#webhooks/outbox.ts';
 import type { RevealedFile } from './managed-answer.ts';
 
-/** What the messages of an order are about (docs/webhooks.md). */
+/** Subject of the webhook messages of an order (docs/webhooks.md). */
 export const webhookSubjectOf = (orderId: string): string => `order ${orderId}`;
 
 /**
- * Tells a customer of a new state, in the transaction of its change: `{id, state}`, and once the reveals are stored one
- * message a file, which has no `state` (client-compat 3.8). They are kept for `GET /order/events` without a URL, too.
+ * Queues messages about a new state, in the transaction of its change: `{id, state}`, and once the reveals are stored
+ * one message for each file, without `state` (client-compat 3.8). Without a URL they are kept for `GET /order/events`.
  */
 export async function tellCustomer(tx: pg.ClientBase, order: Order): Promise<void> {
   const { id, state } = order;
@@ -47,8 +47,8 @@ async function filesTold(tx: pg.ClientBase, order: Order): Promise<object[]> {
 }
 
 /**
- * Without a commit of ours the customer's payment is it: the reveal spends it after the parents, or after an output of
- * the inventory (`planReveal`).
+ * Without a commit of ours, the customer's payment takes its place: the reveal spends it after the parents, or after an
+ * output of the inventory (`planReveal`).
  */
 function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null {
   const paying = plan.inputs.filter(({ isInventory }) => isInventory !== true);
@@ -57,8 +57,8 @@ function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null
 }
 
 /**
- * Place of a file: the reveals have the files of an order one after the other. One that was given up alone, and is
- * not among them, had one file. Null: in none of them.
+ * Place of a file: the reveals have the files of an order one after the other. A reveal that is missing was given up
+ * alone, and had one file. Null: no reveal has the file.
  */
 export function placeOf(index: number, reveals: readonly OrderTransaction[]): RevealedFile | null {
   let first = 0;

@@ -4,17 +4,17 @@ import { dirname, join } from 'node:path';
 import { ArrivingFile } from './arriving-file.ts';
 import { inFolder, unlessMissing, usable } from './file-folder.ts';
 
-/** What lies in a folder of contents. */
+/** An entry of a folder of contents. */
 export interface StoredFile {
   readonly name: string;
-  /** `content`: a whole one. `partial`: being written, or left by a process that died. `aside`: being deleted. */
+  /** `content`: a whole one. `partial`: being written, or left by a killed process. `aside`: being deleted. */
   readonly kind: 'content' | 'partial' | 'aside';
   readonly bytes: number;
-  /** Last written: also where the same content was stored again. */
+  /** Time of the last write, also if the same content was stored again. */
   readonly writtenAt: Date;
 }
 
-/** Two hex digits each. */
+/** Names of two hex digits. */
 export const fileFolders: readonly string[] = Array.from({ length: 256 }, (_, place) =>
   place.toString(16).padStart(2, '0'),
 );
@@ -23,8 +23,8 @@ const partialEnd = '.part';
 const asideEnd = '.aside';
 
 /**
- * Contents of customers' files by their sha256, below FILES_DIR: two hex digits name the folder. A content is whole or
- * not there, and never changes. Throws `file_unusable`.
+ * Contents of customers' files by their sha256, in FILES_DIR: the first two hex digits name the folder. A content is
+ * whole or missing, and never changes. Throws `file_unusable`.
  */
 export class CustomerFiles {
   readonly #dir: string;
@@ -33,7 +33,7 @@ export class CustomerFiles {
     this.#dir = dir;
   }
 
-  /** Stores a content; it is on disk when this returns. Its sha256. */
+  /** Stores a content, and returns its sha256. The content is on disk then. */
   async put(content: Uint8Array): Promise<Buffer> {
     const file = await this.receive();
     try {
@@ -47,9 +47,9 @@ export class CustomerFiles {
     }
   }
 
-  /** Begins a content that comes piece by piece. */
+  /** Begins a content that arrives in pieces. */
   receive(): Promise<ArrivingFile> {
-    // in place of its hash, which is not known yet
+    // a random name, because the hash is not known yet
     const partial = this.#pathOfName(
       `${randomBytes(32).toString('hex')}.${randomBytes(6).toString('hex')}${partialEnd}`,
     );
@@ -57,19 +57,19 @@ export class CustomerFiles {
     return usable(opened.then((file) => new ArrivingFile(file, partial, (sha256) => this.#pathOf(sha256))));
   }
 
-  /** Room on their disk. */
+  /** Free bytes on the disk of the files. */
   freeBytes(): Promise<number> {
-    // a file in its place has free bytes too, but nothing in it
+    // `/.` fails if there is a file in place of the folder, which has free bytes too
     const made = inFolder(this.#dir, () => statfs(`${this.#dir}/.`));
     return usable(made.then(({ bavail, bsize }) => bavail * bsize));
   }
 
-  /** A content; null: it is not there. */
+  /** A content; null: missing. */
   get(sha256: Uint8Array): Promise<Buffer | null> {
     return usable(unlessMissing(readFile(this.#pathOf(sha256)), null));
   }
 
-  /** Bytes of a content; null: it is not there. */
+  /** Bytes of a content; null: missing. */
   bytesOf(sha256: Uint8Array): Promise<number | null> {
     return usable(
       unlessMissing(
@@ -79,7 +79,7 @@ export class CustomerFiles {
     );
   }
 
-  /** What one of the folders has. */
+  /** Entries of one of the folders. */
   list(folder: string): Promise<StoredFile[]> {
     return usable(this.#list(folder));
   }
@@ -96,8 +96,8 @@ export class CustomerFiles {
   }
 
   /**
-   * Deletes a content that was not stored again since a time. It is taken aside before it is looked at: what is
-   * stored at that moment stays, and a process that dies here leaves it aside.
+   * Deletes a content that was not stored again since a time. It is renamed before its time is read: a content that is
+   * stored in between stays, and a process that dies here leaves it aside.
    */
   remove(name: string, notSince: Date): Promise<boolean> {
     return usable(this.#remove(name, notSince));
@@ -120,13 +120,13 @@ export class CustomerFiles {
     return true;
   }
 
-  /** Brings a content back that a process left aside when it died. */
+  /** Brings back a content that a killed process left aside. */
   bringBack(aside: string): Promise<void> {
     const path = this.#pathOfName(aside);
     return usable(unlessMissing(rename(path, path.slice(0, -asideEnd.length)), undefined));
   }
 
-  /** Deletes what a process left that died while it wrote. */
+  /** Deletes a partial file of a killed process. */
   removePartial(name: string): Promise<void> {
     return usable(rm(this.#pathOfName(name), { force: true }));
   }
@@ -140,7 +140,7 @@ export class CustomerFiles {
   }
 }
 
-/** Null: it is none of ours, and stays. */
+/** Null: not a file of this service; it stays. */
 function kindOf(name: string): StoredFile['kind'] | null {
   if (/^[0-9a-f]{64}$/u.test(name)) return 'content';
   if (/^[0-9a-f]{64}\.[0-9a-f]+\.part$/u.test(name)) return 'partial';

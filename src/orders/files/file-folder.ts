@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { systemFailure } from '#kernel/errors/system-failure.ts';
 
-/** Throws `file_unusable` where the folder or its disk is to blame. */
+/** Throws `file_unusable` if the folder or its disk fails. */
 export async function usable<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -10,7 +10,7 @@ export async function usable<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Does something in a folder, which is made if it is missing: after the first contents it is there. */
+/** Runs work in a folder, and creates the folder if it is missing: after the first contents it exists. */
 export async function inFolder<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   const done = await unlessMissing(work(), null);
   if (done !== null) return done;

@@ -1,15 +1,15 @@
 import type pg from 'pg';
 import { collectionContents, keysOfPendingFiles } from '#collections/collection/content-names.queries.ts';
 
-/** Retries and customers may need a content as long; nobody does later (docs/orders.md, "Contents"). */
+/** Retries and customers may need a content this long, but not longer (docs/orders.md, "Contents"). */
 export const keptAfterExpiry = '7 days';
 const keptAfterEnd = '30 days';
-/** Its client names it in an order or a collection by then. */
+/** Time in which a client uses its upload in an order or a collection. */
 const keptAfterUpload = '7 days';
 
 /**
- * SQL: whether the contents of the order `o` are needed no more. An order without leaves inscribes nothing, whatever it
- * owes.
+ * SQL: whether the contents of the order `o` are no longer needed. An order without leaves inscribes nothing, even if
+ * it owes money.
  */
 const isOver = `CASE WHEN o.leaves_deleted_at IS NOT NULL THEN true
   WHEN o.state IN ('expired', 'cancelled') THEN o.expires_at < now() - interval '${keptAfterExpiry}'
@@ -17,15 +17,15 @@ const isOver = `CASE WHEN o.leaves_deleted_at IS NOT NULL THEN true
   ELSE false END`;
 
 /**
- * SQL: whether the time of the upload `u` is over. What names its content keeps it for longer, and so does a collection
- * that waits for its approval, which names it by URL. NOT IN reads those URLs once a statement.
+ * SQL: whether the time of the upload `u` is over. An order or collection that uses its content keeps it longer, and so
+ * does a collection that waits for approval, which names it by URL. NOT IN reads these URLs once for each statement.
  */
 const isUploadOver = `(u.uploaded_at < now() - interval '${keptAfterUpload}'
     AND u.s3_key NOT IN (${keysOfPendingFiles}))`;
 
 /**
- * SQL: all that names a content, a row each: its `sha256`, and whether the name needs it no more (`is_over`). Contents
- * without a name that needs them are deleted: what else comes to name contents is added here, and nowhere else.
+ * SQL: all names of contents, each with its `sha256`, and whether it no longer needs the content (`is_over`). A content
+ * is deleted once no name needs it. Any new kind of name is added here, and nowhere else.
  */
 const contentNames = `
   SELECT f.sha256, ${isOver} AS is_over
@@ -44,7 +44,7 @@ export interface FoundFile {
   readonly isOver: boolean;
 }
 
-/** Files of orders and uploads by their keys; absent: there is none. */
+/** Files of orders and uploads by their keys. An unknown key is absent. */
 export async function findFiles(
   client: pg.Pool | pg.ClientBase,
   s3Keys: readonly string[],
@@ -72,7 +72,7 @@ export async function findFiles(
   );
 }
 
-/** Whether no name needs a content any more, by its sha256 in hex. Absent: it has no name. */
+/** Whether a content is no longer needed, by its sha256 in hex. A content without a name is absent. */
 export async function areOver(
   client: pg.ClientBase,
   contents: readonly string[],

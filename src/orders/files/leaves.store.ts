@@ -4,9 +4,9 @@ import { paymentsTipHeight } from '#payments/store/offset.store.ts';
 import { keptAfterExpiry } from './file.store.ts';
 
 /**
- * SQL: whether the order `o` can no longer be delivered. Its time is over for long, also for the last block that
- * payments were looked for in; nothing has happened to it since; and none of its transactions inscribes. What a state
- * refuses does not count: anybody may ask for that.
+ * SQL: whether the order `o` can no longer be delivered. Its time is long over, also by the time of the last block that
+ * was searched for payments; its state has not changed since; and it has no transaction that inscribes. Refused
+ * requests do not count as events, because anyone can send them.
  */
 const isUnpaid = `o.leaves_deleted_at IS NULL AND o.state IN ('expired', 'cancelled', 'waiting-refund', 'refunded')
   AND o.expires_at < now() - interval '${keptAfterExpiry}'
@@ -16,7 +16,7 @@ const isUnpaid = `o.leaves_deleted_at IS NULL AND o.state IN ('expired', 'cancel
   AND NOT EXISTS (SELECT FROM service.wallet_transactions AS t
                    WHERE t.order_id = o.id AND t.kind NOT IN ('refund', 'return'))`;
 
-/** Orders that no one paid, whose leaves are still there; those that expired first. */
+/** Unpaid orders that still have leaves; those that expired first. */
 export async function unpaidWithLeaves(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT o.id FROM service.orders AS o WHERE ${isUnpaid} ORDER BY o.expires_at LIMIT $1`,
@@ -25,7 +25,7 @@ export async function unpaidWithLeaves(client: pg.ClientBase, limit: number): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Whether that is still so of an order, which the caller has locked. */
+/** Whether an order, which the caller has locked, is still unpaid. */
 export async function isStillUnpaid(tx: pg.ClientBase, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(`SELECT FROM service.orders AS o WHERE o.id = $1 AND ${isUnpaid}`, [
     id,
@@ -36,7 +36,7 @@ export async function isStillUnpaid(tx: pg.ClientBase, id: string): Promise<bool
 /**
  * Deletes the leaves of an order. Its row and its keys stay.
  *
- * @param leafHash of the leaf that its address commits to; null: of none
+ * @param leafHash hash of the leaf that its address commits to; null: the address has no leaf
  */
 export async function deleteLeaves(
   tx: pg.ClientBase,
@@ -50,10 +50,10 @@ export async function deleteLeaves(
   await tx.query('DELETE FROM service.order_leaves WHERE order_id = $1', [id]);
 }
 
-/** From then on no one asks for a deleted file, who would be told that it was (410). */
+/** Time after which no one is likely to ask for a deleted file: until then the answer is that it was deleted (410). */
 const rowsKeptAfterLeaves = '23 days';
 
-/** Deletes the rows of files of orders whose leaves were deleted long ago. How many orders. */
+/** Deletes file rows of orders whose leaves were deleted long ago. Returns the number of orders. */
 export async function deleteUnpaidFiles(client: pg.ClientBase, limit: number): Promise<number> {
   const { rowCount } = await client.query(
     `WITH over AS (SELECT id FROM service.orders

@@ -5,13 +5,13 @@ import { textFault } from '#kernel/text/text-fault.ts';
 import type { CustomerFiles } from './customer-files.ts';
 import { type FoundFile, findFiles } from './file.store.ts';
 
-/** A file of this service that a URL names, with the bytes of its content; a text: why there is none, after the URL. */
+/** A file of this service at a URL, with its bytes. A text says why the URL has no file; it follows the URL. */
 type OwnFile = { readonly sha256: Buffer; readonly bytes: number } | string;
 
-/** Contents that are looked for at once: 10,000 would be more open files than a process may have. */
+/** Contents that are looked up at once: 10,000 open files would exceed the limit of a process. */
 const looksAtOnce = 8;
 const unknownFile = 'names no file of this service: PUT /files/<name> stores one';
-const deletedFile = 'names a file of this service that was deleted, as nothing needed it: upload it again';
+const deletedFile = 'names a file of this service that was deleted because nothing used it: upload it again';
 
 /**
  * Files of this service that an order names by URL. They are read from disk: a request to ourselves could reach a
@@ -22,19 +22,19 @@ export class OwnFiles {
   readonly #files: CustomerFiles;
   readonly #origins: ReadonlySet<string>;
 
-  /** @param origins of our URLs: PUBLIC_URL, and where the order was sent to */
+  /** @param origins of this service's URLs: PUBLIC_URL, and the origin that the order was sent to */
   constructor(parts: { readonly pool: pg.Pool; readonly files: CustomerFiles }, origins: readonly string[]) {
     this.#pool = parts.pool;
     this.#files = parts.files;
     this.#origins = new Set(origins.map((origin) => new URL(origin).origin));
   }
 
-  /** Whether a URL is that of a file of ours, which may be there or not. */
+  /** Whether a URL is a file URL of this service. The file may be missing. */
   isOwn(url: string): boolean {
     return this.#keyIn(url) !== null;
   }
 
-  /** Looks for what those of the URLs name that are ours. Throws the reason of the signal. */
+  /** Looks up the URLs that belong to this service. Throws the reason of the signal. */
   async find(urls: readonly string[], signal: AbortSignal): Promise<NamedFiles> {
     const keys = new Map<string, string>();
     for (const url of urls) {
@@ -57,7 +57,7 @@ export class OwnFiles {
     return bytes === null ? deletedFile : { sha256: file.sha256, bytes };
   }
 
-  /** The key in a URL of ours; null: it is not ours. */
+  /** The key in a URL of this service; null: another URL. */
   #keyIn(url: string): string | null {
     if (!URL.canParse(url)) return null;
     const { origin, pathname } = new URL(url);
@@ -76,26 +76,26 @@ export class NamedFiles {
     this.#byUrl = byUrl;
   }
 
-  /** It names none. */
+  /** True if no URL belongs to this service. */
   get isEmpty(): boolean {
     return this.#byUrl.size === 0;
   }
 
-  /** Bytes at a URL, or why there are none; null: it is not ours. */
+  /** Bytes at a URL, or why there are none; null: not a URL of this service. */
   bytesAt(url: string): number | string | null {
     const file = this.#byUrl.get(url);
     return file === undefined || typeof file === 'string' ? (file ?? null) : file.bytes;
   }
 
-  /** The content at a URL of ours, or why there is none. */
+  /** The content at a URL of this service, or why there is none. */
   async read(url: string): Promise<Buffer | string> {
     const file = this.#byUrl.get(url) ?? unknownFile;
-    // a sweep may have been faster
+    // a sweep may have deleted it since
     return typeof file === 'string' ? file : ((await this.#files.get(file.sha256)) ?? deletedFile);
   }
 }
 
-/** The text of a part of a path; empty, which names no file, if it is not percent-encoded UTF-8. */
+/** The decoded text of a path; empty, which names no file, if it is not percent-encoded UTF-8. */
 function decoded(key: string): string {
   try {
     return decodeURIComponent(key);

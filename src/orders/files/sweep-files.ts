@@ -8,28 +8,30 @@ import { sweepLeaves } from './sweep-leaves.ts';
 import { deleteOldUploads } from './uploads.store.ts';
 
 export interface SweepFilesOptions {
-  /** Of the database. */
+  /** URL of the database. */
   readonly url: string;
   readonly files: CustomerFiles;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Called with the bytes of all contents, once all folders were looked at and then after each. */
+  /** Receives the bytes of all contents, once all folders were read and then after each folder. */
   readonly onBytes: (bytes: number) => void;
 }
 
 const dayMs = 86_400_000;
-/** A creation stores contents before its rows, within minutes; a process that writes one takes seconds. */
+/** A creation stores contents minutes before its rows at most; a content is written within seconds. */
 const freshMs = dayMs;
-/** A content without a name: its creation failed, or the database is a restored, older one. */
+/**
+ * Contents without a name are kept this long: their creation failed, or the database was restored from an older one.
+ */
 const unknownMs = 7 * dayMs;
-/** From the end of one sweep to the next: deletions are not urgent. */
+/** Time between two sweeps: deletions are not urgent. */
 const everyMs = 6 * 3_600_000;
-/** After each of the 256 folders: a sweep takes half a minute at least. */
+/** Pause after each of the 256 folders: a sweep takes at least half a minute. */
 const restMs = 100;
 
 /**
- * Deletes contents that nothing needs any more, and leaves that no order needs, again and again until the signal is
- * aborted: one process per database does so. Memory: the names of one folder.
+ * Deletes contents and leaves that are no longer needed, repeatedly, until the signal is aborted. One process per
+ * database does so. Memory: the names of one folder.
  */
 export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -61,17 +63,17 @@ export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
   );
 }
 
-/** Uploads that are looked at together: each is a look at two indexes. */
+/** Uploads of one statement: each needs a look at two indexes. */
 const uploadsAtOnce = 1_000;
 
-/** Deletes the rows of uploads that nothing has needed for long. */
+/** Deletes rows of uploads that were not needed for a long time. */
 export async function sweepUploads(client: pg.ClientBase, signal: AbortSignal): Promise<void> {
   let place: Awaited<ReturnType<typeof deleteOldUploads>> = null;
   do place = await deleteOldUploads(client, place, uploadsAtOnce);
   while (place !== null && !signal.aborted);
 }
 
-/** Looks at the contents of one folder, and deletes those that are over. The bytes of those that stay. */
+/** Deletes contents of one folder that are no longer needed. Returns the bytes of the others. */
 export async function sweepFolder(
   client: pg.ClientBase,
   files: CustomerFiles,
@@ -82,7 +84,7 @@ export async function sweepFolder(
   const isOlder = ({ writtenAt }: StoredFile, ms: number): boolean =>
     now.getTime() - writtenAt.getTime() > ms;
   for (const file of found) {
-    // whether it is deleted is decided anew
+    // it comes back first: below, its deletion is decided again
     if (file.kind === 'aside') await files.bringBack(file.name);
     if (file.kind === 'partial' && isOlder(file, freshMs)) await files.removePartial(file.name);
   }

@@ -6,17 +6,17 @@ import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { leafHashOf } from '#wallet/taproot.ts';
 import { deleteLeaves, deleteUnpaidFiles, isStillUnpaid, unpaidWithLeaves } from './leaves.store.ts';
 
-/** Orders that are found at once. */
+/** Orders of one statement. */
 const ordersAtOnce = 100;
 
 /**
- * Deletes the leaves of all orders that no one paid: they have contents and metadata, and were the larger part of what
- * such an order left in the database for ever. What is paid later is refunded by the key of the order. The rows of its
- * files, with names of up to 4,096 characters each, follow later. How many orders.
+ * Deletes the leaves of all unpaid orders, and returns the number of orders. Leaves have contents and metadata, and
+ * would be most of what such an order leaves in the database for ever. A late payment is refunded by the order's key.
+ * The rows of its files, with names of up to 4,096 characters each, are deleted later.
  */
 export async function sweepLeaves(client: pg.ClientBase, signal: AbortSignal): Promise<number> {
   const wallet = await openPublicWallet(client);
-  // no order was ever made
+  // no order was ever created
   if (wallet === null) return 0;
   let swept = 0;
   for (;;) {
@@ -33,7 +33,7 @@ export async function sweepLeaves(client: pg.ClientBase, signal: AbortSignal): P
   return swept;
 }
 
-/** Deletes the leaves of an order, if it is still one that no one paid. */
+/** Deletes the leaves of an order if it is still unpaid. */
 async function forgetLeaves(tx: pg.ClientBase, wallet: PublicWallet, id: string): Promise<boolean> {
   const order = await lockOrder(tx, id);
   if (order === null || !(await isStillUnpaid(tx, id))) return false;
@@ -42,9 +42,7 @@ async function forgetLeaves(tx: pg.ClientBase, wallet: PublicWallet, id: string)
   return true;
 }
 
-/**
- * The hash of the leaf in the address of an order. Money could not be spent with a wrong one, so it is proven first.
- */
+/** The hash of the leaf in the address of an order. A wrong hash would lose money, so it is proven first. */
 async function chargedLeafHash(tx: pg.ClientBase, wallet: PublicWallet, order: Order): Promise<Uint8Array> {
   const [leaf] = await readLeaves(tx, order.id);
   assert(leaf !== undefined, `order ${order.id} has the leaf of its address`);

@@ -17,7 +17,7 @@ export async function insertUpload(tx: pg.ClientBase, upload: NewUpload): Promis
   );
 }
 
-/** From then on no one asks for a deleted file, who would be told that it was (410). */
+/** Time after which no one is likely to ask for a deleted file: until then the answer is that it was deleted (410). */
 const rowsKept = '30 days';
 
 /** A place in the list of uploads, the oldest first. */
@@ -27,8 +27,8 @@ interface UploadPlace {
 }
 
 /**
- * Deletes the rows of old uploads whose contents nothing needs any more, of those after a place; `limit` are looked at.
- * The place of the last one; null: there are no more.
+ * Deletes rows of old uploads whose contents are no longer needed, among `limit` uploads after a place. Returns the
+ * place of the last one; null at the end.
  */
 export async function deleteOldUploads(
   client: pg.ClientBase,

@@ -96,7 +96,8 @@ describe('an order that names an upload by its URL', () => {
     const spy = vi.spyOn(OutgoingHttp.prototype, 'get');
     try {
       const unknown = 'names no file of this service: PUT /files/<name> stores one';
-      const deleted = 'names a file of this service that was deleted, as nothing needed it: upload it again';
+      const deleted =
+        'names a file of this service that was deleted because nothing used it: upload it again';
       const order = orderOf(
         { name: 'a.txt', url: gone.url, metadataUrl: gone.url },
         { name: 'a.txt', url: 'http://localhost:80/files/nothing' },
