@@ -7,7 +7,7 @@ import { entriesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 import { readFundKeys } from './fund-addresses.store.ts';
 import { type FundCoin, readFundCoins } from './fund-coins.queries.ts';
 
-/** Entries of the ledger that the funds of the operator ask for: each output in a block, once. Pure. */
+/** Ledger entries for the operator's funds: one for each output in a block. Pure. */
 export const fundEntries = (coins: readonly FundCoin[]): LedgerEntry[] =>
   entriesOf(
     coins
@@ -17,7 +17,7 @@ export const fundEntries = (coins: readonly FundCoin[]): LedgerEntry[] =>
   );
 
 /**
- * The coins of the funds: free, from the moment in which a block has them. Pure.
+ * The coins of the funds. They are free as soon as they are in a block. Pure.
  *
  * @param keys by script, in hex
  */
@@ -33,8 +33,8 @@ export const fundCoins = (
   });
 
 /**
- * Adds what the ledger lacks of the funds, takes back what a reorganisation took, and lists their coins. Twice does
- * nothing more.
+ * Adds missing ledger entries of the funds, takes back those that a reorganisation removed, and lists their coins.
+ * Idempotent.
  */
 export async function bookFunds(tx: pg.ClientBase): Promise<void> {
   const coins = await readFundCoins(tx);

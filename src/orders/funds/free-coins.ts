@@ -4,23 +4,23 @@ import { type FoundInCoin, readFreeCoins, setAside, type WalletCoin } from '#pur
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
-/** Content of a coin beside sats. `free`: it is proven that there is nothing. `unknown`: neither is proven. */
+/** Proven content of a coin beside sats. `free`: none. `unknown`: nothing is proven. */
 export type CoinProof = 'free' | FoundInCoin['found'] | 'unknown';
 
-/** Says of each of these coins what is proven of it, in their order. */
+/** Returns the proof for each of these coins, in their order. */
 export type ProveFree = (coins: readonly WalletCoin[]) => Promise<readonly CoinProof[]>;
 
-/** Whether neither a block nor the mempool spends a coin: a seed may be in other wallets, too. */
+/** Whether neither a block nor the mempool spends a coin: the seed may also be in other wallets. */
 export type IsUnspent = (coin: OwnedOutput) => Promise<boolean>;
 
-/** The number of coins that are read first, the largest: each pays for many transactions. */
+/** Coins that are read first, the largest: each pays for many transactions. */
 const readFirst = 200;
 
 /**
  * Coins of the wallet that the service may spend for its own costs, the largest first: revenue and funds of the
- * operator, in a block, spent by nothing that is stored, and proven to hold nothing but sats. Reads on until it finds
- * one that the node has unspent. Whether those after it are unspent, the caller asks. Coins that hold something are set
- * aside. Null: the coins of an earlier version are not all listed yet.
+ * operator that are in a block, that no stored transaction spends, and that are proven to hold nothing but sats. Reads
+ * more until the node confirms one as unspent; the caller asks about the later ones. Coins that hold something are set
+ * aside. Null: coins of an earlier version are not all listed yet.
  */
 export async function freeCoins(
   client: pg.Pool | pg.ClientBase,
@@ -29,7 +29,7 @@ export async function freeCoins(
 ): Promise<OwnedOutput[] | null> {
   if (!(await readCoinsFill(client)).isComplete) return null;
   const seen = new Set<string>();
-  // each time four times as many: another wallet may have spent thousands
+  // four times as many each time: another wallet may have spent thousands
   for (let limit = readFirst; ; limit *= 4) {
     const coins = await readFreeCoins(client, limit);
     const others = coins.filter((coin) => !seen.has(outpointOf(coin)));
@@ -40,7 +40,7 @@ export async function freeCoins(
   }
 }
 
-/** All of these coins, for people. No node is asked who else has spent them. */
+/** All free coins, for people. The node is not asked whether other wallets have spent them. */
 export async function allFreeCoins(
   client: pg.Pool | pg.ClientBase,
   proveFree: ProveFree,
@@ -49,7 +49,7 @@ export async function allFreeCoins(
   return freeAmong(coins, await proveFree(coins)).map(ownedOf);
 }
 
-/** Coins among these that are proven to hold nothing but sats. One that holds more is set aside. */
+/** Coins among these that are proven to hold nothing but sats. A coin that holds more is set aside. */
 export async function provenFree(
   client: pg.Pool | pg.ClientBase,
   coins: readonly WalletCoin[],

@@ -4,7 +4,7 @@ import { fundsWatcher } from '#orders/watching/watchers.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
 
-/** An address of the wallet at which the operator adds coins. */
+/** An address of the wallet to which the operator sends coins. */
 export interface FundAddress {
   /** Index of its key in branch 1. */
   readonly ownIndex: number;
@@ -12,7 +12,7 @@ export interface FundAddress {
   readonly address: string;
 }
 
-/** Stores an address, which is watched from the next block on. It must commit before anybody reads it. */
+/** Stores an address, which is watched from the next block on. It must be committed before anyone sees it. */
 export async function insertFundAddress(
   tx: pg.ClientBase,
   { ownIndex, script, address }: Omit<FundAddress, 'script'> & { readonly script: Uint8Array },
@@ -25,7 +25,7 @@ export async function insertFundAddress(
   await watchScripts(tx, fundsWatcher, [{ script, sinceHeight: nextBlock }]);
 }
 
-/** Indices of the keys of these addresses, by their scripts in hex. */
+/** Key indices of these addresses, by their scripts in hex. */
 export async function readFundKeys(client: pg.ClientBase): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query<{ own_index: number; script: Buffer }>(
     'SELECT own_index, script FROM service.fund_addresses',
@@ -33,7 +33,7 @@ export async function readFundKeys(client: pg.ClientBase): Promise<ReadonlyMap<s
   return new Map(rows.map(({ own_index: index, script }) => [hexOf(script), index]));
 }
 
-/** The newest address to which nothing came; null: there is none. */
+/** The newest address without a payment; null: none. */
 export async function unusedFundAddress(tx: pg.ClientBase): Promise<string | null> {
   const { rows } = await tx.query<{ script: Buffer; address: string }>(
     'SELECT script, address FROM service.fund_addresses ORDER BY created_at DESC, own_index DESC',

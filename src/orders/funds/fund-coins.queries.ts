@@ -5,7 +5,7 @@ import { readPayments } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { hasInput, isMined, isOfFamily } from '#purse/transactions/spends.store.ts';
 
-/** An output that came to an address for funds. */
+/** An output at an address for funds. */
 export interface FundCoin {
   readonly txid: Txid;
   readonly vout: number;
@@ -14,11 +14,11 @@ export interface FundCoin {
   readonly script: Uint8Array;
   /** Null: in no block yet. */
   readonly height: number | null;
-  /** `mined`: a block has a bump or a return of ours that spends it. `stored`: one that may still be mined does. */
+  /** `mined`: a bump or return of ours that spends it is in a block. `stored`: such a one may still be mined. */
   readonly spending: 'mined' | 'stored' | null;
 }
 
-/** All that is at the addresses for funds or was, the oldest first, without what was replaced or evicted. */
+/** All outputs that were ever at the addresses for funds, the oldest first, except replaced or evicted ones. */
 export async function readFundCoins(client: pg.Pool | pg.ClientBase): Promise<FundCoin[]> {
   const payments = await readPayments(client, fundsWatcher);
   const coins = payments
@@ -30,7 +30,7 @@ export async function readFundCoins(client: pg.Pool | pg.ClientBase): Promise<Fu
   return coins.map((coin) => ({ ...coin, spending: spending.get(outpointOf(coin)) ?? null }));
 }
 
-/** Whether transactions of ours spend these coins, by outpoint; `mined` where a block has one that does. */
+/** How transactions of ours spend these coins, by outpoint; `mined` if one of them is in a block. */
 async function spendingOf(
   client: pg.Pool | pg.ClientBase,
   coins: readonly Pick<FundCoin, 'txid' | 'vout'>[],

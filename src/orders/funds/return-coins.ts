@@ -15,19 +15,19 @@ export interface ReturnCoinsParts {
   readonly log: Logger;
 }
 
-/** Orders of one look that get a coin: each takes a question to the node. The others ask again. */
+/** Orders of one look that get a coin: each needs a question to the node. The others ask again. */
 const lentAtOnce = 20;
 
 /**
- * Free coins of the service for returns that no customer pays for. An order that needs one asks while its transaction
- * of the database is open, where no node is asked: it gets its coin in the next round.
+ * Free coins of the service for returns that no customer pays for. An order asks for one inside its database
+ * transaction, where the node cannot be asked; it gets its coin in the next round.
  */
 export class ReturnCoins {
   readonly #wanted = new Map<string, bigint>();
   readonly #ready = new Map<string, Arrived>();
   readonly #repeats = new Repeats();
 
-  /** A coin of at least so many sats that was found for the order, once; null: it is looked for. */
+  /** A coin of at least this many sats that was found for the order, given once; null: it will be searched. */
   take(orderId: string, sats: bigint): Arrived | null {
     const coin = this.#ready.get(orderId);
     this.#ready.delete(orderId);
@@ -37,8 +37,8 @@ export class ReturnCoins {
   }
 
   /**
-   * Finds coins for those that asked: the smallest that is enough. None where it would cost what must stay in free coins.
-   * Returns the orders that have one now.
+   * Finds the smallest sufficient coin for each order that asked; none if free coins would fall below what must stay.
+   * Returns the orders that have a coin now.
    */
   async find({ client, node, proveFree, reserved, log }: ReturnCoinsParts): Promise<string[]> {
     this.#ready.clear();
@@ -52,7 +52,7 @@ export class ReturnCoins {
     let spare = spareOf(found);
     let heldBack = 0;
     for (const [orderId, sats] of wanted) {
-      // what is left of the coin counts once a block has it
+      // the rest of the coin counts once it is in a block
       if (sats > spare) {
         if (free.length > 0) heldBack++;
         continue;
@@ -69,12 +69,12 @@ export class ReturnCoins {
     if (heldBack > 0 && this.#repeats.isDue(String(heldBack)))
       log.warn(
         { orders: heldBack, free: Number(found.free), reserved: Number(found.reserved) },
-        'returns are held back: free coins are kept for what partners are owed',
+        'returns are held back: free coins are kept for what is owed to partners',
       );
     return [...this.#ready.keys()];
   }
 
-  /** Ends a round: a coin that no return took is free again. */
+  /** Ends a round: a coin that no return used is free again. */
   release(): void {
     this.#ready.clear();
   }

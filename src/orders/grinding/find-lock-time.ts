@@ -4,29 +4,29 @@ import { emptyBlock, hashBlock, initialState, type Words } from './sha256-block.
 /** Smaller lock times are heights (BIP 65). */
 export const lockTimeFirst = 500_000_000;
 /**
- * The time of the first block of all. Each network's median time past is above it, so a transaction with an earlier lock
- * time can be mined at once, whatever a node takes for now.
+ * The time of the first block of Bitcoin. Each network's median time past is above it, so a transaction with an earlier
+ * lock time can be mined at once, whatever clock a node has.
  */
 export const lockTimeEnd = 1_231_006_505;
 
 const blockBytes = 64;
 const lockTimeBytes = 4;
-/** The bit that ends a message, and its length. */
+/** The padding's first byte and the length at the end of a message. */
 const paddingMin = 9;
 const digestBytes = 32;
 const prefixBitsMax = 16;
 
 /**
- * The first lock time from 500,000,000 on with which the displayed txid begins with a prefix of 1 to 4 hex characters.
- * `unsigned` is the transaction without its witness, which the txid does not cover: its last four bytes are the lock time,
- * whose value there is ignored. Pure: the same transaction gets the same lock time wherever and whenever it is looked for.
+ * The first lock time from 500,000,000 on whose displayed txid begins with a prefix of 1 to 4 hex characters.
+ * `unsigned` is the transaction without its witness, which the txid does not cover; its last four bytes are the lock
+ * time, whose value is ignored. Pure: the same transaction always gets the same lock time.
  */
 export function findLockTime(unsigned: Uint8Array, prefix: string): number {
   const at = unsigned.length - lockTimeBytes;
   assert(at >= 0 && /^[0-9a-f]{1,4}$/u.test(prefix), 'a transaction and a prefix');
   const wanted = Number.parseInt(prefix, 16);
   const shift = prefixBitsMax - 4 * prefix.length;
-  // nothing before the block with the lock time depends on it
+  // blocks before the one with the lock time do not depend on it
   const { state, tail } = beginning(unsigned, at);
   const lockTimeAt = at % blockBytes;
   const blocks = new DataView(tail.buffer);
@@ -50,7 +50,7 @@ export function findLockTime(unsigned: Uint8Array, prefix: string): number {
     const shown = ((last & 0xff) << 8) | ((last >>> 8) & 0xff);
     if (shown >> shift === wanted) return lockTime;
   }
-  // one try in 65,536 finds it, and there are 731 million
+  // one try in 65,536 succeeds, and there are 731 million
   throw new Error(`no lock time gives a txid that begins with ${prefix}`);
 }
 

@@ -11,7 +11,7 @@ export interface GrindTask {
 // answers have priority
 runInBackground();
 
-/** The lock time that gives the txid of a transaction its prefix. */
+/** The lock time that gives a transaction's txid its prefix. */
 export default function grind({ unsigned, prefix }: GrindTask): number {
   return findLockTime(unsigned, prefix);
 }

@@ -12,9 +12,9 @@ type Search =
   | { readonly state: 'failed'; readonly error: unknown };
 
 /**
- * Lock times that give the transactions of orders the prefixes of their txids. They are searched in threads of their own:
- * whoever asks gets an answer at once, and is told when there is a better one. Nothing of it is stored, as a search
- * always finds the same.
+ * Lock times that give transactions of orders the prefixes of their txids. Threads of their own search them: a caller
+ * gets what is known at once, and is notified at the end of a search. Nothing is stored, because a search always finds
+ * the same.
  */
 export class LockTimes {
   readonly #workers = new Piscina<GrindTask, number>({
@@ -23,15 +23,15 @@ export class LockTimes {
     maxThreads: availableParallelism(),
     idleTimeout: idleMs,
   });
-  /** By order, then by what is searched for. */
+  /** Searches by order, then by the fingerprint of what is searched. */
   readonly #searches = new Map<string, Map<string, Search>>();
   readonly #ended = new Set<string>();
   #onEnd: () => void = () => undefined;
 
   /**
-   * One lock time for each transaction of an order, by its bytes without witness; null: they are being searched, and
-   * `ended` has the order afterwards. What was found before is not searched again, so the list may grow from one call to
-   * the next. Throws what a search threw, once; asking again searches again.
+   * One lock time for each transaction of an order, given as bytes without witness. Null: they are being searched, and
+   * `ended` lists the order afterwards. Known lock times are not searched again, so the list may grow from call to
+   * call. Throws the error of a search once; the next call searches again.
    */
   of(orderId: string, unsigned: readonly Uint8Array[], prefix: string): readonly number[] | null {
     const searches = this.#searchesOf(orderId);
@@ -47,19 +47,19 @@ export class LockTimes {
     return found.length === wanted.length ? found : null;
   }
 
-  /** Orders whose searches have ended since this was asked for the last time. */
+  /** Orders whose searches have ended since the last call. */
   ended(): readonly string[] {
     const ids = [...this.#ended];
     this.#ended.clear();
     return ids;
   }
 
-  /** Forgets what was found for an order, unless there is something since `ended` told of it. */
+  /** Forgets the lock times of an order, unless a search runs, or has ended since the last call of `ended`. */
   forget(orderId: string): void {
     if (!this.#ended.has(orderId) && !this.#isRunning(orderId)) this.#searches.delete(orderId);
   }
 
-  /** Called when the searches of an order have ended. */
+  /** Sets the listener for the end of an order's searches. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener;
   }
@@ -78,7 +78,7 @@ export class LockTimes {
     return [...this.#searchesOf(orderId).values()].some(({ state }) => state === 'running');
   }
 
-  /** The order is told of once all of its searches have ended. */
+  /** Begins a search. The listener is called once all searches of the order have ended. */
   #begin(orderId: string, key: string, task: GrindTask): void {
     const searches = this.#searchesOf(orderId);
     searches.set(key, { state: 'running' });

@@ -1,4 +1,4 @@
-/** Words of 32 bits in memory, little-endian: as bytes, and through a view, whose reads are checked and as fast. */
+/** Words of 32 bits in memory, little-endian: as bytes, and as a view with checked reads, which are as fast. */
 export interface Words {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly view: DataView;
@@ -23,7 +23,7 @@ const rounds = 64;
 const constants = wordsOf(roundConstants()).view;
 const scheduleEnd = rounds * wordBytes;
 
-/** Room for a block of 64 bytes, and its schedule. */
+/** Room for a block of 64 bytes and its schedule. */
 export const emptyBlock = (): Words => wordsOf(Array.from({ length: rounds }, () => 0));
 
 /** The first 32 bits of the fractions of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
@@ -49,8 +49,8 @@ function cubeRoot(value: bigint): bigint {
 }
 
 /**
- * One block of SHA-256: changes the state of 8 words. `block` begins with the 16 words of the block; the schedule is
- * written after them. A call of the native hash costs several times as much as a block.
+ * One block of SHA-256: changes the state of 8 words. `block` begins with the block's 16 words; the schedule is written
+ * after them. A call of the native hash costs several times as much as a block.
  */
 export function hashBlock({ view: state }: Words, { view: words }: Words): void {
   for (let at = 64; at < scheduleEnd; at += 4) {

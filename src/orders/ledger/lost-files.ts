@@ -6,11 +6,11 @@ import { spentBy } from '#purse/transactions/stored-plan.ts';
 import type { OwedMoney } from './settlements.ts';
 
 /**
- * An output of a commit that holds the money of one file or mint: what its transaction costs, and what the service
- * takes for it.
+ * An output of a commit with the money of one file or mint: the cost of its transaction, and the service's share of its
+ * price.
  */
 export interface FileMoney extends OwedMoney {
-  /** Index of the file, or place of the mint. */
+  /** Index of the file, or number of the mint. */
   readonly file: number;
 }
 
@@ -18,8 +18,8 @@ type Terms = Pick<Order, 'terms'>['terms'];
 type Transactions = readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan'>[];
 
 /**
- * The money of each file of an order on sats of the inventory, or of each mint, by the commit that may be mined, or is:
- * such an order has a transaction for each, and the commit an output for each of them, in their order. None of other
+ * The money of each file of an order on inventory sats, or of each mint, in the commit that is mined or may be: such an
+ * order has one transaction for each, and the commit has one output for each of them, in their order. Empty for other
  * orders. Pure.
  */
 export function moneyOfFiles({ inventory, mint }: Terms, transactions: Transactions): readonly FileMoney[] {
@@ -49,7 +49,9 @@ export function moneyOfFiles({ inventory, mint }: Terms, transactions: Transacti
   return money;
 }
 
-/** Files or mints whose money a refund spends that may be mined, or is: their transactions can never be. Pure. */
+/**
+ * Files or mints whose money a refund spends that is mined or may be: their transactions can no longer be mined. Pure.
+ */
 export function refundedFiles(terms: Terms, transactions: Transactions): readonly number[] {
   const refunded = spentBy(transactions, 'refund');
   return moneyOfFiles(terms, transactions)
@@ -57,7 +59,7 @@ export function refundedFiles(terms: Terms, transactions: Transactions): readonl
     .map(({ file }) => file);
 }
 
-/** How many files or mints are refunded, or minted nothing: no partner gets a share for them. Pure. */
+/** Number of files or mints that are refunded, or that minted nothing: no partner gets a share for them. Pure. */
 export const undelivered = (
   { terms }: Pick<Order, 'terms'>,
   transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan' | 'isFailed'>[],

@@ -17,8 +17,8 @@ import {
 } from './settlements.ts';
 
 /**
- * The entries that the facts of an order ask for: what blocks have of its payments and deposits, of its delivery once
- * that is final, of its refunds and returns, and of bumps. Pure.
+ * Ledger entries for the facts of an order: payments and deposits in blocks, the delivery once it is final, refunds,
+ * returns and bumps. Pure.
  */
 export function orderEntries(
   order: Order,
@@ -41,7 +41,7 @@ export function orderEntries(
 const receiptOf = ({ txid, vout, value, block }: WatchedPayment, to: Receipt['to']): Receipt[] =>
   block === null ? [] : [{ txid: hexOf(txid), vout, value, to }];
 
-/** The settlements of the delivery, and of the refunds and returns that blocks have. */
+/** Settlements of the delivery, and of mined refunds and returns. */
 function settlementsFor(
   order: Order,
   {
@@ -62,7 +62,7 @@ function settlementsFor(
   };
   const delivered = settlementsOf(isRevealed ? transactions.filter((made) => !isClosing(made)) : [], facts);
   const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
-  // nothing was etched, and the service keeps nothing that it could share
+  // nothing was etched, so the service keeps nothing to share
   const shares = etching?.isNameLost === true ? [] : sharesOf(order, undelivered(order, transactions));
   const stranded = strandedCommit(transactions);
   return [

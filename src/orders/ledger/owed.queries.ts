@@ -5,18 +5,18 @@ import { networks } from '#kernel/primitives/network.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 
-/** An order with money of its customer that no delivery under way uses. */
+/** An order that owes its customer money which no delivery under way uses. */
 export interface OwingOrder {
   readonly id: string;
   readonly state: OrderState;
-  /** Sats, of the ledger. */
+  /** Sats, by the ledger. */
   readonly owed: number;
-  /** Where it goes back to, by itself where that costs less; null: the operator decides. */
+  /** Address of the refund, which is automatic if it is worth its fee; null: the operator decides. */
   readonly refundAddress: string | null;
   readonly createdAt: Date;
 }
 
-/** The orders that owe most, first. Reads the whole ledger: half a second for 100,000 orders. */
+/** Orders that owe money, largest first. Reads the whole ledger: half a second for 100,000 orders. */
 export async function owingOrders(client: pg.Pool, limit: number): Promise<OwingOrder[]> {
   const { rows } = await client.query<{
     id: string;

@@ -3,30 +3,29 @@ import type { Order } from '#orders/order/order.store.ts';
 import { storedItems } from '#orders/order/stored-terms.ts';
 import type { LedgerAccount, PartnerAccount, Settlement } from '#purse/ledger/ledger.ts';
 
-/** Sats that a delivered order owes a partner: the referral that it names, or the creator of its collection. */
+/** Sats that a delivered order owes a partner: its referral, or the creator of its collection. */
 export interface PartnerShare {
   readonly account: PartnerAccount;
   /** The code of the referral, or the address of the creator. */
   readonly owner: string;
-  /** Paid by the customer for the partner. */
+  /** Part that the customer paid for the partner. */
   readonly additional: bigint;
-  /** Taken from the service's own base fee. */
+  /** Part that is taken from the service's base fee. */
   readonly commission: bigint;
 }
 
-/** Accounts of outputs that are ours, those first that a share is taken from first. */
+/** Accounts of our outputs, in the order in which shares are taken from them. */
 const ours = ['service', 'operator'] as const satisfies readonly LedgerAccount[];
 
-/** The settlements of a delivery with the shares of its partners, one after the other. Pure. */
+/** Settlements of a delivery, with the shares of its partners taken out one after the other. Pure. */
 export const withShares = (
   delivered: readonly Settlement[],
   shares: readonly PartnerShare[],
 ): readonly Settlement[] => shares.reduce(withShare, delivered);
 
 /**
- * The settlements of a delivery with one share: two entries, of which the first was never revenue. The sats are in our
- * outputs all the same. Never more than these hold: where dust went back to the customer there may be less than the
- * share.
+ * Settlements of a delivery with one share taken out, as two entries; the first part was never revenue. The sats stay
+ * in our outputs. A share never exceeds these outputs: if dust went back to the customer, they may hold less.
  */
 function withShare(
   delivered: readonly Settlement[],
@@ -70,10 +69,10 @@ function withShare(
 }
 
 /**
- * The shares of the partners of an order, as it was quoted: later settings change no order. What customers pay
- * partners for files or mints that are refunded goes back to them. Pure.
+ * Shares of an order's partners, as quoted: later settings do not change an order. Shares for refunded files or mints
+ * go back to the customer. Pure.
  *
- * @param refunded files or mints whose money is refunded, and not delivered
+ * @param refunded files or mints that are refunded and not delivered
  */
 export function sharesOf(
   { request: { referral }, quote, terms }: Pick<Order, 'request' | 'quote' | 'terms'>,

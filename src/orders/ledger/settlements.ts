@@ -10,19 +10,19 @@ import type { Settlement, SharedAccount } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { type StoredPlan, spentBy, valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** An output that holds money of a customer that no delivery uses. */
+/** An output with a customer's money that no delivery uses. */
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {
-  /** Sats of it that are the customer's. */
+  /** Sats of it that belong to the customer. */
   readonly owed: bigint;
-  /** A payment to the order's address, our output of its transactions, or what its commit has for a reveal. */
+  /** At the order's payment address, at our output of one of its transactions, or in its commit for a reveal. */
   readonly at: 'address' | 'own' | 'commit';
-  /** Script in hex, of what a commit has: it is made of the leaf of its reveal, or of our own key. */
+  /** Script of a commit's output in hex: made of its reveal's leaf, or of our own key. */
   readonly commitScript?: string;
 }
 
 /**
- * The commit of an order whose reveals were all given up, or can never be mined: everything that it holds is the
- * customer's, and spent by key. Null: a reveal may be mined, or there is no commit. Pure.
+ * The commit of an order whose reveals were all given up, or can never be mined. Everything in it belongs to the
+ * customer, and is spent by key. Null: a reveal may be mined, or there is no commit. Pure.
  */
 export const strandedCommit = <T extends Pick<OrderTransaction, 'kind'>>(
   transactions: readonly T[],
@@ -41,7 +41,7 @@ const strandedMoney = ({ txid, plan }: OrderTransaction): readonly OwedMoney[] =
     ...(kind === 'commit' ? { at: 'commit', commitScript: script } : { at: 'own' }),
   }));
 
-/** Its settlement once a block has it: only its fee is gone. Pure. */
+/** Settlement of such a commit once it is mined: only its fee is gone. Pure. */
 export const settlementOfStranded = ({ txid, fee }: OrderTransaction): Settlement => ({
   txid: hexOf(txid),
   from: 'owed',
@@ -49,7 +49,8 @@ export const settlementOfStranded = ({ txid, fee }: OrderTransaction): Settlemen
 });
 
 /**
- * Accounts of what a transaction of ours pays. Outputs that a later delivery of the order spends stay owed until then.
+ * Accounts that a transaction of ours pays to, by kind of output. Outputs that the delivery spends later stay owed
+ * until then.
  */
 const accountOfKind: Readonly<Record<PlannedOutputKind, SharedAccount>> = {
   postage: 'postage',
@@ -59,36 +60,36 @@ const accountOfKind: Readonly<Record<PlannedOutputKind, SharedAccount>> = {
   commit: 'owed',
   anchor: 'operator',
   burn: 'postage',
-  // what an order leaves of the output that it takes a sat of: never an order's own
+  // the rest of the inventory output that gives a sat: the entry is never of an order's own money
   inventory: 'inventory',
   refund: 'outside',
-  // never of an order
+  // never in an order
   payout: 'outside',
   withdrawal: 'outside',
   aside: 'outside',
-  // home; but for those that the next reveal spends
+  // returned to its owner, except if the next reveal spends it
   parent: 'outside',
 };
 
-/** The account of what a transaction of ours pays to an output of this kind. */
+/** The account of an output of this kind. */
 export const accountOfOutput = (kind: PlannedOutputKind): SharedAccount => accountOfKind[kind];
 
 /** A refund or a return: it ends with money or deposits outside. */
 export const isClosing = ({ kind }: Pick<OrderTransaction, 'kind'>): boolean =>
   kind === 'refund' || kind === 'return';
 
-/** What settlements depend on, beside the transactions. */
+/** Facts that settlements need beside the transactions. */
 export interface SettlementFacts {
   readonly excess: OwedMoney | null;
-  /** Our outputs that are the customer's as a whole: `<txid>:<vout>`. */
+  /** Our outputs that belong entirely to the customer: `<txid>:<vout>`. */
   readonly given: ReadonlySet<string>;
-  /** What came to deposits: `<txid>:<vout>`. */
+  /** Outputs at deposits: `<txid>:<vout>`. */
   readonly deposits: ReadonlySet<string>;
   /** Outputs that are ours: `<txid>:<vout>`. */
   readonly ours: ReadonlySet<string>;
 }
 
-/** The settlements of mined transactions of an order. Pure. */
+/** Settlements of an order's mined transactions. Pure. */
 export function settlementsOf(
   mined: readonly OrderTransaction[],
   { excess, given, deposits, ours }: SettlementFacts,
@@ -101,11 +102,11 @@ export function settlementsOf(
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
       if (output.kind === 'parent' || output.kind === 'inventory') return [];
       if (stocked > 0n && output.kind === 'postage') return [];
-      // an anchor that the burn of a reveal spends, and our output that pays for it
+      // an anchor that the burn of a reveal spends, or our output that pays for the burn
       const outpoint = outpointOf({ txid, vout });
       const isPassedOn = spent.has(outpoint) || given.has(outpoint);
       const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
-      // what is ours of the outputs that a refund spends is ours already
+      // our part of the outputs that a refund spends is ours already
       if (isClosing({ kind }) && output.kind === 'change') return [];
       const isExcess = excess !== null && outpoint === outpointOf(excess);
       return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
@@ -126,7 +127,7 @@ export function settlementsOf(
   });
 }
 
-/** Accounts that a return takes sats from, in the order in which these go outside, then to miners. */
+/** Accounts that a return takes sats from. Each pays for outside first, then for miners. */
 const returningAccounts = [
   'deposit',
   'owed',
@@ -136,8 +137,8 @@ const returningAccounts = [
 type ReturningAccount = (typeof returningAccounts)[number];
 
 /**
- * The settlements of a return. What deposits and payments bring goes outside. The payer bears the fee and gets the
- * change: sats of deposits that are left are owed to the customer.
+ * Settlements of a return. What deposits and payments held goes outside. The payer bears the fee and gets the change;
+ * remaining sats of deposits are owed to the customer.
  */
 function settlementsOfReturn(
   { txid, plan, fee }: OrderTransaction,
@@ -151,7 +152,7 @@ function settlementsOfReturn(
   }
   const payer = open.has('operator') ? 'operator' : open.has('service') ? 'service' : 'owed';
   const change = valueIn(plan.outputs.filter(({ kind }) => kind === 'change'));
-  // the change of our money is ours as a whole
+  // the change of our money is entirely ours
   if (payer !== 'owed') open.set(payer, (open.get(payer) ?? 0n) - change);
   const outside = valueIn(plan.outputs.filter(({ kind }) => kind === 'parent' || kind === 'refund'));
   const left = payer === 'owed' ? change : 0n;
@@ -164,7 +165,7 @@ function settlementsOfReturn(
   return moved.map(({ from, to, sats }) => ({ txid: id, from, parts: [{ to, sats }] }));
 }
 
-/** Account that an input of a return comes from. */
+/** Account of an input of a return. */
 function accountOfInput(
   { outpoint, isOperator }: StoredPlan['inputs'][number],
   deposits: ReadonlySet<string>,
@@ -175,7 +176,7 @@ function accountOfInput(
   return deposits.has(outpoint) ? 'deposit' : 'owed';
 }
 
-/** Takes sats from what accounts still have, one after the other. */
+/** Takes sats from the accounts, one after the other. */
 function takenOf(
   open: Map<ReturningAccount, bigint>,
   to: SharedAccount,
@@ -189,28 +190,28 @@ function takenOf(
     due -= part;
     return { from, to, sats: part };
   });
-  assert(due === 0n, 'what a return pays comes from its inputs');
+  assert(due === 0n, 'a return pays only from its inputs');
   return taken;
 }
 
-/** Sats that a transaction took of a coin of the operator; 0: it spends none. */
+/** Sats that a transaction took from an operator's coin; 0: it spends none. */
 export const takenFromOperator = ({ inputs, outputs }: StoredPlan): bigint => {
   const brought = valueIn(inputs.filter(({ isOperator }) => isOperator === true));
   return brought === 0n ? 0n : brought - valueIn(outputs.filter(({ kind }) => kind === 'change'));
 };
 
-/** Sats of the output of the inventory that a transaction spends; 0: it spends none. */
+/** Sats of the inventory output that a transaction spends; 0: it spends none. */
 export const takenFromInventory = ({ inputs }: StoredPlan): bigint =>
   valueIn(inputs.filter(({ isInventory }) => isInventory === true));
 
-/** Those of them that lie with the inscription: the signer has seen that all others went back. */
+/** Inventory sats that stay with the inscription: the signer has checked that all others went back. */
 export const givenByInventory = (plan: StoredPlan): bigint =>
   takenFromInventory(plan) - valueIn(plan.outputs.filter(({ kind }) => kind === 'inventory'));
 
 /**
- * What a customer paid too much lies in our output of the transaction that spent it, or of the burn that spends that.
- * From dust on it is the customer's; less is revenue. If what is ours of that output would be dust, all of it is the
- * customer's.
+ * The sats that a customer paid too much. They are in our output of the transaction that spent the payment, or of the
+ * burn that spends that one. From dust on they belong to the customer; less is revenue. If our part of the output would
+ * be dust, the whole output belongs to the customer.
  */
 export function excessOf(
   { amount }: Pick<Order, 'amount'>,
@@ -219,7 +220,7 @@ export function excessOf(
   const spending =
     transactions.find(({ kind }) => kind === 'commit') ?? transactions.find(({ kind }) => kind === 'reveal');
   if (spending === undefined) return null;
-  // parents go on with all that they brought
+  // a parent leaves with all that it brought
   const brought = valueIn(spending.plan.outputs.filter(({ kind }) => kind === 'parent'));
   const paid = valueIn(spending.plan.inputs) - brought - takenFromInventory(spending.plan);
   const burn = spending.kind === 'reveal' ? transactions.find(({ kind }) => kind === 'burn') : undefined;
@@ -233,8 +234,9 @@ export function excessOf(
 }
 
 /**
- * Our outputs of a delivery whose name another transaction has: all of them are the customer's, as nothing was etched.
- * So is what a refund has spent whole, if a reorganisation gives the name back later. Pure.
+ * Our outputs of a delivery whose rune name went to another transaction: they belong entirely to the customer, because
+ * nothing was etched. If a reorganisation returns the name later, only outputs that a refund has spent whole count.
+ * Pure.
  */
 export function givenBack(transactions: readonly OrderTransaction[], isNameLost: boolean): OwedMoney[] {
   const refunds = transactions.filter(
@@ -246,17 +248,17 @@ export function givenBack(transactions: readonly OrderTransaction[], isNameLost:
   return isNameLost ? ours : ours.filter((output) => refunded.has(outpointOf(output)));
 }
 
-/** Our outputs of mints that blocks have and that minted nothing: all of them are the customer's. Pure. */
+/** Our outputs of mined mints that minted nothing: they belong entirely to the customer. Pure. */
 export const givenByFailedMints = (transactions: readonly OrderTransaction[]): OwedMoney[] =>
   transactions.filter(({ isFailed }) => isFailed === true).flatMap((made) => wholeOutputs(made, ['service']));
 
-/** Outputs of some kinds, as money that is the customer's as a whole. */
+/** Outputs of some kinds, as money that belongs entirely to the customer. */
 const wholeOutputs = ({ txid, plan }: OrderTransaction, kinds: readonly PlannedOutputKind[]): OwedMoney[] =>
   plan.outputs.flatMap(({ kind, value }, vout): OwedMoney[] =>
     kinds.includes(kind) ? [{ txid, vout, value: BigInt(value), owed: BigInt(value), at: 'own' }] : [],
   );
 
-/** What a settlement needs of a bump. */
+/** Fields of a bump that its settlement needs. */
 export interface SettledBump {
   readonly txid: Txid;
   readonly plan: StoredPlan;
@@ -267,7 +269,7 @@ export interface SettledBump {
   readonly isDead: boolean;
 }
 
-/** What the mined bumps of an order cost: the operator's money, whatever the order brings. Pure. */
+/** Settlements of an order's mined bumps: the operator pays for them, whatever the order brings. Pure. */
 export const bumpSettlements = (bumps: readonly SettledBump[]): Settlement[] =>
   bumps
     .filter(({ isMined }) => isMined)
@@ -278,8 +280,8 @@ export const bumpSettlements = (bumps: readonly SettledBump[]): Settlement[] =>
     }));
 
 /**
- * Where what a customer paid too much lies, if a bump has spent the output: in what is left of that. Null: it lies
- * nowhere until a block has one of the bumps that spend it. Pure.
+ * The excess payment after a bump has spent its output: it is in the rest of the mined bump. Null: none of the bumps
+ * that spend it is mined yet, so it has no place. Pure.
  */
 export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): OwedMoney | null {
   const outpoint = outpointOf(excess);
@@ -295,12 +297,13 @@ export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): O
 }
 
 /**
- * What is left of the money beside the delivery, oldest first: `ours`, and what is still `theirs`. That is the change
- * of returns that a customer paid for, and all of a commit whose reveal was given up. Something may spend it. Pure.
+ * Rests of money beside the delivery, the oldest first: `ours`, and `theirs`, which belong to the customer: the change
+ * of returns that the customer paid for, and the outputs of a commit whose reveals were given up. They may be spent.
+ * Pure.
  */
 export function restsOf(transactions: readonly OrderTransaction[]): {
   readonly ours: readonly OwedMoney[];
-  /** Sats of ours, and of the operator's, that returns took. */
+  /** Sats of ours and of the operator that returns took. */
   readonly ourCost: bigint;
   readonly theirs: readonly OwedMoney[];
 } {
@@ -313,7 +316,7 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
     const own = new Set(ours.map(outpointOf));
     const spentOfOurs = valueIn(plan.inputs.filter(({ outpoint }) => own.has(outpoint)));
     if (plan.inputs.some(({ isOperator }) => isOperator === true)) {
-      // what is left of the coin is no order's
+      // the rest of the operator's coin does not belong to an order
       ourCost += takenFromOperator(plan);
       continue;
     }
@@ -331,7 +334,9 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
 }
 
 /**
- * Sats of the customer's that returns without a parent took: `parents` are outputs that brought one. Pure.
+ * Sats of the customer that returns without a parent took. Pure.
+ *
+ * @param parents outputs that brought a parent
  */
 export function strayCostOf(
   transactions: readonly OrderTransaction[],
@@ -343,7 +348,7 @@ export function strayCostOf(
     .filter(
       ({ kind, plan }) =>
         kind === 'return' &&
-        // sats that pay for themselves make one output of another value
+        // sats that pay for their own return give one output with another value
         (plan.outputs.length > 1 || plan.outputs[0]?.value === plan.inputs[0]?.value) &&
         !plan.inputs.some(
           ({ outpoint, isOperator }) => isOperator === true || own.has(outpoint) || parents.has(outpoint),
@@ -352,5 +357,5 @@ export function strayCostOf(
     .reduce((sum, { fee }) => sum + BigInt(fee), 0n);
 }
 
-/** In internal order, as the ledger has it. */
+/** Internal byte order, as in the ledger. */
 export const hexOf = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');

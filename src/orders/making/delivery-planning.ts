@@ -18,7 +18,7 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { destination } from './sign-and-store.ts';
 
-/** Scripts and txids as the wallet makes them: planning needs no key. */
+/** Makes scripts and txids. Planning needs no key. */
 export type PlanningSigner = Pick<OrderSigner, 'scriptOf' | 'unsigned'>;
 
 export type PlannedOrder = Pick<
@@ -29,7 +29,7 @@ export type PlannedOrder = Pick<
 type PaidOutput = Pick<WatchedPayment, 'txid' | 'vout' | 'value' | 'script'>;
 type StockedOutput = Pick<Reservation, 'txid' | 'vout' | 'value' | 'keyIndex'>;
 
-/** A parent as it came to its deposit. */
+/** A parent in the output that arrived at its deposit. */
 interface LentParent extends Pick<Deposit, 'inscriptions' | 'runes'> {
   readonly at: Pick<Deposit['at'], 'keyIndex'>;
   readonly payment: PaidOutput;
@@ -37,59 +37,58 @@ interface LentParent extends Pick<Deposit, 'inscriptions' | 'runes'> {
 
 /** Outputs that a delivery spends. */
 export interface DeliveryFunds {
-  /** As they are spent: always in one order, so that the same payments make the same transaction. */
+  /** In a fixed order, so that the same payments always make the same transaction. */
   readonly payments: readonly PaidOutput[];
-  /** Contents of the payments, by the index. */
+  /** Contents of the payments, from the index. */
   readonly held: HeldPayments;
   /** In the order of the terms. */
   readonly parents: readonly LentParent[];
-  /** Outputs of the inventory, one a file, in their order; null: none. */
+  /** Inventory outputs, one for each file, in their order; null: none. */
   readonly stocked: readonly StockedOutput[] | null;
 }
 
 /**
- * Why the runes of these parents cannot be led home; null: they can. An order is taken where runes are known, which may
- * end.
+ * The reason why the runes of these parents cannot be returned with them; null: they can. Runes are known when an order
+ * is taken, but may be unknown later.
  */
 export const whyRunesUnknown = (parents: DeliveryFunds['parents']): string | null =>
   parents.length > 1 && parents.some(({ runes }) => runes === null) ? runesUnknown : null;
 
 const runesUnknown =
-  'The order has several parents, and this service no longer knows their runes (INDEX_RUNES): those of one would go home with another.';
+  'The order has several parents, and this service no longer knows their runes (INDEX_RUNES): runes of one parent would be returned with another.';
 
-/** All that the transactions of a delivery are planned from. */
+/** Everything from which the transactions of a delivery are planned. */
 export interface Planning {
   readonly signer: PlanningSigner;
   readonly order: PlannedOrder;
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
-  /** None of an order of mints. */
+  /** Empty for an order of mints. */
   readonly reveals: readonly PlacedReveal[];
   readonly payments: DeliveryFunds['payments'];
   readonly held: HeldPayments;
   readonly parents: readonly Arrived[];
-  /** One a reveal; null: none. */
+  /** One for each reveal; null: none. */
   readonly inventory: readonly Arrived[] | null;
-  /** What each parent holds, or what the payments of an order of the inventory do. */
+  /** Runes of each parent; for an order on inventory sats, runes of its payments. */
   readonly runes: readonly (readonly RuneAmount[] | null)[];
   /** Our output of each transaction. */
   readonly service: OwnDestination;
 }
 
-/** A reveal with the output that it spends. */
+/** A reveal, with the output that it spends. */
 export interface PlacedReveal {
   readonly layout: RevealLayout;
   readonly index: number;
-  /** The output that it spends through its leaf. */
+  /** The output that it spends by its leaf. */
   readonly commit: OwnDestination;
 }
 
 /**
- * Brings together what the transactions of a delivery are planned from. They are the same for the same payments and
- * parents, whenever they are planned. Pure.
+ * Collects everything from which the transactions of a delivery are planned. The same payments and parents always give
+ * the same transactions. Pure.
  *
- * @param leaves of the reveals, in their order
- * @param plan of the order, where it is known
+ * @param leaves of the reveals, in their order @param plan of the order, if it is known
  */
 export function planningOf(
   signer: PlanningSigner,
@@ -125,8 +124,8 @@ export function planningOf(
 }
 
 /**
- * What each parent holds. Beside an output of the inventory, which holds none: what the payments do, which would go to
- * the first output of a reveal, and that may be the inventory's.
+ * The runes that reveals must lead. Without inventory: the runes of each parent. With an inventory output, which has no
+ * runes: those of the payments, which would go to a reveal's first output, and that may belong to the inventory.
  */
 function runesToLead({ payments, held, parents, stocked }: DeliveryFunds): Planning['runes'] {
   if (stocked === null) return parents.map(({ runes }) => runes);
@@ -139,7 +138,7 @@ function stockedOutput(signer: PlanningSigner, { txid, vout, value, keyIndex }: 
   return { txid, vout, value: BigInt(value), script, ...own };
 }
 
-/** Plans one reveal with what it spends. Pure. */
+/** Plans one reveal and its inputs. Pure. */
 export function planOne(
   planning: Planning,
   { layout, index }: PlacedReveal,
@@ -160,32 +159,32 @@ export function planOne(
   return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };
 }
 
-/** Where a reveal leads runes; null: they go there by themselves. */
+/** The outputs to which a reveal leads runes; null: they get there without a runestone. */
 function routeOf({ terms, runes }: Planning, layout: RevealLayout): RuneRoute | null {
   const sat = inventoryOf(terms, layout);
   if (sat === null)
     return runeRoute(runes, revealsPostageFirst(terms) ? postageOutputCount(terms, layout) : 0);
   // a commit gives the runes of its payments to its first output, which the first reveal spends
   if (layout.first > 0) return null;
-  // what the inventory gets back before its inscription is one output
+  // sats before the inscription go back to the inventory as one output
   return runeRoute(runes, sat.place > 0n ? 1 : 0);
 }
 
 /**
- * Adds to the layout of a commit what its reveals cost where they lead runes of parents home, which is not in the
- * quote. The layout stays as quoted where the order wants certain sats: its inscriptions were placed by that.
+ * Adds the cost of runestones that return runes of parents to the layout of a commit, because the quote lacks it. If
+ * the order wants certain sats, the layout stays as quoted: its inscriptions were placed by it.
  */
 function withRunes(planning: Planning): Planning {
   const { order, layout, reveals } = planning;
   const { paidTo, request } = order;
-  // mints lead no runes: what a payment brings goes to the receiver
+  // mints lead no runes: runes of a payment go to the receiver
   const isAsQuoted =
     paidTo !== 'wallet' || request.allowedSatributes !== null || planning.terms.mint !== null;
   if (isAsQuoted) return planning;
   return { ...planning, layout: { ...layout, reveals: reveals.map((reveal) => dearer(planning, reveal)) } };
 }
 
-/** Plans a reveal before there is a commit: its costs, and what it leaves to us, depend on no txid. */
+/** Plans a reveal before its commit exists: its costs, and its output for us, do not depend on a txid. */
 function dearer(planning: Planning, placed: PlacedReveal): RevealLayout {
   const { layout, commit } = placed;
   const [payment] = planning.payments;
@@ -205,7 +204,7 @@ function dearer(planning: Planning, placed: PlacedReveal): RevealLayout {
   };
 }
 
-/** Our output of a planned reveal, or of what burns its inscriptions. */
+/** Our output of a planned reveal, or of the burn of its inscriptions. */
 function ownOf(
   { terms }: Planning,
   layout: RevealLayout,

@@ -13,7 +13,7 @@ import type { OrderSigner } from './order-signer.ts';
 import { owedTooLittle, planRefund } from './plan-refund.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
 
-/** Plans, signs and stores the transaction that pays what is owed back. The reason where it cannot be made. */
+/** Plans, signs and stores the transaction that refunds what is owed. Returns the reason if it cannot be made. */
 export async function makeRefund(
   tx: pg.ClientBase,
   signer: OrderSigner,
@@ -33,7 +33,7 @@ export async function makeRefund(
   const plan = planRefund(holding, refundScript, own, feeRate);
   if (plan === null) return owedTooLittle;
   await store(tx, signer, order, 'refund', onlyOne, plan);
-  // how its block is found
+  // the watch finds its block
   await watchScripts(tx, refundWatcherOf(order.id), [{ script: refundScript, sinceHeight: nextBlock }]);
   failpoint('order-refund');
   return null;

@@ -31,7 +31,7 @@ import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
 
-/** Sats that returns may cost for which no customer pays. */
+/** Bounds of what returns may cost that no customer pays for. */
 export interface ReturnPolicy {
   /** Bound of one order (ORDER_RETURN_MAX_SATS). */
   readonly maxSats: bigint;
@@ -39,7 +39,7 @@ export interface ReturnPolicy {
   readonly dayMaxSats: bigint;
 }
 
-/** A free coin of the service that returns of this order may spend, of at least so many sats; null: not now. */
+/** A free coin of the service with at least this many sats, for a return of this order; null: none now. */
 export type CoinForReturn = (orderId: string, sats: bigint) => Arrived | null;
 
 export interface ReturnMakers {
@@ -52,13 +52,13 @@ export interface ReturnMakers {
 
 type Plan = (PlannedReturn & { readonly count: number }) | ReturnShort;
 
-/** Plan that a fund pays for, and the coin of the operator that it spends; null: none. */
+/** A plan, and the operator's coin that it spends; null: none. */
 interface Funded {
   readonly plan: Plan;
   readonly coin: Arrived | null;
 }
 
-/** Plans, signs and stores what returns holdings or sats. The reason where no money is enough; null: it is made. */
+/** Plans, signs and stores a return of holdings or sats. Returns the reason if no fund is enough; null: it is made. */
 export async function makeReturn(
   tx: pg.ClientBase,
   makers: ReturnMakers,
@@ -77,7 +77,7 @@ export async function makeReturn(
       await storeReturn(tx, makers, order, { plan, coin }, fund.kind !== 'customer');
       return null;
     }
-    // what ours lacks is not what a customer has to send, whose money pays alone
+    // the missing sats that the customer must send are those of a plan that the customer's money pays alone
     if (fund.kind === 'customer' && fund.costMax === null) missing ??= plan.missing;
   }
   return returned.holdings.length === 0 ? satsTooFew : returnShort(order, missing);
@@ -95,11 +95,11 @@ async function storeReturn(
     plan.outputs
       .filter((output) => output.kind === kind)
       .map(({ script }) => ({ script, sinceHeight: nextBlock }));
-  // how its block is found
+  // the watch finds its block
   await watchScripts(tx, refundWatcherOf(order.id), watched('parent'));
   if (isOurs) {
     await addReturnCost(tx, { txid, sats: plan.cost });
-    // what is left pays for others, once a block has it
+    // the change pays for others, once it is in a block
     await watchScripts(tx, ownWatcherOf(order.id), watched('change'));
   }
   failpoint('order-return');
@@ -144,7 +144,7 @@ async function planFrom(
   const costMax = smallest(fund.costMax ?? today, today);
   if (costMax <= 0n) return { plan: nothing, coin: null };
   if (fund.kind === 'service') return { plan: planWith(spendable, costMax), coin: null };
-  // what it costs does not depend on the coin
+  // the cost does not depend on the coin
   const ideal = planWith([{ ...idealCoin, value: costMax + leastRest }], costMax);
   if (ideal.kind === 'short') return { plan: ideal, coin: null };
   const coin = coinFor(order.id, ideal.cost + leastRest);
@@ -153,9 +153,9 @@ async function planFrom(
 
 const nothing: ReturnShort = { kind: 'short', missing: 1n };
 const dayMs = 24 * 3_600_000;
-/** Sats that are left of a coin of the operator at least: an output that nodes relay. */
+/** Least rest of an operator's coin: an output that nodes relay. */
 const leastRest = p2trDust;
-/** Stands for a coin of the operator: all are P2TR, so all cost the same. */
+/** Placeholder for an operator's coin: all are P2TR, so all cost the same. */
 const idealCoin: Arrived = {
   txid: trustedTxid(new Uint8Array(32)),
   vout: 0,
@@ -171,12 +171,12 @@ const depositKey = (index: number) => ({ key: { branch: 0, index }, leafScript: 
 /** Destinations of a return. */
 interface Homes {
   readonly of: (holding: Holding) => Uint8Array;
-  /** The rest of a customer's money; null: it stays, and pays for what is not returned yet. */
+  /** Destination of the rest of a customer's money; null: it stays, and pays for what is not returned yet. */
   readonly ofRest: (fund: ReturnFund & { kind: 'customer' }, areAll: boolean) => RestDestination | null;
   readonly destinations: readonly Uint8Array[];
 }
 
-/** Deposits go to the owner of the parent that was expected there, payments where refunds go. */
+/** Deposits go to the owner of the parent that was expected there; payments go to the refund address. */
 function homesOf({ terms, refundScript }: Order, { holdings, funds, isLast }: Return): Homes {
   const { parents } = termsOf(terms);
   const ofDeposit = ({ index }: Pick<DepositAddress, 'index'>): Uint8Array => {
@@ -186,7 +186,7 @@ function homesOf({ terms, refundScript }: Order, { holdings, funds, isLast }: Re
   };
   const of = ({ at }: Holding): Uint8Array => {
     if (at !== null) return ofDeposit(at);
-    assert(refundScript !== null, 'what came with a payment has an address');
+    assert(refundScript !== null, 'a returned payment has a refund address');
     return refundScript;
   };
   const sats = funds.flatMap((fund) => (fund.kind === 'customer' ? fund.sats : []));

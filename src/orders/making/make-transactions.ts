@@ -29,16 +29,18 @@ export interface LockTimeSearch {
 
 export interface RevealMakers {
   readonly signer: OrderSigner;
-  /** How long a miner may be silent about a reveal that nodes do not relay, and then how long it may take. */
+  /**
+   * Hours in which a miner must answer about a reveal that nodes do not relay, and then hours in which it must mine it.
+   */
   readonly minerHours: number;
   readonly lockTimes: LockTimeSearch;
 }
 
-/** What a paid order spends. */
+/** Outputs that a paid order spends. */
 export interface OrderFunds extends DeliveryFunds {
   readonly payments: readonly WatchedPayment[];
   readonly parents: readonly Deposit[];
-  /** Its reservations in the inventory, one a file, in their order; null: nothing. */
+  /** Its reservations in the inventory, one for each file, in their order; null: none. */
   readonly stocked: readonly Reservation[] | null;
 }
 
@@ -48,10 +50,10 @@ export interface Shortfall {
 }
 
 /**
- * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and what burns
- * their inscriptions. They are the same for the same payments and parents, whenever they are made. Returns the reason
- * where they cannot be made, or the sats that the payments lack. Null: they are made, or will be once their lock times
- * are found and the index has what they spend.
+ * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and the burns of
+ * their inscriptions. The same payments and parents always give the same transactions. Returns the reason if they
+ * cannot be made, or the sats that the payments lack. Null: they are made, or a later call makes them, once their lock
+ * times are found and the index has what they spend.
  */
 export async function makeReveals(
   tx: pg.ClientBase,
@@ -59,7 +61,7 @@ export async function makeReveals(
   order: Order,
   funds: OrderFunds,
 ): Promise<string | Shortfall | null> {
-  // where the index is behind a reorganisation, it does not say what they hold
+  // after a reorganisation the index may be behind, and does not say what the parents hold
   if (!funds.parents.every(({ isUnspent }) => isUnspent)) return null;
   const unknown = whyRunesUnknown(funds.parents);
   if (unknown !== null) return unknown;
@@ -78,7 +80,7 @@ export async function makeReveals(
   await packForMiner(tx, order, stored, makers.minerHours);
   await holdEtching(tx, planning, stored);
   await holdMints(tx, planning, stored);
-  // what is ours of them pays for stuck transactions, once a block has it
+  // our outputs pay for stuck transactions, once they are in a block
   const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
   failpoint('order-reveals');
@@ -90,8 +92,8 @@ interface StoredTransaction extends Pick<PlannedTransaction, 'kind' | 'plan'> {
 }
 
 /**
- * Watches the runestone of a reveal that etches, so its block is news, and stores that one with a name waits for its
- * commit, whose block is known by its output.
+ * Watches the runestone of a reveal that etches, so that its block is noticed. A reveal that claims a name is stored as
+ * waiting for its commit, whose block is noticed by its output.
  */
 async function holdEtching(
   tx: pg.ClientBase,
@@ -116,7 +118,7 @@ async function holdEtching(
   await watchCommit(tx, id, commit);
 }
 
-/** Stores the mints of an order, which are sent as blocks and the mempool leave room for them. */
+/** Stores the mints of an order. They are sent as blocks and the mempool leave room for them. */
 async function holdMints(
   tx: pg.ClientBase,
   { order: { id }, terms: { mint } }: Planning,
@@ -133,7 +135,7 @@ async function holdMints(
   await insertMints(tx, { orderId: id, commit: commit.txid, rune: mint.rune, txids });
 }
 
-/** Stores that a miner takes the reveal of an order with its commit, where nodes do not relay it. */
+/** Stores the order's reveal with its commit for a miner, if nodes do not relay the reveal. */
 async function packForMiner(
   tx: pg.ClientBase,
   { id, paidTo, terms }: Order,
@@ -151,7 +153,7 @@ async function packForMiner(
   await watchCommit(tx, id, commit);
 }
 
-/** The block of a commit is known by what it has for its reveal. */
+/** Watches a commit's output for its reveal, by which its block is noticed. */
 async function watchCommit(
   tx: pg.ClientBase,
   id: string,
@@ -165,7 +167,7 @@ async function watchCommit(
 const unmade = ({ reason, missing }: OrderRefusal): string | Shortfall =>
   missing === undefined ? reason : { missing };
 
-/** The transactions with the lock times that give the reveals the prefix of the order; null: they are not known yet. */
+/** The transactions, with lock times that give the reveals the prefix of the order; null: not all are known yet. */
 function withPrefix(planning: Planning, lockTimes: LockTimeSearch): Planned | null {
   const { id, request } = planning.order;
   const { inscriptionIdPrefix: prefix } = request;
@@ -182,7 +184,7 @@ function withPrefix(planning: Planning, lockTimes: LockTimeSearch): Planned | nu
       );
       return planned;
     }
-    // a reveal spends the parents that the one before it returned: its bytes are known once that has its lock time
+    // a reveal spends the parents that the one before it returned: its bytes depend on that one's lock time
     const known = planning.parents.length > 0 ? found.length + 1 : reveals.length;
     const unsigned = reveals
       .slice(0, known)

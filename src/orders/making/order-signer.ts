@@ -7,16 +7,16 @@ import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 import type { Signer } from '#wallet/signer.ts';
 
-/** What the wallet does: `src/wallet` has the keys. */
+/** The wallet's part in orders: `src/wallet` has the keys. */
 export interface OrderSigner {
   /** The script of a key with a leaf, or of the key alone. */
   readonly scriptOf: (own: OwnScript) => Uint8Array;
-  /** What a txid covers, which ends with the lock time; signing changes neither. */
+  /** Bytes that a txid covers; they end with the lock time. Signing changes neither. */
   readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
   /**
-   * In turns of the event loop: a thousand inputs hold up nothing else.
+   * Signs in turns of the event loop, so that a thousand inputs hold up nothing else.
    *
-   * @param held by input, by what others than the planner know
+   * @param held contents by input, from other sources than the planner
    */
   readonly signPlan: (
     plan: TransactionPlan,
@@ -30,7 +30,7 @@ export interface OrderSigner {
   }>;
 }
 
-/** What makes the transactions of orders. */
+/** Signer of the transactions of orders. */
 export function orderSigner(wallet: PublicWallet, signer: Signer): OrderSigner {
   return {
     scriptOf: (own) => wallet.addressOf(own).script,

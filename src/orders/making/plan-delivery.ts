@@ -28,8 +28,8 @@ export interface PlannedTransaction {
 export type Planned = readonly PlannedTransaction[] | OrderRefusal;
 
 /**
- * Plans the commit and the reveals of a delivery, in the order in which they are sent. Refuses payments that lack sats,
- * with how many. Pure.
+ * Plans the commit and the reveals of a delivery, in the order in which they are sent. If the payments lack sats,
+ * refuses with how many. Pure.
  *
  * @param lockTimes of the first reveals, as far as they are known
  */
@@ -61,8 +61,7 @@ const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): Plann
 });
 
 /**
- * With what burns the inscriptions of each reveal right after it: reveals have their txids, as they have their lock
- * times. Pure.
+ * Adds after each reveal the burn of its inscriptions. Reveals already have their lock times, and so their txids. Pure.
  */
 export function withBurns(
   { signer, terms, service }: Planning,
@@ -79,7 +78,7 @@ export function withBurns(
       kind,
       made: { txid, vout, value, script, holds: named[vout] ?? nothingHeld },
     }));
-    // a runestone is of this kind, too
+    // a runestone has this kind, too
     const anchors = outputs.filter(
       ({ kind, made }) => kind === 'burn' && Buffer.compare(made.script, anchorScript) === 0,
     );
@@ -96,7 +95,7 @@ export function withBurns(
   return all;
 }
 
-/** A commit of the wallet, and the reveals that spend it. The parents go from one reveal to the next. */
+/** A commit of the wallet, and the reveals that spend it. Each reveal passes the parents to the next. */
 function planCommitted(
   planning: Planning,
   payments: readonly [Arrived, ...Arrived[]],
@@ -104,7 +103,7 @@ function planCommitted(
 ): Planned {
   const { order, signer, terms, layout, reveals, service } = planning;
   const commits = reveals.map(({ commit }) => commit);
-  // what pays fees must not come to the charge's address: it would be a payment
+  // the output for fees must not be at the charge's address, where it would count as a payment
   const plan = planCommit(terms, layout, { payments, commits, feeInputs: service, change: service });
   if ('reason' in plan) return plan;
   const { txid } = signer.unsigned(plan);
@@ -123,7 +122,7 @@ function planCommitted(
   return planned;
 }
 
-/** A commit with an output for each mint at our own key, and the mints that spend them. */
+/** A commit with an output at our own key for each mint, and the mints that spend these outputs. */
 function planMinted(
   { terms, layout, service, signer }: Planning,
   payments: readonly [Arrived, ...Arrived[]],
@@ -143,17 +142,17 @@ function planMinted(
   return [{ kind: 'commit', place: onlyOne, plan }, ...mints];
 }
 
-/** A refusal that more money does not change: the sats of each reveal are those of the quote. */
+/** A refusal that more money does not change: the sats of each reveal are fixed by the quote. */
 const runesTooDear =
-  "It costs more to lead the parents' runes home than the service earns by the order, and allowedSatributes leaves its reveals no other sats.";
+  "Returning the parents' runes costs more than the service earns by the order, and allowedSatributes leaves its reveals no other sats.";
 
 interface CommittedOutputs extends Pick<TransactionPlan, 'outputs'> {
   readonly txid: Txid;
-  /** Their contents. */
+  /** Contents of the outputs. */
   readonly named: readonly Holdings[];
 }
 
-/** What a commit has for a reveal: the output with its leaf, and the next one where that pays the fee. */
+/** Outputs of a commit for a reveal: the one with its leaf, and the next one if that pays the fee. */
 function committedTo(
   { layout, commit }: PlacedReveal,
   { outputs, txid, named }: CommittedOutputs,
@@ -171,7 +170,7 @@ function committedTo(
   return [committed, ...others];
 }
 
-/** The parents as the next reveal finds them: where this one returned them to. */
+/** The parents where the last reveal returned them, as the next one spends them. */
 function returnedBy(
   plan: TransactionPlan,
   signer: PlanningSigner,

@@ -7,28 +7,28 @@ import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import { type Arrived, type OwnDestination, spent } from '#orders/inscribing/plan-transactions.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
 
-/** An output of the wallet that holds customers' money: all of it, or what was paid too much. */
+/** An output of the wallet with customers' money: all of it, or the excess of a payment. */
 export interface OwedOutput extends Arrived {
-  /** Sats of it that are the customer's. What is not is at least P2TR's dust, or nothing. */
+  /** Sats of it that belong to the customer. The rest is at least P2TR's dust, or nothing. */
   readonly owed: bigint;
 }
 
 /**
- * Outputs that one refund spends; the next refund spends others, when the order is looked at again: with the next block
- * at the latest. Anybody may pay an address as often as they like: 1,740 inputs of 230 weight units are more than nodes
- * relay, and each takes milliseconds to sign.
+ * Outputs that one refund spends. The next refund spends others at the order's next look, with the next block at the
+ * latest. Anyone may pay an address many times: 1,740 inputs of 230 weight units exceed what nodes relay, and signing
+ * takes milliseconds for each.
  */
 export const refundedAtOnce = 100;
 
 /** Why there is no refund now, for people. */
-export const owedTooLittle = 'What is owed is less than it costs to send it.';
+export const owedTooLittle = 'The owed amount is less than the fee of sending it.';
 
 /**
- * The transaction that pays what is owed of these outputs back, less its fee; what is ours of them stays ours. Outputs
- * that cost more to spend than is owed of them stay where they are, and of many the smaller ones for now. Null: what is left would be dust. Pure.
+ * Plans the transaction that refunds what is owed of these outputs, less its fee; our part of them stays ours. Outputs
+ * that cost more to spend than they owe are left out, and if there are too many, the smaller ones wait. Null: the
+ * refund would be dust. Pure.
  *
- * @param kept where what is ours of them stays
- * @param feeRate sats for 1,000 virtual bytes
+ * @param kept destination of our part @param feeRate sats for 1,000 virtual bytes
  */
 export function planRefund(
   outputs: readonly OwedOutput[],
@@ -52,7 +52,7 @@ export function planRefund(
     outputs: [{ kind: 'refund', script, value }, ...change],
     feeMax: fee,
   };
-  // no inscription is money; runes go to whom the money goes
+  // inscriptions are not part of a refund; runes go with the money
   const sent = worth.map(({ holds }, input) => ({
     input,
     holds: { inscriptions: [], runes: holds?.runes ?? null },
@@ -62,14 +62,14 @@ export function planRefund(
   return withHoldings(plan, { sent, rest: 0 });
 }
 
-/** What one refund spends, in the order in which it came: special sats go back in theirs. */
+/** Outputs of one refund, in the order of their arrival: special sats are returned in that order. */
 function mostOwed(outputs: readonly OwedOutput[]): readonly OwedOutput[] {
   if (outputs.length <= refundedAtOnce) return outputs;
   const most = new Set(outputs.toSorted((a, b) => Number(b.owed - a.owed)).slice(0, refundedAtOnce));
   return outputs.filter((output) => most.has(output));
 }
 
-/** Whether so many sats can ever be sent back: no refund pays less than what every node relays. Less stays owed. */
+/** Whether this many sats can ever be refunded: no refund is below what every node relays. Less stays owed. */
 export function isWorthRefunding(owed: bigint, script: Uint8Array): boolean {
   const weight = plannedWeight({
     inputs: [{ path: 'key', leafScript: null, script }],

@@ -15,7 +15,7 @@ import { insertTransaction } from '#purse/transactions/wallet-transactions.store
 import type { OrderSigner } from './order-signer.ts';
 import type { OwedOutput } from './plan-refund.ts';
 
-/** Of a transaction among those of its kind, and how many files it inscribes. */
+/** Number of a transaction among those of its kind, and how many files it inscribes. */
 export interface Place {
   readonly index: number;
   readonly count: number;
@@ -23,15 +23,15 @@ export interface Place {
 
 export const onlyOne: Place = { index: 0, count: 0 };
 
-/** Facts about a plan that it does not say itself. */
+/** Facts that a plan does not contain. */
 interface SignedWith {
   /** The operator's coin among its inputs; null: none. */
   readonly coin?: Pick<Arrived, 'txid' | 'vout'> | null;
-  /** Contents of outputs of this look's transactions: takes those of this one. */
+  /** Contents of outputs of this look's transactions. Those of this transaction are added. */
   readonly made?: Map<string, Holdings>;
 }
 
-/** Signs a plan and stores it, before anybody sends it. Throws `plan_refused` and `OutputTaken`. */
+/** Signs a plan and stores it, before it is sent. Throws `plan_refused` and `OutputTaken`. */
 export async function store(
   tx: pg.ClientBase,
   signer: OrderSigner,
@@ -60,7 +60,7 @@ export async function store(
   return txid;
 }
 
-/** As it is kept. */
+/** The plan in its stored form. */
 export function storedPlan(
   { inputs, outputs }: TransactionPlan,
   holdings: readonly Holdings[],
@@ -82,10 +82,10 @@ export function storedPlan(
   };
 }
 
-/** Outputs that later transactions of the service may spend before the index has them. */
+/** Kinds of outputs that later transactions of the service may spend before the index has them. */
 const keptKinds: ReadonlySet<PlannedOutputKind> = new Set(['service', 'change', 'bump', 'anchor']);
 
-/** Money of an order as plans spend it, and where what is ours of it stays. */
+/** Money of an order as inputs of a plan, and the destination of our part of it. */
 export async function spendableMoney(
   tx: pg.ClientBase,
   signer: Pick<OrderSigner, 'scriptOf'>,
@@ -102,7 +102,7 @@ export async function spendableMoney(
   const committed = outputs.some(({ at }) => at === 'commit') ? await committedTo(tx, signer, order) : [];
   const heldAt = ({ at, commitScript }: OwedMoney): OwnDestination => {
     if (at !== 'commit') return at === 'address' ? address : own;
-    // what pays the fee of a reveal beside its leaf is at our own key
+    // the output that pays a reveal's fee beside its leaf is at our own key
     const found = [...committed, own].find(
       (each) => Buffer.from(each.script).toString('hex') === commitScript,
     );
@@ -117,7 +117,7 @@ export async function spendableMoney(
   return { own, address, spendable };
 }
 
-/** The destinations that the commit of an order has for its reveals. */
+/** Destinations of a commit's outputs for its reveals. */
 async function committedTo(
   tx: pg.ClientBase,
   signer: Pick<OrderSigner, 'scriptOf'>,
@@ -127,7 +127,7 @@ async function committedTo(
   return leaves.map((leafScript) => destination(signer, { key: { branch: 0, index: keyIndex }, leafScript }));
 }
 
-/** A script of the wallet, and what it is made of. */
+/** A script of the wallet, and the key and leaf that it is made of. */
 export const destination = (signer: Pick<OrderSigner, 'scriptOf'>, own: OwnScript): OwnDestination => ({
   script: signer.scriptOf(own),
   own,

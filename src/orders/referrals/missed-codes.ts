@@ -2,22 +2,25 @@ import { LRUCache } from 'lru-cache';
 import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 
 const hourMs = 3_600_000;
-/** Wrong codes of a network at once, and again in an hour: a site with a mistyped code learns it from its first order. */
+/**
+ * Wrong codes that a network may send at once, and again per hour: a site with a mistyped code sees the error with its
+ * first order.
+ */
 const missesMax = 20;
 /** Networks that are remembered, 200 bytes each. */
 const networksMax = 20_000;
 
 /**
- * Counts codes of referrals that a network sent and did not know: unknown ones in orders, and those of others in
- * registrations. Both answers tell whether a code exists, so who sends too many gets no more of them for any code, known
- * or not. Of this process: several allow as many each.
+ * Counts referral codes that a network guessed wrong: unknown ones in orders, and codes of others in registrations.
+ * Both answers reveal whether a code exists, so after too many the network gets no answer about any code. Each process
+ * counts by itself, so several processes allow as many each.
  */
 export class MissedCodes {
   readonly #levels = new LRUCache<string, { readonly misses: number; readonly atMs: number }>({
     max: networksMax,
   });
 
-  /** Milliseconds until a code of this client is looked up; 0: now. */
+  /** Milliseconds until this client may send a code; 0: now. */
   waitMs(client: string, nowMs = performance.now()): number {
     const over = this.#level(networkOfClient(client), nowMs) - (missesMax - 1);
     return Math.max(0, (over * hourMs) / missesMax);

@@ -2,20 +2,20 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import { readAddress } from '#orders/reading/read-order.ts';
 
-/** A referral code, and where its share goes. */
+/** A referral code, and the address that its share is paid to. */
 export interface ReferralRequest {
   readonly code: string;
   readonly address: string;
   readonly script: Uint8Array;
 }
 
-/** Visible ASCII: a code is part of links, and no two of them look alike. */
+/** Visible ASCII: a code is part of links, and no two codes look alike. */
 const codePattern = /^[!-~]{1,64}$/u;
 
 /** Whether a referral can have this code. */
 export const isReferralCode = (text: string): boolean => codePattern.test(text);
 
-/** Reads the code and address of a referral. Total: any value gives one or its faults. */
+/** Reads the code and the address of a referral. Total: any value gives a referral or its faults. */
 export function readReferralRequest(
   given: { readonly referral?: unknown; readonly address?: unknown },
   network: NetworkParameters,

@@ -2,17 +2,17 @@ import type pg from 'pg';
 import { deliveringStates, type OrderState } from '#orders/order/order-machine.ts';
 import { isReferralCode, type ReferralRequest } from './read-referral.ts';
 
-/** What orders brought a referral. */
+/** A referral with the orders that it brought. */
 export interface ReferralStatus {
-  /** Where its share is paid out to. */
+  /** Address that its share is paid to. */
   readonly address: string;
-  /** Orders that are paid, delivered or not. */
+  /** Paid orders, delivered or not. */
   readonly orders: number;
-  /** Orders that were delivered: each pays its share. */
+  /** Delivered orders: each pays its share. */
   readonly paid: number;
 }
 
-/** Registers a code with its address. False: the code has another address, which it keeps. */
+/** Registers a code with its address. Returns false if the code already has another address, which it keeps. */
 export async function putReferral(
   client: pg.Pool | pg.ClientBase,
   { code, address, script }: ReferralRequest,
@@ -35,7 +35,7 @@ export async function isReferral(client: pg.Pool | pg.ClientBase, code: string):
   return rowCount === 1;
 }
 
-/** States of orders that are paid: anyone makes others, for nothing. */
+/** States of paid orders: unpaid ones do not count, because anyone can create them for nothing. */
 const paidStates = [
   'prep',
   ...deliveringStates,

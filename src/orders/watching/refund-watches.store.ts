@@ -11,9 +11,9 @@ import { refundWatcherOf } from './watchers.ts';
 const endedAtOnce = 100;
 
 /**
- * Ends the watches of refunds that are as deep as payments remember blocks: their addresses belong to others, exchanges
- * too, and everything that anybody pays to them would be kept for ever. That the refund is in a block is noted with it.
- * How many ended.
+ * Ends the watches of refunds that are deeper than the blocks that payments remember, and notes their blocks. The
+ * addresses belong to others, exchanges too: without this, every later payment to them would be kept for ever. Returns
+ * the number of orders.
  */
 export async function endRefundWatches(client: pg.ClientBase): Promise<number> {
   const ids = await ordersWithDeepRefunds(client, endedAtOnce);
@@ -27,7 +27,7 @@ export async function endRefundWatches(client: pg.ClientBase): Promise<number> {
   return ids.length;
 }
 
-/** Orders with a refund, or another transaction whose outputs are watched, that is as deep as payments remember blocks. */
+/** Orders with a refund or return that is deeper than the blocks that payments remember. */
 async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT DISTINCT t.order_id AS id
@@ -38,7 +38,7 @@ async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Notes the blocks of an order's transactions that are so deep. Whether it has others that are not. */
+/** Notes the blocks of an order's deep refunds and returns. Returns whether others are not deep yet. */
 async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
   await noteDeepBlocks(tx, { kind: 'closings', id });
   const { rowCount } = await tx.query(
@@ -49,7 +49,7 @@ async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** Orders by their transactions, of those that these txids name. */
+/** Orders that own these transactions. */
 export async function ordersOfTransactions(
   client: pg.ClientBase,
   txids: readonly Txid[],

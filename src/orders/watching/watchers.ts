@@ -1,21 +1,21 @@
 import { orderWatcher, refundWatchers } from '#purse/destinations/own-scripts.ts';
 
-/** Who watches the scripts of an order (docs/payments.md). */
+/** Watcher of an order's payment address (docs/payments.md). */
 export const watcherOf = orderWatcher;
-/** Who watches the deposits of its parents. */
+/** Watcher of the deposits of its parents. */
 export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}`;
-/** Who watches where its refund and its parents go. */
+/** Watcher of the destinations of its refund and its parents. */
 export const refundWatcherOf = (orderId: string): string => `${refundWatchers}${orderId}`;
 export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith(refundWatchers);
 
-/** Who watches our outputs of its transactions. */
+/** Watcher of our outputs of its transactions. */
 export const ownWatcherOf = (orderId: string): string => `own ${orderId}`;
 export const isOwnWatcher = (watcher: string): boolean => watcher.startsWith('own ');
 
-/** Watches the addresses at which the operator adds coins. */
+/** Watcher of the addresses to which the operator sends coins. */
 export const fundsWatcher = 'funds';
 
-/** The order of a watcher of its own addresses; null: it watches something else. */
+/** The order whose own addresses a watcher watches; null: another watcher. */
 export function orderOfWatcher(watcher: string): string | null {
   const [, id] = /^(?:order|deposit) (.+)$/u.exec(watcher) ?? [];
   return id ?? null;
