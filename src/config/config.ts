@@ -54,7 +54,7 @@ export const configSchema = Type.Object(
         maxLength: 4096,
         secret: true,
         description:
-          'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database; its user owns the tables; with `?sslmode=` as in libpq (docs/operating.md, "TLS to Postgres")',
+          'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database; its user owns the tables; with `?sslmode=` as in libpq (docs/install.md, "TLS to Postgres")',
       }),
     ),
     databaseReaderUrl: Type.Optional(
@@ -63,7 +63,7 @@ export const configSchema = Type.Object(
         maxLength: 4096,
         secret: true,
         description:
-          'the same database with the user that answers requests, which reads and owns nothing (docs/operating.md, "Two roles of the database"); unset: that of DATABASE_URL answers, and the log warns',
+          'the same database with the user that answers requests, which reads and owns nothing (docs/install.md, "Two roles of the database"); unset: that of DATABASE_URL answers, and the log warns',
       }),
     ),
     ...searchSettings,

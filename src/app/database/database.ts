@@ -219,7 +219,7 @@ async function warnOfRole({ config, logger }: CommandContext, server: Server): P
   const log = logger.child({ part: 'database' });
   if (!server.hasReader) {
     log.warn(
-      'DATABASE_READER_URL is not set: requests are answered by the user of DATABASE_URL, which may change and drop every table (docs/operating.md, "Two roles of the database")',
+      'DATABASE_READER_URL is not set: requests are answered by the user of DATABASE_URL, which may change and drop every table (docs/install.md, "Two roles of the database")',
     );
     return;
   }
@@ -227,7 +227,7 @@ async function warnOfRole({ config, logger }: CommandContext, server: Server): P
   if (excess.length === 0) return;
   log.warn(
     { role, excess },
-    `the user of DATABASE_READER_URL may do more than answers need: it ${excess.slice(0, 5).join(', ')} (docs/operating.md, "Two roles of the database")`,
+    `the user of DATABASE_READER_URL may do more than answers need: it ${excess.slice(0, 5).join(', ')} (docs/install.md, "Two roles of the database")`,
   );
 }
 
@@ -275,7 +275,7 @@ async function checkReader(context: CommandContext, { url, readerUrl }: Server):
   if (isPooled) tellOfPooler(context, readerConnections);
 }
 
-/** Most connections of one process: docs/operating.md, "Sizes and bounds". */
+/** Most connections of one process: docs/install.md, "Sizes and bounds". */
 const writerConnections = 29;
 const readerConnections = 24;
 
@@ -294,7 +294,7 @@ function tellOfPooler({ logger }: CommandContext, connections: number): void {
     .child({ part: 'database' })
     .info(
       { connections },
-      'Postgres is reached through a pooler: it must have as many connections for this user and process (docs/operating.md, "Poolers")',
+      'Postgres is reached through a pooler: it must have as many connections for this user and process (docs/install.md, "Poolers")',
     );
 }
 

@@ -26,7 +26,7 @@ inscription that was moved; without the block it says what is missing, and --jso
 reclassify reads all indexed blocks again, from the node or the folder of --blocks, and replaces their sales by
 those of this version's rules. The old sales answer until then. May run beside a service, which does so by
 itself after an update that changes the rules; an interrupted run is resumed by the next one, or by a service
-(docs/operating.md, "Reclassifying sales"). Progress goes to stderr.
+(docs/runbook.md, "Reclassifying sales"). Progress goes to stderr.
 
   satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16
   satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16 --json

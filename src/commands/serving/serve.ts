@@ -14,7 +14,7 @@ export const serveCommand: Command = {
 that folder instead. Prints "ready http://ADDRESS:PORT" on stdout when everything answers: for a folder
 once it is indexed, for a node once the index is at its tip, but after 15 seconds at the latest;
 /health/ready shows the progress. Runs until Ctrl-C or SIGTERM. Other commands with the same --data may
-run beside it (docs/operating.md). Searches over HTTP need a key (satscribe keys create), a listed
+run beside it (docs/install.md). Searches over HTTP need a key (satscribe keys create), a listed
 domain, or SEARCH_ACCESS=open; the pages search without, except with SEARCH_ACCESS=keys (docs/access.md).
 
   satscribe serve --cookie-file ~/.bitcoin/.cookie

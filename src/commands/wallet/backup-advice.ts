@@ -1,7 +1,7 @@
 const wordsInLine = 6;
 
 const fiveThings = `A backup is five things: the schema service, FILES_DIR, the seed, the mark beside it and the service
-secret (docs/operating.md, "Backups").
+secret (docs/runbook.md, "Backups").
 `;
 
 /**

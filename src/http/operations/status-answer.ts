@@ -109,7 +109,7 @@ const ownObject = Type.Object({
   lag: nullable(Type.Object({ blocks: Type.Integer(), seconds: Type.Integer() })),
   /** Problems of this process. */
   problems: Type.Array(problem),
-  /** Tables derived from blocks, and their progress (docs/operating.md). */
+  /** Tables derived from blocks, and their progress (docs/runbook.md, "Derived tables"). */
   derivedTables: Type.Array(derivedTable),
   /** Over the events of all blocks, by kind (docs/events.md): instances with equal hashes are equal. */
   cumulativeHashes: Type.Record(Type.String(), nullable(cumulativeHash)),

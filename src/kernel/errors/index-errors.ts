@@ -82,7 +82,7 @@ export const indexErrors = {
   },
   derived_table_behind: {
     meaning:
-      'The answer needs a derived table that is still being filled for blocks indexed earlier (docs/operating.md, "Derived tables").',
+      'The answer needs a derived table that is still being filled for blocks indexed earlier (docs/runbook.md, "Derived tables").',
     action:
       'Try again after the seconds that Retry-After names. `/status` shows the height that it has reached, and what delays it.',
     retry: 'soon',
@@ -98,14 +98,14 @@ export const indexErrors = {
     meaning:
       'INDEX_SALES is false in the process that indexes, so sales are unknown. Sales that were indexed before are not shown, because later ones are missing.',
     action:
-      'Set INDEX_SALES=true in that process, and start it again: sales are filled in from where they ended, in the background (docs/operating.md, "Derived tables").',
+      'Set INDEX_SALES=true in that process, and start it again: sales are filled in from where they ended, in the background (docs/runbook.md, "Derived tables").',
     retry: 'never',
   },
   runes_not_indexed: {
     meaning:
       'INDEX_RUNES is false in the process that indexes, so runes are unknown. Runes that were indexed before are not shown, because later changes are missing.',
     action:
-      'Set INDEX_RUNES=true in that process, and start it again: runes are filled in from where they ended, in the background (docs/operating.md, "Derived tables").',
+      'Set INDEX_RUNES=true in that process, and start it again: runes are filled in from where they ended, in the background (docs/runbook.md, "Derived tables").',
     retry: 'never',
   },
   events_not_ready: {

@@ -58,7 +58,7 @@ export const postgresErrors = {
     meaning:
       'A Postgres answers, and there is no connection by TLS: its certificate is not trusted, or one side demands what the other does not have.',
     action:
-      'Name the file of the authority of its certificate with sslrootcert in DATABASE_URL, or correct sslmode: docs/operating.md, "TLS to Postgres", has what each mode demands.',
+      'Name the file of the authority of its certificate with sslrootcert in DATABASE_URL, or correct sslmode: docs/install.md, "TLS to Postgres", has what each mode demands.',
     retry: 'minute',
   },
   postgres_pooled: {

@@ -37,7 +37,7 @@ export interface QueueState {
   readonly limit: number;
 }
 
-/** The measurements of a process. Names, types and labels: docs/operating.md, "Metrics". */
+/** The measurements of a process. Names, types and labels: docs/metrics.md. */
 export interface Metrics {
   observeStep(step: PipelineStep, seconds: number): void;
   /** Counts the blocks of a commit. */
