@@ -43,7 +43,7 @@ const uncoveredReason =
   'A reorganisation took back payments that had come in: the account owes, or has less than its withdrawals take. It waits until blocks or new payments bring them again; its account can cancel it.';
 
 const unlistedReason =
-  'Its address is no longer on the account's list of addresses. It waits until the address is listed again and counts; its account can cancel it.';
+  "Its address is no longer on the account's list of addresses. It waits until the address is listed again and counts; its account can cancel it.";
 
 const refusedReason = (named: string, reason: string): string =>
   `The address ${named} ${reason}: nothing is sent there. Cancel the withdrawal, and ask for one to another address.`;
