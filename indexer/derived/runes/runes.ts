@@ -13,7 +13,7 @@ import { RuneRows } from './rune-rows.ts';
 const balances = 'chain.rune_balances';
 const entries = runeTargets.etched;
 
-/** Runes as ord has them (docs/adr/0033-runes.md). */
+/** Runes as ord has them (docs/adr/0098-tables-of-runes.md). */
 export const runes: DerivedTable = {
   name: 'runes',
   facts: ['runestone-candidates', 'spent-scripts'],

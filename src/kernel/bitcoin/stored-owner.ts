@@ -1,7 +1,7 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { scriptToAddress } from './address.ts';
 
-/** Longer scripts are stored as their first 97 bytes and a sha256 (docs/adr/0033-runes.md). */
+/** Longer scripts are stored as their first 97 bytes and a sha256 (docs/adr/0098-tables-of-runes.md). */
 const wholeScriptMax = 128;
 const sha256Bytes = 32;
 
