@@ -1,5 +1,6 @@
 import type { Height } from '#kernel/primitives/height.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import { unminedCountsMs } from '#payments/unmined-payment.ts';
 import { type Coin, type CoinCosts, selectCoins } from './coin-selection.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 
@@ -81,12 +82,6 @@ export interface OrderFacts {
    */
   readonly refund: 'sent' | 'deep' | null;
 }
-
-/**
- * The time after the end of an order in which a payment must get its block. A payment that never gets one, as a
- * stranger sends it for nothing, would keep the customer's money for ever.
- */
-export const unminedCountsMs = 72 * 3_600_000;
 
 /** The times that decide whether something counts. */
 export type Times = Pick<OrderFacts, 'expiresAt' | 'now'>;

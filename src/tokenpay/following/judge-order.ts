@@ -1,6 +1,7 @@
 import type { ReceivedRune } from '#chain/outputs/credited-output.queries.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { unminedCountsMs } from '#payments/unmined-payment.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { Credit, FoundAside } from '#tokenpay/crediting/credit.ts';
 import { creditedUnits } from '#tokenpay/crediting/credited-units.ts';
@@ -108,9 +109,11 @@ export function judgeOrder(
   { payments, now, completeAt }: Pick<OrderFacts, 'payments' | 'now' | 'completeAt'>,
   credits: readonly Credit[],
 ): TokenOrderStanding {
-  const waiting = uncreditedAndThere(payments, credits);
-  const isWaiting = waiting.some(isMined);
+  const there = uncreditedAndThere(payments, credits);
+  const isWaiting = there.some(isMined);
   if (order.state === 'error') return { order, lookAt: null, isWaiting };
+  const minedBy = new Date(order.expiresAt.getTime() + unminedCountsMs);
+  const waiting = there.filter((payment) => isMined(payment) || completeAt === null || completeAt < minedBy);
   const endsAt = endOf(order, payments, waiting, now);
   // what was paid while nothing followed payments is found out late
   const isTimeOver = completeAt !== null && completeAt.getTime() >= endsAt.getTime() + feeLagMs(order);
@@ -120,9 +123,19 @@ export function judgeOrder(
     order.state,
     chargeKinds.map((kind) => charges[kind].state),
   );
-  const isDue = state === 'pending' && !isHeldUp(order, waiting);
-  const lookAt = new Date(endsAt.getTime() + feeLagMs(order));
-  return { order: { ...order, state, charges, endsAt }, lookAt: isDue ? lookAt : null, isWaiting };
+  const judged = { ...order, state, charges, endsAt };
+  return {
+    order: judged,
+    lookAt: state === 'pending' ? lookAtOf(judged, waiting, minedBy) : null,
+    isWaiting,
+  };
+}
+
+/** The time at which an order that waits is looked at. Null: a block, or its inscription order, says when. */
+function lookAtOf(order: TokenOrder, waiting: readonly WatchedPayment[], minedBy: Date): Date | null {
+  if (!isHeldUp(order, waiting)) return new Date(order.endsAt.getTime() + feeLagMs(order));
+  const isForBlock = waiting.some((payment) => !isMined(payment) && isInTime(order, payment));
+  return isForBlock ? minedBy : null;
 }
 
 /** Within this time an inscription order says what it has of sats that are known: rounds of orders take seconds. */

@@ -70,9 +70,31 @@ test('it does not end while payments are known up to an earlier time, or not at 
   }
 });
 
+const block = { height: 100, hash: Buffer.alloc(32, 9) } as unknown as WatchedPayment['block'];
+const minedBy = 72 * 60;
+
 test('a payment that came in time keeps it open, however late it is', () => {
-  const { order: standing, lookAt } = judged([payment({})], at(600));
+  const mined = payment({ block });
+  const { order: standing, lookAt } = judged([mined], at(minedBy + 600));
   expect([standing.state, standing.charges.token.state, lookAt]).toEqual(['pending', 'payment_seen', null]);
+});
+
+test('a payment without a block keeps it open for 72 hours, and counts again once it has its block', () => {
+  const { order: standing, lookAt } = judged([payment({})], at(minedBy - 1));
+  expect([standing.state, standing.charges.token.state, lookAt]).toEqual([
+    'pending',
+    'payment_seen',
+    at(minedBy),
+  ]);
+  // payments are known up to an earlier time: a block may have it
+  for (const completeAt of [at(minedBy - 1), null])
+    expect(judged([payment({})], at(minedBy + 600), completeAt, standing).order.state).toBe('pending');
+  const held = judged([payment({})], at(minedBy), at(minedBy), standing);
+  expect([held.order.state, held.lookAt]).toEqual(['pending', standing.endsAt]);
+  const counted = judged([payment({ block })], at(minedBy + 10), at(minedBy + 10), held.order);
+  expect([counted.order.state, counted.order.charges.token.state]).toEqual(['pending', 'payment_seen']);
+  const over = judged([payment({})], at(minedBy + 60), at(minedBy + 60), held.order);
+  expect([over.order.state, over.order.charges.token.state]).toEqual(['error', 'expired']);
 });
 
 test('it waits an hour for a payment that is gone, as a node that is started again loses sight of it', () => {
