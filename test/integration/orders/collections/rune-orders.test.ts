@@ -5,6 +5,7 @@ import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { requireExactCounts } from '#test/support/collections/collection-rows.ts';
 import { type RuneOrder, RuneSale, refundIndex } from '#test/support/collections/rune-sale.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { callClient } from '#test/support/orders/call-client.ts';
 import { changesOf } from '#test/support/tokenpay/account-changes.ts';
 import { type EtchedRune, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
@@ -240,6 +241,38 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     await shop.world.deliver(id);
     const paid = await shop.app.inject({ url: `/tokenpay/checkout/${tokenPayCharge.id}` });
     expect(paid.body).toMatch(/paid/iu);
+  });
+
+  test('is ordered, paid and read by the public client', async () => {
+    await sale.approved('client', 4, rune, 125n);
+    const origin = await shop.app.listen({ host: '127.0.0.1', port: 0 });
+    const call = <Value>(name: 'Inscription' | 'TokenPay', method: string, parameter: unknown) =>
+      callClient<Value>(origin, name, method, [parameter]);
+    const wanted = {
+      collection: { id: 'client', count: 2 },
+      receiveAddress: addressOf(61_000),
+      refundAddress: addressOf(refundIndex),
+      fee: 2,
+      token: 'solved',
+    };
+    const { value: order, error } = await call<RuneOrder>('Inscription', 'createCollectionOrder', wanted);
+    expect(error).toBeUndefined();
+    expect(order).toMatchObject({
+      status: 'ok',
+      charge: null,
+      tokenPayCharge: { tokenCharge: { amount: 2.5, token: rune.name } },
+    });
+    // one network holds at most half of what is left
+    const again = await call('Inscription', 'createCollectionOrder', wanted);
+    expect(again.error?.status).toBe(409);
+    await sale.payRune(order!, rune, 250n);
+    await sale.paySats(order!);
+    await shop.world.deliver(order!.id);
+    await sale.until(order!.id, ({ tokenPayCharge: { state } }) => state === 'completed');
+    const read = await call<RuneOrder>('Inscription', 'getOrder', order!.id);
+    expect(read.value).toMatchObject({ state: 'completed', tokenPayCharge: { state: 'completed' } });
+    await requireExactCounts(shop.world.database.pool, 'client');
+    await expectProven();
   });
 
   test('has the last item alone', async () => {
