@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
+import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
 
 /** SQL: whether a block has etched the name whose number an expression gives. */
 export const isEtched = (rune: string): string =>
@@ -30,13 +31,23 @@ export async function etchedBy(client: ClientBase, rune: Rune): Promise<EtchedBy
   return (await etchedNames(client, [rune])).get(rune) ?? null;
 }
 
+/** A rune, by its name and its id. */
+export interface EtchedRune extends SpacedRune {
+  readonly height: Height;
+  /** Index of its transaction in that block. */
+  readonly txIndex: number;
+}
+
 /** The rune that a transaction etched; null: the index has no rune of it. */
-export async function etchedIn(client: ClientBase, txid: Txid): Promise<EtchedBy | null> {
-  const { rows } = await client.query<EtchedRow>('SELECT txid, height FROM chain.runes WHERE txid = $1', [
-    Buffer.from(txid),
-  ]);
+export async function etchedIn(client: ClientBase, txid: Txid): Promise<EtchedRune | null> {
+  const { rows } = await client.query<{ rune: string; spacers: number; height: Height; tx_index: number }>(
+    'SELECT rune::text, spacers, height, tx_index FROM chain.runes WHERE txid = $1',
+    [Buffer.from(txid)],
+  );
   const [row] = rows;
-  return row === undefined ? null : etchedByOf(row);
+  if (row === undefined) return null;
+  const { rune, spacers, height, tx_index: txIndex } = row;
+  return { rune: asRune(BigInt(rune)), spacers, height, txIndex };
 }
 
 interface EtchedRow {

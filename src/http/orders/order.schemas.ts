@@ -405,6 +405,8 @@ const etchingOrder = strictObject(
         'once its commit was sent',
       ),
     ),
+    rune: Type.Optional(text('its name with spacers, once a block has its reveal')),
+    runeId: Type.Optional(text('its id, once a block has its reveal')),
     fileCount: Type.Integer({ minimum: 0, description: 'inscriptions' }),
     inscribedCount: Type.Optional(
       Type.Integer({ minimum: 0, description: 'inscriptions, once it is completed' }),

@@ -34,6 +34,7 @@ import {
   type KeyState,
 } from '#orders/creating/idempotency.store.ts';
 import { bytesOfOrder, StoredBytes } from '#orders/creating/stored-bytes.ts';
+import { etchedRuneOf } from '#orders/etching/etched-rune.ts';
 import { type FoundFile, findFiles } from '#orders/files/file.store.ts';
 import { type NamedFiles, OwnFiles } from '#orders/files/own-files.ts';
 import type { Miner } from '#orders/mining/miner.ts';
@@ -208,7 +209,8 @@ export class CustomerOrders {
       const held = isWaiting(order) ? await readHeldPayments(client, order, payments) : new Map();
       const tokenOrder = await tokenOrderOf(client, order);
       const mints = await readOrderMints(client, order, transactions);
-      return { order, files, transactions, mints, payments, held, parents, tokenOrder };
+      const etched = await etchedRuneOf(client, order, transactions);
+      return { order, files, transactions, mints, etched, payments, held, parents, tokenOrder };
     });
   }
 

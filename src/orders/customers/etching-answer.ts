@@ -1,3 +1,4 @@
+import type { EtchedRune } from '#chain/runes/etched-by.queries.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
@@ -48,6 +49,15 @@ function exact(text: string): number | string {
   const number = Number(text);
   return Number.isInteger(number) && Number.isSafeInteger(number) && String(number) === text ? number : text;
 }
+
+/**
+ * The name and the id of the rune that an order etched. An order without a name learns here which name it got. Null:
+ * no block has its reveal.
+ */
+export const etchedFields = (
+  etched: EtchedRune | null,
+): { readonly rune: string; readonly runeId: string } | null =>
+  etched && { rune: formatSpacedRune(etched), runeId: `${etched.height}:${etched.txIndex}` };
 
 /** The transactions that etch, once they were sent; null: the order does not etch, or nothing was sent. */
 export function etchingTx(

@@ -1,3 +1,4 @@
+import type { EtchedRune } from '#chain/runes/etched-by.queries.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -18,7 +19,7 @@ import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
-import { etchingTx, runeProperties } from './etching-answer.ts';
+import { etchedFields, etchingTx, runeProperties } from './etching-answer.ts';
 import { type ChargedOrder, managedCharge, managedFields, managedTx, onlyParent } from './managed-answer.ts';
 import { mintFields } from './mint-answer.ts';
 import { shownOrderType } from './order-type.ts';
@@ -98,6 +99,8 @@ export interface OrderProgress {
   readonly transactions: readonly OrderTransaction[];
   /** Mints of the order; empty for other orders. */
   readonly mints: readonly StoredMint[];
+  /** The rune that its reveal etched; null: it etches nothing, or no block has its reveal. */
+  readonly etched: EtchedRune | null;
   /** Payments to its address. */
   readonly payments: readonly WatchedPayment[];
   /** Contents of these payments, while the order waits for more. */
@@ -146,7 +149,7 @@ export function onlyFileOf(
 /** The fields of GET /order without the files. */
 export function orderFields(
   order: Order,
-  { transactions, mints, payments, held, parents, tokenOrder }: Omit<OrderProgress, 'files'>,
+  { transactions, mints, etched, payments, held, parents, tokenOrder }: Omit<OrderProgress, 'files'>,
   network: NetworkParameters,
   origin: string,
 ): Readonly<Record<string, unknown>> {
@@ -161,6 +164,7 @@ export function orderFields(
     orderType: shownOrderType(order.kind, order.terms),
     runeProperties: runeProperties(order.terms),
     etchingTx: etchingTx(order.terms, transactions),
+    ...etchedFields(etched),
     ...mintFields(order.terms, { transactions, mints, isRefunded: isRefunded(order.state) }),
     createdAt: order.createdAt.getTime(),
     ...request,

@@ -43,6 +43,7 @@ test('an order of 3,000 files is read whole, and written in turns of the event l
     files: stored,
     transactions: [],
     mints: [],
+    etched: null,
     payments: [],
     held: new Map(),
     parents: [],

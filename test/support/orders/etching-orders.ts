@@ -17,6 +17,8 @@ export interface EtchingShown extends ShownOrder {
   readonly files: readonly { readonly inscriptionId?: string }[];
   readonly etchingTx?: { readonly commit: string; readonly reveal?: string };
   readonly runeProperties: { readonly rune: string | null; readonly supply: number | string };
+  readonly rune?: string;
+  readonly runeId?: string;
   readonly refund?: { readonly amount: number };
   readonly warnings?: readonly { readonly code: string; readonly message: string }[];
 }

@@ -63,8 +63,9 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     const reveal = await orders.revealed(made.id);
     const block = await orders.service.chain.mineMempool();
     expect(block.height).toBe(height + 5);
-    const { files } = await orders.untilState(made.id, 'completed');
+    const { files, rune, runeId } = await orders.untilState(made.id, 'completed');
     expect(files[0]!.inscriptionId).toBe(`${reveal}i0`);
+    expect([rune, runeId]).toEqual(['FIRST•OF•ITS•KIND', `${block.height}:1`]);
     expect(await orders.runeOf('FIRST•OF•ITS•KIND')).toMatchObject({
       etching: reveal,
       spaced_rune: 'FIRST•OF•ITS•KIND',
@@ -141,8 +142,11 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     await orders.committed(made);
     const { etchingTx } = await orders.until(made.id, (shown) => shown.etchingTx?.reveal !== undefined);
     await orders.service.eventually(async () => (await orders.mempool()).includes(etchingTx!.reveal!));
-    await orders.service.chain.mineMempool();
-    await orders.untilState(made.id, 'completed');
+    const { height } = await orders.service.chain.mineMempool();
+    const { rune, runeId } = await orders.untilState(made.id, 'completed');
+    // its customer learns the name that it got
+    expect(runeId).toMatch(new RegExp(String.raw`^${height}:[1-9]\d*$`, 'u'));
+    expect(await orders.runeOf(rune!)).toMatchObject({ etching: etchingTx!.reveal });
     expect(await orders.differences()).toEqual([]);
   });
 

@@ -9,6 +9,7 @@ import {
   order as orderSchema,
 } from '#http/orders/order.schemas.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
@@ -146,6 +147,7 @@ const nothing = {
   files: [],
   transactions: [],
   mints: [],
+  etched: null,
   payments: [],
   held: new Map(),
   parents: [],
@@ -286,13 +288,14 @@ const readSchema = Compile(orderSchema);
 const [directSchema, managedSchema, etchingSchema] = (
   orderSchema as unknown as { anyOf: readonly [TSchema, TSchema, TSchema] }
 ).anyOf;
+const etchedRune = { rune: etching.rune, spacers: 1, height: asHeight(840_000), txIndex: 3 };
 const etchings = orderStates.flatMap((state) =>
   [sparse('bulk'), full('bulk')].flatMap((order) =>
-    Object.values(progresses).map((progress) =>
+    Object.entries(progresses).map(([name, progress]) =>
       asJson(
         orderAnswer(
           { ...ofEtching(order), state },
-          { ...progress, parents: [] },
+          { ...progress, parents: [], etched: name === 'all' ? etchedRune : null },
           networks.regtest,
           'http://orders.test',
         ),
@@ -329,6 +332,8 @@ test('the answers of an etching have their schemas, and its amounts as they were
   for (const answer of etchings) expect([...Compile(etchingSchema).Errors(answer)]).toEqual([]);
   const ordered = [sparse('bulk'), full('bulk')].map((order) => created(ofEtching(order), [shown, {}]));
   for (const answer of ordered) expect([...Compile(createdEtching).Errors(answer)]).toEqual([]);
+  expect(etchings[0]).not.toHaveProperty('runeId');
+  expect(etchings.at(-1)).toMatchObject({ rune: 'S•ATSCRIBEEXAMPLE', runeId: '840000:3' });
   expect(etchings[0]).toMatchObject({
     orderType: 'rune-etch',
     runeProperties: {

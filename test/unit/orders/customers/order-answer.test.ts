@@ -40,7 +40,16 @@ const payment = (value: bigint, firstSeen: Date): WatchedPayment =>
 const answerTo = (...payments: WatchedPayment[]): object =>
   orderAnswer(
     order,
-    { files: [], transactions: [], mints: [], payments, held: new Map(), parents: [], tokenOrder: null },
+    {
+      files: [],
+      transactions: [],
+      mints: [],
+      etched: null,
+      payments,
+      held: new Map(),
+      parents: [],
+      tokenOrder: null,
+    },
     networks.regtest,
     'http://orders.test',
   );
@@ -60,6 +69,7 @@ describe('the refunds of an order', () => {
         files: [],
         transactions: transactions as unknown as OrderTransaction[],
         mints: [],
+        etched: null,
         payments: [],
         held: new Map(),
         parents: [],
@@ -104,6 +114,7 @@ describe('what is missing of an order', () => {
       files: [],
       transactions: [],
       mints: [],
+      etched: null,
       payments: [inTime, spare],
       held: new Map(),
       parents: [],

@@ -35,6 +35,7 @@ const unpaid: OrderProgress = {
   files: [],
   transactions: [],
   mints: [],
+  etched: null,
   payments: [],
   held: new Map(),
   parents: [],

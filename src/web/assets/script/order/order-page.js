@@ -186,6 +186,7 @@ function show(read) {
     [
       read.state,
       read.etchingTx,
+      read.runeId,
       read.mintingTxs,
       read.executedMints,
       read.charge,
@@ -197,7 +198,7 @@ function show(read) {
   );
   const words =
     read.numberOfMints === undefined
-      ? (read.runeProperties?.rune ?? plural(read.files.length, 'inscription'))
+      ? (read.rune ?? read.runeProperties?.rune ?? plural(read.files.length, 'inscription'))
       : `${plural(read.numberOfMints, 'mint')} of ${read.rune ?? ''}`;
   if (!isRemembered && ownOrders(browserStorage()).every((own) => own.id !== read.id))
     rememberOrder(browserStorage(), { id: read.id, at: read.createdAt, words });

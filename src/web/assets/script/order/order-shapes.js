@@ -33,6 +33,7 @@
  *   readonly orderType: 'direct' | 'bulk' | 'rune-etch' | 'rune-mint',
  *   readonly runeProperties?: { readonly rune: string | null },
  *   readonly rune?: string,
+ *   readonly runeId?: string,
  *   readonly numberOfMints?: number,
  *   readonly executedMints?: number,
  *   readonly mintingTxs?: readonly string[],

@@ -178,17 +178,17 @@ function parentView({ inscriptionId = '', depositAddress, txid, parentReturnTx, 
  * @param {Order} order
  * @returns {readonly (readonly [string, Child])[]}
  */
-function etchingFacts({ runeProperties, etchingTx, state }) {
+function etchingFacts({ runeProperties, etchingTx, rune, runeId }) {
   if (runeProperties === undefined) return [];
-  const { rune } = runeProperties;
   const txLink = (/** @type {string} */ txid) => identifier(`/tx/${txid}`, txid, 'the transaction');
   return [
     [
       'Rune',
-      state === 'completed' && rune !== null
-        ? element('a', { href: `/rune/${rune}` }, rune)
-        : (rune ?? 'ord gives it a name'),
+      rune === undefined
+        ? (runeProperties.rune ?? 'ord gives it a name')
+        : element('a', { href: `/rune/${rune}` }, rune),
     ],
+    ...(runeId === undefined ? [] : [/** @type {const} */ (['Rune id', runeId])]),
     ...(etchingTx === undefined ? [] : [/** @type {const} */ (['Claimed in', txLink(etchingTx.commit)])]),
     ...(etchingTx?.reveal === undefined
       ? []

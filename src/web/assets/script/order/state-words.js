@@ -195,7 +195,7 @@ function toldOfMints(order) {
 function toldOfDelivery(order) {
   if (order.orderType === 'rune-mint') return toldOfMints(order);
   if (order.runeProperties !== undefined)
-    return toldOfEtching(order, order.runeProperties.rune ?? 'The rune');
+    return toldOfEtching(order, order.rune ?? order.runeProperties.rune ?? 'The rune');
   const { files, inscribedCount, payToAnchor } = order;
   const sent = files.filter(({ inscriptionId }) => inscriptionId !== undefined).length;
   if (order.state === 'completed') {
