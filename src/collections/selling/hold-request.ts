@@ -58,7 +58,7 @@ export const saleClosed = 'The sale of this collection is closed.';
 export const withoutRunePrice = {
   kind: 'runes',
   reason:
-    'This collection has a price in runes of before the service took any, and no one who gets it. Its creator creates it again, with a key.',
+    'This collection has a price in runes, but no account that receives them: it is older than such prices. Its creator must create it again, with a key.',
 } as const satisfies RefusedHold;
 export const itemsTaken = 'Another order has one of these items.';
 

@@ -31,7 +31,7 @@ const words: Readonly<Record<ShownSale, { readonly head: string; readonly more: 
   closed: { head: 'The sale is closed', more: 'What was paid for before is delivered.' },
   runes: {
     head: 'Not sold yet',
-    more: 'This collection has a price in runes, and no one who gets it. Its creator creates it again.',
+    more: 'This collection has a price in runes, but no account that receives them. Its creator must create it again, with a key.',
   },
 };
 

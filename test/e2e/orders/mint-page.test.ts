@@ -320,7 +320,7 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
       ['over', /The sale is over/u],
       ['sold', /Sold out/u],
       ['closed', /The sale is closed/u],
-      ['runes', /Not sold yet\s*This collection is priced in runes/u],
+      ['runes', /Not sold yet\s*This collection has a price in runes/u],
     ];
     for (const [id, words] of states) {
       const page = await opened(id);
