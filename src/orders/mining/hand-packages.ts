@@ -14,7 +14,7 @@ import type { Miner, MinerAnswer } from './miner.ts';
 import { type DuePackage, duePackages, noteAccepted, noteRefused, noteSilence } from './packages.store.ts';
 
 export interface HandPackagesOptions {
-  /** Address of the database, of the role that owns its tables. */
+  /** URL of the database, for the role that owns its tables. */
   readonly url: string;
   readonly miner: Miner;
   readonly signal: AbortSignal;
@@ -23,21 +23,21 @@ export interface HandPackagesOptions {
   readonly firstPauseMs?: number;
 }
 
-/** Packages that are handed over at once: each takes some 30 MB while it is sent, and a silent miner a minute. */
+/** Packages that are sent at once: each takes about 30 MB meanwhile, and a silent miner takes a minute. */
 const handedAtOnce = 2;
-/** One for each, and one to look for more. */
+/** One for each package, and one to look for more. */
 const connectionsMax = handedAtOnce + 1;
 const statementTimeoutMs = 15_000;
-/** A look at an index, however many orders there are. */
+/** Pause between looks: a look reads one index, whatever the number of orders. */
 const pollMs = 500;
-/** A miner that was restarted is asked soon, one that is away for hours seldom. */
+/** Bounds of the pause after silence: a restarted miner is asked soon, one that is away for hours seldom. */
 const pauseMinMs = 2_000;
 const pauseMaxMs = 600_000;
 
 /**
- * Hands reveals above the standard weight to the miner, each with its commit, until the signal is aborted: the process that
- * brings orders on does. It has a loop and connections of its own, so a silent miner delays no other order. What the miner
- * answers is stored, and the order is looked at then. Throws what is not retried.
+ * Hands reveals above the standard weight to the miner, each with its commit, until the signal is aborted. The process
+ * with the seed runs it, with a loop and connections of its own, so that a silent miner delays no other order. Answers
+ * are stored, and wake the order. Throws errors that are not retried.
  */
 export async function handPackages(options: HandPackagesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -63,7 +63,7 @@ class Handing {
   readonly #pool: pg.Pool;
   /** Packages under way. */
   readonly #tries = new Map<string, { readonly reveal: Txid; readonly ended: Promise<void> }>();
-  /** Failures of tries, for the loop. */
+  /** Errors of packages, which the loop throws. */
   readonly #failures: unknown[] = [];
 
   constructor(options: HandPackagesOptions, pool: pg.Pool) {
@@ -91,7 +91,7 @@ class Handing {
     }
   }
 
-  /** Waits for what is under way, which ends with the signal. */
+  /** Waits for packages under way, which end with the signal. */
   async ended(): Promise<void> {
     await Promise.all([...this.#tries.values()].map(({ ended }) => ended));
   }
@@ -105,7 +105,7 @@ class Handing {
     failpoint('package-answered');
   }
 
-  /** Null: this process ends. */
+  /** Null: this process is stopping. */
   async #answer(
     miner: Miner,
     { commit, reveal }: DuePackage,
@@ -136,15 +136,16 @@ class Handing {
       return;
     }
     const isNoted = await withTransaction(this.#pool, async (tx) => {
-      // what decides that it took too long has the order, too
+      // a decision that the miner took too long locks the order, too
       if ((await lockOrder(tx, orderId)) === null) return false;
       if (answer.kind === 'refused') return noteRefused(tx, reveal, answer.reason);
       const isAccepted = await noteAccepted(tx, reveal);
-      // the miner has it, as a node has others
+      // the miner counts as the node that has it
       if (isAccepted) await markSent(tx, reveal, null);
       return isAccepted;
     });
-    if (!isNoted) log.warn(fields, 'the miner answered after its time: what a block has counts');
+    if (!isNoted)
+      log.warn(fields, 'the miner answered too late: the answer is ignored, and only a block decides');
     else if (answer.kind === 'accepted') log.info(fields, 'the miner accepted a transaction');
     else log.warn({ ...fields, reason: answer.reason }, 'the miner refused a transaction');
     await wakeOrder(this.#pool, orderId);

@@ -6,16 +6,16 @@ import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import type { Miner, MinerAnswer, OfferedTransaction } from './miner.ts';
 import { readMinerAnswer } from './read-miner-answer.ts';
 
-/** Version of the protocol: a miner that knows another one refuses. */
+/** Version of the protocol: a miner with another one refuses. */
 const version = 1;
 /** A customer waits for the answer to an offer. */
 const offerMs = 5_000;
-/** A package is up to 8 MB of hex: a minute at one megabit a second. */
+/** A package is up to 8 MB of hex: one minute at one megabit per second. */
 const packageMs = 60_000;
-/** An answer is some hundred bytes; a longer one is not of the protocol. */
+/** An answer has a few hundred bytes; a longer one breaks the protocol. */
 const answerBytesMax = 64 * 1024;
 
-/** The miner at a URL, which may have a secret in it: no message has a part of it. */
+/** The miner at a URL. The URL may contain a secret, so no message shows any of it. */
 export function httpMiner(
   http: Pick<OutgoingHttp, 'post'>,
   url: string,

@@ -1,6 +1,6 @@
 import type { Txid } from '#kernel/primitives/hash.ts';
 
-/** Size and fee of a transaction, as they are planned. */
+/** Planned size and fee of a transaction. */
 export interface OfferedTransaction {
   readonly weight: number;
   /** Sats. */
@@ -15,16 +15,16 @@ export interface RevealOffer {
   readonly feeRate: bigint;
 }
 
-/** Signed transactions that are to be mined together. */
+/** Signed transactions to be mined together. */
 export interface MinerPackage {
-  /** Txid of the reveal, which names the package. */
+  /** Txid of the reveal, the name of the package. */
   readonly reveal: Txid;
   /** The signed commit, then the signed reveal. */
   readonly transactions: readonly [Uint8Array, Uint8Array];
 }
 
 /**
- * An answer of a miner. `silent`: it gave no answer of the protocol, which is never taken for consent. Texts are bounded and
+ * An answer of a miner. `silent`: no valid answer of the protocol, which never counts as consent. Texts are bounded and
  * printable.
  */
 export type MinerAnswer =
@@ -32,9 +32,9 @@ export type MinerAnswer =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'silent'; readonly why: string };
 
-/** The miner of NONSTANDARD_MINER_URL (docs/miner.md). Neither function throws anything except the reason of the signal. */
+/** The miner of NONSTANDARD_MINER_URL (docs/miner.md). Both functions throw only the reason of the signal. */
 export interface Miner {
-  /** Asks whether it would mine a reveal of this size at this rate. */
+  /** Asks whether the miner would mine a reveal of this size at this rate. */
   readonly offer: (offer: RevealOffer, signal: AbortSignal) => Promise<MinerAnswer>;
   /** Hands a package over. The same package may be handed over again. */
   readonly hand: (handed: MinerPackage, signal: AbortSignal) => Promise<MinerAnswer>;

@@ -11,7 +11,7 @@ export const nonStandardReveals = ({ reveals }: Pick<OrderLayout, 'reveals'>): r
 
 /**
  * Asks the miner about each reveal of an order that nodes do not relay, before the order is stored or an address is
- * shown. Returns why it would not mine them; empty: it would. Throws `miner_silent`, and the reason of the signal.
+ * shown. Returns why it would not mine them; empty if it would. Throws `miner_silent`, and the reason of the signal.
  */
 export async function offerFaults(
   miner: Miner | null,
@@ -22,7 +22,7 @@ export async function offerFaults(
   const { commit } = layout;
   const faults: RequestFault[] = [];
   for (const reveal of nonStandardReveals(layout)) {
-    if (miner === null || commit === null) throw silent('there is none');
+    if (miner === null || commit === null) throw silent('there is no miner');
     const answer = await miner.offer({ commit, reveal, feeRate }, signal);
     if (answer.kind === 'silent') throw silent(answer.why);
     if (answer.kind === 'accepted') continue;

@@ -5,8 +5,8 @@ import { markSent } from '#purse/transactions/wallet-transactions.store.ts';
 import type { StoredPackage } from './unmined.ts';
 
 /**
- * SQL: whether a transaction, by its name in the statement, is not given to the node: a reveal that a miner takes, and its
- * commit until the miner has accepted both. The commit of one that was given up is sent: a block had it, and the refund
+ * SQL: whether a transaction, named in the statement, is kept from the node: a reveal for a miner, and its commit until
+ * the miner has accepted both. The commit of a package that was given up is sent: it was in a block, and the refund
  * spends it.
  */
 export const isKeptFromNode = (transaction: string): string =>
@@ -14,22 +14,22 @@ export const isKeptFromNode = (transaction: string): string =>
             WHERE kept.reveal = ${transaction}.txid
                OR kept.commit_txid = ${transaction}.txid AND kept.accepted_at IS NULL AND kept.given_up_at IS NULL)`;
 
-/** SQL: whether a transaction, by its name in the statement, is one of a package, which its miner mines at its fees. */
+/** SQL: whether a transaction, named in the statement, is in a package, which the miner mines at its own fees. */
 export const isOfPackage = (transaction: string): string =>
   `EXISTS (SELECT FROM service.miner_packages AS package
             WHERE package.reveal = ${transaction}.txid OR package.commit_txid = ${transaction}.txid)`;
 
-/** SQL: whether an order, whose id an expression gives, has a reveal that a miner takes. */
+/** SQL: whether an order, whose id an expression gives, has a reveal for a miner. */
 export const hasPackage = (orderId: string): string =>
   `EXISTS (SELECT FROM service.miner_packages AS package WHERE package.order_id = ${orderId})`;
 
-/** SQL: assignments with which a package begins again, as if the miner had never heard of it. */
+/** SQL: assignments that restart a package, as if the miner had never received it. */
 const begunAgain = `ask_at = now(), tries = 0, silence = NULL, accepted_at = NULL, refused_at = NULL, refusal = NULL,
   given_up_at = NULL, was_mined = false`;
 
 /**
- * Stores that a miner is to take a reveal with its commit, which are stored. They may be made again, after their payment
- * was gone for a while: then all begins again, as the miner may have refused what spends an unknown output.
+ * Stores a package: a stored reveal with its commit, for a miner. A package may be stored again after its payment was
+ * gone for a while. Everything restarts then: the miner may have refused a transaction with an unknown input.
  */
 export async function insertPackage(
   tx: pg.ClientBase,
@@ -44,7 +44,7 @@ export async function insertPackage(
   );
 }
 
-/** The packages of an order; none: nodes relay its reveals. */
+/** The packages of an order; empty if nodes relay its reveals. */
 export async function readPackages(client: pg.ClientBase, orderId: string): Promise<StoredPackage[]> {
   const { rows } = await client.query<{
     reveal: Buffer;
@@ -72,8 +72,8 @@ export async function readPackages(client: pg.ClientBase, orderId: string): Prom
 }
 
 /**
- * Takes up packages of an order again whose reveals blocks have: these were sent, whatever the miner said. Those that a
- * reorganisation took back are handed over again: a node does not keep such a reveal for the next block.
+ * Reopens packages of an order whose reveals are in blocks: they count as sent, whatever the miner said. Packages that
+ * a reorganisation took out of a block are handed over again: a node does not keep such a reveal for the next block.
  */
 export async function noteMined(tx: pg.ClientBase, orderId: string): Promise<void> {
   const { rows } = await tx.query<{ reveal: Buffer }>(
@@ -89,7 +89,7 @@ export async function noteMined(tx: pg.ClientBase, orderId: string): Promise<voi
   );
 }
 
-/** Gives the packages of an order up: the miner is asked no more, and what a block has counts all the same. */
+/** Gives up an order's packages: the miner is no longer asked. A block that has one still counts. */
 export async function giveUpPackages(tx: pg.ClientBase, orderId: string): Promise<void> {
   await tx.query(
     'UPDATE service.miner_packages SET given_up_at = now(), ask_at = NULL WHERE order_id = $1 AND given_up_at IS NULL',
@@ -97,19 +97,19 @@ export async function giveUpPackages(tx: pg.ClientBase, orderId: string): Promis
   );
 }
 
-/** A package that is to be handed over now. */
+/** A package to hand over now. */
 export interface DuePackage {
   readonly orderId: string;
   readonly commit: Txid;
   readonly reveal: Txid;
   readonly tries: number;
-  /** For the log: when it was made. */
+  /** Time of its creation, for the log. */
   readonly madeAt: Date;
 }
 
 /**
- * Packages that are to be handed over now, the longest due first. Those whose payment a reorganisation took back wait for
- * it: a miner would refuse what spends it. An order that another payment pays for then has a newer one.
+ * Packages to hand over now, the longest due first. A package whose payment a reorganisation removed waits for it: a
+ * miner would refuse to spend it. If another payment pays for the order then, the order has a newer package.
  */
 export async function duePackages(
   client: pg.Pool,
@@ -140,7 +140,7 @@ export async function duePackages(
   }));
 }
 
-/** The miner accepted a package: its time to be mined begins. False: it was given up meanwhile, and that stays. */
+/** Notes that the miner accepted a package; its time to be mined begins. Returns false if it was given up before. */
 export async function noteAccepted(tx: pg.ClientBase, reveal: Txid): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.miner_packages
@@ -151,7 +151,7 @@ export async function noteAccepted(tx: pg.ClientBase, reveal: Txid): Promise<boo
   return rowCount === 1;
 }
 
-/** The miner refused a package. False: it was given up meanwhile. */
+/** Notes that the miner refused a package. Returns false if it was given up before. */
 export async function noteRefused(tx: pg.ClientBase, reveal: Txid, reason: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.miner_packages SET refused_at = now(), refusal = $2, ask_at = NULL, tries = tries + 1, silence = NULL
@@ -161,7 +161,7 @@ export async function noteRefused(tx: pg.ClientBase, reveal: Txid, reason: strin
   return rowCount === 1;
 }
 
-/** A try had no answer: the next one is later. */
+/** Notes a try without an answer, and delays the next one. */
 export async function noteSilence(
   client: pg.Pool,
   reveal: Txid,
@@ -176,15 +176,15 @@ export async function noteSilence(
   );
 }
 
-/** Packages that wait for an answer, and those that are accepted and in no block yet; ages in seconds. */
+/** Packages that wait for an answer, and accepted ones without a block; ages in seconds. */
 export interface PackageFigures {
   readonly waiting: number;
   readonly accepted: number;
-  /** Age of the oldest one that waits for an answer; 0: none does. */
+  /** Age of the oldest package that waits for an answer; 0: no package waits. */
   readonly oldestWaiting: number;
 }
 
-/** Figures of packages that are not given up. A look at an index, and at packages of open orders. */
+/** Figures of packages that are not given up. Reads an index, and packages of open orders. */
 export async function packageFigures(client: pg.Pool): Promise<PackageFigures> {
   const { rows } = await client.query<PackageFigures>(
     `SELECT count(*) FILTER (WHERE p.ask_at IS NOT NULL)::integer AS waiting,

@@ -1,14 +1,14 @@
 import type { OutgoingAnswer } from '#outgoing/outgoing-http.ts';
 import type { MinerAnswer } from './miner.ts';
 
-/** A sentence or two: it is shown to customers, and stored with the order. */
+/** A sentence or two: customers see it, and the order stores it. */
 const reasonCharsMax = 200;
 
 /**
- * Reads an answer of the protocol (docs/miner.md): status 200 and an object with `accepted`. Everything else is silence. Pure
- * and total.
+ * Reads an answer of the protocol (docs/miner.md): status 200 and an object with `accepted`. Anything else is silence.
+ * Pure and total.
  *
- * @param id that an accepted package must repeat; null: an offer has none
+ * @param id that an accepted package must repeat; null: an offer has no id
  */
 export function readMinerAnswer({ status, bytes }: OutgoingAnswer, id: string | null): MinerAnswer {
   if (status !== 200) return { kind: 'silent', why: `it answered with the status ${status}` };
@@ -17,7 +17,7 @@ export function readMinerAnswer({ status, bytes }: OutgoingAnswer, id: string | 
   const { accepted, reason, id: repeated } = answer;
   if (accepted === false) return { kind: 'refused', reason: printable(reason) };
   if (accepted !== true) return { kind: 'silent', why: 'its answer does not say accepted' };
-  // an answer of a cache, or to another package, takes nothing over
+  // an answer from a cache, or to another package, does not count as acceptance
   if (id !== null && repeated !== id)
     return { kind: 'silent', why: 'its answer does not repeat the id of the package' };
   return { kind: 'accepted' };
@@ -34,7 +34,7 @@ function objectOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** A reason of others on one line: no control characters, and nothing that turns or hides text. */
+/** A foreign reason on one line, without control characters and characters that turn or hide text. */
 function printable(reason: unknown): string {
   if (typeof reason !== 'string') return noReason;
   const line = reason

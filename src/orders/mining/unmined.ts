@@ -4,20 +4,18 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 export interface StoredPackage {
   readonly reveal: Txid;
   readonly hours: number;
-  /** Until when the miner may answer, then until when a block must have the reveal. */
+  /** First the end of the miner's time to answer, then the end of the time to be in a block. */
   readonly minedUntil: Date;
   readonly acceptedAt: Date | null;
-  /** Why the miner refused it; null: it did not. */
+  /** The miner's reason to refuse it; null: not refused. */
   readonly refusal: string | null;
-  /** The reveal was given up; what a block has counts all the same. */
+  /** The reveal was given up. A block that has it still counts. */
   readonly givenUpAt: Date | null;
   /** The index has the reveal in a block. */
   readonly isMined: boolean;
 }
 
-/**
- * Why a reveal is given up, for its customer; null: it is not, as a block has it, or may still have it. Pure.
- */
+/** The reason why a reveal is given up, for its customer; null: it is mined, or may still be. Pure. */
 export function unminedReason(
   { isMined, refusal, minedUntil, acceptedAt, hours }: StoredPackage,
   now: Date,
@@ -27,5 +25,5 @@ export function unminedReason(
   if (now <= minedUntil) return null;
   return acceptedAt === null
     ? `The miner did not answer within ${hours} hours, so nothing was inscribed.`
-    : `The miner accepted the transaction, and no block had it within ${hours} hours.`;
+    : `The miner accepted the transaction, but no block had it within ${hours} hours.`;
 }

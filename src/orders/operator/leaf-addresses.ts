@@ -4,12 +4,12 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 import type { LeafAddress } from '#wallet/restoring/find-outputs.ts';
 import { leafHashOf } from '#wallet/taproot.ts';
 
-/** Ids that are read at once. */
+/** Ids read in one statement. */
 const idsAtOnce = 1000;
 
 /**
- * Addresses of orders that have a leaf: the charge of a direct order, and the outputs that a commit makes for its
- * reveals. The hash stands for the leaf: it is enough to spend by key, and a leaf has up to 390,000 bytes.
+ * Addresses of orders that have a leaf: the charge of a direct order, and the outputs of a commit for its reveals. They
+ * have the hash of the leaf: it is enough to spend by key, and a leaf has up to 390,000 bytes.
  */
 export async function* leafAddresses(
   client: pg.Pool | pg.ClientBase,

@@ -13,19 +13,19 @@ export interface ShownCoin {
   readonly output: string;
   readonly sats: number;
   readonly held: CoinHolder;
-  /** The rule, or the transaction that spends it. */
+  /** The rule that decides the holder, or the transaction that spends it. */
   readonly why: string;
   readonly orderId: string | null;
   readonly branch: number;
-  /** Index of its key; null: the list of the inventory does not say. */
+  /** Index of its key; null: unknown in the list of the inventory. */
   readonly index: number | null;
-  /** Null: no block is known to have it. */
+  /** Null: not in a block, as far as is known. */
   readonly height: number | null;
 }
 
 export interface ShownCoins {
   readonly coins: readonly ShownCoin[];
-  /** The coins of all earlier orders are listed. */
+  /** True once the coins of all earlier orders are listed. */
   readonly isComplete: boolean;
 }
 
@@ -33,10 +33,10 @@ export interface ShownCoins {
 const inventoryMost = 1_000_000;
 
 /**
- * The coins of the wallet with those of the inventory, the largest first. Spent ones, which only grow in number, if they
- * are asked for.
+ * The coins of the wallet and of the inventory, the largest first. Spent ones are read only on request, because their
+ * number only grows.
  *
- * @param held null: all holders but `spent`
+ * @param held null: all holders except `spent`
  */
 export async function showCoins(pool: pg.Pool, held: CoinHolder | null): Promise<ShownCoins> {
   const { isComplete } = await readCoinsFill(pool);
@@ -72,7 +72,7 @@ function shown(coin: StoredCoin): ShownCoin {
   };
 }
 
-/** Who holds a coin now: a free one waits for its block. */
+/** Holder of a coin now: a free coin without a block counts as waiting. */
 function standingOf({ held, why, aside, height, spentBy }: StoredCoin): Pick<ShownCoin, 'held' | 'why'> {
   if (spentBy !== null) return { held: 'spent', why: `by ${spentBy}` };
   if (aside !== null) return { held: 'aside', why: aside };

@@ -10,9 +10,9 @@ import { leaseIndices } from '#wallet/indices/release.store.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 
 /**
- * A coin of the funds, for people. `free`: orders may cost it. `unconfirmed`: no block has it. `spending`: a stored
- * transaction spends it that no block has. `held`: it holds an inscription or a rune, or nothing proves that it does
- * not. `spent elsewhere`: another wallet with the seed has spent it.
+ * A coin of the funds, for people. `free`: orders may spend it. `unconfirmed`: not in a block. `spending`: a stored,
+ * unmined transaction spends it. `held`: it holds an inscription or a rune, or may hold one. `spent elsewhere`: another
+ * wallet with the seed has spent it.
  */
 export interface ShownFund {
   /** `<txid>:<vout>` */
@@ -21,26 +21,26 @@ export interface ShownFund {
   readonly state: 'free' | 'unconfirmed' | 'spending' | 'held' | 'spent elsewhere';
 }
 
-/** Whether the node has an output unspent; with its mempool, or in blocks alone. */
+/** Whether an output is unspent for the node; with its mempool, or in blocks alone. */
 export type AskNode = (
   coin: Pick<FundCoin, 'txid' | 'vout'>,
   where: { readonly mempool: boolean },
 ) => Promise<boolean>;
 
 export interface ShownFunds {
-  /** Nothing came to it yet: the operator adds coins here. */
+  /** The address to which the operator sends coins. It has no payment yet. */
   readonly address: string;
   readonly funds: readonly ShownFund[];
   /** Sats of all free coins, revenue included. */
   readonly free: number;
-  /** Whether a node said who else has spent them; where there are none, it is not asked. */
+  /** Whether a node was asked about spending by other wallets; it is not asked without coins. */
   readonly isNodeAsked: boolean;
 }
 
-/** Calls at once: bitcoind works on four, and others ask too. */
+/** Concurrent calls: bitcoind works on four at once, and others need it too. */
 const lanes = 2;
 
-/** Shows an address at which the operator adds coins, watched from the next block on, and the funds that are there. */
+/** Shows an address for coins of the operator, watched from the next block on, and the present funds. */
 export async function showFunds(
   pool: pg.Pool,
   wallet: PublicWallet,
@@ -68,7 +68,7 @@ export async function showFunds(
   };
 }
 
-/** Outpoints that something spends which is not stored. What is stored may spend one in the mempool. */
+/** Outpoints of coins that an unknown transaction spends. A stored transaction may spend a coin in the mempool. */
 async function spentElsewhere(
   ask: AskNode,
   free: readonly Pick<FundCoin, 'txid' | 'vout'>[],
@@ -89,7 +89,7 @@ async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<str
   for (;;) {
     const { first: ownIndex } = await leaseIndices(tx, 'own', { least: 1, most: 1 });
     const made = wallet.ownAddress(ownIndex);
-    // as after a restore of an older database without the mark: later ones were not shown
+    // after a restore of an older database without the mark file, keys may already be in use: they are skipped
     if (await areKnown(tx, [made])) continue;
     await insertFundAddress(tx, { ownIndex, script: made.script, address: made.address });
     return made.address;
@@ -98,7 +98,7 @@ async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<str
 
 function stateOf(coin: FundCoin, free: ReadonlySet<string>): ShownFund['state'] {
   if (coin.height === null) return 'unconfirmed';
-  // one that was stored may never be mined
+  // the stored transaction that spends it may never be mined
   if (free.has(outpointOf(coin))) return 'free';
   return coin.spending === 'stored' ? 'spending' : 'held';
 }

@@ -43,7 +43,7 @@ import { balancesOf } from '#purse/ledger/ledger.ts';
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 
-/** What an operator does with orders. Transactions are made by the service that has the seed. */
+// An operator's actions on orders. The process with the seed makes the transactions.
 
 /** The newest orders, of one state or of all. */
 export async function listOrders(pool: pg.Pool, state: OrderState | null, limit: number) {
@@ -60,7 +60,7 @@ export async function listOrders(pool: pg.Pool, state: OrderState | null, limit:
   }));
 }
 
-/** The token order by which the rune of an order is paid (docs/collections.md, "Prices in runes"). */
+/** The token order that charges the rune of an order (docs/collections.md, "Prices in runes"). */
 const shownTokenOrder = ({ id, account, state, rune, charges: { fee, token } }: TokenOrder) => ({
   id,
   account,
@@ -72,7 +72,7 @@ const shownTokenOrder = ({ id, account, state, rune, charges: { fee, token } }: 
   rune: token.state,
 });
 
-/** Everything that is known of an order, for people. Throws `order_unknown`. */
+/** Everything that is known about an order, for people. Throws `order_unknown`. */
 export async function showOrder(pool: pg.Pool, id: string) {
   const order = await known(readOrder(pool, id), id);
   const [tokenOrder, files, payments, deposits, addresses, transactions, bumps, entries, events] =
@@ -113,7 +113,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
     completedAt: order.completedAt,
     files: files.map(({ shown }) => shown),
     payments: payments.map(shownPayment),
-    // a parent that goes from reveal to reveal comes to its deposit again
+    // a parent that passes from reveal to reveal comes to its deposit again
     parents: addresses.map(({ index, keyIndex, script, address }) => ({
       ...order.terms.parents[index],
       depositAddress: address,
@@ -143,7 +143,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
   };
 }
 
-/** Sums the dearest bump of each family: any of it may be mined. */
+/** Sums the largest share in each family of bumps: any bump of a family may be mined. */
 function spentOf(bumps: readonly OrderBump[]): bigint {
   const families = Map.groupBy(
     bumps.filter(({ isDead }) => !isDead),
@@ -162,7 +162,7 @@ const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: WatchedPa
 });
 
 /**
- * Asks for the cancellation of an order that nothing was paid for, or that was repriced. Throws `order_unknown` and
+ * Requests the cancellation of an order that is unpaid, or whose price was raised. Throws `order_unknown` and
  * `order_refuses`.
  */
 export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
@@ -177,7 +177,7 @@ export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
     const until = order.expiresAt.toISOString();
     throw new AppError(
       'order_refuses',
-      `Something was paid for order ${id}, so it cannot be cancelled. What is too little at ${until} is paid back.`,
+      `Something was paid for order ${id}, so it cannot be cancelled. If the amount is not complete at ${until}, it is refunded.`,
     );
   }
   await askToCancel(pool, id);
@@ -189,33 +189,33 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
 }
 
 /**
- * Pays what is owed of an order back to a script; of one whose transactions are stored, if the node has none of them:
- * the service decides, and its `error` says why not. Throws `order_unknown`, `order_refuses`, `destination_own` and
- * `destination_refused`.
+ * Refunds what an order owes to a script. If its transactions are stored, the node must have none of them: the service
+ * decides, and the order's `error` gives the reason against it. Throws `order_unknown`, `order_refuses`,
+ * `destination_own` and `destination_refused`.
  */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
   await withTransaction(pool, async (tx) => {
-    await requireDestination(tx, { script, amount: null }, 'What --to names');
+    await requireDestination(tx, { script, amount: null }, 'The address of --to');
     const order = await known(lockOrder(tx, id), id);
-    if (!refundable.includes(order.state)) throw refuses(order, 'paid back');
+    if (!refundable.includes(order.state)) throw refuses(order, 'refunded');
     if (isDelivering(order.state)) {
-      // whether the node has its transactions, the service knows
+      // the service knows whether the node has its transactions
       await askForRefund(tx, id, script);
       return;
     }
     const isFailed = order.state === 'error';
     const isMined = isFailed && (await isSpent(tx, id));
-    // what is left of a reveal that etched nothing is owed, and refunded as it stays
+    // the rest of a reveal that etched nothing is owed, and refunded without a change of state
     if (isMined && order.terms.etching === undefined)
-      throw refuses(order, 'paid back, as what was paid is spent by its reveals');
-    // with the change of state: a refund that is made in between would go to the customer's address
+      throw refuses(order, 'refunded, because its reveals have spent the payments');
+    // in the transaction of the state: a refund made in between would go to the customer's address
     await setRefundScript(tx, id, script);
     if (isFailed && !isMined) await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
   });
   await wakeOrder(pool, id);
 }
 
-/** The outcome of a wish to refund an order, and whether the service must decide about it. Throws `order_unknown`. */
+/** The outcome of a request to refund an order, and whether the service still decides. Throws `order_unknown`. */
 export async function outcomeOfRefund(
   pool: pg.Pool,
   id: string,
@@ -229,11 +229,14 @@ export async function outcomeOfRefund(
   return { ...refundOutcome(network, transactions, entries), isAsked: isDelivering(order.state) };
 }
 
-/** Of a failed order: a stranger took what it was to burn, and its reveals are in blocks. */
+/**
+ * Whether a failed order has spent its payments: others took the inscriptions that it should burn, and its reveals are
+ * mined.
+ */
 const isSpent = async (tx: pg.ClientBase, id: string): Promise<boolean> =>
   (await readTransactions(tx, id)).some(({ kind }) => kind === 'reveal');
 
-/** States in which there may be money that no delivery uses, or will use. */
+/** States in which the order may have money that no delivery uses or will use. */
 const refundable: readonly OrderState[] = [
   ...deliveringStates,
   'error',
@@ -267,7 +270,7 @@ async function known(order: Promise<Order | null>, id: string): Promise<Order> {
   return found;
 }
 
-/** `wish`: what was asked for, as in "it cannot be cancelled". */
+/** `wish`: the refused action, as in "it cannot be cancelled". */
 const refuses = ({ id, state, expiresAt }: Order, wish: string): AppError => {
   const until =
     state === 'waiting-payment' || state === 'waiting-parent' ? `, until ${expiresAt.toISOString()}` : '';

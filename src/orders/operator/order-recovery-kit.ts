@@ -7,9 +7,9 @@ import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
 
 /**
- * What takes back the payments of an order, with the seed and without this database: those to its charge's address, to
- * the output that its commit makes for a reveal, or to the deposit address of a parent. Throws `order_unknown`, `wallet_missing`, and `recovery_refused`
- * for a reveal that it does not have.
+ * Makes the kit that takes back an order's payments with the seed and without this database: those to its charge's
+ * address, to an output of its commit for a reveal, or to the deposit address of a parent. Throws `order_unknown`,
+ * `wallet_missing`, and `recovery_refused` for a missing reveal or parent.
  */
 export async function orderRecoveryKit(
   pool: pg.Pool,
@@ -51,7 +51,7 @@ async function revealedLeaf(
   throw new AppError(
     'recovery_refused',
     areLeavesDeleted
-      ? `No one paid the order in time, so it has no reveals.`
-      : `The order has no reveal ${reveal}, but 0 to ${leaves.length - 1}.`,
+      ? `The order was not paid in time, so it has no reveals.`
+      : `The order has no reveal ${reveal}: name one from 0 to ${leaves.length - 1}.`,
   );
 }

@@ -5,20 +5,20 @@ import { hexOf } from '#orders/ledger/settlements.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { balancesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 
-/** The outcome of a wish to refund an order, for people. */
+/** The outcome of a request to refund an order, for people. */
 export interface RefundOutcome {
-  /** Refunds that are stored: no later wish changes where they go. */
+  /** Stored refunds: a later request does not change their destination. */
   readonly made: readonly {
     readonly txid: string;
     /** Null: the script has no address. */
     readonly address: string | null;
     readonly isSent: boolean;
   }[];
-  /** Sats that are owed, and that no refund which is stored spends: they go to the address of the wish. */
+  /** Owed sats that no stored refund spends: they go to the address of this request. */
   readonly open: number;
 }
 
-/** Pure. */
+/** Outcome from an order's transactions and ledger. Pure. */
 export function refundOutcome(
   network: NetworkName,
   transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan' | 'sentAt' | 'height'>[],
@@ -44,7 +44,7 @@ export function refundOutcome(
   };
 }
 
-/** A sentence for each thing that the operator must know. Pure. */
+/** A sentence for each fact that the operator must know. Pure. */
 export function refundNotes({ made, open }: RefundOutcome, to: string, isAsked: boolean): string[] {
   const notes = made.map(
     ({ txid, address, isSent }) =>
@@ -53,11 +53,11 @@ export function refundNotes({ made, open }: RefundOutcome, to: string, isAsked: 
   if (isAsked)
     return [
       ...notes,
-      `asked: all goes to ${to} if the node has none of the transactions of the order; its error says why not`,
+      `requested: everything goes to ${to} if the node has no transaction of the order; otherwise the order's error gives the reason`,
     ];
-  if (open === 0) return [...notes, `nothing is owed now: what comes later goes to ${to}`];
+  if (open === 0) return [...notes, `nothing is owed now: later payments go to ${to}`];
   return [
     ...notes,
-    `${open} sats are owed: they go to ${to}, less the fee, once payments are deep enough and a refund is worth its fee`,
+    `${open} sats are owed: they go to ${to}, less the fee, once the payments are deep enough and exceed the fee`,
   ];
 }

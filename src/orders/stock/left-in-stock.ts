@@ -5,9 +5,9 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { outpointParts } from '#purse/transactions/outpoint.ts';
 
-/** What a mined reveal left of an output of the inventory. */
+/** Outputs that a mined reveal returned to the inventory. */
 export interface LeftInStock {
-  /** The output that it spent. */
+  /** The inventory output that it spent. */
   readonly spent: { readonly txid: Txid; readonly vout: number };
   readonly rests: readonly LeftOutput[];
 }
@@ -17,13 +17,13 @@ export interface LeftOutput {
   readonly vout: number;
   readonly script: Uint8Array;
   readonly value: number;
-  /** Sats of the spent output before its own. */
+  /** Sats of the spent output before those of this one. */
   readonly place: number;
   readonly height: Height;
   readonly blockHash: BlockHashHex;
 }
 
-/** Null: the reveal is in no block of the index, or spends none of the inventory. */
+/** Null: the index does not have the reveal in a block, or it spends no inventory output. */
 export async function leftInStock(
   tx: pg.ClientBase,
   { txid, plan }: Pick<OrderTransaction, 'txid' | 'plan'>,
@@ -36,7 +36,7 @@ export async function leftInStock(
   const blockHash = displayHash(block.hash);
   let place = 0;
   const rests: LeftOutput[] = [];
-  // its sats go to the first outputs, one after the other
+  // the sats of the inventory output fill the first outputs, one after the other
   for (const [vout, { kind, value, script }] of plan.outputs.entries()) {
     if (kind === 'inventory')
       rests.push({ txid, vout, script: Buffer.from(script, 'hex'), value, place, height, blockHash });

@@ -1,4 +1,4 @@
-/** Sats of the inventory that orders may have together before they are paid for. */
+/** Bounds of inventory sats that unpaid orders may reserve together. */
 export interface ReservationBounds {
   /** Sats of one client. */
   readonly client: number;
@@ -9,19 +9,19 @@ export interface ReservationBounds {
 }
 
 /**
- * Unpaid reservations that all clients of a network may have together. Three customers of one office fit. Without it the
- * owner of a /24, or of an IPv6 /48, which costs as much as one address, would have 256 or 65,536 times as many.
+ * Unpaid reservations of all clients of a network together. Three customers of one office fit. Without it the owner of
+ * a /24, or of an IPv6 /48, which costs as much as one address, would have 256 or 65,536 times as many.
  */
 const networkMost = 10;
 
 /**
- * @param most what the client may have (ORDER_RESERVED_MAX, or the bound of its key)
- * @param ofType outputs with sats of the type, whether orders have them or not
+ * @param most bound of the client (ORDER_RESERVED_MAX, or the bound of its key) @param ofType outputs with sats of the
+ * type, reserved or not
  */
 export const reservationBounds = (most: number, ofType: number): ReservationBounds => ({
   client: most,
-  // an operator who lets one address have more lets its network
+  // an operator who allows one address more allows its network the same
   network: Math.max(networkMost, most),
-  // who has thousands of addresses closes half of the shop for nothing, and not all of it
+  // the owner of thousands of addresses can reserve half of the shop for nothing, but not all of it
   type: Math.max(Math.floor(ofType / 2), 1),
 });

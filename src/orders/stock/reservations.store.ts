@@ -8,43 +8,43 @@ import type { OrderState } from '#orders/order/order-machine.ts';
 import { reservationBounds } from './reservation-bounds.ts';
 import { countedStates, forgettingStates, isReserving, type ReservingOrder } from './reserved-until.ts';
 
-/** An output of the inventory, and the sat of it that an order inscribes. */
+/** An output of the inventory, and the sat in it that an order inscribes. */
 export interface StockedSat {
   readonly txid: Txid;
   readonly vout: number;
   readonly value: number;
-  /** Of the wallet's branch for the inventory. */
+  /** Index of its key in the wallet's branch for the inventory. */
   readonly keyIndex: number;
   readonly height: Height;
   readonly blockHash: BlockHashHex;
-  /** Sats of the output before it. */
+  /** Sats of the output before the inscribed one. */
   readonly place: number;
   readonly sat: number;
 }
 
 /** A sat that an order has reserved. */
 export interface Reservation extends Omit<StockedSat, 'blockHash'> {
-  /** Of its block when it was reserved, in internal order. */
+  /** Hash of the output's block when it was reserved, in internal order. */
   readonly block: Buffer;
   readonly isReleased: boolean;
-  /** Since when the order is in the state `error`; null: it is not. */
+  /** Time since which the order is in the state `error`; null: it is not. */
   readonly failedAt: Date | null;
 }
 
 export type StockedOutpoint = Pick<StockedSat, 'txid' | 'vout'>;
 
-/** Who reserves, and how many sats one client may have that are not paid for. */
+/** The client that reserves, and its bound of unpaid sats. */
 export interface ReservedBy {
   readonly client: string;
   readonly most: number;
-  /** Outputs that have sats of the type. */
+  /** Outputs with sats of the type. */
   readonly ofType: readonly StockedOutpoint[];
 }
 
 /**
- * Reserves sats for the files of an order that is being made, in their order: all of them or none. Transactions that
- * reserve wait for each other, so that each counts what those before it have reserved. Throws `inventory_taken`, and
- * `inventory_reserved_max`; either ends the transaction.
+ * Reserves sats for the files of an order that is being created, in their order: all or none. Transactions that reserve
+ * wait for each other, so that each counts the reservations before it. Throws `inventory_taken` and
+ * `inventory_reserved_max`; either rolls the transaction back.
  */
 export async function reserve(
   tx: pg.ClientBase,
@@ -53,7 +53,7 @@ export async function reserve(
   by: ReservedBy,
 ): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.reservations]);
-  // what was taken off the list meanwhile, or is in another block there, is offered no more
+  // outputs that were removed from the list since, or are in another block now, are not reserved
   const { rowCount } = await tx.query(
     `INSERT INTO service.reserved_outputs (order_id, file, txid, vout, value, key_index, height, block_hash, place, sat, client)
      SELECT $1, s.file, txid, vout, i.value, s.key_index, s.height, i.block_hash, s.place, s.sat, $2
@@ -86,9 +86,9 @@ const takenReason = (sats: number): string =>
     ? 'Another order has just got this sat of the inventory: try again.'
     : `Another order has just got one of these ${sats} sats of the inventory: try again.`;
 
-/** Counts those that were just reserved, too. Throws `inventory_reserved_max`. */
+/** Counts reservations, including the new ones. Throws `inventory_reserved_max`. */
 async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: ReservedBy): Promise<void> {
-  // those that are over have no client: no more rows than the list has
+  // orders that are over have no client, so no more rows are read than the inventory has
   const { rows } = await tx.query<{ of_client: number; of_network: number; of_type: number }>(
     `SELECT count(*) FILTER (WHERE client = $1) AS of_client,
             count(*) FILTER (WHERE starts_with(client, $2)) AS of_network,
@@ -108,7 +108,7 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
   const unpaid = 'that are not paid yet, or failed,';
   if (ofClient > bounds.client)
     throw tooMany(
-      `Orders of yours ${unpaid} can have ${bounds.client} sats of the inventory: pay or cancel one of them first.`,
+      `Your orders ${unpaid} can have ${bounds.client} sats of the inventory: pay or cancel one of them first.`,
     );
   if (ofNetwork > bounds.network)
     throw tooMany(
@@ -121,7 +121,7 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
 const noneReserved = { of_client: 0, of_network: 0, of_type: 0 };
 const tooMany = (message: string): AppError => new AppError('inventory_reserved_max', message);
 
-/** The reservations of an order, one a file, in their order; empty: it has none. */
+/** The reservations of an order, one for each file, in their order; empty: none. */
 export async function readReservations(tx: pg.ClientBase, orderId: string): Promise<Reservation[]> {
   const { rows } = await tx.query<{
     txid: Buffer;
@@ -155,7 +155,7 @@ export async function readReservations(tx: pg.ClientBase, orderId: string): Prom
 const forgetting: ReadonlySet<OrderState> = new Set<OrderState>(forgettingStates);
 
 /**
- * Releases all sats of an order once it needs them no more. Takes them again where the order goes on and no other order
+ * Releases all sats of an order once it does not need them. Takes them again if the order continues and no other order
  * has any of them: a payment in time may become known late.
  */
 export async function keepReservations(
@@ -186,7 +186,10 @@ export async function keepReservations(
   );
 }
 
-/** Since when an order is in the state `error`; null: it is not. Each failure has a time of its own. */
+/**
+ * Stores and returns the time since which an order is in the state `error`; null: it is not. Each failure has its own
+ * time.
+ */
 async function noteFailure(
   tx: pg.ClientBase,
   { id, state }: Omit<ReservingOrder, 'failedAt'>,

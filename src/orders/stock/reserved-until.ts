@@ -1,34 +1,34 @@
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 
-/** What decides how long an order keeps its sat of the inventory. */
+/** Facts that decide how long an order keeps its inventory sat. */
 export interface ReservingOrder extends Pick<Order, 'id' | 'state' | 'expiresAt' | 'paidAt'> {
-  /** Since when it is in the state `error`; null: it is not. */
+  /** Time since which it is in the state `error`; null: it is not. */
   readonly failedAt: Date | null;
 }
 
 /**
- * How long an expired order still keeps its sat. A payment that was first seen in its last second is stored only when
- * the mempool has been read, which takes seconds, or a minute on a busy machine.
+ * Time for which an expired order still keeps its sat. A payment in its last second is stored only once the mempool has
+ * been read, which takes seconds, or a minute on a busy machine.
  */
 const knownWithinMs = 120_000;
 /**
- * How long a payment may wait for its blocks: at the least fee rate it would hold the sat for weeks, for next to
+ * Time in which a payment must get its blocks: at the lowest fee rate it would hold the sat for weeks, for almost
  * nothing.
  */
 export const minedWithinMs = 24 * 3_600_000;
 /**
- * How long a failed order keeps its sat: an operator who looks once a day can try it again. A customer may make an
- * order fail, so its sat must not be locked for ever.
+ * Time for which a failed order keeps its sat: an operator who looks once a day can retry it. A customer can make an
+ * order fail, so the sat must not be locked for ever.
  */
 export const retriedWithinMs = 24 * 3_600_000;
 
-/** Until when an order in this state keeps its sat; null: as long as it stays in the state. Pure. */
+/** Time until which an order in this state keeps its sat; null: as long as the state lasts. Pure. */
 export function reservedUntil(order: Omit<ReservingOrder, 'id'>): Date | null {
   const { state, expiresAt, paidAt, failedAt } = order;
   if (state === 'expired') return new Date(expiresAt.getTime() + knownWithinMs);
   if (state === 'error') return failedAt === null ? null : new Date(failedAt.getTime() + retriedWithinMs);
-  // its reveal may be signed, and a reorganisation took the payment out of its block
+  // its reveal may be signed, and a reorganisation may have taken the payment out of its block
   if (state !== 'waiting-confirmation' || paidAt !== null) return null;
   return new Date(expiresAt.getTime() + minedWithinMs);
 }
@@ -42,8 +42,8 @@ export function isReserving(order: Omit<ReservingOrder, 'id'>, now: Date): boole
 }
 
 /**
- * States in which a reserved sat counts for its client and for its network (ORDER_RESERVED_MAX): nothing is delivered
- * for it yet, and it is unknown whether it will be.
+ * States in which a reserved sat counts for its client and its network (ORDER_RESERVED_MAX): nothing is delivered for
+ * it yet, and it is unknown whether it will be.
  */
 export const countedStates = [
   'waiting-payment',
@@ -52,7 +52,7 @@ export const countedStates = [
   'error',
 ] as const satisfies readonly OrderState[];
 
-/** States that an order leaves only by a reorganisation or a new payment: its client is forgotten there. */
+/** States that an order leaves only by a reorganisation or a new payment: its client is forgotten then. */
 export const forgettingStates = [
   'completed',
   'cancelled',

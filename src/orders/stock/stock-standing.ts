@@ -3,8 +3,8 @@ import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import type { Reservation } from './reservations.store.ts';
 
 /**
- * Where the sat is that an order has reserved. `here`: unspent, or spent by the order's own reveal. `away`: a
- * reorganisation took its output out of the chain, which may come back, or the index does not know. `gone`: the order
+ * Standing of a sat that an order has reserved. `here`: unspent, or spent by the order's own reveal. `away`: a
+ * reorganisation removed its output from the chain, which may come back, or the index does not know. `gone`: the order
  * cannot have it.
  */
 export type StockStanding = 'here' | 'away' | 'gone';
@@ -15,13 +15,13 @@ export const standingOfAll = (standings: readonly StockStanding[]): StockStandin
   standings.find((standing) => standing === 'away') ??
   'here';
 
-/** Why nothing is inscribed on a sat of the inventory that was reserved. */
+/** Why nothing is inscribed on a reserved inventory sat. */
 export const stockGone =
-  'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
+  'The sat of the inventory that the order had is no longer there: its output was spent, or a reorganisation took it back.';
 
 /**
- * Whether a reserved sat is gone for good, as far as reorganisations are expected: what spent its output, which is not the
- * reveal of the order, is followed by blocks. Pure.
+ * Whether a reserved sat is gone for good, as deep as reorganisations are expected: a transaction that is not the
+ * order's reveal has spent its output, and blocks follow it. Pure.
  */
 export const isLost = (reservation: Parameters<typeof stockStanding>[0], standing: OutputStanding): boolean =>
   !reservation.isReleased &&
@@ -29,17 +29,17 @@ export const isLost = (reservation: Parameters<typeof stockStanding>[0], standin
   standing.isSpentDeep &&
   stockStanding(reservation, standing) === 'gone';
 
-/** Pure. */
+/** Standing of one sat. Pure. */
 export function stockStanding(
   { sat, place, height, isReleased }: Pick<Reservation, 'sat' | 'place' | 'height' | 'isReleased'>,
   { tip, hasSats, isRevealed, hasBlock, ranges }: OutputStanding,
 ): StockStanding {
   if (isRevealed) return 'here';
   if (isReleased) return 'gone';
-  // of nothing that is unknown a customer is paid back
+  // no refund is made while the sats are unknown
   if (!hasSats) return 'away';
   if (ranges !== null) return rangesFrom(ranges, place, 1)[0]?.start === sat ? 'here' : 'gone';
-  // it is still part of the chain, so a stranger to this order spent what it made
+  // the block of the output is still in the chain, so a transaction outside this order has spent it
   if (hasBlock) return 'gone';
   return tip === null || tip < height + deepBlocks ? 'away' : 'gone';
 }

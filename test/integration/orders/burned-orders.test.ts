@@ -263,7 +263,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     await world.chain.mineMempool();
     await world.until(id, 'error');
     await expect(refundOrder(world.database.pool, id, scriptOf(home))).rejects.toThrow(
-      'it cannot be paid back, as what was paid is spent by its reveals',
+      'it cannot be refunded, because its reveals have spent the payments',
     );
     // what a retry finds is the same
     await retryOrder(world.database.pool, id);

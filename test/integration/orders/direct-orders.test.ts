@@ -201,9 +201,11 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await waitUntil(async () => (await readPayments(pool, watcherOf(order.id))).length === 1);
     const end = order.expiresAt.toISOString();
     const cancelling = expect(cancelOrder(pool, order.id)).rejects;
-    await cancelling.toThrow(`it cannot be cancelled. What is too little at ${end} is paid back`);
+    await cancelling.toThrow(
+      `it cannot be cancelled. If the amount is not complete at ${end}, it is refunded`,
+    );
     const refunding = expect(refundOrder(pool, order.id, scriptOf(refunded))).rejects;
-    await refunding.toThrow(`waiting-payment, until ${end}: it cannot be paid back`);
+    await refunding.toThrow(`waiting-payment, until ${end}: it cannot be refunded`);
   });
 
   test('paid too much is delivered, and what is above dust goes back', async () => {

@@ -374,11 +374,11 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.chain.mineMempool();
     await world.until(order.id, 'waiting-refund');
     expect((await world.customerOrders.read(order.id))!.order.error).toMatch(
-      /sat of the inventory .* is not there any more/u,
+      /sat of the inventory .* is no longer there/u,
     );
     await refunded(order);
     expect((await world.customerOrders.read(order.id))!.order.error).toMatch(
-      /sat of the inventory .* is not there any more/u,
+      /sat of the inventory .* is no longer there/u,
     );
     expect(await room.count('uncommon')).toBe(0);
   });

@@ -157,7 +157,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     expect((await transactionsOf(made.id)).map(({ kind }) => kind)).toEqual(['commit', 'reveal']);
     await world.chain.mineEmpty(6);
     await world.until(made.id, 'waiting-refund');
-    expect((await stateOf(made.id)).error).toMatch(/sat of the inventory .* is not there any more/u);
+    expect((await stateOf(made.id)).error).toMatch(/sat of the inventory .* is no longer there/u);
     await world.eventually(async () => {
       await world.chain.mineMempool();
       return (await stateOf(made.id)).state === 'refunded';

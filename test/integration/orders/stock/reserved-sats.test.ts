@@ -118,7 +118,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await world.chain.mineMempool();
     await world.until(id, 'expired');
     expect((await world.customerOrders.read(id))!.order.error).toMatch(
-      /sat of the inventory .* is not there any more/u,
+      /sat of the inventory .* is no longer there/u,
     );
   });
 

@@ -106,7 +106,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     const first = await order(wanted(1), '/inscribe');
     expect(await both(wanted(4))).toEqual([
       400,
-      'An order of yours has at most 3 sats of the inventory, one a file, not 4.',
+      'Your order can have at most 3 sats of the inventory, one for each file, not 4.',
     ]);
     expect(await both(wanted(3))).toEqual([
       400,
@@ -115,7 +115,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     const { key } = await giveKey(world.database.pool, { scopes: ['orders'], terms: { reservedMax: 1 } });
     expect(await both(wanted(2), { 'x-api-key': key })).toEqual([
       400,
-      'An order of yours has at most 1 sats of the inventory, one a file, not 2.',
+      'Your order can have at most 1 sats of the inventory, one for each file, not 2.',
     ]);
     expect(await refusal(wanted(2))).toEqual([
       409,
@@ -209,7 +209,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await world.chain.pay(made.script, made.charge.amount);
     await world.chain.mineMempool();
     await world.until(made.id, 'waiting-refund');
-    expect((await stateOf(made.id)).error).toMatch(/sat of the inventory .* is not there any more/u);
+    expect((await stateOf(made.id)).error).toMatch(/sat of the inventory .* is no longer there/u);
     expect((await reservedBy(made.id)).map(({ isHeld }) => isHeld)).toEqual([false, false]);
     expect(await room.count('uncommon')).toBe(3);
     await refunded(made);
