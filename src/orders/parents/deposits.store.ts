@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 
-/** Where the owner of a parent sends it. */
+/** The address to which the owner of a parent sends it. */
 export interface DepositAddress {
-  /** Of the parent among those of the order's terms. */
+  /** Number of the parent in the order's terms. */
   readonly index: number;
-  /** Of the wallet's branch for orders. */
+  /** Index of the key in the wallet's branch for orders. */
   readonly keyIndex: number;
   readonly script: Uint8Array;
   readonly address: string;
@@ -43,7 +43,7 @@ export async function readDepositAddresses(
   return rows.map(({ key_index: keyIndex, ...row }) => ({ ...row, keyIndex }));
 }
 
-/** All transactions that were ever made for an order: what they pay to a deposit is no deposit. */
+/** All transactions that were ever made for an order: their outputs at a deposit are not deposits. */
 export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: string): Promise<Txid[]> {
   const { rows } = await client.query<{ txid: Buffer }>(
     'SELECT txid FROM service.wallet_transactions WHERE order_id = $1',
@@ -52,7 +52,7 @@ export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: st
   return rows.map(({ txid }) => trustedTxid(txid));
 }
 
-/** Notes why something of an order is not returned, for people; null: it is. Other reasons stay. */
+/** Stores why something of an order is not returned; null clears it. Other reasons of the order stay. */
 export async function explainDeposits(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(
     `UPDATE service.orders SET error = $2 WHERE id = $1 AND state <> 'error' AND error IS DISTINCT FROM $2
@@ -61,5 +61,5 @@ export async function explainDeposits(tx: pg.ClientBase, id: string, why: string
   );
 }
 
-/** The start of each reason why something is not returned. */
-export const depositsWait = 'What lies at the ';
+/** Start of each reason why something is not returned. */
+export const depositsWait = 'Not returned yet: ';

@@ -4,31 +4,31 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { DepositAddress } from './deposits.store.ts';
 
-/** What somebody sent to the deposit address of a parent. */
+/** An output that was sent to the deposit address of a parent. */
 export interface Deposit {
-  /** Where it lies. */
+  /** Its deposit address. */
   readonly at: DepositAddress;
   readonly payment: WatchedPayment;
   /**
-   * `seen`: it is not as deep as is asked, or the index does not have its block. `here`: the index has the parent in it.
-   * `other`: the index has its block, and the parent is not in it, or in too few sats to go on.
+   * `seen`: not deep enough yet, or its block is not in the index. `here`: the index has the parent in it. `other`: the
+   * index has its block, but the parent is not in it, or has too few sats to be returned.
    */
   readonly state: 'gone' | 'seen' | 'here' | 'other';
-  /** Less than nodes relay to where it goes home: it needs more sats for that. */
+  /** Below the dust limit of its return address: it needs more sats. */
   readonly isDust: boolean;
   /** The index has an inscription or a rune in it. */
   readonly isHolding: boolean;
-  /** The index has nothing that spends it. */
+  /** The index has no transaction that spends it. */
   readonly isUnspent: boolean;
-  /** Inscriptions that the index has in it. */
+  /** Inscriptions in it, from the index. */
   readonly inscriptions: readonly HeldInscription[];
-  /** Null: not known here. */
+  /** Null: unknown in this index. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
 /**
- * For each parent of an order the deposit that is it, or may be: what came in time and was not sent home. Undefined:
- * there is none.
+ * For each parent of an order the deposit that is the parent, or may be: it arrived in time and was not returned.
+ * Undefined: there is none.
  */
 export function candidates(
   parents: number,
@@ -47,7 +47,7 @@ export function candidates(
   });
 }
 
-/** How far the parents are of which these are the candidates. */
+/** Progress of the parents that have these candidates. */
 export function progressOf(found: readonly (Deposit | undefined)[]): ParentsProgress {
   if (found.includes(undefined)) return 'missing';
   return found.every((deposit) => deposit?.state === 'here') ? 'here' : 'seen';

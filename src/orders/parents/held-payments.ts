@@ -10,26 +10,26 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 export interface HeldPayment {
   /** The index has the block of the payment: without it, nothing is known. */
   readonly isIndexed: boolean;
-  /** An inscription or a rune is in it: it is never spent for its sats where others are enough. */
+  /** It holds an inscription or a rune: it is spent for its sats only if other payments are not enough. */
   readonly isHolding: boolean;
-  /** A parent of the order is in it, sent to the wrong address. */
+  /** It holds a parent of the order, sent to the wrong address. */
   readonly isParent: boolean;
   readonly inscriptions: readonly HeldInscription[];
-  /** Null: not known here. */
+  /** Null: unknown in this index. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
-/** Payments by `<txid>:<vout>`; those in no block are unknown. */
+/** Payments by `<txid>:<vout>`; those without a block are absent. */
 export type HeldPayments = ReadonlyMap<string, HeldPayment>;
 
 /**
- * Whether a payment holds an inscription that no delivery may spend: where the order wants certain sats, the sats
- * decide.
+ * Whether a payment holds an inscription that no delivery may spend. If the order wants certain sats, the sats decide
+ * instead.
  */
 export const isInscribed = ({ request }: Pick<Order, 'request'>, held: HeldPayment | undefined): boolean =>
   request.allowedSatributes === null && (held?.inscriptions.length ?? 0) > 0;
 
-/** Asks the index what these payments to the address of an order hold, beside sats. */
+/** Reads from the index what these payments to an order's address hold, beside sats. */
 export async function readHeldPayments(
   tx: pg.ClientBase,
   { script, terms }: Pick<Order, 'script' | 'terms'>,

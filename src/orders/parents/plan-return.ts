@@ -14,35 +14,37 @@ import {
 } from '#orders/inscribing/plan-transactions.ts';
 import { runeRoute } from './rune-route.ts';
 
-/** An output that is returned whole, and where it goes. */
+/** An output that is returned whole, with its destination. */
 export interface Homeless extends Arrived {
   readonly home: Uint8Array;
   readonly holds: Holdings;
 }
 
-/** Destination of the rest of a customer's money: `refund` with what was paid, `parent` with what came to a deposit. */
+/** Destination of the rest of a customer's money: `refund` for payments, `parent` for deposits. */
 export interface RestDestination {
   readonly kind: 'refund' | 'parent';
   readonly script: Uint8Array;
 }
 
 export interface ReturnFunds {
-  /** Only the last one may be less than nodes relay to its home. Empty: the money alone is returned. */
+  /**
+   * Holdings to return. Only the last may be below the dust limit of its destination. Empty: only money is returned.
+   */
   readonly holdings: readonly Homeless[];
-  /** Money that pays the fee, spent by key. It holds nothing but sats. */
+  /** Money that pays the fee, spent by key. It holds only sats. */
   readonly money: readonly Arrived[];
-  /** Null: it stays. */
+  /** Null: the rest stays. */
   readonly rest: RestDestination | null;
   readonly kept: OwnDestination;
-  /** The rest is ours: all of it stays, and more than dust. */
+  /** The rest belongs to the service: it stays, and must be above dust. */
   readonly isOurs: boolean;
-  /** Sats of the money that it may cost; null: as many as it takes. */
+  /** Sats of the money that the return may cost; null: no bound. */
   readonly costMax: bigint | null;
   /** Sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
-/** Sats that the money lacks, or that it would cost too much. */
+/** Sats that the money lacks, or by which the cost exceeds its bound. */
 export interface ReturnShort {
   readonly kind: 'short';
   readonly missing: bigint;
@@ -55,13 +57,13 @@ export type PlannedReturn = TransactionPlan & {
 };
 
 /**
- * The transaction that returns outputs with all that they hold: each is an input, and the output of the same place with
- * the same value, so every sat stays in its place; the last one gets what nodes ask for, where it brought less. The
- * money comes after them, so the fee is sats of it alone. Its rest goes to its owner, or stays. Pure.
+ * Plans the transaction that returns outputs with everything that they hold. Each is an input, and the output of the
+ * same place has the same value, so every sat stays in its place; the last output is raised to the dust limit if
+ * needed. The money comes after them, so only its sats pay the fee. Its rest goes to its owner, or stays. Pure.
  */
 export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
   const { holdings, rest, kept, isOurs, costMax, feeRate } = funds;
-  // of coins that cost more than they hold none helps
+  // coins that cost more than they hold do not help
   const money = funds.money.filter(({ value }) => value > feeOf(keyInputWeight, feeRate));
   const inputs = [...holdings, ...money].map((output) => spent(output, 'key'));
   const homes = holdings.map(
@@ -104,7 +106,7 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
     const value = restAfter([rest]);
     const least = largest(BigInt(dustOf(rest.script)), leastLeft);
     if (value >= least) return planned([{ ...rest, value }]);
-    // nothing else is worth a transaction
+    // money alone is worth no other transaction
     if (holdings.length === 0) return { kind: 'short', missing: least - value };
   }
   const least = largest(p2trDust, leastLeft);
@@ -116,8 +118,8 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
 }
 
 /**
- * The return of as many of the holdings as the money pays for: all, or half as many, and so on. `rest` is where the
- * rest of the money goes once none of them is left. Pure.
+ * Plans the return of as many holdings as the money pays for: all, or half of them, and so on. `restOf` gives the
+ * destination of the money's rest, depending on whether all are returned. Pure.
  */
 export function planMostReturned(
   funds: Omit<ReturnFunds, 'rest'>,

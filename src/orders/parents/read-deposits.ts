@@ -12,8 +12,8 @@ import { readDepositAddresses, readMadeTxids } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 
 /**
- * What came to the deposits of an order, oldest first, without what its own transactions pay there: a parent goes from
- * reveal to reveal by its deposit.
+ * Outputs that arrived at the deposits of an order, the oldest first, without those of its own transactions: a parent
+ * passes from reveal to reveal by its deposit.
  */
 export async function readDeposits(
   client: pg.Pool | pg.ClientBase,
@@ -61,7 +61,7 @@ function contentsOf(
 
 const heightOf = ({ block }: WatchedPayment) => ({ height: block?.height ?? null });
 
-/** The least sats of a parent: what nodes relay to its home, and to a deposit. */
+/** Least sats of a parent: the larger dust limit of its return address and of a deposit. */
 export const leastAt = (home: string): bigint => largest(BigInt(dustOf(Buffer.from(home, 'hex'))), p2trDust);
 
 function stateOf({ goneAt }: WatchedPayment, isIndexed: boolean, isParent: boolean): Deposit['state'] {

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
-/** Cost of a return to the service. */
+/** Cost of a return for the service. */
 export interface ReturnCost {
   readonly txid: Txid;
   readonly sats: bigint;
 }
 
-/** Notes what a stored return costs the service. */
+/** Stores the cost of a stored return for the service. */
 export async function addReturnCost(tx: pg.ClientBase, { txid, sats }: ReturnCost): Promise<void> {
   await tx.query(
     'INSERT INTO service.return_costs (txid, sats) VALUES ($1, $2) ON CONFLICT (txid) DO NOTHING',
@@ -15,7 +15,7 @@ export async function addReturnCost(tx: pg.ClientBase, { txid, sats }: ReturnCos
   );
 }
 
-/** Sats of the service that returns of all orders took within so many milliseconds. */
+/** Sats of the service that returns of all orders took within this many milliseconds. */
 export async function returnCostSince(tx: pg.ClientBase, ms: number): Promise<bigint> {
   const { rows } = await tx.query<{ sats: string }>(
     `SELECT coalesce(sum(c.sats), 0)::text AS sats

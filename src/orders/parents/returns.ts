@@ -11,17 +11,17 @@ import { type DepositAddress, depositsWait } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 import type { HeldPayment } from './held-payments.ts';
 
-/** An unspent output with an inscription or a rune. It is returned whole, in its place. */
+/** An unspent output with an inscription or a rune. It is returned whole, and its sats keep their places. */
 export interface Holding {
   readonly payment: WatchedPayment;
-  /** The deposit where it is; null: it is at the address of the charge. */
+  /** Its deposit; null: it is at the address of the charge. */
   readonly at: DepositAddress | null;
-  /** A parent of the order is in it. */
+  /** It holds a parent of the order. */
   readonly isParent: boolean;
-  /** Below the dust limit of where it goes: it needs more sats for that. */
+  /** Below the dust limit of its destination: it needs more sats. */
   readonly isDust: boolean;
   readonly inscriptions: readonly HeldInscription[];
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
@@ -39,63 +39,67 @@ export interface ReturnFacts {
   readonly candidates: readonly (Deposit | undefined)[];
   /** Outputs that stored transactions spend. */
   readonly spent: ReadonlySet<string>;
-  /** To the address of the charge. */
+  /** Payments to the address of the charge. */
   readonly payments: readonly OrderPayment[];
-  /** Unspent ones of these that hold an inscription or a rune. */
+  /** Unspent payments that hold an inscription or a rune. */
   readonly holding: readonly PaidHolding[];
-  /** The dust limit of the refund address; null: there is no address. */
+  /** Dust limit of the refund address; null: there is no address. */
   readonly refundDust: bigint | null;
-  /** Customers' money, confirmed and unspent. */
+  /** Confirmed and unspent money of customers. */
   readonly owed: readonly OwedMoney[];
-  /** Ours, confirmed and unspent: of the delivery. */
+  /** Confirmed and unspent money of ours, from the delivery. */
   readonly ours: readonly OwedMoney[];
-  /** What a referral gets of it. */
+  /** Sats of it that belong to a referral. */
   readonly share: bigint;
-  /** Sats of ours, and of the operator's, that returns of the order took. */
+  /** Sats of ours and of the operator that returns of the order took. */
   readonly ourCost: bigint;
-  /** Sats of the customer's that returns of strays took. */
+  /** Sats of the customer that returns of strays took. */
   readonly strayCost: bigint;
-  /** Sats that returns of one order may take of ours (ORDER_RETURN_MAX_SATS), and strays of the customer's. */
+  /**
+   * Bound of an order's returns (ORDER_RETURN_MAX_SATS): for sats of ours, and for sats of the customer spent on
+   * strays.
+   */
   readonly costMax: bigint;
-  /** Money that an earlier transaction left is in no block yet. */
+  /** Money of an earlier transaction is not in a block yet. */
   readonly isMoneyComing: boolean;
 }
 
-/** Money that may pay for a return. What it leaves goes back to whose it is. */
+/** Money that may pay for a return. Its rest goes back to its owner. */
 export type ReturnFund = {
-  /** Sats of it that the return may cost; null: as many as it takes. */
+  /** Sats of it that the return may cost; null: no bound. */
   readonly costMax: bigint | null;
 } & (
   | { readonly kind: 'customer'; readonly money: readonly OwedMoney[]; readonly sats: readonly Deposit[] }
   | { readonly kind: 'service'; readonly money: readonly [OwedMoney] }
-  /** A free coin of the service, of no order. */
+  /** A free coin of the service that belongs to no order. */
   | { readonly kind: 'operator' }
 );
 
 export interface Return {
-  /** Empty: nothing but sats is returned, which pay for themselves. */
+  /** Empty: only sats are returned, which pay for themselves. */
   readonly holdings: readonly Holding[];
-  /** The first that is enough pays. */
+  /** Tried in this order: the first that is enough pays. */
   readonly funds: readonly ReturnFund[];
-  /** Nothing is left to return, so nothing else needs the rest of the money. */
+  /** Nothing else needs a return, so the rest of the money is not needed either. */
   readonly isLast: boolean;
 }
 
 /**
- * Holdings, and pieces of money, of one return; the others are of the next one. A holding is an input and an output
- * with at most 410 weight units, a piece of money one with 230: far below the 400,000 that nodes relay.
+ * Holdings, and pieces of money, in one return; the next return takes the others. A holding is an input and an output
+ * with at most 410 weight units together, a piece of money one with 230: far below the 400,000 that nodes relay.
  */
 export const returnedAtOnce = 50;
 
-/** States of orders that wait for what they use. */
+/** States in which an order waits for payments and parents. */
 const waiting: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
 
 /**
- * Decides what is to be returned now, and who may pay for it. While an order waits, that is what is not its parent, and
- * only money beyond its amount pays; once it is delivered or over, all that is left, and all money of the order.
- * Parents are worth any of the customer's money. Strays are what else has an inscription or a rune: anyone may send
- * them, so they cost the customer little. Nothing but sats pays for itself, or stays. Where the customer has no money,
- * ours pays a little. The sats of a holding never pay. Null: nothing is returned now. Pure.
+ * Decides what is returned now, and who may pay for it. While an order waits, only outputs are returned that are not
+ * its parents, and only money beyond its amount pays. Once it is delivered or over, everything left is returned, and
+ * all money of the order may pay. For parents, all of the customer's money may pay. Strays are other outputs with an
+ * inscription or a rune: anyone may send them, so they may cost the customer little. Outputs with only sats pay for
+ * themselves, or stay. If the customer has no money, ours pays a little. Sats of a holding never pay. Null: nothing is
+ * returned now. Pure.
  */
 export function returnOf(given: ReturnFacts): Return | null {
   const { state, spent, candidates } = given;
@@ -110,7 +114,7 @@ export function returnOf(given: ReturnFacts): Return | null {
   const sats = left.filter((deposit) => !isPrecious(deposit));
   const holdings = [
     ...left.filter(isPrecious).map(holdingOf),
-    // while an order waits, they are its payment
+    // while an order waits, they count as its payment
     ...(isWaiting ? [] : paidHoldings(given)),
   ];
   if (holdings.length === 0) return sats.length === 0 ? null : returnOfSats(sats);
@@ -118,12 +122,12 @@ export function returnOf(given: ReturnFacts): Return | null {
   const first = parents.length > 0 ? parents : holdings;
   const batch = together(first);
   const funds = fundsOf(given, { isWaiting, sats, areStrays: parents.length === 0 });
-  // what pays is on its way
+  // money that could pay is not in a block yet
   if (funds.every(({ kind }) => kind !== 'customer') && given.isMoneyComing) return null;
   return { holdings: batch, funds, isLast: batch.length === holdings.length };
 }
 
-/** Whether what is at a deposit is more than sats. */
+/** Whether a deposit holds more than sats. */
 const isPrecious = ({ state, isHolding: holds }: Deposit): boolean => state === 'here' || holds;
 
 const holdingOf = ({ payment, at, state, isDust, inscriptions, runes }: Deposit): Holding => ({
@@ -140,7 +144,7 @@ function paidHoldings({ holding, refundDust }: ReturnFacts): Holding[] {
   return holding.map((paid) => ({ ...paid, at: null, isDust: paid.payment.value < refundDust }));
 }
 
-/** Sats that are returned for themselves: those of one deposit address after the other. */
+/** Sats that pay for their own return: those of one deposit address after the other. */
 function returnOfSats(sats: readonly Deposit[]): Return {
   const byAddress = [...Map.groupBy(sats, ({ at }) => at.index).values()];
   const funds = byAddress.map((of): ReturnFund => {
@@ -149,16 +153,16 @@ function returnOfSats(sats: readonly Deposit[]): Return {
   return { holdings: [], funds, isLast: false };
 }
 
-/** Picks the holdings that are returned together. */
+/** Picks the holdings of one return. */
 function together(holdings: readonly Holding[]): readonly Holding[] {
-  // what has to be more than it was takes sats of the money, which comes after the holdings: one of them at a time
+  // a holding that must be raised takes sats of the money, which comes after the holdings: one at a time
   const whole = holdings.filter(({ isDust }) => !isDust).slice(0, returnedAtOnce - 1);
   const batch = [...whole, ...holdings.filter(({ isDust }) => isDust).slice(0, 1)];
-  // runes that are not known find one home
+  // unknown runes can only have one destination
   return batch.some(({ runes }) => runes === null) ? batch.slice(0, 1) : batch;
 }
 
-/** What one transaction spends of the money. */
+/** The money that one transaction spends. */
 function largestOf<Money extends OwedMoney | Deposit>(money: readonly Money[]): readonly Money[] {
   return money.length <= returnedAtOnce
     ? money
@@ -170,12 +174,12 @@ const satsOf = (money: OwedMoney | Deposit): bigint =>
 
 interface FundsWanted {
   readonly isWaiting: boolean;
-  /** Deposits of nothing but sats. */
+  /** Deposits with only sats. */
   readonly sats: readonly Deposit[];
   readonly areStrays: boolean;
 }
 
-/** Who may pay for a return, first the customer. */
+/** Money that may pay for a return, the customer's first. */
 const fundsOf = (given: ReturnFacts, wanted: FundsWanted): ReturnFund[] => [
   ...customerFunds(given, wanted),
   ...(wanted.isWaiting ? [] : ownFunds(given)),
@@ -187,7 +191,7 @@ function customerFunds(
 ): ReturnFund[] {
   const costMax = areStrays ? given.costMax - given.strayCost : null;
   if (costMax !== null && costMax <= 0n) return [];
-  // our output that holds what was paid too much is split by its refund first
+  // our output with an excess payment is split by its refund first
   const money = largestOf(
     isWaiting ? spareMoney(given) : given.owed.filter(({ value, owed: theirs }) => value === theirs),
   );
@@ -202,7 +206,7 @@ function customerFunds(
   ];
 }
 
-/** Revenue of the order, then a coin of no order. */
+/** Revenue of the order, then a coin that belongs to no order. */
 function ownFunds({ ours, share, ourCost, costMax }: ReturnFacts): ReturnFund[] {
   const open = costMax - ourCost;
   if (open <= 0n) return [];
@@ -213,8 +217,7 @@ function ownFunds({ ours, share, ourCost, costMax }: ReturnFacts): ReturnFund[] 
 }
 
 /**
- * Whether something that is worth a return waits for one, or may: what is in a block, and spent by no stored
- * transaction.
+ * Whether something that is worth a return waits for it, or may: it is in a block, and no stored transaction spends it.
  */
 export function isHolding({
   deposits,
@@ -229,8 +232,8 @@ export function isHolding({
 }
 
 /**
- * Whether a parent of the order is to be returned, or may be: it is worth all money of the order. What a block does not
- * have keeps no money back, as anyone may send it and never have it mined. Pure.
+ * Whether a parent of the order must be returned, or may have to be: all money of the order may pay for that. Outputs
+ * without a block hold no money back, because anyone may send them and never have them mined. Pure.
  */
 export function isHoldingParents(
   { spent, holding }: Pick<ReturnFacts, 'spent' | 'holding'>,
@@ -246,7 +249,9 @@ export function isHoldingParents(
   );
 }
 
-/** Money that pays for returns while an order waits: what its delivery would not spend, or what counts for none. */
+/**
+ * Money that pays for returns while an order waits: payments that its delivery would not spend, or that do not count.
+ */
 function spareMoney({ facts, payments, holding, owed }: ReturnFacts): readonly OwedMoney[] {
   const holders = new Set(holding.map(({ payment }) => outpointOf(payment)));
   const counted = countedDeep({ ...facts, payments });
@@ -258,10 +263,10 @@ function spareMoney({ facts, payments, holding, owed }: ReturnFacts): readonly O
 
 /** Why a holding is not returned, for the customer and the operator. */
 export const returnShort = ({ address }: Pick<Order, 'address'>, missing: bigint | null): string =>
-  `${depositsWait}deposit addresses, or came with a payment, goes home once ${missing === null ? 'something' : `${missing} sats more`} pays for it: send ${missing === null ? 'at least 2000 sats' : 'them'} to ${address}. What is left of them goes to refundAddress.`;
+  `${depositsWait}an inscription or runes, at a deposit address or in a payment. The return needs ${missing === null ? 'money' : `${missing} sats more`}: send ${missing === null ? 'at least 2000 sats' : 'them'} to ${address}. The rest goes to refundAddress.`;
 
 /** Why sats at deposits are not returned. */
-export const satsTooFew = `${depositsWait}deposit addresses is less than it costs to send it.`;
+export const satsTooFew = `${depositsWait}the sats at the deposit addresses are less than the fee of sending them.`;
 
 /** Why an inscription or a rune of a payment is not returned. */
-export const holdingHomeless = `${depositsWait}address of the charge holds an inscription or runes, and there is no refundAddress: write to the operator of this service, who sends it to where you say.`;
+export const holdingHomeless = `${depositsWait}an inscription or runes at the address of the charge, because the order has no refundAddress. Write to the operator of this service, who can send them to your address.`;

@@ -1,18 +1,18 @@
 import type { RuneAmount } from '#kernel/contracts/holdings.ts';
 
-/** What a runestone must say. */
+/** Contents of a runestone that leads runes. */
 export interface RuneRoute {
   readonly edicts: readonly (RuneAmount & { readonly output: number })[];
-  /** The output of what no edict moves. */
+  /** The output for runes that no edict moves. */
   readonly pointer: number;
 }
 
 /**
- * Leads the runes of parents home: those of each one to its own output, of which the first is `firstOutput`. Without a
- * runestone all go to the first output of the transaction; null: that is right. Where runes are not known, those that
- * there may be go to the first parent's output: there, no transaction has two. Pure.
+ * Leads the runes of each parent to its own output; the first of these is `firstOutput`. Null: no runestone is needed,
+ * because without one all runes go to the first output of the transaction. Unknown runes go to the first parent's
+ * output: a transaction with unknown runes has one parent at most. Pure.
  *
- * @param held of each parent; null: not known
+ * @param held runes of each parent; null: unknown
  */
 export function runeRoute(
   held: readonly (readonly RuneAmount[] | null)[],

@@ -6,17 +6,17 @@ import { spentBy } from '#purse/transactions/stored-plan.ts';
 import type { DepositAddress } from './deposits.store.ts';
 import { candidates, type Deposit } from './deposits.ts';
 
-/** A parent as answers show it. Null: not yet. */
+/** A parent in answers. Null: not yet. */
 export interface ShownParent {
   readonly depositAddress: string | null;
-  /** Where it lies, or lay: the output that came to its deposit. */
+  /** Output that arrived at its deposit. It may be spent by now. */
   readonly txid: string | null;
   readonly vout: number | null;
-  /** What sends it home, once a node has it. */
+  /** Txid that returns it, once a node has the transaction. */
   readonly parentReturnTx: string | null;
 }
 
-/** The progress of the parents of an order, in the order of its terms. Pure. */
+/** The progress of an order's parents, in the order of its terms. Pure. */
 export function shownParents(
   order: Pick<Order, 'terms' | 'expiresAt'>,
   addresses: readonly DepositAddress[],
@@ -45,7 +45,7 @@ export function shownParents(
   });
 }
 
-/** A parent goes home with the last reveal, or by a transaction of its own. */
+/** A parent is returned by the last reveal, or by a transaction of its own. */
 function returningTxid(outpoint: string, transactions: readonly OrderTransaction[]): string | null {
   const spending = transactions.find(({ plan }) => plan.inputs.some((input) => input.outpoint === outpoint));
   const last =

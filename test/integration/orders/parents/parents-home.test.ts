@@ -42,7 +42,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await world.until(id, 'waiting-payment');
     await world.chain.mineMempool();
     await world.until(id, 'waiting-parent');
-    await world.eventually(async () => (await shown(id)).error?.includes('goes home once') === true);
+    await world.eventually(async () => (await shown(id)).error?.includes('The return needs') === true);
     // the payment alone is what the delivery takes
     await send([], [charge, { ...charge, value: 30_000 }]);
     await world.chain.mineMempool();
@@ -115,7 +115,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await send([parent!], [to(deposits[0], parent!)]);
     await world.chain.mineMempool();
     await world.until(id, 'waiting-refund');
-    await world.eventually(async () => (await shown(id)).error?.includes('goes home once') === true);
+    await world.eventually(async () => (await shown(id)).error?.includes('The return needs') === true);
     await send([], [{ ...charge, value: 30_000 }]);
     await world.chain.mineMempool();
     await refundedAfterReturn(id);
