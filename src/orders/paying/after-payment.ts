@@ -28,53 +28,53 @@ import { unsentLeaves, unsentWallet } from './unsent-wallet.ts';
 
 /** One transaction that pays for an order, and is not sent yet. */
 export interface WantedPayment {
-  /** Its outputs to the address of the order. They hold nothing but sats. */
+  /** Its outputs to the address of the order. They hold only sats. */
   readonly coins: readonly Omit<PayingCoin, 'outpoint'>[];
-  /** Parents that it sends to their deposits, by their place among those of the order. */
+  /** Parents that it sends to their deposits, by number among the order's parents. */
   readonly parents?: ReadonlyMap<number, SentParent>;
 }
 
 export interface SentParent {
   /** Sats of the output at its deposit. */
   readonly value: bigint;
-  /** Runes in that output; null: not known. */
+  /** Runes in that output; null: unknown. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
-/** A file, and the coin with the sat that it is inscribed on. */
+/** The sat that a file is inscribed on, and its coin. */
 export interface InscribedSat {
-  /** Null: it is on a sat of the inventory. */
+  /** Null: a sat of the inventory. */
   readonly coin: PayingCoin | null;
-  /** Sats of that output before it. */
+  /** Sats of that coin before it. */
   readonly offset: bigint;
-  /** Null: the sats of the coin are not known. */
+  /** Null: the sats of the coin are unknown. */
   readonly sat: number | null;
 }
 
-/** The end of an order after a payment that is as deep as it must be. */
+/** The outcome of an order after a payment that is deep enough. */
 export type PaymentOutcome =
   | {
       readonly kind: 'delivered';
-      /** The coins that the delivery spends, in their order. All others go back. */
+      /** The coins that the delivery spends, in their order. All others are refunded. */
       readonly spent: readonly PayingCoin[];
-      /** One a file, in their order. */
+      /** One for each file, in the order of the files. */
       readonly inscribed: readonly InscribedSat[];
-      /** Parents that are still to be sent, by their place. It waits for them. */
+      /** Numbers of parents that must still be sent. The order waits for them. */
       readonly parentsMissing: readonly number[];
-      /** Spent coins that no block has. They count as mined before the payment; it may turn out otherwise. */
+      /** Spent coins without a block. They are assumed to be mined before the payment, which may turn out otherwise. */
       readonly unconfirmed: readonly PayingCoin[];
     }
-  /** It waits: the sats that one more coin must bring, and what the order costs beyond its quote. */
+  /** The order waits: sats that one more coin must bring, and the order's cost beyond its quote. */
   | { readonly kind: 'short'; readonly missing: bigint; readonly extraCost: bigint }
-  /** Nothing is inscribed, and all of it goes back: its sats are not those that the order allows. */
+  /** Nothing is inscribed, and everything is refunded: its sats are not those that the order allows. */
   | { readonly kind: 'refunded'; readonly reason: string }
-  /** No transaction can be made with it, or the sats of a coin are not known. */
+  /** It allows no transaction, or the sats of a coin are unknown. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * Tells how an order ends with one more payment, by the functions that deliver orders: which coins are spent, in which
- * order, and on which sat each file is. What comes beside it changes that, and so does a block that is taken back. For
- * an order with `allowedSatributes` the coins need their `ranges`, those that are there too. Pure.
+ * Predicts how an order ends with one more payment, by the functions that deliver orders: which coins are spent, in
+ * which order, and on which sat each file is. Other payments meanwhile change that, and so does a reorganisation. For
+ * an order with `allowedSatributes`, all coins need their `ranges`, present ones too. Pure.
  */
 export function afterPayment(
   open: OpenOrder,
@@ -91,20 +91,20 @@ export function afterPayment(
   return { kind: 'failed', reason: dependsOnTxid };
 }
 
-/** Why a parent that is sent cannot be returned; null: all can. */
+/** The reason why a parent could not be returned; null: all can. */
 function dustOf({ records }: OpenOrder, { parents = new Map() }: WantedPayment): string | null {
   for (const [index, { value }] of parents) {
     const least = leastAt(records.order.terms.parents[index]?.returnScript ?? '');
     if (value < least)
-      return `Parent ${index + 1} has ${value} sats, less than the ${least} that nodes relay to where it returns.`;
+      return `Parent ${index + 1} has ${value} sats, but nodes relay at least ${least} to its return address.`;
   }
   return null;
 }
 
 /**
- * Txids that the payment may have, before and after those of all coins that are there. Where coins are alike, txids
- * decide which of them is spent, and that of a payment is known once it is signed. Where the order wants certain sats,
- * coins are looked at by their txids. Elsewhere one look is enough: of 10,000 files it takes a tenth of a second.
+ * Extreme txids of the payment, before and after those of all present coins. Among equal coins, txids decide which one
+ * is spent, and the payment's txid is known only once it is signed. If the order wants certain sats, coins are examined
+ * in the order of their txids. Otherwise one try is enough: for 10,000 files it takes a tenth of a second.
  */
 function txidsFor({ records, costs }: OpenOrder, { coins }: WantedPayment): readonly Txid[] {
   const there = countedNow(records, records.order);
@@ -117,7 +117,7 @@ const firstTxid = asTxid(new Uint8Array(32));
 const lastTxid = asTxid(new Uint8Array(32).fill(0xff));
 
 const dependsOnTxid =
-  'Coins that are there are like those of the payment, and which of them is inscribed depends on its txid.';
+  'The order already has coins like those of the payment, and which of them is inscribed depends on its txid.';
 
 interface UnsentPayment extends WantedPayment {
   readonly txid: Txid;
@@ -136,18 +136,18 @@ function outcomeWith(open: OpenOrder, payment: UnsentPayment, satributes: Satrib
   throw new assert.AssertionError({ message: 'the cost of an order rises with each look' });
 }
 
-/** Tries at most, each with other coins: as many as a look of `processOrder` has. */
+/** Bound of tries, each with other coins: the same as in a look of `processOrder`. */
 const triesMax = 10;
 
 interface Came extends Omit<CameFor, 'facts' | 'parents'> {
   readonly facts: Omit<CameFor['facts'], 'costs'>;
-  /** Coins that pay, by the outpoint that plans have for them. */
+  /** Coins that pay, by their outpoints in plans. */
   readonly coins: ReadonlyMap<string, PayingCoin>;
   readonly lent: DeliveryFunds['parents'];
   readonly stocked: DeliveryFunds['stocked'];
 }
 
-/** Txid of parents that are still to be sent: no transaction has it. */
+/** Txid of parents that must still be sent: no transaction has it. */
 const unsentParents = asTxid(new Uint8Array(32).fill(0xfe));
 
 const onlySats: HeldPayment = {
@@ -158,7 +158,7 @@ const onlySats: HeldPayment = {
   runes: [],
 };
 
-/** The coins that are there and those of the payment, all in blocks and deep: the payment after all others. */
+/** The present coins and those of the payment, all in blocks and deep, the payment after the others. */
 function cameFor(open: OpenOrder, payment: UnsentPayment): Came {
   const { txid } = payment;
   const { order, now, tip, held, payments, stocked } = open.records;
@@ -214,7 +214,7 @@ function cameFor(open: OpenOrder, payment: UnsentPayment): Came {
   };
 }
 
-/** A parent that no one sends yet is as the order names it. */
+/** Parents as they arrived. A parent that is not sent yet has the value of the order's terms. */
 const lentTo = ({ records, parents }: OpenOrder, payment: WantedPayment): DeliveryFunds['parents'] =>
   records.deposits.map((at, index): DeliveryFunds['parents'][number] => {
     const came = records.candidates[index];
@@ -236,7 +236,7 @@ type Tried =
   | { readonly kind: 'dearer'; readonly extraCost: bigint }
   | Exclude<PaymentOutcome, { kind: 'delivered' }>;
 
-/** One look at an order that is paid, as `processOrder` has it. */
+/** One look at a paid order, the same as in `processOrder`. */
 function tryDelivery(order: Order, plan: QuotedPlan, came: Came, satributes: SatributeBook): Tried {
   const { payments } = came.facts;
   const costs = coinCosts(order, plan);
@@ -305,7 +305,7 @@ function delivered(
   };
 }
 
-/** A sat of an output by the sats before it; null: not known. */
+/** The sat at an offset in an output; null: unknown. */
 function satAt(ranges: readonly SatRange[] | null, offset: bigint): number | null {
   let before = Number(offset);
   for (const { start, end } of ranges ?? []) {

@@ -3,7 +3,7 @@ import type { PlanningSigner } from '#orders/making/delivery-planning.ts';
 import type { PlannedTransaction } from '#orders/making/plan-delivery.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
-/** An output, and sats of it that come before one of its sats. */
+/** An output, and the number of its sats before a given one. */
 export interface PlaceInOutput {
   /** `<txid>:<vout>` */
   readonly outpoint: string;
@@ -11,8 +11,8 @@ export interface PlaceInOutput {
 }
 
 /**
- * The outputs with the sats that the transactions of a delivery inscribe, for each file, in order: those that its commit
- * spends, or its reveals where it has none. By what the plans name, which the wallet compares to what happens. Pure.
+ * Outputs with the sats that a delivery's transactions inscribe, for each file in order: inputs of its commit, or of
+ * its reveal if there is no commit. They follow from the plans, which the wallet checks before signing. Pure.
  */
 export function inscribedOutputs(
   planned: readonly PlannedTransaction[],
@@ -41,7 +41,7 @@ function startsOf(plan: TransactionPlan, signer: Pick<PlanningSigner, 'unsigned'
   );
 }
 
-/** Finds the input with a sat, by the sats before it. */
+/** Finds the input that has a sat, by the number of sats before it. */
 function placesIn(inputs: TransactionPlan['inputs']): (at: bigint) => PlaceInOutput {
   const outpoints = inputs.map((input) => ({ outpoint: outpointOf(input), value: input.value }));
   return (at) => {
@@ -50,6 +50,6 @@ function placesIn(inputs: TransactionPlan['inputs']): (at: bigint) => PlaceInOut
       if (at < before + value) return { outpoint, offset: at - before };
       before += value;
     }
-    throw new RangeError('a sat that no input has is not inscribed');
+    throw new RangeError('an inscribed sat is in an input');
   };
 }

@@ -23,34 +23,36 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 export interface PayingCoin {
   /** `<txid>:<vout>`; null: an output of a payment that is not sent yet. */
   readonly outpoint: string | null;
-  /** Its number among the outputs of its transaction. */
+  /** Number among the outputs of its transaction. */
   readonly vout: number;
   readonly value: bigint;
-  /** Its sats, in their order; null: not known. */
+  /** Its sats, in their order; null: unknown. */
   readonly ranges: readonly SatRange[] | null;
 }
 
-/** A coin that came. */
+/** A coin that arrived. */
 export interface OrderCoin extends PayingCoin {
   readonly outpoint: string;
-  /** Null: in no block. */
+  /** Null: not in a block. */
   readonly height: Height | null;
-  /** Blocks on it, with its own; 0: in none. */
+  /** Its block and those after it; 0: not in a block. */
   readonly depth: number;
-  /** It pays for the order: seen in time, more than dust, without an inscription. */
+  /** It pays for the order: seen in time, above dust, without an inscription. */
   readonly isCounted: boolean;
   /** The index has an inscription or a rune in it. */
   readonly isHolding: boolean;
 }
 
-/** A parent of an order, by its place among its parents. */
+/** A parent of an order, at its place among the order's parents. */
 export interface OpenParent {
   readonly inscriptionId: string;
   readonly depositAddress: string;
   readonly depositScript: Uint8Array;
-  /** Sats of the output that the order was priced for. Others may be refused ("Parents" of docs/orders.md). */
+  /**
+   * Sats of the parent's output in the price of the order. Another value may be refused ("Parents" of docs/orders.md).
+   */
   readonly value: bigint;
-  /** The output at its deposit that is it, or may be; null: it is still to be sent. */
+  /** The output at its deposit that is the parent, or may be; null: it must still be sent. */
   readonly came: {
     readonly txid: TxidHex;
     readonly vout: number;
@@ -61,8 +63,8 @@ export interface OpenParent {
 }
 
 /**
- * An order that takes money, as a payment for it is built. Its id is as good as a key to it, so an answer to somebody
- * who knows the address alone must not have it.
+ * An order that takes money, with everything from which a payment is built. The id gives access to the order, so an
+ * answer to a client that knows only the address must not contain it.
  */
 export interface OpenOrder {
   readonly id: string;
@@ -71,16 +73,16 @@ export interface OpenOrder {
   readonly address: string;
   readonly script: Uint8Array;
   readonly expiresAt: Date;
-  /** Sats: with what fees rose by since the price was held, where a payment of now would be asked for it. */
+  /** Sats. Includes a rise of fees since the price was held, if a payment of now would be charged for it. */
   readonly amount: bigint;
-  /** The amount that answers show; below `amount` where a payment of now is asked for more. */
+  /** The amount in answers; below `amount` if a payment of now is charged more. */
   readonly shownAmount: bigint;
-  /** Its customer was asked for more before, and may cancel it. */
+  /** Its price was raised before, so its customer may cancel it. */
   readonly isRepriced: boolean;
   readonly costs: CoinCosts;
-  /** Sats that one more coin must bring; 0: it is paid, and waits for parents. */
+  /** Sats that one more coin must bring; 0: paid, and waiting for parents. */
   readonly missing: bigint;
-  /** Sats of two more coins together, each above `costs.input`; null: a delivery does not spend as many. */
+  /** Sats of two more coins together, each above `costs.input`; null: a delivery cannot spend that many coins. */
   readonly missingInTwo: bigint | null;
   /** Sats of each inscription's output. */
   readonly postage: bigint;
@@ -89,20 +91,20 @@ export interface OpenOrder {
   readonly reveals: readonly number[];
   /** Sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  /** Null: any sats do. */
+  /** Null: any sats are allowed. */
   readonly allowedSatributes: readonly string[] | null;
-  /** It is inscribed on sats of the inventory, not of its payments. */
+  /** Its inscriptions are on sats of the inventory, not of its payments. */
   readonly takesInventory: boolean;
   /** Outputs at its address, in the order in which they were seen. */
   readonly coins: readonly OrderCoin[];
   readonly parents: readonly OpenParent[];
-  /** Money that no delivery uses goes back by itself. */
+  /** Unused money is refunded without the operator. */
   readonly hasRefundAddress: boolean;
   readonly records: OpenRecords;
   readonly plan: QuotedPlan;
 }
 
-/** Rows that an open order was read from. */
+/** Rows from which an open order was read. */
 export interface OpenRecords {
   /** The order, with the price of a payment of now. */
   readonly order: Order;
@@ -110,27 +112,27 @@ export interface OpenRecords {
   /** The last block that was searched for payments; null: none. */
   readonly tip: Height | null;
   readonly payments: readonly WatchedPayment[];
-  /** The same, as facts. */
+  /** The payments as facts. */
   readonly seen: readonly OrderPayment[];
   readonly held: HeldPayments;
   readonly deposits: readonly DepositAddress[];
-  /** For each parent the deposit that is it, or may be. */
+  /** For each parent, the deposit that is the parent, or may be. */
   readonly candidates: readonly (Deposit | undefined)[];
-  /** Outputs of the inventory, one a file; null: it takes none. */
+  /** Outputs of the inventory, one for each file; null: it uses none. */
   readonly stocked: readonly Reservation[] | null;
 }
 
-/** An order that somebody wants to pay. */
+/** Result of a search for an order to pay. */
 export type FoundOrder =
   | { readonly kind: 'open'; readonly order: OpenOrder }
-  /** Nothing is missing any more; it may be delivered by now. */
+  /** Nothing is missing; it may already be delivered. */
   | { readonly kind: 'paid'; readonly state: OrderState }
-  /** Nothing that is paid now is delivered: all of it would be refunded. */
+  /** A payment of now would not be delivered, only refunded. */
   | { readonly kind: 'over'; readonly state: OrderState }
-  /** The address is that of a parent of an order, where money does not pay for it. */
+  /** The address is the deposit of a parent, where money does not pay for the order. */
   | { readonly kind: 'deposit' }
   | { readonly kind: 'unknown' }
-  /** No address, or one of another network. The reason continues a sentence that begins with "the address". */
+  /** Not an address, or one of another network. The reason continues a sentence that begins with "the address". */
   | { readonly kind: 'no-address'; readonly reason: string };
 
 const overStates: ReadonlySet<OrderState> = new Set([
@@ -142,9 +144,9 @@ const overStates: ReadonlySet<OrderState> = new Set([
 ]);
 
 /**
- * Decides whether an order takes money, and what of it. Pure.
+ * Decides whether an order takes money, and how much. Pure.
  *
- * @param estimate what the node estimates, in sats for 1,000 virtual bytes; null: unknown
+ * @param estimate of the node, in sats for 1,000 virtual bytes; null: unknown
  */
 export function openOrder(records: OpenRecords, estimate: bigint | null): FoundOrder {
   const { now, order: stored } = records;
@@ -191,7 +193,7 @@ export function openOrder(records: OpenRecords, estimate: bigint | null): FoundO
   };
 }
 
-/** An order that was found to cost more than its quote, once its delivery was planned with a payment. Pure. */
+/** The order with a higher cost than its quote, found by planning its delivery with a payment. Pure. */
 export function withExtraCost(open: OpenOrder, extraCost: bigint): OpenOrder {
   const { records } = open;
   const order = { ...records.order, extraCost };
@@ -206,7 +208,7 @@ export function withExtraCost(open: OpenOrder, extraCost: bigint): OpenOrder {
   };
 }
 
-/** The order with the price that it will have once a payment of now is seen. */
+/** The order with its price once a payment of now is seen. */
 function pricedNow(order: Order, estimate: bigint | null, now: Date): Order {
   const price = latePrice(order, { at: now, estimate, now });
   return price === null ? order : { ...order, ...price, amount: BigInt(price.quote.amount) };

@@ -15,19 +15,19 @@ export type SpendingFacts = Pick<
   'costs' | 'expiresAt' | 'now' | 'tip' | 'confirmations' | 'payments'
 >;
 
-/** Money and parents that came for an order. */
+/** Money and parents that arrived for an order. */
 export interface CameFor extends Pick<PaidFunds, 'parents'> {
-  /** `payments` of these pay for the order. */
+  /** Its `payments` are those that pay for the order. */
   readonly facts: SpendingFacts;
   readonly payments: readonly WatchedPayment[];
   readonly held: HeldPayments;
 }
 
 /**
- * The payments that a delivery spends, in their order: the same payments make the same transaction. Those that hold
- * runes are spent only where the others are not enough. `pending`: what they hold is not known yet. Pure.
+ * The payments that a delivery spends, in their order: the same payments always make the same transaction. Payments
+ * with runes are spent only if the others are not enough. `pending`: their contents are not known yet. Pure.
  *
- * @param placeSats brings the selected payments into the order that their sats ask for
+ * @param placeSats orders the selected payments as their sats require
  */
 export function spendPayments(
   order: Pick<Order, 'terms'>,
@@ -35,7 +35,7 @@ export function spendPayments(
   placeSats: (funds: PaidFunds) => PlacedPayments,
 ): PlacedPayments {
   const selected = selectedHoldingLeast(facts, held);
-  // a block of the index is news, and says what they hold
+  // the index notifies the order of its next block, which shows their contents
   if (selected === 'unindexed') return { kind: 'pending' };
   const byOutpoint = new Map(payments.map((payment) => [outpointOf(payment), payment]));
   const spent = selected.map(({ outpoint }) => {

@@ -10,8 +10,8 @@ import { type QuotedPlan, quotedPlan } from './quoted-layout.ts';
 export type CostedOrder = Pick<Order, 'amount' | 'extraCost' | 'terms' | 'quote' | 'request'>;
 
 /**
- * The costs of an order by the coins that pay it (docs/adr/0065-coins-that-pay.md). Time: that of its layout, 8 ms for
- * 10,000 files.
+ * Costs of an order that depend on the coins that pay it (docs/adr/0065-coins-that-pay.md). Computes the layout, which
+ * takes 8 ms for 10,000 files.
  */
 export function coinCosts(order: CostedOrder, { terms, layout }: QuotedPlan = quotedPlan(order)): CoinCosts {
   return {
@@ -24,7 +24,7 @@ export function coinCosts(order: CostedOrder, { terms, layout }: QuotedPlan = qu
   };
 }
 
-/** The same for a number of coins: a single one that holds the amount is enough, whatever inputs cost. */
+/** The costs for a number of coins: one coin with the amount is enough, whatever inputs cost. */
 export const costsOf = (order: CostedOrder, coins: number): CoinCosts =>
   coins > 1 || order.extraCost > 0n
     ? coinCosts(order)
@@ -32,14 +32,16 @@ export const costsOf = (order: CostedOrder, coins: number): CoinCosts =>
 
 const oneCoin = { extraCost: 0n, input: 0n, spare: 0n, inputsMax: 1 } as const;
 
-/** Room for what a delivery may have beyond its layout: change, a runestone that leads runes home. */
+/** Weight that a delivery may need beyond its layout: change, a runestone. */
 const spareWeight = 2_000;
 
-/** Inputs with which the transaction that spends the payments is still relayed; one at least, which is quoted. */
+/** Inputs up to which the transaction that spends the payments is still relayed. The first one is in the quote. */
 function inputsMaxOf({ commit, reveals: [first] }: OrderLayout): number {
   const weight = commit?.weight ?? (first === undefined ? 0 : packageWeight(first));
   return 1 + Math.max(0, Math.floor((standardWeightMax - spareWeight - weight) / keyInputWeight));
 }
 
-/** A reveal is sent with its burn, as one package: nodes take hardly more in one than in a transaction. */
+/**
+ * Weight of a reveal with its burn: they are sent as one package, whose limit is little above that of a transaction.
+ */
 const packageWeight = ({ weight, burn }: RevealLayout): number => weight + (burn?.weight ?? 0);

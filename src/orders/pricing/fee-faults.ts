@@ -3,8 +3,8 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 
 /**
- * Fault of the fee of an order that is burned: anybody may take an inscription from its anchor until the burn is
- * mined, so it must not wait. None without an estimate of the node.
+ * Fault of the fee of an order that is burned: anyone may take an inscription from its anchor until the burn is mined,
+ * so the burn must not wait. Empty without an estimate of the node.
  */
 export function burnFaults(
   { burn, feeRate }: Pick<OrderTerms, 'burn' | 'feeRate'>,
@@ -13,11 +13,11 @@ export function burnFaults(
   const estimate = policy?.estimate ?? null;
   if (!burn || estimate === null || feeRate >= estimate) return [];
   const [asked, least] = [feeRate, estimate].map((rate) => Number(rate) / 1000);
-  const message = `fee: with burnAfterInscribe it is at least ${least} sat/vB now, not ${asked}, so that nobody takes the inscription before it is burned.`;
+  const message = `fee: with burnAfterInscribe it is at least ${least} sat/vB now, not ${asked}, because anyone could take the inscription before it is burned.`;
   return [{ message, parameter: 'fee' }];
 }
 
-/** Warnings about the fee of an order that has a price, by their codes. The first two say why it would be refused. */
+/** Warnings about the fee of an order in a price, by their codes. The first two are reasons to refuse the order. */
 export const feeWarnings = (
   terms: Pick<OrderTerms, 'burn' | 'feeRate'>,
   policy: NodePolicy | null,
@@ -32,8 +32,8 @@ export type FeeWarnings = Readonly<
 >;
 
 /**
- * Warning of a fee below what the node estimates: the order is taken, and waits. None without an estimate, and none for
- * a burn, which is refused.
+ * Warning about a fee below the node's estimate: the order is taken, but may wait. Empty without an estimate, and for a
+ * burn, which is refused.
  */
 export function estimateWarnings(
   { burn, feeRate }: Pick<OrderTerms, 'burn' | 'feeRate'>,

@@ -3,25 +3,25 @@ import type { StoredRepricing } from '#orders/order/order-request.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import { decidePrice, quoteAtRate } from './repricing.ts';
 
-/** Time to pay a difference, at least: a customer may sleep when it is asked for. */
+/** Least time to pay a difference: the customer may be asleep. */
 const answerMs = 86_400_000;
 
-/** An order, as far as its price depends on it. */
+/** Fields of an order that its price depends on. */
 type PricedOrder = Pick<Order, 'quote' | 'terms' | 'amount' | 'createdAt' | 'expiresAt' | 'repriced'>;
 
-/** Another price of an order, as it is stored. */
+/** A new price of an order, in its stored form. */
 type LatePrice = Pick<Order, 'quote' | 'terms'> & { readonly repriced: StoredRepricing };
 
-/** Facts that decide the price of an order that is complete. */
+/** Facts that decide the price of a complete order. */
 interface Lateness {
   /** Time at which it was complete. */
   readonly at: Date;
-  /** Estimate when that became known; null: there is none. */
+  /** Estimate when that became known; null: unknown. */
   readonly estimate: bigint | null;
   readonly now: Date;
 }
 
-/** Another price of an order that is complete; null: its price is kept. Pure. */
+/** The new price of a complete order; null: its price stays. Pure. */
 export function latePrice(order: PricedOrder, { at, estimate, now }: Lateness): LatePrice | null {
   const { feeEstimate, heldUntil } = order.quote;
   if (heldUntil === undefined || estimate === null || feeEstimate === undefined) return null;
@@ -31,7 +31,7 @@ export function latePrice(order: PricedOrder, { at, estimate, now }: Lateness): 
   if (decision.kind === 'kept') return null;
   const quote = quoteAtRate(termsOf(order.terms), order.quote, decision.feeRate);
   if (quote === null) return null;
-  // the new price is kept as long as the first one
+  // the new price is held as long as the first one was
   const madeAt = order.repriced?.at ?? order.createdAt.getTime();
   const holdMs = Math.max(heldUntil - madeAt, 0);
   return {

@@ -12,8 +12,8 @@ import type { RequestFault } from '#kernel/requests/request-values.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 
 /**
- * Faults of the inscriptions that an order names: an unknown delegate would show nothing, for ever, and a parent that
- * cannot be spent never comes. Throws `inscription_not_indexed` if the index is behind: it may know them later.
+ * Faults of the inscriptions that an order names: an unknown delegate would never show anything, and a parent that
+ * cannot be spent never arrives. Throws `inscription_not_indexed` if the index is late: it may know them later.
  *
  * @param pool of the index
  */
@@ -36,7 +36,7 @@ export async function namedInscriptionFaults(
         if (tip === null || (source !== null && tip.height < source))
           throw new AppError(
             'inscription_not_indexed',
-            'The order names an inscription that this index does not have yet, as it is behind its node: try again later.',
+            'The order names an inscription that this index does not have yet, because it has fewer blocks than its node: try again later.',
           );
       }
       const locations = await currentLocations(client, known);
@@ -60,21 +60,21 @@ export async function namedInscriptionFaults(
   );
 }
 
-/** Faults of several parents where runes are unknown: those of one would return with another one. */
+/** Faults of several parents if runes are unknown: runes of one would be returned with another. */
 async function severalFaults(client: pg.ClientBase): Promise<RequestFault[]> {
   const { state } = await runeStanding(client);
   if (state === 'known') return [];
   const message =
-    'An order has one parent at most here, as this service does not know runes (INDEX_RUNES): those of a second parent would go to the returnAddress of the first.';
+    'An order can have only one parent here, because this service does not know runes (INDEX_RUNES): those of a second parent would go to the returnAddress of the first.';
   return [{ message, parameter: 'parents' }];
 }
 
 const opReturn = 0x6a;
 
-/** The reason why an inscription cannot be sent to a deposit; null if it can. */
+/** The reason why an inscription cannot be sent to a deposit; null: it can. */
 function lostWords(location: Location | undefined): string | null {
   if (location?.script?.[0] === opReturn) return 'is burned: it cannot be sent to a deposit address';
   if (location?.place === 'lost' || location?.place === 'unbound')
-    return `is ${location.place}: it lies in no output, and cannot be sent to a deposit address`;
+    return `is ${location.place}: it is not in an output, and cannot be sent to a deposit address`;
   return null;
 }

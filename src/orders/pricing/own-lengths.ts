@@ -7,14 +7,13 @@ import { type ReadFile, urlsOf } from '#orders/reading/read-files.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 
 /**
- * Metadata that a price reads, together: a megabyte of JSON takes 20 ms, and a small request may name it for
- * nothing.
+ * Bytes of metadata that one price reads: a megabyte of JSON takes 20 ms, and a small request may name it for nothing.
  */
 const metadataBytesMax = 1_000_000;
 
 /**
- * An order with the lengths of what it names by URLs of ours, so that its price is that of the order. Of metadata
- * beyond what a price reads it has the length that was sent, which is assumed. Throws the reason of the asker's
+ * An order with the real lengths of files at URLs of this service, so that its price is that of the order. Metadata
+ * beyond what a price reads has the length that was sent, which is an assumption. Throws the reason of the asker's
  * signal.
  */
 export async function withOwnLengths(
@@ -58,13 +57,13 @@ class OwnLengths {
     };
   }
 
-  /** Null: it is not ours, or faulty. */
+  /** Null: not a URL of this service, or faulty. */
   #bytes(url: string, field: string): number | null {
     const bytes = this.#ours.bytesAt(url);
     return typeof bytes === 'string' ? this.values.fault(field, bytes) : bytes;
   }
 
-  /** Null: it is not ours, faulty, or assumed. */
+  /** Null: not a URL of this service, faulty, or assumed. */
   async #cborBytes(url: string, { field, terms }: ReadFile): Promise<number | null> {
     const name = `${field}.metadataUrl`;
     const bytes = this.#bytes(url, name);

@@ -25,25 +25,25 @@ export interface PricingParts extends Stock {
   readonly network: NetworkParameters;
   readonly settings: PriceSettings;
   readonly search: Pick<SearchService, 'hashes'>;
-  /** Fees that the node takes; null: unknown. */
+  /** Fee rates that the node takes; null: unknown. */
   readonly nodePolicy: (signal: AbortSignal) => Promise<NodePolicy | null>;
   /** The definitions that are in force now. */
   readonly satributes: () => SatributeBook;
-  /** The reason why nothing is sent to a URL; null: it may be. */
+  /** The reason why nothing is sent to a URL; null: the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
-  /** Files of ours that it may name by URL; null: there are none. */
+  /** Files of this service that it may name by URL; null: this service keeps no files. */
   readonly own: OwnFiles | null;
 }
 
-/** The price of an order, to the sat. */
+/** The exact price of an order, in sats. */
 export interface PricedOrder {
   readonly kind: 'priced';
   readonly quote: OrderQuote;
-  /** For a file. */
+  /** Sats for one file. */
   readonly additionalFee: bigint;
-  /** Why its order may cost another amount; none: it costs this one. */
+  /** Reasons why the order may cost another amount; empty: it costs this amount. */
   readonly warnings: readonly AmountWarning[];
-  /** A rune that is paid beside; null: sats alone are. */
+  /** A rune that is paid beside the sats; null: sats alone. */
   readonly rune: AskedRune | null;
 }
 
@@ -54,11 +54,11 @@ export interface PricePlan {
   readonly refused: FeeWarnings;
 }
 
-/** Bodies that are compressed to know their price: brotli takes about a second a megabyte. */
+/** Bytes that are compressed for a price: brotli takes about a second per megabyte. */
 const compressMax = 300_000;
 
 /**
- * Prices an order; with `isPlanned` its plan, too. Throws the reason of the asker's signal, `overloaded` and
+ * Prices an order; with `isPlanned`, its plan too. Throws the reason of the asker's signal, `overloaded` and
  * `orders_off`.
  */
 export async function priceOrder(
@@ -110,7 +110,7 @@ export async function priceOrder(
   return { ...priced, plan: { savings, refused } };
 }
 
-/** Prices the text files of a query, as the legacy form names them. Throws `orders_off`. */
+/** Prices the text files that the legacy form's query names. Throws `orders_off`. */
 export async function priceTextFiles(
   parts: Pick<PricingParts, 'settings' | keyof Stock>,
   query: Readonly<Record<string, unknown>>,
@@ -125,6 +125,6 @@ export async function priceTextFiles(
   const own = pricesOf(terms.type, parts.settings, asker);
   const quote = quoted(terms, { ...own, baseFee: asked.baseFee ?? own.baseFee, rareSatsFee });
   if (quote.kind === 'faulty') return quote;
-  // the eight numbers of its answer have no room for any: it is of sizes alone
+  // no warnings: the legacy answer has no field for them, and is always by sizes
   return { kind: 'priced', quote, additionalFee: terms.additionalFee, warnings: [], rune: null };
 }

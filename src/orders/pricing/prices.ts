@@ -5,17 +5,17 @@ import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribin
 
 /** The operator's prices of orders, in sats. */
 export interface PriceSettings {
-  /** A file of a managed order. */
+  /** Fee for a file of a managed order. */
   readonly baseFee: number;
-  /** A file of a direct order. */
+  /** Fee for a file of a direct order. */
   readonly baseFeeDirect: number;
   readonly sizeFeePercent: number;
   readonly collectionServiceFee: number;
-  /** Share of the base fee that the referral of an order gets. */
+  /** Percentage of the base fee that the referral of an order gets. */
   readonly referralPercent: number;
-  /** How long the price of an order holds. */
+  /** Minutes for which the price of an order is held. */
   readonly holdMinutes: number;
-  /** Whether reveals that nodes do not relay can be mined. */
+  /** Whether a miner takes reveals that nodes do not relay. */
   readonly nonStandard: boolean;
 }
 
@@ -30,7 +30,7 @@ export const defaultPriceSettings: PriceSettings = {
   nonStandard: false,
 };
 
-/** The prices of a type of orders for who asks, without special sats. The terms of a key go before the settings. */
+/** Prices of a type of order for a client, without special sats. The terms of its key override the settings. */
 export function pricesOf(
   type: OrderTerms['type'],
   settings: PriceSettings,
@@ -49,7 +49,7 @@ export function pricesOf(
 }
 
 /**
- * Prices with those of items: the creator's, and the operator's of collections. Null: it is no order of a
+ * Adds the price of a collection's items and the operator's fee for collections. Null items: not an order of a
  * collection.
  */
 export const withCollection = (
@@ -61,7 +61,7 @@ export const withCollection = (
     ? prices
     : { ...prices, price: items.price, collectionServiceFee: BigInt(collectionServiceFee) };
 
-/** The price of an order; faulty with the reason if its transactions cannot be made, or are too many. */
+/** The price of an order; faulty, with the reason, if its transactions cannot be made or are too many. */
 export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Faulty {
   const quote = quoteOrder(terms, prices);
   if (quote.kind === 'refused') return { kind: 'faulty', faults: [{ message: quote.reason }] };

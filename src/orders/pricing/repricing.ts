@@ -5,30 +5,30 @@ import { largest } from '#orders/inscribing/plan-amounts.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { quotedLayout } from './quoted-layout.ts';
 
-/** Price of an order as it stands. Rates are sats for 1,000 virtual bytes. */
+/** Current price of an order. Rates are sats for 1,000 virtual bytes. */
 export interface StandingPrice {
-  /** It is kept for what completes the order until then; null: for ever. */
+  /** The price is held for an order that is complete by then; null: for ever. */
   readonly heldUntil: Date | null;
-  /** Estimate when it was made; null: there was none. */
+  /** Estimate when the price was made; null: there was none. */
   readonly estimate: bigint | null;
   /** Rate that the customer asked for. */
   readonly feeRate: bigint;
 }
 
-/** A decision about a price: it is kept, or the transactions of the order pay another rate. */
+/** A decision about a price: it stays, or the transactions of the order pay another rate. */
 export type PriceDecision =
   | { readonly kind: 'kept'; readonly because: 'held' | 'unknown' | 'own-fee' | 'small-rise' }
   | { readonly kind: 'repriced'; readonly feeRate: bigint };
 
-/** An estimate above 1.5 times the earlier one is a rise: less is what estimates move by within hours. */
+/** A rise is an estimate above 1.5 times the earlier one: estimates move less than that within hours. */
 const rise = { now: 2n, before: 3n };
 
 /**
- * Decides the price of an order once all that it waits for was seen. A late one pays the rate of now, in proportion to
- * what its customer asked for, and never more than the estimate. An unknown estimate is no rise. Pure.
+ * Decides the price of an order once everything that it waits for was seen. A late one pays the current rate, in
+ * proportion to what its customer asked for, and never more than the estimate. An unknown estimate is not a rise. Pure.
  *
- * @param completedAt when the last part of the payment or the last parent was first seen
- * @param now the estimate when that became known; null: there is none
+ * @param completedAt time at which the last part of the payment or the last parent was first seen @param now the
+ * estimate when that became known; null: unknown
  */
 export function decidePrice(
   { heldUntil, estimate, feeRate }: StandingPrice,
@@ -44,8 +44,8 @@ export function decidePrice(
 }
 
 /**
- * Quotes the same transactions at another rate: their fees change, and nothing that the address of the order or the
- * service's part of the price depends on. Null: they cost no more. Pure.
+ * Quotes the same transactions at another rate. Only their fees change: the order's address and the service's part of
+ * the price stay. Null: they cost no more. Pure.
  */
 export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigint): StoredQuote | null {
   const before = quotedLayout(terms, quote);
@@ -55,7 +55,7 @@ export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigi
   assert(shapeOf(layout) === shapeOf(before), 'scripts and reveals do not depend on the rate');
   const chainFee = Number(layout.chainFee);
   if (chainFee <= quote.chainFee) return null;
-  // dollars are those of the amount before
+  // the dollars are those of the old amount
   const { fiatValue: _, ...kept } = quote;
   return { ...kept, chainFee, amount: quote.amount - quote.chainFee + chainFee };
 }
@@ -63,13 +63,13 @@ export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigi
 /** Payments and parents of an order, to find when it was complete. */
 export interface Completion<Payment> {
   readonly payments: readonly (Payment & { readonly firstSeen: Date })[];
-  /** Whether these payments are enough; more of them never are less. */
+  /** Whether these payments are enough; adding a payment never makes them too few. */
   readonly isEnough: (payments: readonly Payment[]) => boolean;
-  /** When the last of its parents was first seen; null: it has none. */
+  /** Time at which the last parent was first seen; null: it has no parents. */
   readonly parentsAt: Date | null;
 }
 
-/** Finds when the part was first seen that completes an order; null: something is missing. Pure. */
+/** Time at which the order's last missing part was first seen; null: something is missing. Pure. */
 export function completedAt<Payment>({ payments, isEnough, parentsAt }: Completion<Payment>): Date | null {
   if (!isEnough(payments)) return null;
   const inOrder = payments.toSorted((a, b) => a.firstSeen.getTime() - b.firstSeen.getTime());

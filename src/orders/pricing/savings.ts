@@ -15,7 +15,7 @@ export interface Saving {
   readonly code: 'shared-output' | 'compress' | 'delegates';
   /** A sentence for people. */
   readonly message: string;
-  /** What the order would cost less. */
+  /** Sats that the order would cost less. */
   readonly sats: number;
 }
 
@@ -25,13 +25,11 @@ export interface SavingsParts {
   readonly encoding: EncodeOptions;
 }
 
-/**
- * Files whose contents are looked up, and their bytes in all: hashing takes the event loop a millisecond a megabyte.
- */
+/** Files whose contents are looked up, and their bytes: hashing takes a millisecond of the event loop per megabyte. */
 const lookedUpMax = 100;
 const lookedUpBytesMax = 4_000_000;
 
-/** Ways to pay less for the same order: the plan with one thing changed, each by itself. */
+/** Ways to pay less for the same order: each is the plan with one change. */
 export async function savingsOf(
   quote: OrderQuote,
   terms: OrderTerms,
@@ -48,14 +46,14 @@ export async function savingsOf(
   add(
     'shared-output',
     { ...terms, batchMode: 'shared-output' },
-    'batchMode shared-output puts all inscriptions into one output, a postage apart.',
+    'batchMode shared-output puts all inscriptions into one output, one postage apart.',
   );
   if (!read.compress) {
     const encoded = await encodeContents({ ...read, compress: true }, parts.encoding);
     add(
       'compress',
       encoded.kind === 'encoded' ? { ...terms, files: encoded.terms.files } : null,
-      'compress stores contents in brotli, where that is shorter: browsers show them alike, but their hashes differ.',
+      'compress stores contents in brotli if that is shorter: browsers show the same, but the hashes differ.',
     );
   }
   const known = await knownContents(read.files, parts);
@@ -67,7 +65,7 @@ export async function savingsOf(
   return savings;
 }
 
-/** Delegates for the files whose content and type an inscription has, by their index. */
+/** Delegates for files whose content and type an inscription already has, by the file's index. */
 async function knownContents(
   files: readonly ReadFile[],
   { search, asker }: SavingsParts,

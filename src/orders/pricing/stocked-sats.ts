@@ -16,18 +16,18 @@ import type { StockedSat } from '#orders/stock/reservations.store.ts';
 
 /** The inventory, and the index that knows its sats. */
 export interface Stock {
-  /** Null: there is none. */
+  /** Null: there is no inventory. */
   readonly inventory: Inventory | null;
   /** Connections to the index. */
   readonly pool: pg.Pool;
   /**
-   * Sats that unpaid orders of one client may have, where its key does not say (ORDER_RESERVED_MAX). Null: no
-   * orders are taken here.
+   * Bound of sats for the unpaid orders of a client whose key has no bound (ORDER_RESERVED_MAX). Null: this process
+   * takes no orders.
    */
   readonly reservedMost: number | null;
 }
 
-/** An order as it is planned, and the price of each of its special sats beside the base fee, in sats. */
+/** The planned terms of an order, and the price of each special sat beside the base fee, in sats. */
 export interface SatPrice {
   readonly kind: 'sat-price';
   readonly terms: OrderTerms;
@@ -35,8 +35,8 @@ export interface SatPrice {
 }
 
 /**
- * Prices the sats that an order asks for, by the same offer that its creation reserves: its terms name the places
- * of the offered sats. Throws `orders_off`.
+ * Prices the sats that an order asks for, with the same offer that its creation reserves: the terms have the places of
+ * the offered sats. Throws `orders_off`.
  */
 export async function priceSats(
   stock: Stock,
@@ -56,22 +56,22 @@ export async function priceSats(
     : { kind: 'sat-price', terms: stocked.terms, rareSatsFee: stocked.fee };
 }
 
-/** An order of sats of the inventory. */
+/** An order of inventory sats. */
 export interface StockedOrder {
   readonly kind: 'stocked';
-  /** The terms of the order, and the places of the sats in their outputs. */
+  /** The terms of the order, with the places of the sats in their outputs. */
   readonly terms: OrderTerms;
-  /** One a file, in their order. */
+  /** One for each file, in the order of the files. */
   readonly sats: readonly StockedSat[];
-  /** Outputs of the inventory that orders of its type can have, and have. */
+  /** Outputs with sats of the type, reserved or not. */
   readonly ofType: readonly Outpoint[];
   /** The price of each sat beside the base fee, in sats. */
   readonly fee: bigint;
 }
 
 /**
- * Offers a sat to each file of an order that can have some, as they are there now: they are not reserved yet. Faulty if
- * there are not enough, now or ever, or none for a file of its size. Throws `orders_off`.
+ * Offers a present sat to each file of an order; the sats are not reserved yet. Faulty if there are not enough, now or
+ * ever, or if no sat fits a file of its size. Throws `orders_off`.
  */
 export async function offerSats(
   stock: Stock,
@@ -118,8 +118,8 @@ export async function offerSats(
 }
 
 /**
- * The fault of an order with more sats than its client, or all who ask for the type, can ever have before they pay: no
- * waiting helps it. Null: it may fit. The bound of a network is never below that of a client.
+ * Fault of an order with more sats than its client, or all clients of the type together, can ever reserve: waiting does
+ * not help. Null: it may fit. The bound of a network is never below that of a client.
  */
 function boundFault(
   type: InventoryType,
@@ -128,17 +128,17 @@ function boundFault(
   ofType: number,
 ): Faulty | null {
   if (count > bounds.client) {
-    const message = `An order of yours has at most ${bounds.client} sats of the inventory, one a file, not ${count}.`;
+    const message = `Your order can have at most ${bounds.client} sats of the inventory, one for each file, not ${count}.`;
     return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
   }
-  // without any the answer is that there are none now
+  // without any outputs, the later answer says that there are none now
   if (count <= bounds.type || ofType === 0) return null;
   return rareSatsFault(
     `rareSats: orders that are not paid yet have at most ${bounds.type} of the ${ofType} sats of type ${type}, not ${count}.`,
   );
 }
 
-/** The inventory, if orders can have something of it. Throws `orders_off`. */
+/** The inventory, if orders can use it. Throws `orders_off`. */
 async function openStock({ inventory, pool }: Stock, { signal }: Asker): Promise<Inventory> {
   if (inventory === null || !(await inventory.hasAddresses()))
     throw notOffered('has no wallet with an inventory');
@@ -147,11 +147,11 @@ async function openStock({ inventory, pool }: Stock, { signal }: Asker): Promise
   return inventory;
 }
 
-/** No fault of the request: the operator changes it, or time does. */
+/** Not a fault of the request: the operator, or time, changes it. */
 const notOffered = (why: string): AppError =>
   new AppError('orders_off', `rareSats is not offered: this service ${why}`);
 
-/** The fault of a file that is too short or too long for sats of a type; null if there is none. */
+/** The fault of a file that is too short or too long for sats of a type; null: all fit. */
 function sizeFault({ files }: OrderTerms, type: InventoryType): Faulty | null {
   const { least, most } = contentBytes;
   const sizes = files.map(bytesOf);
@@ -163,6 +163,6 @@ function sizeFault({ files }: OrderTerms, type: InventoryType): Faulty | null {
   );
 }
 
-/** Length of the content of a file; null: it has none. */
+/** Length of a file's content; null: it has none. */
 const bytesOf = ({ body }: OrderTerms['files'][number]): number | null =>
   typeof body === 'number' ? body : (body?.length ?? null);

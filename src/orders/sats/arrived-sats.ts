@@ -3,7 +3,7 @@ import { type BlockHashHex, displayHash, type TxidHex } from '#kernel/primitives
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 
-/** What is known of the sats of an unspent output. */
+/** Knowledge about the sats of an unspent output. */
 export type OutputSats = { readonly output: { readonly blockHash: BlockHashHex } } & (
   | { readonly state: 'known'; readonly ranges: readonly SatRange[] }
   | {
@@ -14,7 +14,7 @@ export type OutputSats = { readonly output: { readonly blockHash: BlockHashHex }
     }
 );
 
-/** Looks the sats of an output up, which may take minutes. Null: the chain has no such unspent output. */
+/** Looks up the sats of an output, which may take minutes. Null: the chain has no such unspent output. */
 export type TraceSats = (outpoint: {
   readonly txid: TxidHex;
   readonly vout: number;
@@ -26,9 +26,11 @@ export type PaidSats =
   | { readonly kind: 'pending' }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** A node that is away, or busy, or has just been reorganised, is asked again after this time. */
+/** Pause before a node is asked again that is away, busy, or just reorganised. */
 const askAgainMs = 5_000;
-/** Payments in memory, each with up to 50,000 ranges (docs/satributes.md) and most with one: those of paid orders alone. */
+/**
+ * Payments in memory, each with up to 50,000 ranges (docs/satributes.md) and most with one: only those of paid orders.
+ */
 const paymentsMax = 200;
 
 interface Search {
@@ -39,13 +41,13 @@ interface Search {
 const pending: PaidSats = { kind: 'pending' };
 
 /**
- * The sats of payments to orders, in the order of each output. They are looked up outside of the database's transactions:
- * whoever asks gets an answer at once, and is told when there is a better one. Nothing of it is stored: the chain has it.
+ * The sats of payments to orders, in the order of each output. They are looked up outside of database transactions: a
+ * caller gets what is known at once, and is notified of the result. Nothing is stored, because the chain has it.
  */
 export class ArrivedSats {
   readonly #trace: TraceSats;
   readonly #againMs: number;
-  /** By outpoint and block: after a reorganisation the same output may have other sats. */
+  /** Keyed by outpoint and block: after a reorganisation the same output may have other sats. */
   readonly #searches = new Map<string, Search>();
   readonly #ended = new Set<string>();
   readonly #stop = new AbortController();
@@ -67,27 +69,27 @@ export class ArrivedSats {
     this.#searches.set(key, { orderId, found: pending });
     this.#look(outpoint, blockHash).then(
       (found) => this.#end(key, found),
-      // only by `close`
+      // only `close` aborts it
       () => undefined,
     );
     return pending;
   }
 
-  /** Forgets what was found to be unknown of an order: asking again looks it up again. */
+  /** Forgets unknown results of an order, so that the next call looks again. */
   askAgain(orderId: string): void {
     for (const [key, search] of this.#searches) {
       if (search.orderId === orderId && search.found.kind === 'unknown') this.#searches.delete(key);
     }
   }
 
-  /** Orders for which something was found since this was asked for the last time. */
+  /** Orders with a result since the last call. */
   ended(): readonly string[] {
     const ids = [...this.#ended];
     this.#ended.clear();
     return ids;
   }
 
-  /** Called when something was found. */
+  /** Sets the listener for results. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener;
   }
@@ -96,7 +98,7 @@ export class ArrivedSats {
     this.#stop.abort();
   }
 
-  /** Pending: asked again, the answer may be another one. */
+  /** Pending: the next call may give another answer. */
   async #look(outpoint: Parameters<TraceSats>[0], blockHash: BlockHashHex): Promise<PaidSats> {
     // a node that does not answer says nothing about sats
     const sats = await this.#trace(outpoint).catch(() => null);
@@ -119,7 +121,7 @@ export class ArrivedSats {
     this.#onEnd();
   }
 
-  /** What was found stays until others need its place, as it does not change. */
+  /** Results never change, so they stay until others need their place. */
   #forgetOldest(): void {
     if (this.#searches.size < paymentsMax) return;
     for (const [key, { found }] of this.#searches) {

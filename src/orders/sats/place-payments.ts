@@ -7,18 +7,18 @@ interface PaidRanges {
 }
 
 /**
- * How often a payment is tried at a place. Where special sats come in outputs of the postage, only those for fees are tried
- * in vain. Where nothing fits, this bounds the walk through their sats: a payment may have 50,000 ranges.
+ * Bound of tries of a payment at a place. If special sats arrive in outputs of the postage, only payments for fees are
+ * tried in vain. If nothing fits, it bounds the walk through the sats: a payment may have 50,000 ranges.
  */
 const triesMax = 2000;
 
 /**
- * The order in which payments must be spent so that each inscription lies on a sat with one of the satributes: those that
- * have such sats first, the others as they were. The first order that does is taken. Null: none does, or none was found
- * within 2,000 tries. Pure.
+ * The order in which payments must be spent so that each inscription is on a sat with one of the satributes: payments
+ * with such sats first, the others in their old order. The first solution is taken. Null: no solution within 2,000
+ * tries. Pure.
  *
- * @param payments each with all of its sats, in the order of the output; 31 at most, as they are bits of a set
- * @param places of the inscriptions, ascending: how many sats of the payments come before each
+ * @param payments each with all of its sats, in the order of the output; 31 at most, because they are bits of a set
+ * @param places of the inscriptions, ascending: the number of sats of the payments before each
  */
 export function placePayments<Paid extends PaidRanges>(
   payments: readonly Paid[],
@@ -26,7 +26,9 @@ export function placePayments<Paid extends PaidRanges>(
   places: readonly number[],
 ): readonly Paid[] | null {
   let tries = 0;
-  /** Sets of payments after which nothing fits: in whichever order they are spent, as many sats come before the next. */
+  /**
+   * Sets of payments after which nothing fits: their order does not matter, because the sum of their sats is the same.
+   */
   const dead = new Set<number>();
   const placed = (
     before: readonly Paid[],
@@ -51,13 +53,13 @@ export function placePayments<Paid extends PaidRanges>(
 
 const isUsed = (used: number, at: number): boolean => (used & (1 << at)) !== 0;
 
-/** How many sats are spent so far, and how many inscriptions lie on them. */
+/** Number of spent sats so far, and of inscriptions on them. */
 interface Reached {
   readonly sats: number;
   readonly found: number;
 }
 
-/** With one payment more. Null: an inscription would lie on a sat of it that is not allowed. */
+/** Adds one payment. Null: an inscription would be on a sat of it that is not allowed. */
 function reachedBy(
   { ranges }: PaidRanges,
   allowed: readonly Satribute[],

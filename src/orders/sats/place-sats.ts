@@ -11,37 +11,37 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { ArrivedSats } from './arrived-sats.ts';
 import { placePayments } from './place-payments.ts';
 
-/** A payment, as coins are selected. */
+/** A payment with the facts by which coins are selected. */
 export type CoinPayment = WatchedPayment & Coin;
 
-/** How the payments of an order are spent, where it says which sats it wants. */
+/** How the payments of an order are spent. Matters if the order says which sats it wants. */
 export type PlacedPayments =
-  /** In this order; of most orders in any. */
+  /** They are spent in this order; for most orders any order is right. */
   | { readonly kind: 'placed'; readonly payments: readonly CoinPayment[] }
   /** Their sats are being looked up. */
   | { readonly kind: 'pending' }
-  /** These payments have such sats, and lack `missing` sats to pay for the delivery. */
+  /** These payments have allowed sats, but lack `missing` sats for the delivery. */
   | { readonly kind: 'short'; readonly payments: readonly CoinPayment[]; readonly missing: bigint }
-  /** No inscription is made with them. The reason is for people. */
+  /** Nothing is inscribed with them. The reason is for people. */
   | { readonly kind: 'unwanted'; readonly reason: string }
-  /** Nothing can be made of them, or their sats are not known. */
+  /** They allow no transaction, or their sats are unknown. */
   | { readonly kind: 'impossible'; readonly reason: string };
 
 /** The money that a paid order can spend. */
 export interface PaidFunds extends Pick<SpentValues, 'parents'> {
-  /** The coins that `selectCoins` gives. */
+  /** The coins that `selectCoins` returns. */
   readonly payments: readonly CoinPayment[];
   readonly costs: CoinCosts;
 }
 
-/** What is known of sats. */
+/** Sources of knowledge about sats. */
 export interface KnownSats {
   readonly arrived: Pick<ArrivedSats, 'of' | 'askAgain'>;
   /** The definitions that are in force. */
   readonly satributes: SatributeBook;
 }
 
-/** Looks at the sats that arrived for an order, whatever its customer's wallet was asked to send. */
+/** Decides by the sats that arrived for an order, not by those that its customer's wallet was asked to send. */
 export function placeSats(
   order: Pick<Order, 'id' | 'request' | 'quote' | 'terms'>,
   funds: PaidFunds,
@@ -56,13 +56,13 @@ export function placeSats(
     sats.kind === 'known' ? [{ ...payment, ranges: sats.ranges }] : [],
   );
   const reason = found.flatMap(({ sats }) => (sats.kind === 'unknown' ? [sats.reason] : [])).at(0);
-  // a stranger may send sats that no one can tell: they are left out where the others do without
+  // anyone may send sats that cannot be identified: they are left out if the other payments are enough
   if (reason === undefined || selectCoins(known, funds.costs) !== null) {
     const placed = placeKnown(order, allowedSatributes, { ...funds, known }, satributes);
     if (reason === undefined || placed.kind === 'placed') return placed;
   }
   arrived.askAgain(order.id);
-  return { kind: 'impossible', reason: `The sats that were paid are not known: ${reason}.` };
+  return { kind: 'impossible', reason: `The sats of the payment are unknown: ${reason}.` };
 }
 
 type KnownCoin = CoinPayment & { readonly ranges: readonly SatRange[] };
@@ -86,21 +86,21 @@ function placeKnown(
       : { kind: 'short', payments: placed.coins, missing: placed.missing };
   }
   if (placed.coins !== null) return { kind: 'placed', payments: placed.coins };
-  // a rule that was there when the order was made may be traced anew, or left out of the settings by mistake
+  // a rule of the order may be unknown now: it is being traced again, or the settings lack it by mistake
   const unknown = allowed.find(({ rule }) => whyUnknown(rule) !== null);
   if (unknown !== undefined)
-    return { kind: 'impossible', reason: `Which sats are ${unknown.id} is not known now.` };
+    return { kind: 'impossible', reason: `It is unknown now which sats are ${unknown.id}.` };
   return { kind: 'unwanted', reason: unwantedOf(allowedSatributes, placed.inscriptions) };
 }
 
-/** Coins in the order in which they are spent; null: in no order are the inscriptions on allowed sats. */
+/** Coins in the order in which they are spent; null: no order puts the inscriptions on allowed sats. */
 type PlacedCoins =
   | { readonly coins: readonly KnownCoin[] | null; readonly inscriptions: number }
   | (Pick<OrderRefusal, 'reason' | 'missing'> & { readonly coins: readonly KnownCoin[] });
 
 /**
- * Coins that have allowed sats below the inscriptions, then those that it takes to pay. Places in a commit depend on
- * how many coins pay for it: they are looked for again where the coins are others than those that they were found for.
+ * Coins with allowed sats below the inscriptions, then the coins that are needed to pay. Places in a commit depend on
+ * how many coins pay for it: if the coins change, the places are computed again.
  */
 function placeCoins(
   { terms: stored, quote }: Pick<Order, 'quote' | 'terms'>,
@@ -126,10 +126,12 @@ function placeCoins(
   }
 }
 
-/** Places are found for the coins of the try before; two sets that take turns have none. */
+/**
+ * Bound of tries: places are computed for the coins of the try before, and two sets of coins may alternate for ever.
+ */
 const triesMax = 3;
 
-/** How many coins come before the one after a place, that is, have the sats up to it. */
+/** Number of coins that hold the sats up to a place. */
 function countUpTo(coins: readonly KnownCoin[], place: number): number {
   let sats = 0n;
   const last = coins.findIndex(({ value }) => (sats += value) > BigInt(place));
@@ -138,5 +140,5 @@ function countUpTo(coins: readonly KnownCoin[], place: number): number {
 
 const unwantedOf = (allowed: readonly string[], count: number): string =>
   count === 1
-    ? `The first sat of no output that was paid is ${allowed.join(' or ')}, as allowedSatributes asks.`
-    : `The sats that were paid are not ${allowed.join(' or ')} where the ${count} inscriptions would lie, as allowedSatributes asks.`;
+    ? `No output of the payment begins with a sat that is ${allowed.join(' or ')}, as allowedSatributes asks.`
+    : `The sats of the payment are not ${allowed.join(' or ')} at the places of the ${count} inscriptions, as allowedSatributes asks.`;

@@ -350,7 +350,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       request: { ...wanted.request, allowedSatributes: ['uncommon'] },
     });
     expect(await refusal({ ...body(order), specialSatsOutput: special.name })).toMatch(
-      /^400 Nothing would be inscribed, and the payment refunded: The sats that were paid are not uncommon/u,
+      /^400 Nothing would be inscribed, and the payment refunded: The sats of the payment are not uncommon/u,
     );
     const { order: any } = await world.world.customerOrders.create(wantedOrder(['one', 'two', 'three']));
     const answer = await world.built(url, customer, { ...body(any), specialSatsOutput: special.name });

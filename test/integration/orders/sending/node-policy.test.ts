@@ -75,7 +75,7 @@ test('an order that is burned pays what the node estimates, at least', async () 
   const burned = { burnAfterInscribe: true };
   await say(1000n, 7500n);
   const msg =
-    'fee: with burnAfterInscribe it is at least 7.5 sat/vB now, not 7.4, so that nobody takes the inscription before it is burned.';
+    'fee: with burnAfterInscribe it is at least 7.5 sat/vB now, not 7.4, because anyone could take the inscription before it is burned.';
   expect(await order(7.4, burned)).toMatchObject({ status: 400, body: { error: [{ msg }] } });
   expect((await order(7.5, burned)).status).toBe(200);
   await say(1000n, null);

@@ -81,7 +81,7 @@ describe('the sats that arrived for an order', () => {
     const sats = new ArrivedSats(answers(known(special - 1)), 0);
     expect(await settled(sats, [paymentAt(0)])).toEqual({
       kind: 'unwanted',
-      reason: 'The first sat of no output that was paid is uncommon, as allowedSatributes asks.',
+      reason: 'No output of the payment begins with a sat that is uncommon, as allowedSatributes asks.',
     });
   });
 
@@ -110,7 +110,7 @@ describe('the sats that arrived for an order', () => {
     const sats = new ArrivedSats(answers(unknown, known(special)), 0);
     expect(await settled(sats, [paymentAt(0)])).toEqual({
       kind: 'impossible',
-      reason: 'The sats that were paid are not known: the node is pruned.',
+      reason: 'The sats of the payment are unknown: the node is pruned.',
     });
     expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
   });
