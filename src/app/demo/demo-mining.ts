@@ -6,21 +6,28 @@ import { openDescriptor } from './demo-coins.ts';
 
 /** Long enough to see a payment wait, short enough not to wait for it. */
 const blockEveryMs = 10_000;
+/** Blocks that an etching waits for show nothing: they come faster. */
+const depthEveryMs = 3000;
 const lookEveryMs = 1000;
 
-/** Mines a block ten seconds after a transaction began to wait in the mempool, until the lifecycle ends. */
+/**
+ * Mines a block ten seconds after a transaction began to wait in the mempool, and one every three seconds while an
+ * order waits for the depth of its commit, until the lifecycle ends.
+ */
 export async function mineWhatWaits(
   { lifecycle, logger }: { readonly lifecycle: Lifecycle; readonly logger: Logger },
   rpc: BatchRpc,
+  isDepthAwaited: () => Promise<boolean>,
 ): Promise<void> {
   const log = logger.child({ part: 'demo' });
   let since: number | null = null;
   while (!lifecycle.signal.aborted) {
     try {
       const { size } = await rpc.call<{ size: number }>('getmempoolinfo');
-      if (size === 0) since = null;
+      const isForDepth = size === 0 && (await isDepthAwaited());
+      if (size === 0 && !isForDepth) since = null;
       else since ??= performance.now();
-      if (since !== null && performance.now() - since >= blockEveryMs) {
+      if (since !== null && performance.now() - since >= (isForDepth ? depthEveryMs : blockEveryMs)) {
         await rpc.call('generatetodescriptor', [1, openDescriptor]);
         since = null;
       }

@@ -2,9 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { processEnvironment } from '#config/config.ts';
 import { refuseOwned } from '#embedded-postgres/data-dir-lock.ts';
+import type { BatchRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { isRevealAwaited } from '#orders/etching/etchings.store.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database/database.ts';
 import { testPaymentsSecret } from '#src/app/ordering/token-payments.ts';
 import type { Additions } from '#src/app/serving/additions.ts';
 import { openBlocks } from '#src/app/sources/source.ts';
@@ -24,6 +29,9 @@ export interface Demo {
   /** Whether it takes orders, and the reason if not. */
   readonly words: string;
 }
+
+/** A look at one row. */
+const statementTimeoutMs = 5000;
 
 const withoutCore =
   'no orders: Bitcoin Core is missing; `bash scripts/install-bitcoind.sh` installs it, and the next start uses it';
@@ -62,15 +70,32 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
   const coins = new DemoCoins(node.rpc);
   const testKey = new TestKey(await testPaymentsSecret(config), networks.regtest);
   const isFilled = await fillTestWallet(node.rpc, coins, testKey.script);
-  void context.lifecycle.run('blocks of the demo', () => mineWhatWaits(context, node.rpc));
   return {
     context: { ...context, config },
     additions: {
-      prepare: (database) => fillDemo(database, { collections, seedFile }),
+      prepare: async (database) => {
+        await fillDemo(database, { collections, seedFile });
+        void context.lifecycle.run('blocks of the demo', () => mine(context, node.rpc, database));
+      },
       demo: coins,
     },
     words: `orders: on, at /inscribe, and of shops${isFilled ? '' : ' without test payments, as no coins are left for them'} (docs/tokenpay.md, "Try it"), with a regtest node of this demo; coins are worth nothing, and blocks come ten seconds after a payment`,
   };
+}
+
+/** Mines blocks until the service ends. */
+async function mine(context: CommandContext, rpc: BatchRpc, { url }: Database): Promise<void> {
+  const pool = createPool(url, { applicationName: 'satscribe demo', max: 1, statementTimeoutMs });
+  try {
+    await mineWhatWaits(context, rpc, () => isRevealAwaited(pool).catch(asPostgresFailure));
+  } finally {
+    await pool.end();
+  }
+}
+
+/** The database may be away for a while: that is no fault of the loop. */
+function asPostgresFailure(error: unknown): never {
+  throw postgresFailure(error);
 }
 
 /**

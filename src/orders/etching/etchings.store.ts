@@ -101,6 +101,14 @@ export async function isEtchedByAnother(
   return rows[0]?.is_etched === true;
 }
 
+/** Whether an order waits for the depth of its commit. */
+export async function isRevealAwaited(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ is_awaited: boolean }>(
+    `SELECT EXISTS (SELECT FROM service.orders WHERE state = 'waiting-reveal') AS is_awaited`,
+  );
+  return rows[0]?.is_awaited === true;
+}
+
 /** A reveal that waits, and may be in the next block. */
 export interface RipeEtching {
   readonly orderId: string;

@@ -123,19 +123,22 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     expect((await run('bash', ['-c', settings])).stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n__cookie__:$/u);
   });
 
-  test.concurrent('takes an order, pays it with its coins, and delivers it with its own blocks', async () => {
-    const post = async (path: string, body: unknown): Promise<Record<string, never>> => {
-      const answer = await fetch(new URL(path, address), {
+  const gm = { name: 'gm.txt', size: 2, dataURL: 'data:text/plain;base64,Z20=' };
+  test.concurrent.each([
+    ['an order of a file', '/inscribe', { files: [gm] }],
+    ['an etching', '/runes/etch', { rune: 'THE•RUNE•OF•THE•DEMO', premine: 21 }],
+  ])('takes %s, pays it with its coins, and delivers it with its own blocks', async (_, path, body) => {
+    const post = async (to: string, given: unknown): Promise<Record<string, never>> => {
+      const answer = await fetch(new URL(to, address), {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        body: JSON.stringify(given),
       });
       return (await answer.json()) as Record<string, never>;
     };
     const order = async (): Promise<{ state: string; charge: { address?: string; amount: number } }> =>
       (await (await fetch(new URL(`/order?id=${id}`, address))).json()) as Awaited<ReturnType<typeof order>>;
-    const files = [{ name: 'gm.txt', size: 2, dataURL: 'data:text/plain;base64,Z20=' }];
-    const { id } = await post('/inscribe', { fee: 5, files, receiveAddress: addressOf(3) });
+    const { id } = await post(path, { fee: 5, receiveAddress: addressOf(3), ...body });
     await waitUntil(async () => (await order()).charge.address !== undefined);
     const { charge } = await order();
     expect(await post('/demo/pay', { address: 'bc1qunknown', sats: 1000 })).toMatchObject({
@@ -144,7 +147,7 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     expect(await post('/demo/pay', { address: charge.address, sats: charge.amount })).toEqual({
       txid: expect.stringMatching(/^[0-9a-f]{64}$/u) as string,
     });
-    await waitUntil(async () => (await order()).state === 'completed', { limitMs: 60_000 });
+    await waitUntil(async () => (await order()).state === 'completed', { limitMs: 120_000 });
   });
 });
 
