@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
@@ -33,6 +34,26 @@ function unevenRows(path: string): string[] {
 test('each row of a table has the columns of its table', () => {
   expect(documents).toContain('docs/ord-api.md');
   expect(documents.flatMap(unevenRows)).toEqual([]);
+});
+
+describe('README.md', () => {
+  test('fits a few screens', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(181);
+  });
+
+  test.each(['light', 'dark'])('has a small picture of the pages in the %s', (scheme) => {
+    const picture = `docs/pictures/pages-${scheme}.webp`;
+    expect(read('README.md')).toContain(picture);
+    expect(statSync(new URL(picture, root)).size).toBeLessThan(150_000);
+  });
+});
+
+test('docs/README.md leads to every document', () => {
+  const map = read('docs/README.md');
+  const missing = documents
+    .filter((path) => /^docs\/(?!README)[^/]+$/u.test(path))
+    .filter((path) => !map.includes(`](${posix.basename(path)})`));
+  expect(missing).toEqual([]);
 });
 
 describe('docs/dependencies.md', () => {

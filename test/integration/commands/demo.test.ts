@@ -20,9 +20,9 @@ interface Shown {
   readonly answer: string;
 }
 
-/** The requests of README.md with the answers that it shows, without those that need an id of an earlier answer. */
-function shownRequests(): Shown[] {
-  const text = readFileSync('README.md', 'utf8');
+/** The requests of a document with the answers that it shows, without those that need an id of an earlier answer. */
+function shownRequests(document: string): Shown[] {
+  const text = readFileSync(document, 'utf8');
   const blocks = [...text.matchAll(/```\n(\$ curl [\s\S]*?)```/gu)].map(([, block]) => block ?? '');
   const requests = blocks.flatMap((block) => block.split(/^\$ /mu).slice(1));
   return requests.flatMap((request) => {
@@ -56,9 +56,12 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^data folder: .*\norders: on, .*\n$/u)]);
   });
 
-  test('answers the requests of README.md as it shows them', async () => {
-    const requests = shownRequests();
-    expect(requests.length).toBeGreaterThan(6);
+  test.each([
+    ['README.md', 3],
+    ['docs/demo.md', 5],
+  ])('answers the requests of %s as it shows them', async (document, count) => {
+    const requests = shownRequests(document);
+    expect(requests).toHaveLength(count);
     for (const { command, answer } of requests) {
       const asked = command.replaceAll(readmeOrigin, address);
       const { stdout } = await run('bash', ['-c', `${asked} -s`]);
