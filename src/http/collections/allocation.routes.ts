@@ -11,14 +11,14 @@ import { completedAmong } from '#orders/collections/delivered-items.queries.ts';
 import { allocationAnswer, allocationBody } from './collection.schemas.ts';
 import { flagOf } from './collection-answers.ts';
 
-/** Reads how many items of a collection an address may buy (docs/collections.md). */
+/** Answers how many items of a collection an address may buy (docs/collections.md). */
 export function allocationRoutes(app: App, { pool, network }: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',
     url: '/getallocation',
     schema: {
       operationId: 'collectionAllocation',
-      summary: 'How many items of each phase of a collection an address may buy',
+      summary: 'The number of items that an address may buy in each phase of a collection',
       tags: ['collections'],
       body: allocationBody,
       response: { 200: allocationAnswer },

@@ -4,19 +4,19 @@ import type { ListedPhase } from '#collections/collection/phases.store.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { DeliveredItem } from '#orders/collections/delivered-items.queries.ts';
 
-/** Seconds since 1970, as answers have moments. */
+/** Seconds since 1970, the form of times in answers. */
 const secondsOf = (moment: Date | null): number | null => (moment === null ? null : moment.getTime() / 1000);
 
-/** A flag of the public interface. */
+/** A flag in the form of the public interface. */
 export const flagOf = (is: boolean): 0 | 1 => (is ? 1 : 0);
 
 interface ShownPhase
   extends Pick<ListedPhase, 'phase' | 'items' | 'isPublic' | 'price' | 'startsAt' | 'endsAt'> {
-  /** Addresses that it lists. */
+  /** Number of addresses in its list. */
   readonly listed: number;
 }
 
-/** A phase without its list: these are addresses of customers. */
+/** A phase without its list, which has addresses of customers. */
 const phaseAnswer = (
   { phase, items, isPublic, price, startsAt, endsAt, listed }: ShownPhase,
   usual: bigint,
@@ -30,7 +30,7 @@ const phaseAnswer = (
   allowListCount: listed,
 });
 
-/** The answer of a creation: all that was sent, without lists of addresses. */
+/** The answer to a creation: all that was sent, without lists of addresses. */
 export function createdAnswer(sent: NewCollection, createdAt: Date) {
   const { id, name, shown, totalCount, price, creator, inRunes, keyHash, files, phases } = sent;
   const told = files.flatMap(({ bytes }) => bytes ?? []);
@@ -58,18 +58,18 @@ export function createdAnswer(sent: NewCollection, createdAt: Date) {
   };
 }
 
-/** Facts of a collection beside its row. */
+/** Facts of a collection that are not in its row. */
 export interface CollectionFacts {
   readonly phases: readonly ListedPhase[];
   /** Items that were delivered. */
   readonly inscribed: number;
-  /** Bytes of an item on average; null: not known. */
+  /** Average bytes of an item; null: unknown. */
   readonly averageBytes: number | null;
-  /** Sats that the service takes for each item beside its base fee. */
+  /** Sats per item that the service takes in addition to its base fee. */
   readonly serviceFee: number;
 }
 
-/** A collection as everybody may see it. */
+/** A collection as anyone may see it. */
 export function collectionAnswer(collection: Collection, facts: CollectionFacts) {
   const { phases, inscribed, averageBytes, serviceFee } = facts;
   const { id, name, shown, totalCount, price, creatorAddress, altPrices, state, taken, unpaid } = collection;
@@ -97,7 +97,7 @@ export function collectionAnswer(collection: Collection, facts: CollectionFacts)
   };
 }
 
-/** An item as marketplaces import it. */
+/** An item in the form that marketplaces import. */
 export function itemAnswer(name: string, { inscription, item }: DeliveredItem, isOnchainFormat: boolean) {
   const attributes = isOnchainFormat
     ? [{ trait_type: 'inscribed_by', value: 'Satscribe' }]

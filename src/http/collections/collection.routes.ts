@@ -22,7 +22,7 @@ import { collectionAnswer, itemAnswer } from './collection-answers.ts';
 
 const slug = Type.Optional(Type.String({ maxLength: 200, description: 'slug of the collection; required' }));
 
-/** Collections that an operator approved, as everybody sees them (docs/collections.md). */
+/** Collections that an operator approved, in the form that anyone may see (docs/collections.md). */
 export function collectionRoutes(app: App, deps: AppDependencies): void {
   const { pool, prices: { collectionServiceFee: serviceFee } = defaultPriceSettings } = deps;
   apiRoute(app, {
@@ -57,7 +57,7 @@ export function collectionRoutes(app: App, deps: AppDependencies): void {
     url: '/get-collection-json',
     schema: {
       operationId: 'soldCollectionItems',
-      summary: 'The items that a collection delivered, as marketplaces import them',
+      summary: 'The delivered items of a collection, in the form that marketplaces import',
       tags: ['collections'],
       querystring: Type.Object({
         id: slug,
@@ -86,13 +86,13 @@ export function collectionRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Throws `request_invalid` where it is missing. */
+/** The id in a query. Throws `request_invalid` if it is missing. */
 function givenId(id = ''): string {
   if (id === '') throw refuseFaults([{ message: 'id is required.', parameter: 'id' }]);
   return id;
 }
 
-/** Throws `not_found` for what no operator approved: no one learns of it before. */
+/** A collection for sale. Throws `not_found` also for one that no operator has approved: it is secret before. */
 async function soldCollection(client: Snapshot['client'], id: string): Promise<Collection> {
   const collection = isCollectionSlug(id) ? await readCollection(client, id) : null;
   if (collection?.state === 'approved' || collection?.state === 'closed') return collection;

@@ -8,17 +8,17 @@ const orNull = <Schema extends ReturnType<typeof Type.Number>>(schema: Schema) =
   Type.Union([schema, Type.Null()]);
 
 const phase = {
-  id: text('its name, for /updatecollectionphases'),
+  id: text('id of the phase, for /updatecollectionphases'),
   inscriptionsCount: orNull(
-    Type.Number({ minimum: 1, description: 'items that it sells; null: all that are left' }),
+    Type.Number({ minimum: 1, description: 'items that it sells; null: all items that are left' }),
   ),
   isPublic: Type.Union([Type.Literal(0), Type.Literal(1)], {
-    description: '1: everybody may buy; 0: the addresses of its list',
+    description: '1: anyone may buy; 0: only the addresses of its list',
   }),
-  price: count('sats an item for the creator'),
-  startDate: orNull(Type.Number({ description: 'seconds since 1970, included; null: from the approval on' })),
-  endDate: orNull(Type.Number({ description: 'seconds since 1970, not included; null: without end' })),
-  allowListCount: count('addresses of its list, which no answer shows'),
+  price: count('sats per item, for the creator'),
+  startDate: orNull(Type.Number({ description: 'seconds since 1970, included; null: from the approval' })),
+  endDate: orNull(Type.Number({ description: 'seconds since 1970, not included; null: no end' })),
+  allowListCount: count('number of addresses in its list, which no answer shows'),
 };
 
 const common = {
@@ -32,9 +32,9 @@ const common = {
   cover: Type.Optional(Type.String()),
   twitter: Type.Optional(Type.String()),
   discord: Type.Optional(Type.String()),
-  totalCount: Type.Integer({ minimum: 1, description: 'items' }),
-  price: count('sats an item for the creator, where its phase has no other price'),
-  'creator-address': Type.Optional(text('gets the price')),
+  totalCount: Type.Integer({ minimum: 1, description: 'number of items' }),
+  price: count('sats per item for the creator, unless its phase has another price'),
+  'creator-address': Type.Optional(text('address that gets the price')),
   altPrices: Type.Optional(
     Type.Record(
       Type.String(),
@@ -42,15 +42,15 @@ const common = {
       { description: 'the price of an item in a rune, in place of sats: {rune: {amount, token}}' },
     ),
   ),
-  averageSize: count('bytes of a file on average; 0: unknown'),
-  inscribedCount: count('items that were delivered'),
-  active: Type.Boolean({ description: 'an operator approved it, and did not close it' }),
-  createdAt: Type.Integer({ description: 'in ms since 1970' }),
+  averageSize: count('average bytes of a file; 0: unknown'),
+  inscribedCount: count('delivered items'),
+  active: Type.Boolean({ description: 'true: an operator has approved it, and has not closed it' }),
+  createdAt: Type.Integer({ description: 'time of its creation, in ms since 1970' }),
 };
 
 export const createdCollection = strictObject({
   ...common,
-  apikeyhash: Type.Optional(text('sha256 of the key that may change it')),
+  apikeyhash: Type.Optional(text('SHA-256 of the key that may change it')),
   files: Type.Array(
     strictObject({ name: Type.String(), url: Type.String(), size: Type.Optional(Type.Integer()) }),
   ),
@@ -59,11 +59,11 @@ export const createdCollection = strictObject({
 
 export const shownCollection = strictObject({
   ...common,
-  serviceFee: count('sats that the service takes for an item, beside the fees of every order'),
-  soldCount: count('items that are paid for'),
-  reservedCount: count('items of orders that are not paid for yet'),
-  availableCount: count('items that no order has'),
-  phases: Type.Array(strictObject({ ...phase, takenCount: count('items that its orders have') })),
+  serviceFee: count('sats per item for the service, in addition to the fees of every order'),
+  soldCount: count('paid items'),
+  reservedCount: count('items of orders that are not paid yet'),
+  availableCount: count('items without an order'),
+  phases: Type.Array(strictObject({ ...phase, takenCount: count('items of its orders') })),
 });
 
 export const collectionItems = Type.Array(
@@ -86,10 +86,10 @@ export const allocationAnswer = strictObject({
       public: Type.Union([Type.Literal(0), Type.Literal(1)]),
       allocation: Type.Integer({
         minimum: -1,
-        description: 'items that it may buy; -1: no limit, 0: not listed',
+        description: 'items that the address may buy; -1: no limit, 0: not listed',
       }),
-      inscribedCount: count('items that were delivered to it'),
-      paidItemCount: count('items that it has paid for'),
+      inscribedCount: count('items that were delivered to the address'),
+      paidItemCount: count('items that the address has paid for'),
     }),
   ),
 });
@@ -133,22 +133,25 @@ const example = {
 /** The body that creates a collection, as JSON or as a form. */
 export const collectionBody = Type.Object(
   {
-    id: accepted('slug, part of URLs; required', { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,99}$' }),
-    name: accepted('for people; required', string),
-    description: accepted('for people; required', string),
-    creator: accepted('for people; required', string),
+    id: accepted('slug, a part of URLs; required', { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,99}$' }),
+    name: accepted('name that people see; required', string),
+    description: accepted('description that people see; required', string),
+    creator: accepted('name of the creator that people see; required', string),
     totalCount: accepted('items, 1 to 100,000; required', number),
-    files: accepted('at most 1,000, one an item, or one for all; an operator uploads others', {
-      type: 'array',
-      items: { type: 'object', properties: { name: string, size: number, url: string } },
-    }),
-    price: accepted('sats an item for the creator; 0 where it is absent', number),
-    'creator-address': accepted('gets the price; required where one is above 0', string),
+    files: accepted(
+      'at most 1,000 files, one per item, or one for all items; an operator uploads larger sets',
+      {
+        type: 'array',
+        items: { type: 'object', properties: { name: string, size: number, url: string } },
+      },
+    ),
+    price: accepted('sats per item for the creator; default 0', number),
+    'creator-address': accepted('address that gets the price; required if a price is above 0', string),
     altPrices: accepted(
-      'a price in a rune in place of sats: {rune: {amount, token}}; needs a key, whose account gets it',
+      'a price in a rune in place of sats: {rune: {amount, token}}; needs a key, whose account gets the runes',
       { type: 'object' },
     ),
-    allowList: accepted('addresses that may buy: {address: {allocation}}; without phases', allowList),
+    allowList: accepted('addresses that may buy: {address: {allocation}}; only without phases', allowList),
     phases: accepted('times, prices and lists of the sale; absent: one phase, the whole supply', phases),
     website: accepted('a link', string),
     banner: accepted('a link', string),
@@ -156,7 +159,7 @@ export const collectionBody = Type.Object(
     twitter: accepted('a name or link', string),
     discord: accepted('a name or link', string),
     apikeyhash: accepted(
-      'sha256 of the API key that may change the phases, in hex; of an empty text: none',
+      'SHA-256 of the API key that may change the phases, in hex; that of an empty text: no key may',
       string,
     ),
   },
@@ -165,13 +168,13 @@ export const collectionBody = Type.Object(
 
 export const phasesBody = Type.Object(
   {
-    id: accepted('the collection; required', string),
-    phases: accepted('all phases that it has from now on; those with an id stay; required', phases),
+    id: accepted('id of the collection; required', string),
+    phases: accepted('the new list of all phases; a phase with an id keeps it; required', phases),
   },
   { description: 'phases (docs/collections.md); other fields are ignored' },
 );
 
 export const allocationBody = Type.Object({
-  id: accepted('the collection; required', string),
+  id: accepted('id of the collection; required', string),
   receiveAddress: accepted('the address of a buyer; required', string),
 });

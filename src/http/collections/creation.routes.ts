@@ -24,10 +24,10 @@ import { runePriceOf } from './rune-price.ts';
 
 type CreatedAnswer = ReturnType<typeof createdAnswer>;
 
-/** Creations of collections, from JSON and from a form, as the public client sends one (docs/collections.md). */
+/** Creations of collections, from JSON or from a form, which the public client sends (docs/collections.md). */
 export function collectionCreationRoutes(app: App, deps: AppDependencies): void {
   const shared = {
-    summary: 'Creates a collection, which is for sale once an operator approved it',
+    summary: 'Creates a collection; it is for sale after an operator approves it',
     tags: ['collections'],
     headers: onceHeaders,
     body: collectionBody,
@@ -75,7 +75,7 @@ async function answerCreation(
   });
 }
 
-/** Throws the faults of a collection. */
+/** Checks a collection. Throws its faults. */
 async function checkedCollection(
   deps: AppDependencies,
   orders: CustomerOrders,
@@ -83,7 +83,7 @@ async function checkedCollection(
   asker: Asker,
 ): Promise<NewCollection> {
   const { network, pool } = deps;
-  // files that were uploaded are read from disk, whatever their host
+  // uploaded files are read from disk, whatever host their URL names
   const own = orders.ownFiles(ownOriginsOf(request, orders.publicOrigin));
   const urlProblem = (url: string): string | null => (own.isOwn(url) ? null : orders.urlProblem(url));
   const reading = readCollection(request.body, { network, urlProblem });
@@ -103,7 +103,7 @@ async function checkedCollection(
   return { ...collection, keyHash, inRunes };
 }
 
-/** A program that sends its key in a header need not hash it. */
+/** The hash of the asking key: a program that sends its key in a header need not hash it. */
 const hashOf = (key: Asker['key']): Buffer | null =>
   key.kind === 'none' ? null : Buffer.from(key.hash, 'hex');
 
@@ -123,4 +123,4 @@ async function create(
 }
 
 const taken = (id: string) =>
-  refuseFaults([{ message: `id ${id} is taken: choose another one.`, parameter: 'id' }]);
+  refuseFaults([{ message: `id ${id} is already used: choose another id.`, parameter: 'id' }]);

@@ -22,12 +22,12 @@ import type { MintPhase } from '#web/parts/mint-phases.ts';
 import type { MintSupply } from '#web/parts/mint-supply.ts';
 import type { MintTile } from '#web/parts/mint-tiles.ts';
 
-/** Files that are shown: a large one and two rows of three. */
+/** Number of files that are shown: a large one and two rows of three. */
 const tilesMax = 7;
-/** A text above this is not read for its first lines. */
+/** Texts above this size are not read for their first lines. */
 const textBytesMax = 64 * 1024;
 
-/** A collection for sale as its page shows it now. Null: no operator approved one with this slug. */
+/** The current view of a collection for sale. Null: no approved collection has this slug. */
 export async function mintPageView(
   deps: AppDependencies,
   slug: string,
@@ -66,7 +66,7 @@ async function readSold(client: pg.PoolClient, slug: string, tip: Parameters<typ
   return { collection, phases, files, links: await linksOf(client, slug), tip };
 }
 
-/** Links as the market checked them at the approval. */
+/** Links, as the market checked them at the approval. */
 async function linksOf(client: pg.PoolClient, slug: string): Promise<MintPageView['links']> {
   const listed = await findMarketCollection(client, slug);
   if (listed?.kind !== 'import') return [];
@@ -104,7 +104,7 @@ function supplyOf(
   shown: readonly MintPhase[],
   now: Date,
 ): MintSupply {
-  // of an earlier version: no one would get the runes
+  // a price of an earlier version, without an account that would get the runes
   const isInRunes = altPrices !== null && runePrice === null;
   const open = shown.filter((phase) => phase.state === 'open');
   return {
@@ -117,7 +117,7 @@ function supplyOf(
   };
 }
 
-/** A file whose content cannot be read has a tile without it: the page is about the sale. */
+/** Tiles of files. If a content cannot be read, its tile is empty: the page is about the sale. */
 async function tilesOf(
   orders: CustomerOrders | null,
   slug: string,

@@ -25,7 +25,7 @@ export function collectionPhasesRoutes(app: App, deps: AppDependencies): void {
     bodyLimit: bodyLimits.collection,
     schema: {
       operationId: 'updateCollectionPhases',
-      summary: 'Replaces the phases of a collection, and the addresses that they list',
+      summary: 'Replaces the phases of a collection and their lists of addresses',
       tags: ['collections'],
       body: phasesBody,
       response: { 200: shownCollection },
@@ -54,7 +54,7 @@ export function collectionPhasesRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** A collection without a key is the operator's. */
+/** Whether a key is the creator's. A collection without a key belongs to the operator. */
 const isItsCreator = (key: AskingKey, { keyHash }: Collection): boolean =>
   key.kind === 'known' && (key.scopes.includes('admin') || key.hash === keyHash?.toString('hex'));
 
@@ -63,7 +63,7 @@ function unlessRefused(updated: UpdatedPhases, id: string): Extract<UpdatedPhase
   if (updated.kind === 'foreign')
     throw new AppError(
       'key_scope',
-      `the collection ${id} changes by the key of its creator, or one with the scope admin`,
+      `only the key of its creator, or a key with the scope admin, can change the collection ${id}`,
     );
   return unlessFaulty(updated);
 }

@@ -7,10 +7,11 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { amountOf, beyondSupply, readRunes } from '#tokenpay/token-amount.ts';
 
 /**
- * The price in a rune of a new collection: an amount that the rune has, for the account of the key that may change the
- * collection. Throws the faults of a request, `runes_not_indexed`, `derived_table_behind` and `index_missing`.
+ * The price of a new collection in a rune: an amount that the rune allows, and the account that gets it, which is that
+ * of the key that may change the collection. Throws the faults of a request, `runes_not_indexed`,
+ * `derived_table_behind` and `index_missing`.
  *
- * @param keyHash sha256 of that key; null: the operator's alone
+ * @param keyHash SHA-256 of that key; null: only the operator may change it
  */
 export async function runePriceOf(
   { pool, access = null }: Pick<AppDependencies, 'pool' | 'access'>,
@@ -40,9 +41,9 @@ export async function runePriceOf(
 }
 
 const keyNeeded =
-  'altPrices needs the key of an account, which gets the runes: send a valid key in x-api-key, or its sha256 in apikeyhash. The operator of this service gives keys.';
+  'altPrices needs the key of an account, which gets the runes: send a valid key in x-api-key, or its sha256 in apikeyhash. Ask the operator of this service for a key.';
 
-/** Faults with the field of a collection. */
+/** Renames the parameters of faults to fields of a collection. */
 function inField<Given extends { readonly kind: string }>(given: Given): Given {
   if (!('faults' in given) || !Array.isArray(given.faults)) return given;
   const faults = given.faults.map((fault: { readonly parameter?: string }) => ({

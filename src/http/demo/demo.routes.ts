@@ -3,20 +3,20 @@ import { open } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 
-/** Below it nodes relay no output to any address. */
+/** The least sats of an output that nodes relay to any address. */
 const satsMin = 546;
-/** A third of the coins of a new demo. */
+/** The most sats of a payment: a third of the coins of a new demo. */
 const satsMax = 1_000_000_000;
 
 const body = Type.Object(
   {
     address: Type.String({ minLength: 1, maxLength: 200, description: 'an address of regtest' }),
-    sats: Type.Integer({ minimum: satsMin, maximum: satsMax, description: 'what it gets' }),
+    sats: Type.Integer({ minimum: satsMin, maximum: satsMax, description: 'the amount to pay' }),
   },
   { additionalProperties: false },
 );
 
-/** `POST /demo/pay`, in a demo that has a node of its own alone (docs/http.md, "The demo"). */
+/** `POST /demo/pay`, only in a demo with a node of its own (docs/http.md, "The demo"). */
 export function demoRoutes(app: App, { demo = null }: Pick<AppDependencies, 'demo'>): void {
   if (demo === null) return;
   apiRoute(app, {
@@ -29,7 +29,7 @@ export function demoRoutes(app: App, { demo = null }: Pick<AppDependencies, 'dem
       body,
       response: { 200: Type.Object({ txid: Type.String() }) },
     },
-    // pages of others must not spend the coins of somebody's demo
+    // pages of other origins must not spend the coins of a demo
     config: { errors: 'plain', guard: open, cors: false },
     handler: async (request, reply) => {
       const { address, sats } = request.body;

@@ -8,26 +8,26 @@ import { parseExactly } from '#kernel/text/exact-number.ts';
 import { bodyHash } from '#orders/creating/body-hash.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 
-/** Stores an answer in the transaction of what it tells of. */
+/** Stores an answer in the transaction that creates the order. */
 export type StoreAnswer = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
 const header = 'idempotency-key';
 
-/** For the schemas of creations. */
+/** Headers in the schemas of creations. */
 export const onceHeaders = Type.Object({
   [header]: Type.Optional(
-    Type.String({ description: 'the same creation again, with the same key, gets the first answer' }),
+    Type.String({ description: 'a repeated creation with the same key gets the first answer' }),
   ),
 });
 const keyPattern = /^[!-~]{1,255}$/u;
 const storesNothing: StoreAnswer = () => Promise.resolve();
 
 /**
- * Answers a creation; with an `Idempotency-Key` once: the same request of the same client again gets the first
- * answer, whether it was received or not. `make` must call what it is given in the transaction that creates. Throws
+ * Answers a creation. With an `Idempotency-Key`, the same request of the same client gets the first answer again,
+ * whether the client received it or not. `make` must call its argument in the transaction that creates. Throws
  * `request_invalid`, `idempotency_key_reused` and `idempotency_key_busy`.
  *
- * @param body what is the same in the same request
+ * @param body the parts of the request that are the same when it is repeated
  */
 export async function answerOnce<Answer extends object>(
   orders: CustomerOrders,
@@ -47,13 +47,19 @@ export async function answerOnce<Answer extends object>(
   const state = await orders.claimKey(keyed);
   if (state.kind === 'answered') return parseExactly(state.answer) as Answer;
   if (state.kind === 'reused')
-    throw new AppError('idempotency_key_reused', 'this Idempotency-Key was sent with another body before');
+    throw new AppError(
+      'idempotency_key_reused',
+      'this Idempotency-Key was already used with a different body: send a new key',
+    );
   if (state.kind === 'busy')
-    throw new AppError('idempotency_key_busy', 'the first request with this Idempotency-Key is under way');
+    throw new AppError(
+      'idempotency_key_busy',
+      'the first request with this Idempotency-Key is still being processed: try again in a few seconds',
+    );
   try {
     return await make((tx, answer) => orders.answerKey(tx, keyed, state.claim, answer));
   } catch (error) {
-    // if that fails too, the claim ends by itself
+    // the claim also ends by itself, so a failure here is harmless
     await orders.giveUpKey(keyed, state.claim).catch(() => undefined);
     throw error;
   }

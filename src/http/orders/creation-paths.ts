@@ -35,13 +35,13 @@ export interface CreationPath extends Pick<SentOrder, 'type' | 'contents'> {
   readonly body: TSchema;
   readonly errors: ErrorFormName;
   readonly answer: TSchema;
-  /** Statuses of its errors beside those of all creations. */
+  /** Error statuses of this path in addition to those of all creations. */
   readonly failures?: readonly number[];
-  /** Holds what the order inscribes, in place of contents of its body. Absent: the body has them. */
+  /** Holds what the order inscribes, in place of contents in its body. Absent: the body has them. */
   readonly hold?: (orders: CustomerOrders, request: FastifyRequest, asker: Asker) => Promise<OrderedItems>;
 }
 
-/** Adds paths that create orders. They share the places of what takes long, whatever the type of the order. */
+/** Adds paths that create orders of any type. All share the places for slow work. */
 export function creationPaths(deps: AppDependencies): (app: App, path: CreationPath) => void {
   const { network, pool, inventory = null, prices: settings = defaultPriceSettings } = deps;
   const fetches = fetchPlaces();
@@ -104,7 +104,8 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
             const placing = { ...parts, miner: orders.miner };
             return answerOf(unlessFaulty(await placeOrder(placing, checked, create, asker))) as never;
           } catch (error) {
-            // a hold whose order was stored after all stays: only holds in the making are given up
+            // an order may have been stored in spite of the error: its hold stays, because only unused holds are given
+            // up
             if (items !== null) await orders.giveUpItems(items);
             throw error;
           }
@@ -114,7 +115,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
   };
 }
 
-/** An order whose charge shows dollars, with their amount of now, as far as it is known. */
+/** The wanted order; if its charge shows dollars, with the current amount in dollars if it is known. */
 async function withDollars({ fxRates }: AppDependencies, wanted: WantedOrder): Promise<WantedOrder> {
   const { terms, quote } = wanted;
   if (terms.type !== 'bulk' || fxRates === undefined || fxRates === null) return wanted;
@@ -124,11 +125,11 @@ async function withDollars({ fxRates }: AppDependencies, wanted: WantedOrder): P
 }
 
 /**
- * Counts the silence of a connection from now on: a fetch ends sooner than a silent connection (`fetchedWithinMs`),
- * however long the request waited for its turn before.
+ * Restarts the timeout of a silent connection, however long the request has waited for its turn: a fetch ends before
+ * that timeout (`fetchedWithinMs`).
  */
 function restartSilence({ raw: { socket } }: FastifyRequest): void {
-  // a request that a test injects has no connection
+  // an injected request of a test has no connection
   if (socket instanceof Socket) socket.setTimeout(limits.idleTimeoutMs);
 }
 
@@ -147,26 +148,26 @@ const sentOrder = (
 });
 
 /**
- * Orders whose files are fetched at once: each holds one of the places of all requests (`limits.requests`) for a minute
- * if the server of its files is slow, and look-ups must not wait for such servers.
+ * Orders whose files are fetched at the same time. If the server of its files is slow, each holds one of the places of
+ * all requests (`limits.requests`) for a minute, and look-ups must not wait for such servers.
  */
 const fetchesMax = 8;
-/** Share of one client. */
+/** Most such orders of one client. */
 const fetchesEach = 2;
-/** Share of one network, which has thousands of addresses: the other half is for everyone else. */
+/** Most such orders of one network, which has thousands of addresses: the other half is for everyone else. */
 const fetchesEachNetwork = 4;
 
-/** One order with long contents is made at a time, clients in turn: each takes up to 150 MB and a second or two. */
+/**
+ * The place for orders with long contents: one is made at a time, and clients take turns. Each takes up to 150 MB and a
+ * second or two.
+ */
 function longPlace(): FairGate {
   return new FairGate({
     running: 1,
     waiting: limits.largeBodies,
     waitMs: limits.requestWaitMs,
     refusal: () =>
-      new AppError(
-        'overloaded',
-        'too many orders with long contents are made at once: try again in a minute',
-      ),
+      new AppError('overloaded', 'too many orders with long contents are being made: try again in a minute'),
   });
 }
 

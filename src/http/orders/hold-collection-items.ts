@@ -8,7 +8,7 @@ import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
 
 /**
- * Holds the items that the body of an order of a collection names, for someone with a key for orders or a token.
+ * Holds the items that an order of a collection names in its body, for a client with a key for orders or a token.
  * Throws `token_refused`, `token_check_away`, `collection_items_taken`, `collection_unpaid_max`, `not_found`,
  * `not_offered`, and the faults of a request.
  */
@@ -41,7 +41,10 @@ const keyProblems = {
   known: 'the key does not have the scope orders: send one that has it in x-api-key, or a token',
 } as const;
 
-/** A program shows a key with the scope `orders`; a page of a mint site the token of its visitor. */
+/**
+ * Requires one of two proofs: from a program a key with the scope `orders`, from a page of a mint site the token of its
+ * visitor.
+ */
 async function requirePerson(
   { persons }: Pick<CustomerOrders, 'persons'>,
   { token }: Pick<CollectionOrder, 'token'>,

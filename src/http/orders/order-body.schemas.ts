@@ -4,12 +4,12 @@ import { inventoryTypes } from '#inventory/inventory-types.ts';
 type Form = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, TSchema>>;
 
-/** Requests that the document shows, by their names. Each is taken as it is: a test sends them all. */
+/** Requests that the document shows, by their names. Each is accepted unchanged: a test sends them all. */
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
 
 /**
- * What a reader accepts, for the document alone: it refuses with messages of its own, and takes numbers as texts too,
- * as clients send them.
+ * The values that a reader accepts, only for the document: the reader refuses others with its own messages. It also
+ * takes numbers as texts, because clients send them.
  */
 export const accepted = (description: string, form: Form): TSchema =>
   Type.Optional(Type.Unknown({ description, acceptedForm: form }));
@@ -37,40 +37,48 @@ const object = (properties: Fields, required: readonly string[]): Form => ({
   ...(required.length === 0 ? {} : { required }),
 });
 
-/** `price`: contents may be sizes, and addresses may be missing. */
+/** Purpose of a body. `price`: contents may be sizes, and addresses may be missing. */
 type Purpose = 'order' | 'price';
 
 const metadata = (purpose: Purpose): Fields => ({
   metadataUrl: text(
-    purpose === 'price' ? 'URL of JSON; needs metadataSize beside it' : 'URL of JSON, fetched at once',
+    purpose === 'price' ? 'URL of JSON; needs metadataSize too' : 'URL of JSON, fetched at once',
   ),
-  metadataDataURL: text('JSON as data:application/json;base64,…; goes before metadataUrl'),
-  metadataSize: amount('bytes of the metadata; those that are there are counted again'),
+  metadataDataURL: text(
+    'JSON as data:application/json;base64,…; used instead of metadataUrl if both are sent',
+  ),
+  metadataSize: amount('bytes of the metadata; if the metadata is sent, it is counted again'),
   metaprotocol: text('written into the inscription, at most 520 bytes'),
 });
 
 const files = (purpose: Purpose): TSchema => {
   const fields = {
-    name: text('with its extension, which decides the content type'),
-    size: amount('bytes; those that are there are counted again'),
-    dataURL: text('data:<media type>;base64,<data>, or percent-encoded without ;base64; goes before url'),
-    url: text(purpose === 'price' ? 'not fetched for a price: size counts' : 'fetched at once, 4 MB at most'),
+    name: text('file name with its extension, which decides the content type'),
+    size: amount('bytes of the file; if the file is sent, it is counted again'),
+    dataURL: text(
+      'data:<media type>;base64,<data>, or percent-encoded without ;base64; used instead of url if both are sent',
+    ),
+    url: text(
+      purpose === 'price'
+        ? 'URL of the file, which is not fetched for a price: size counts'
+        : 'URL of the file, fetched at once, 4 MB at most',
+    ),
     ...metadata(purpose),
   };
   const required = purpose === 'price' ? [] : ['name'];
-  return accepted('at most 10,000 with the delegates', {
+  return accepted('files to inscribe: at most 10,000 files and delegates together', {
     type: 'array',
     items: object(fields, required),
   });
 };
 
 const delegates = (purpose: Purpose): TSchema =>
-  accepted('inscriptions that show the content of another one', {
+  accepted('inscriptions that show the content of another inscription', {
     type: 'array',
     items: object(
       {
-        delegateId: text('id of the inscription that is shown'),
-        dataURL: text('a content of its own beside it'),
+        delegateId: text('id of the inscription whose content is shown'),
+        dataURL: text('additional content of the new inscription'),
         ...metadata(purpose),
       },
       ['delegateId'],
@@ -81,13 +89,13 @@ const parent = (purpose: Purpose): Form =>
   object(
     {
       inscriptionId: text('id of the parent'),
-      returnAddress: text('where it goes afterwards'),
-      value: amount('sats of the output that holds it'),
+      returnAddress: text('address to which the parent returns'),
+      value: amount('sats of the output that contains it'),
     },
     purpose === 'price' ? ['inscriptionId'] : ['inscriptionId', 'returnAddress', 'value'],
   );
 
-/** Fields that say how an order is inscribed, and what its price depends on. */
+/** Fields that decide how an order is inscribed, and what its price depends on. */
 const terms = (purpose: Purpose): Fields => ({
   receiveAddress: accepted(
     `one address, or one for each file${purpose === 'price' ? '; absent: as long as the longest' : '; not needed with burnAfterInscribe'}`,
@@ -97,53 +105,55 @@ const terms = (purpose: Purpose): Fields => ({
     type: 'array',
     items: parent(purpose),
   }),
-  fee: accepted('sats for a virtual byte, with at most three decimals; 2 where it is absent', rate),
-  postage: amount('sats of each inscription’s output, 330 to 10,000; 546 where it is absent'),
-  lowPostage: flag('the least postage that nodes relay to the receiver, where no postage is named'),
-  batchMode: accepted('an output for each inscription, or one for all of them', {
+  fee: accepted('sats per virtual byte, with at most three decimals; default 2', rate),
+  postage: amount('sats of each inscription’s output, 330 to 10,000; default 546'),
+  lowPostage: flag('true: the least postage that nodes relay to the receiver, if postage is absent'),
+  batchMode: accepted('one output for each inscription, or one for all inscriptions', {
     enum: ['separate-outputs', 'shared-output'],
   }),
-  rareSats: accepted('type of sats (/inventory), also as a satribute; random: those of the payment', {
+  rareSats: accepted('type of sats (/inventory), or a satribute; random: sats of the payment', {
     enum: ['random', ...inventoryTypes],
   }),
-  allowedSatributes: texts('the inscription is made on a sat of the payment with one of these (/satributes)'),
+  allowedSatributes: texts(
+    'the inscription is made on a sat of the payment that has one of these satributes (/satributes)',
+  ),
   referral: text('referral code'),
-  additionalFee: amount('sats a file for the referral account; only with referral'),
-  inscriptionIdPrefix: text('1 to 4 hex characters with which the ids begin'),
-  burnAfterInscribe: flag('the inscriptions are sent to an OP_RETURN output'),
-  uncurseIt: flag('only what was not cursed before the jubilee'),
-  compress: flag('brotli for contents that are sent, where it is shorter'),
+  additionalFee: amount('sats per file for the referral account; only with referral'),
+  inscriptionIdPrefix: text('1 to 4 hex characters; the ids of the inscriptions begin with them'),
+  burnAfterInscribe: flag('true: the inscriptions are sent to an OP_RETURN output'),
+  uncurseIt: flag('true: inscribes without the forms that were cursed before the jubilee'),
+  compress: flag('true: contents are compressed with brotli if that is shorter'),
 });
 
 /** Fields that a price does not depend on. */
 const others: Fields = {
-  timeout: amount('minutes until the payment must be there: a multiple of 10, at most 43,200'),
-  refundAddress: text('where money that no delivery uses goes'),
-  webhookUrl: text('what happens is sent there (docs/webhooks.md)'),
-  projectTag: text('shown again with the order'),
+  timeout: amount('minutes until the payment must arrive: a multiple of 10, at most 43,200'),
+  refundAddress: text('address for refunds'),
+  webhookUrl: text('URL that receives each event of the order (docs/webhooks.md)'),
+  projectTag: text('any text of yours; the order shows it'),
 };
 
 const contents = (purpose: Purpose): Fields => ({
   files: files(purpose),
   delegates: delegates(purpose),
 });
-/** Managed orders may name one parent by itself, as their clients do. */
+/** A single parent: clients of managed orders send it instead of a list. */
 const oneParent = (purpose: Purpose): Fields => ({
   parent: accepted('the only parent; in place of parents', parent(purpose)),
 });
 const textContents: Fields = {
-  texts: texts('each is a file of text, at most 10,000; instead of files and delegates'),
+  texts: texts('each becomes a text file, at most 10,000; in place of files and delegates'),
 };
 
 /** Items of a collection in place of files. */
 const collectionItems: Fields = {
   collection: accepted(
-    'what is bought',
+    'the items to buy',
     object(
       {
-        id: text('of the collection'),
-        count: amount('items, which the service draws; from 1 to 1,000'),
-        requestedIds: accepted('numbers of items, from 1, in place of count', {
+        id: text('id of the collection'),
+        count: amount('number of items, which the service draws at random; from 1 to 1,000'),
+        requestedIds: accepted('numbers of the wanted items, from 1; in place of count', {
           type: 'array',
           items: numeric('6'),
         }),
@@ -151,7 +161,7 @@ const collectionItems: Fields = {
       ['id'],
     ),
   ),
-  token: text('of a solved challenge (Turnstile); not needed with a key that has the scope orders'),
+  token: text('token of a solved challenge (Turnstile); not needed with a key that has the scope orders'),
 };
 
 const window = (description: string): TSchema =>
@@ -164,40 +174,40 @@ const units: Form = {
 };
 /** Fields of an etching. */
 const etching: Fields = {
-  rune: text('name of 1 to 26 capital letters, with • or . as spacers; absent: ord gives it one'),
+  rune: text('name of 1 to 26 capital letters, with • or . as spacers; absent: ord assigns a name'),
   symbol: text('one character'),
-  divisibility: accepted('decimals, 0 to 38; 0 where it is absent', {
+  divisibility: accepted('decimals, 0 to 38; default 0', {
     type: 'integer',
     minimum: 0,
     maximum: 38,
   }),
-  premine: accepted('what receiveAddress gets with the etching, in units of the rune', units),
+  premine: accepted('units of the rune that receiveAddress gets with the etching', units),
   terms: accepted(
-    'by which everybody mints; absent: no one can',
+    'terms by which anyone can mint; absent: no one can',
     object(
       {
-        amount: accepted('of one mint, in units of the rune', units),
-        cap: accepted('mints there may be', units),
-        height: window('heights of blocks'),
-        offset: window('blocks after that of the etching'),
+        amount: accepted('units of the rune in one mint', units),
+        cap: accepted('maximum number of mints', units),
+        height: window('block heights with open mints'),
+        offset: window('open mints, in blocks after the block of the etching'),
       },
       ['amount', 'cap'],
     ),
   ),
-  turbo: flag('it opts into changes of the protocol'),
-  supply: accepted('premine + cap × amount; checked where it is sent', units),
+  turbo: flag('true: the rune opts into future changes of the protocol'),
+  supply: accepted('premine + cap × amount; checked if sent', units),
 };
 
 /** Fields of mints. */
 const mint: Fields = {
   rune: text('name of the rune, with • or . as spacers or without'),
-  numberOfMints: accepted('each is a transaction; from 1 to 1,000', {
+  numberOfMints: accepted('number of mints, from 1 to 1,000; each is a transaction', {
     type: 'integer',
     minimum: 1,
     maximum: 1000,
   }),
 };
-/** Fields that say how something is inscribed. */
+/** Fields that decide how something is inscribed. */
 const inscribing = [
   'parents',
   'batchMode',
@@ -236,7 +246,7 @@ export const pricedOrder = object(
   [],
 );
 
-/** The body of a creation in the document. Fields that are not named are ignored. */
+/** The body of a creation in the document. Unnamed fields are ignored. */
 export const creationBody = (
   properties: Fields,
   description: string,

@@ -13,33 +13,33 @@ const orderId = Type.String({
   description: 'the id of an order',
   examples: ['6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11'],
 });
-/** Messages of one answer. */
+/** Most messages of one answer. */
 const eventsMax = 100;
-/** More than any order has. */
+/** A sequence number above that of any order. */
 const sequenceMax = 1_000_000_000;
 
 const event = Type.Object({
   sequence: Type.Integer({ description: 'x-satscribe-sequence: 1, 2, 3 and so on, without gaps' }),
-  webhookId: Type.String({ description: 'webhook-id: the same over all tries' }),
+  webhookId: Type.String({ description: 'webhook-id: the same in all tries' }),
   createdAt: Type.Integer({ description: 'milliseconds since 1970' }),
-  body: Type.Object({}, { additionalProperties: true, description: 'as it is sent' }),
+  body: Type.Object({}, { additionalProperties: true, description: 'the body as it is sent' }),
   delivery: Type.Enum([...webhookStates]),
   tries: Type.Integer(),
-  triedAt: Type.Optional(Type.Integer({ description: 'the last try' })),
-  status: Type.Optional(Type.Integer({ description: 'of the answer to it' })),
-  error: Type.Optional(Type.String({ description: 'why it failed' })),
+  triedAt: Type.Optional(Type.Integer({ description: 'time of the last try, in milliseconds since 1970' })),
+  status: Type.Optional(Type.Integer({ description: 'HTTP status of the answer to the last try' })),
+  error: Type.Optional(Type.String({ description: 'why the last try failed' })),
   nextTryAt: Type.Optional(Type.Integer()),
 });
 type Event = Static<typeof event>;
 
-/** What receivers were told of an order, also without a URL (docs/webhooks.md). */
+/** Messages to receivers of an order's events; they exist also for an order without a URL (docs/webhooks.md). */
 export function orderEventsRoutes(app: App, { orders = null }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/order/events',
     schema: {
       operationId: 'orderEvents',
-      summary: `What was told of an order, the oldest first, at most ${eventsMax} messages`,
+      summary: `Webhook messages of an order, oldest first, at most ${eventsMax}`,
       tags: ['orders'],
       querystring: Type.Object({
         id: Type.Optional(Type.String({ description: 'the id of an order; required' })),
@@ -48,7 +48,8 @@ export function orderEventsRoutes(app: App, { orders = null }: AppDependencies):
             minimum: 0,
             maximum: sequenceMax,
             default: 0,
-            description: 'messages after this sequence: that of the last one of the answer before',
+            description:
+              'only messages after this sequence: send that of the last message of the previous answer',
           }),
         ),
       }),
@@ -73,7 +74,7 @@ export function orderEventsRoutes(app: App, { orders = null }: AppDependencies):
     url: '/order/events/replay',
     schema: {
       operationId: 'replayOrderEvents',
-      summary: 'Sends what was told of an order to its webhookUrl again',
+      summary: 'Sends the webhook messages of an order to its webhookUrl again',
       tags: ['orders'],
       body: Type.Object({
         id: orderId,
@@ -86,11 +87,13 @@ export function orderEventsRoutes(app: App, { orders = null }: AppDependencies):
         200: Type.Object({
           id: Type.String(),
           status: Type.Literal('ok'),
-          waiting: Type.Integer({ description: 'messages that are sent now; 0: there is no webhookUrl' }),
+          waiting: Type.Integer({
+            description: 'number of messages that are sent now; 0: the order has no webhookUrl',
+          }),
         }),
       },
     },
-    // each one may send many messages: it counts as much as an order does
+    // each request may send many messages, so it counts as much as an order
     config: { errors: 'orderWrite', guard: createsOrders },
     handler: async (request, reply) => {
       const { id, from } = request.body;

@@ -48,7 +48,7 @@ const contents: Examples = {
   },
 };
 
-/** An order that names how it is paid for, and who is told. */
+/** An order with a refund address and a webhook. */
 const named: Examples = {
   terms: {
     summary: 'in brotli, with a refund address and a webhook',
@@ -67,7 +67,7 @@ const named: Examples = {
   },
 };
 
-/** Which operators with an inventory take. */
+/** Examples for operators with an inventory. */
 const inventory: Examples = {
   inventory: {
     summary: 'on an uncommon sat of the inventory',
@@ -86,14 +86,14 @@ const rune = {
   supply: 21_000,
   turbo: true,
 };
-/** Names that no block and no other order takes meanwhile. */
+/** Etchings with names that no block and no other order takes before the order is made. */
 const etchings: Examples = {
   rune: {
-    summary: 'a rune with a premine that everybody can mint',
+    summary: 'a rune with a premine, open for mints by anyone',
     value: { ...rune, receiveAddress, fee: 5 },
   },
   inscribed: {
-    summary: 'with a file, and minted in some blocks alone',
+    summary: 'with a file, and mints only in some blocks',
     value: {
       rune: 'SATSCRIBE•PICTURE',
       symbol: '◳',
@@ -106,7 +106,7 @@ const etchings: Examples = {
     },
   },
   unnamed: {
-    summary: 'a rune whose name ord gives',
+    summary: 'a rune whose name ord assigns',
     value: { premine: '340282366920938463463374607431768211455', receiveAddress, fee: 5 },
   },
 };
@@ -125,7 +125,7 @@ export const creationExamples = {
   managed: {
     ...contents,
     ...named,
-    parent: { summary: 'one parent by itself', value: { files: [hello], parent, receiveAddress, fee: 5 } },
+    parent: { summary: 'a single parent', value: { files: [hello], parent, receiveAddress, fee: 5 } },
   },
   etching: etchings,
   mint: mints,
@@ -138,7 +138,7 @@ export const creationExamples = {
   },
 } as const satisfies Readonly<Record<string, Examples>>;
 
-/** The examples of creations as their prices, each under its name. */
+/** The examples of creations as examples of prices, each under its name. */
 const priced = (type: 'bulk' | 'direct' | 'rune-etch' | 'rune-mint', examples: Examples): Examples =>
   Object.fromEntries(
     Object.entries(examples).map(([name, { summary, value }]) => [
@@ -149,7 +149,7 @@ const priced = (type: 'bulk' | 'direct' | 'rune-etch' | 'rune-mint', examples: E
 
 export const priceExamples: Examples = {
   sizes: {
-    summary: 'by the size of a file alone',
+    summary: 'only by the size of a file',
     value: { type: 'direct', order: { files: [{ name: 'cube.html', size: 557 }], receiveAddress, fee: 5 } },
   },
   ...priced('direct', creationExamples.direct),

@@ -4,7 +4,7 @@ import { siteOfApp } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { misplacedOrderPage, orderPage } from '#web/pages/order.page.ts';
 
-/** Paths that the script of the page asks: the order, PSBTs that pay for it, and whether its inscriptions can be shown. */
+/** Paths that the page's script asks: the order, PSBTs that pay for it, and whether its inscriptions can be shown. */
 const connects = [
   '/order',
   '/order/cancel',
@@ -15,7 +15,7 @@ const connects = [
   '/preview/',
 ];
 
-/** The page that shows an order. It is the same for all orders: the id stays in the browser. */
+/** Sends the page that shows an order. It is the same for all orders: the id stays in the browser. */
 export function sendOrderPage(reply: FastifyReply, { network, demo = null }: AppDependencies): FastifyReply {
   const hasDemoCoins = demo !== null;
   const page = orderPage({ site: siteOfApp(reply), network: network.name, hasDemoCoins });
@@ -24,9 +24,9 @@ export function sendOrderPage(reply: FastifyReply, { network, demo = null }: App
   });
 }
 
-/** The page for an id in a path, where servers on the way see it. Nothing of the request is in it. */
+/** Sends the page for an id in a path, where servers on the way see it. Nothing of the request is in the page. */
 export const sendMisplaced = (reply: FastifyReply): FastifyReply =>
   sendPage(withoutReferrer(reply), misplacedOrderPage(siteOfApp(reply)));
 
-/** An id in the path would be told to every page that a link leads to. */
+/** Keeps an id in the path from the pages that links lead to. */
 const withoutReferrer = (reply: FastifyReply): FastifyReply => reply.header('referrer-policy', 'no-referrer');

@@ -22,10 +22,10 @@ import { sendMisplaced, sendOrderPage } from './order-pages.ts';
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const orderId = Type.String({ description: 'the id of an order', examples: [exampleOrder] });
 
-/** 10,000 files are as many rows, and 4 MB of JSON. */
+/** An order of 10,000 files is read from as many rows, and its JSON has 4 MB. */
 const isDear = true;
 
-/** Throws `not_found`. */
+/** Sends an order. Throws `not_found`. */
 type SendOrder = (reply: FastifyReply, id: string) => Promise<FastifyReply>;
 
 /** Orders: reading and cancelling (docs/orders.md). */
@@ -34,7 +34,7 @@ export function orderRoutes(app: App, deps: AppDependencies): void {
   const send: SendOrder = async (reply, id) => {
     const { signal } = askerOf(reply);
     const found = orders === null || !isOrderId(id) ? null : await orders.read(id, signal);
-    // an id is as good as a key: it is told to nobody else, and logged nowhere
+    // an id is as good as a key: it is never given to others, and never logged
     if (found === null) throw new AppError('not_found', `no such order ${id.slice(0, 64)}`);
     reply.header('cache-control', 'no-store');
     const origin = originOf(reply.request, orders?.publicOrigin ?? null);
@@ -48,10 +48,10 @@ export function orderRoutes(app: App, deps: AppDependencies): void {
       summary: 'An order, with its charge and its progress',
       tags: ['orders'],
       querystring: Type.Object({
-        id: Type.Optional(Type.String({ description: 'the id of an order: needed' })),
+        id: Type.Optional(Type.String({ description: 'the id of an order; required' })),
       }),
       response: {
-        200: pageOrJson(order, 'the order; without id, for browsers, the page that shows one'),
+        200: pageOrJson(order, 'the order; for browsers without id the page that shows orders'),
         304: unchanged,
       },
     },
@@ -70,7 +70,7 @@ export function orderRoutes(app: App, deps: AppDependencies): void {
     url: '/order/:id',
     schema: {
       operationId: 'orderByPath',
-      summary: 'The same by its path',
+      summary: 'An order, by the id in the path',
       tags: ['orders'],
       params: Type.Object({ id: orderId }),
       response: {
@@ -95,7 +95,7 @@ function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): 
     url: '/order/cancel',
     schema: {
       operationId: 'cancelOrder',
-      summary: 'Cancels an order that nothing was paid for, or one that was repriced',
+      summary: 'Cancels an unpaid order, or a repriced one',
       tags: ['orders'],
       body: Type.Object({ id: orderId }),
       response: { 200: jsonText(order, 'the order') },
@@ -108,7 +108,7 @@ function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): 
       if (!(await needed(orders).cancel(id)))
         throw new AppError(
           'order_refuses',
-          'the order cannot be cancelled: something was paid, or it is over',
+          'the order cannot be cancelled: a payment has arrived, or the order has ended',
         );
       return send(reply, id);
     },
@@ -120,7 +120,7 @@ function needed(orders: CustomerOrders | null): CustomerOrders {
   return orders;
 }
 
-/** The answer to GET /order in parts, a file each: 10,000 of them are seven megabytes. */
+/** The answer to GET /order in parts, one per file: 10,000 files make seven megabytes. */
 export function* orderParts(
   found: { readonly order: Order } & OrderProgress,
   network: NetworkParameters,

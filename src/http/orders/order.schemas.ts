@@ -8,7 +8,7 @@ const sats = (description: string) => Type.Integer({ minimum: 0, description });
 const moment = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
 const txid = (description: string) => Type.String({ description: `transaction: ${description}` });
 const text = (description: string) => Type.String({ description });
-/** Absent unless it is so. */
+/** A flag that is absent unless it is true. */
 const flag = (description: string) => Type.Optional(Type.Literal(true, { description }));
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 /** A value as it was sent: numbers may be texts. */
@@ -20,56 +20,60 @@ const delegate = strictObject(
   Object.fromEntries(
     ['delegateId', 'metaprotocol', 'metadataUrl', 'metadataSize'].map((name) => [
       name,
-      Type.Optional(sent('as it was sent')),
+      Type.Optional(sent('the value as it was sent')),
     ]),
   ),
 );
 const sentParent = {
   inscriptionId: Type.Optional(text('id of the parent')),
-  returnAddress: Type.Optional(text('where it goes afterwards')),
-  value: Type.Optional(sent('sats of the output that held it')),
+  returnAddress: Type.Optional(text('address to which the parent returns')),
+  value: Type.Optional(sent('sats of the output that contained it')),
 };
 const parent = strictObject({
   ...sentParent,
   depositAddress: Type.Optional(text('send the parent here')),
-  txid: Type.Optional(txid('of the output that came to the deposit')),
+  txid: Type.Optional(txid('the one that brought the parent to the deposit address')),
   vout: Type.Optional(Type.Integer({ minimum: 0, description: 'index of that output' })),
-  parentReturnTx: Type.Optional(txid('sends it home, once a node has it')),
+  parentReturnTx: Type.Optional(txid('returns the parent; absent until a node has it')),
 });
 
-/** Inputs of an order as they were sent: null or absent where they were not. */
+/** Inputs of an order as they were sent: null or absent if they were not sent. */
 const inputs = {
   receiveAddress: Type.Union([Type.String(), Type.Array(Type.String())], {
     description: 'one address, or one for each file',
   }),
   delegates: Type.Array(delegate),
-  inscriptionIdPrefix: text('the ids begin with it'),
+  inscriptionIdPrefix: text('the ids of the inscriptions begin with it'),
   allowedSatributes: Type.Array(Type.String()),
-  additionalFee: sats('a file, for the referral account'),
+  additionalFee: sats('per file, for the referral account'),
   referral: text('referral code'),
-  refundAddress: text('where money that no delivery uses goes'),
-  projectTag: text('as it was sent'),
-  webhookUrl: text('what happens is sent there'),
+  refundAddress: text('address for refunds'),
+  projectTag: text('the text as it was sent'),
+  webhookUrl: text('URL that receives each event of the order'),
 };
 const managedInputs = {
   rareSats: sent('type of sats, as it was sent'),
-  compress: Type.Union([Type.Boolean(), Type.String(), Type.Number()], { description: 'as it was sent' }),
-  batchMode: sent('as it was sent'),
+  compress: Type.Union([Type.Boolean(), Type.String(), Type.Number()], {
+    description: 'the value as it was sent',
+  }),
+  batchMode: sent('the value as it was sent'),
 };
 const terms = {
-  fee: sent('sats for a virtual byte, as it was sent'),
+  fee: sent('sats per virtual byte, as it was sent'),
   payToAnchor: Type.Boolean({ description: 'burnAfterInscribe' }),
-  uncurseIt: Type.Boolean({ description: 'only what was not cursed before the jubilee' }),
+  uncurseIt: Type.Boolean({
+    description: 'true: inscribes without the forms that were cursed before the jubilee',
+  }),
 };
 const costs = {
   chainFee: sats('fees of all transactions'),
-  serviceFee: sats('all else: postage, base fees and what comes with them'),
+  serviceFee: sats('everything except chainFee: postage, base fees and additions to them'),
   baseFee: sats('a file'),
-  rareSatsFee: Type.Optional(sats('a file, on a sat of the inventory')),
+  rareSatsFee: Type.Optional(sats('per file, for a sat of the inventory')),
   additionalFeeCharged: sats('for all files, for the referral account'),
   postage: sats('a file'),
   priceHeldUntil: Type.Optional(
-    moment('until then the price holds; what is paid later may be asked for more'),
+    moment('the price is valid until then; a later payment may have to be increased'),
   ),
 };
 
@@ -78,16 +82,16 @@ const orNulls = (fields: Readonly<Record<string, TSchema>>): Record<string, TSch
 const optionals = (fields: Readonly<Record<string, TSchema>>): Record<string, TSchema> =>
   Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]));
 
-/** A file as its content is served; of a delegate there is nothing. */
+/** A file, as its content is served; a delegate has none of these fields. */
 const storedFile = {
-  name: Type.Optional(text('with its extension')),
-  size: Type.Optional(Type.Integer({ minimum: 0, description: 'bytes, as they are inscribed' })),
+  name: Type.Optional(text('file name with its extension')),
+  size: Type.Optional(Type.Integer({ minimum: 0, description: 'bytes that are inscribed' })),
   type: Type.Optional(text('content type')),
-  mimeType: Type.Optional(text('the same')),
-  url: Type.Optional(text('serves the content')),
+  mimeType: Type.Optional(text('the same as type')),
+  url: Type.Optional(text('URL of the content')),
   s3Key: Type.Optional(text('its key in that URL')),
   nonStandardTx: Type.Optional(
-    Type.Literal(true, { description: 'its reveal is above the weight that nodes relay' }),
+    Type.Literal(true, { description: 'true: its reveal is heavier than nodes relay' }),
   ),
 };
 const metadataSize = Type.Integer({ minimum: 0, description: 'bytes of its metadata in CBOR' });
@@ -97,18 +101,18 @@ const createdFile = strictObject(
 );
 
 const chargeAmount = sats('to pay');
-const payHere = text('pay here');
-/** The charge of a managed order: the fields of the payment service that its clients know. */
+const payHere = text('address to pay');
+/** The charge of a managed order: the fields of a payment service that its clients expect. */
 const managedCharge = {
   id: text('the id of the order'),
   description: Type.String(),
   desc_hash: Type.Literal(false),
   created_at: Type.Integer({ description: 'seconds since 1970' }),
-  status: Type.Literal('unpaid', { description: 'for ever: read the state of the order' }),
+  status: Type.Literal('unpaid', { description: 'always this value: read the state of the order instead' }),
   amount: chargeAmount,
   callback_url: Type.Literal(''),
   currency: Type.Literal('BTC'),
-  source_fiat_value: sats('the amount'),
+  source_fiat_value: sats('the same as amount'),
   fiat_value: Type.Optional(
     Type.Number({ minimum: 0, description: 'the amount in US dollars when it was made' }),
   ),
@@ -118,32 +122,35 @@ const managedCharge = {
   chain_invoice: strictObject({ address: payHere }),
   hosted_checkout_url: text('the page of the order, with its id in the fragment'),
   uri: text('BIP 21'),
-  ttl: Type.Integer({ minimum: 0, description: 'minutes within which the payment must be there' }),
+  ttl: Type.Integer({ minimum: 0, description: 'minutes until the payment must arrive' }),
 };
 const absentCharge = { success_url: Type.Null(), order_id: Type.Null(), notif_email: Type.Null() };
 
-/** How the sats and the rune of an order are paid together. */
+/** The joint payment of an order's sats and rune. */
 const tokenPayCharge = strictObject(
   {
-    id: text('of its order of token payments: GET /tokenpay/order/<id>'),
+    id: text('id of its token order: GET /tokenpay/order/<id>'),
     state: Type.Enum([...tokenOrderStates]),
-    feeCharge: strictObject({ ...tokenOrder.properties.feeCharge.properties }, 'the sats of the order'),
-    tokenCharge: strictObject({ ...tokenOrder.properties.tokenCharge.properties }, 'for the creator'),
-    hosted_checkout_url: text('the page to pay both'),
-    expiresAt: moment('end of the time to pay both'),
-    refunds: text('what becomes of payments that are not used'),
+    feeCharge: strictObject({ ...tokenOrder.properties.feeCharge.properties }, 'the charge in sats'),
+    tokenCharge: strictObject(
+      { ...tokenOrder.properties.tokenCharge.properties },
+      'the charge in the rune, for the creator',
+    ),
+    hosted_checkout_url: text('the page on which both charges are paid'),
+    expiresAt: moment('end of the time to pay both charges'),
+    refunds: text('how unused payments are refunded'),
   },
-  'of a collection with a price in a rune: both charges are paid',
+  'for a collection with a price in a rune: the customer pays both charges',
 );
 
-/** How a wallet pays: the way of a PSBT, beside the address. */
-const psbtFeeRate = Type.Number({ description: 'sat/vB of the order: any other will do for the payment' });
+/** Payment from a wallet by a PSBT, as an alternative to the address. */
+const psbtFeeRate = Type.Number({ description: 'sat/vB of the order; the payment may have any other' });
 const psbt = Type.Union(
   [
     strictObject({
       path: Type.Literal('/create-special-sats-psbt'),
       body: strictObject({
-        chargeAmount: sats('what is missing'),
+        chargeAmount: sats('the missing amount'),
         fundingAddress: payHere,
         feeRate: psbtFeeRate,
       }),
@@ -155,12 +162,12 @@ const psbt = Type.Union(
   ],
   {
     description:
-      'POST this body with the addresses and keys of a wallet to this path: it answers a PSBT that pays the order (docs/psbts.md); absent once nothing is missing',
+      'POST this body with the addresses and keys of a wallet to this path: the answer is a PSBT that pays the order (docs/psbts.md); absent once nothing is missing',
   },
 );
 
 const created = {
-  id: text('reads the order: keep it'),
+  id: text('id of the order: keep it, because it alone gives access to the order'),
   status: Type.Literal('ok'),
   state: Type.Literal('waiting-payment'),
   ...costs,
@@ -169,11 +176,11 @@ const created = {
   ...(orNulls(inputs) as { readonly [Name in keyof typeof inputs]: TSchema }),
   parents: orNull(Type.Array(strictObject(sentParent))),
   zeroConf: Type.Null(),
-  createdAt: strictObject({ '.sv': Type.Literal('timestamp') }, 'reads of the order have the time'),
+  createdAt: strictObject({ '.sv': Type.Literal('timestamp') }, 'a placeholder: GET /order has the time'),
   warnings: Type.Optional(warnings),
 };
 
-/** The answer to a creation of a direct order: the inputs, absent ones null, and what the service adds. */
+/** The answer to a creation of a direct order: the inputs (null if absent), and what the service adds. */
 export const createdDirect = strictObject({
   ...created,
   orderType: Type.Literal('direct'),
@@ -181,7 +188,7 @@ export const createdDirect = strictObject({
   rareSats: Type.Optional(text('type of sats of the inventory, as it was sent')),
 });
 
-/** The same of a managed order, with its whole charge. */
+/** The answer to a creation of a managed order, with its whole charge. */
 export const createdManaged = strictObject({
   ...created,
   orderType: Type.Literal('bulk'),
@@ -189,36 +196,39 @@ export const createdManaged = strictObject({
   psbt,
   rareSatsFee: sats('a file, on special sats'),
   ...(orNulls(managedInputs) as { readonly [Name in keyof typeof managedInputs]: TSchema }),
-  parent: orNull(strictObject(sentParent, 'the only one of parents')),
+  parent: orNull(strictObject(sentParent, 'the parent, if there is only one')),
 });
 
 const units = (description: string): TSchema =>
   Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: String.raw`^[0-9]+(\.[0-9]+)?$` })], {
-    description: `${description}; a text where a number of JSON is not exact`,
+    description: `${description}; a text if a JSON number would not be exact`,
   });
 const window = (description: string): TSchema =>
   strictObject(
-    { start: orNull(units('the first that may mint')), end: orNull(units('the first that is too late')) },
+    {
+      start: orNull(units('the first block with open mints')),
+      end: orNull(units('the first block after open mints')),
+    },
     description,
   );
-/** The etching of an order, as it was asked for. */
+/** The etching of an order, as it was requested. */
 const etchedRune = strictObject(
   {
-    turbo: Type.Boolean({ description: 'it opts into changes of the protocol' }),
-    rune: orNull(text('name with its spacers; null: ord gives it one')),
+    turbo: Type.Boolean({ description: 'true: the rune opts into future changes of the protocol' }),
+    rune: orNull(text('name with its spacers; null: ord assigns a name')),
     supply: units('premine + cap × amount, in units of the rune'),
     symbol: orNull(text('one character')),
     divisibility: Type.Integer({ minimum: 0, maximum: 38, description: 'decimals' }),
-    premine: units('what the receiver gets with the etching, in units of the rune'),
-    cap: units('mints there may be'),
-    amount: units('of one mint, in units of the rune'),
-    offset: window('blocks after that of the etching'),
-    height: window('heights of blocks'),
+    premine: units('units of the rune that the receiver gets with the etching'),
+    cap: units('maximum number of mints'),
+    amount: units('units of the rune in one mint'),
+    offset: window('open mints, in blocks after the block of the etching'),
+    height: window('block heights with open mints'),
   },
-  'what it etches',
+  'the rune that it etches',
 );
 
-/** The same of an order that etches a rune. */
+/** The answer to a creation of an order that etches a rune. */
 export const createdEtching = strictObject({
   ...createdManaged.properties,
   orderType: Type.Literal('rune-etch'),
@@ -230,36 +240,36 @@ const minted = {
   runeId: text('id of that rune'),
   numberOfMints: Type.Integer({ minimum: 1, description: 'mints that were ordered' }),
   executedMints: Type.Integer({ minimum: 0, description: 'mints that were executed' }),
-  mintingTxs: Type.Array(txid('a mint that was sent'), { description: 'in their order' }),
-  failedMints: Type.Array(txid('a mint that a block has, and that minted nothing'), {
-    description: 'those of mintingTxs that were mined and not executed',
+  mintingTxs: Type.Array(txid('a sent mint'), { description: 'in the order of sending' }),
+  failedMints: Type.Array(txid('a mined mint that minted nothing'), {
+    description: 'entries of mintingTxs that were mined and not executed',
   }),
   refundedMints: Type.Integer({
     minimum: 0,
-    description: 'mints that were not sent: their money goes back',
+    description: 'mints that were not sent: their cost is refunded',
   }),
 };
 
-/** The same of an order of mints. */
+/** The answer to a creation of an order of mints. */
 export const createdMint = strictObject({
   ...createdManaged.properties,
   orderType: Type.Literal('rune-mint'),
   ...minted,
 });
 
-const price = sats('an item, for the creator of its collection');
+const price = sats('per item, for the creator of its collection');
 const collection = strictObject(
   {
-    id: text('of the collection'),
-    count: Type.Integer({ minimum: 1, description: 'items' }),
+    id: text('id of the collection'),
+    count: Type.Integer({ minimum: 1, description: 'number of items' }),
     type: Type.Enum(['random', 'requested'], { description: 'how its items were chosen' }),
-    items: Type.Array(Type.Integer({ minimum: 1 }), { description: 'their numbers, one a file' }),
+    items: Type.Array(Type.Integer({ minimum: 1 }), { description: 'numbers of the items, one per file' }),
   },
-  'what its files are items of',
+  'the collection and the items that its files are',
 );
-const collectionServiceFee = sats('an item, for the service');
+const collectionServiceFee = sats('per item, for the service');
 
-/** The same of an order of items of a collection. */
+/** The answer to a creation of an order of items of a collection. */
 export const createdCollectionOrder = strictObject({
   ...createdManaged.properties,
   charge: orNull(createdManaged.properties.charge),
@@ -268,7 +278,7 @@ export const createdCollectionOrder = strictObject({
   collection,
   collectionServiceFee,
   price,
-  fileCount: Type.Integer({ minimum: 1, description: 'items' }),
+  fileCount: Type.Integer({ minimum: 1, description: 'number of items' }),
   amount: chargeAmount,
 });
 
@@ -277,52 +287,52 @@ const madeFile = (tx: Readonly<Record<string, TSchema>>): TSchema =>
     {
       ...storedFile,
       metadataSize: Type.Optional(metadataSize),
-      iqueued: flag('its reveal is stored'),
-      iqueuedAt: Type.Optional(moment('since then')),
-      processing: flag('its reveal is not deep enough yet'),
-      completed: flag('it is inscribed, deep enough'),
+      iqueued: flag('true: its reveal is stored'),
+      iqueuedAt: Type.Optional(moment('time of iqueued')),
+      processing: flag('true: its reveal has too few confirmations yet'),
+      completed: flag('true: it is inscribed, with enough confirmations'),
       status: Type.Optional(
         Type.Enum(['queued', 'broadcast', 'inscribed'], {
-          description: 'of its reveal: stored, sent, deep enough',
+          description: 'state of its reveal: stored, sent, or with enough confirmations',
         }),
       ),
-      error: Type.Optional(text('why the node does not take its reveal')),
-      inscriptionId: Type.Optional(text('once its reveal was sent')),
+      error: Type.Optional(text('why the node does not accept its reveal')),
+      inscriptionId: Type.Optional(text('id of the inscription, once its reveal was sent')),
       sent: Type.Optional(txid('its reveal, once it was sent')),
-      tx: Type.Optional(strictObject(tx, 'once its reveal was sent')),
+      tx: Type.Optional(strictObject(tx, 'its transactions, once its reveal was sent')),
     },
-    'the fields of its content, none for a delegate, and its progress',
+    'the fields of its content (absent for a delegate) and its progress',
   );
 
 const fileTx = {
   inscription: text('id of the inscription'),
-  reveal: txid('inscribes it'),
-  burn: Type.Optional(txid('burns it')),
+  reveal: txid('the one that inscribes it'),
+  burn: Type.Optional(txid('the one that burns it')),
   totalFees: sats('fee of the reveal'),
-  updatedAt: moment('when it was sent'),
+  updatedAt: moment('time of sending'),
 };
 const managedFileTx = {
   ...fileTx,
-  commit: Type.Optional(txid('pays for all reveals')),
+  commit: Type.Optional(txid('the one that pays for all reveals')),
   fees: sats('fee of the reveal'),
-  total_fees: sats('the same'),
+  total_fees: sats('the same as fees'),
   inscriptions: Type.Array(Type.String()),
   reveals: Type.Array(Type.String()),
-  satpoint: text('of the inscribed sat: <txid>:<vout>:<offset>'),
+  satpoint: text('satpoint of the inscribed sat: <txid>:<vout>:<offset>'),
 };
 
 const refund = strictObject({
-  address: text('where it went'),
-  amount: sats('sent back'),
-  txid: txid('that sent it'),
+  address: text('address that got it'),
+  amount: sats('refunded'),
+  txid: txid('the refund'),
 });
 
 /** Fields of an order as it is read. Those without a value are absent (docs/orders.md, "States"). */
 const read = {
-  id: text('reads the order'),
+  id: text('id of the order'),
   status: Type.Literal('ok'),
   state: Type.Enum([...orderStates], { description: 'docs/orders.md, "States"' }),
-  createdAt: moment('when it was made'),
+  createdAt: moment('time of its creation'),
   expiresAt: moment('end of the time to pay'),
   ...costs,
   ...terms,
@@ -330,24 +340,24 @@ const read = {
   rareSats: Type.Optional(sent('type of sats, as it was sent')),
   parents: Type.Optional(Type.Array(parent)),
   psbt: Type.Optional(psbt),
-  paid: flag('the amount is there, deep enough'),
-  paidAt: Type.Optional(moment('since then')),
-  processing: flag('paid, and not completed yet'),
-  completed: flag('all its inscriptions are deep enough'),
-  expired: flag('its time is over'),
-  received: Type.Optional(sats('what was seen at its address, whether it counts or not')),
-  underpaid: flag('something was paid, and more is missing'),
-  missing: Type.Optional(sats('what one more payment must bring')),
-  overpaid: flag('more was paid than the amount'),
+  paid: flag('true: the amount is paid, with enough confirmations'),
+  paidAt: Type.Optional(moment('time of paid')),
+  processing: flag('true: paid, and not completed yet'),
+  completed: flag('true: all its inscriptions have enough confirmations'),
+  expired: flag('true: the time to pay has ended'),
+  received: Type.Optional(sats('all payments seen at its address, also those that do not count')),
+  underpaid: flag('true: less than the amount was paid'),
+  missing: Type.Optional(sats('the amount that one more payment must have')),
+  overpaid: flag('true: more than the amount was paid'),
   repriced: Type.Optional(
     strictObject(
       {
-        amount: sats('the difference that is asked for'),
-        before: sats('the amount of the charge before'),
+        amount: sats('the additional amount to pay'),
+        before: sats('the previous amount of the charge'),
         from: Type.Number({ description: 'sat/vB: the estimate when the price was made' }),
         to: Type.Number({ description: 'sat/vB: the estimate when the payment was seen' }),
-        fee: Type.Number({ description: 'sat/vB that the transactions pay now' }),
-        until: moment('end of the time to pay it'),
+        fee: Type.Number({ description: 'sat/vB that the transactions pay at the new price' }),
+        until: moment('end of the time to pay the additional amount'),
       },
       'a late payment, after a rise of fees: pay `missing`, or cancel the order',
     ),
@@ -355,11 +365,11 @@ const read = {
   inscribedCount: Type.Optional(
     Type.Integer({ minimum: 1, description: 'inscriptions, once it is completed' }),
   ),
-  error: Type.Optional(text('why it does not continue')),
+  error: Type.Optional(text('why the order does not continue')),
   refund: Type.Optional(
-    strictObject({ ...refund.properties }, 'all that was sent back, and the newest transaction'),
+    strictObject({ ...refund.properties }, 'the sum of all refunds, and the newest transaction'),
   ),
-  refunds: Type.Optional(Type.Array(refund, { description: 'each, where there are several' })),
+  refunds: Type.Optional(Type.Array(refund, { description: 'each refund, if there are several' })),
 };
 
 const directOrder = strictObject(
@@ -381,14 +391,14 @@ const managedOrder = strictObject(
     ...(optionals(managedInputs) as { readonly [Name in keyof typeof managedInputs]: TSchema }),
     parent: Type.Optional(parent),
     amount: chargeAmount,
-    price: sats('a file, for the creator of a collection'),
+    price: sats('per file, for the creator of a collection'),
     fileCount: Type.Integer({ minimum: 1, description: 'inscriptions' }),
     collection: Type.Optional(collection),
     collectionServiceFee: Type.Optional(collectionServiceFee),
     rareSatsFee: sats('a file, on special sats'),
-    processingAt: Type.Optional(moment('when its first transaction was stored')),
-    tx: Type.Optional(strictObject(managedFileTx, 'of an order of one file: that of the file')),
-    sent: Type.Optional(txid('of an order of one file: its reveal, once it was sent')),
+    processingAt: Type.Optional(moment('time when its first transaction was stored')),
+    tx: Type.Optional(strictObject(managedFileTx, 'the tx of the file, if the order has only one')),
+    sent: Type.Optional(txid('the reveal of the file, if the order has only one and the reveal was sent')),
     files: Type.Array(madeFile(managedFileTx)),
   },
   'a managed order',
@@ -401,8 +411,11 @@ const etchingOrder = strictObject(
     runeProperties: etchedRune,
     etchingTx: Type.Optional(
       strictObject(
-        { commit: txid('claims the name'), reveal: Type.Optional(txid('etches it, once it was sent')) },
-        'once its commit was sent',
+        {
+          commit: txid('the commit of the etching'),
+          reveal: Type.Optional(txid('the one that etches the rune, once it was sent')),
+        },
+        'its transactions, once its commit was sent',
       ),
     ),
     rune: Type.Optional(text('its name with spacers, once a block has its reveal')),
@@ -426,7 +439,7 @@ const mintOrder = strictObject(
   'an order that mints a rune',
 );
 
-/** An order as clients read it: which fields it has depends on its type and its state. */
+/** An order as clients read it: its fields depend on its type and its state. */
 export const order = Type.Union([directOrder, managedOrder, etchingOrder, mintOrder], {
   description: 'an order: fields without a value are absent (docs/orders.md, "Orders")',
 });

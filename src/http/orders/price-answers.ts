@@ -9,7 +9,7 @@ import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
 
 type PriceAnswer = Static<typeof priceAnswer>;
 
-/** A price as GET has it: eight numbers. */
+/** A price in the answer to GET: eight numbers. */
 export function legacyOf(quote: OrderQuote, additionalFee: bigint): Static<typeof legacyAnswer> {
   const amount = Number(quote.amount);
   return {
@@ -24,7 +24,7 @@ export function legacyOf(quote: OrderQuote, additionalFee: bigint): Static<typeo
   };
 }
 
-/** The price of an order. It has `warnings` where the order may cost another amount. */
+/** The price of an order. It has `warnings` if the order may cost another amount. */
 export function priceOf({ quote, additionalFee, warnings, rune }: PricedOrder): PriceAnswer {
   return {
     chainFee: Number(quote.chainFee),
@@ -45,7 +45,7 @@ export function priceOf({ quote, additionalFee, warnings, rune }: PricedOrder): 
   };
 }
 
-/** Both charges of an order that is paid with a rune beside its sats. */
+/** Both charges of an order that is paid with a rune in addition to its sats. */
 const pricedCharges = ({ amount: sats }: Pick<OrderQuote, 'amount'>, { rune, amount }: AskedRune) => ({
   feeCharge: { amount: Number(sats), token: bitcoinToken, protocol: 'bitcoin' as const },
   tokenCharge: { ...displayed(amount, rune.divisibility), token: rune.name, protocol: 'rune' as const },

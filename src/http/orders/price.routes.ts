@@ -16,7 +16,7 @@ import { unlessFaulty } from './refuse-faults.ts';
 
 const tags = ['orders'] as const;
 
-/** What orders cost (docs/orders.md, "Prices"). Needs no wallet. */
+/** Prices of orders (docs/orders.md, "Prices"). They need no wallet. */
 export function priceRoutes(app: App, deps: AppDependencies): void {
   const { pool, inventory = null, network, search, prices: settings = defaultPriceSettings, orders } = deps;
   const parts: Omit<PricingParts, 'own'> = {
@@ -35,7 +35,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     url: '/price',
     schema: {
       operationId: 'legacyPrice',
-      summary: 'What an order of text files costs; POST knows the price of any order',
+      summary: 'The price of an order of text files; POST gives the price of any order',
       tags,
       querystring: priceQuery,
       response: { 200: legacyAnswer },
@@ -55,7 +55,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     url: '/price',
     schema: {
       operationId: 'price',
-      summary: 'What an order costs, to the sat',
+      summary: 'The price of an order, exact to the sat',
       tags,
       querystring: Type.Object({
         plan: Type.Optional(
@@ -68,7 +68,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     config: {
       errors: 'orderWrite',
       guard: priceReads,
-      // collections that are unknown, or paid for in runes
+      // collections that are unknown, or paid in runes
       failures: [404, 501],
       longTexts: [...textFields, ...contentFields],
       within: 'order',

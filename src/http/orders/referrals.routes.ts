@@ -10,18 +10,18 @@ import { readReferralRequest } from '#orders/referrals/read-referral.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
 
-/** Longer texts are no addresses. */
+/** Longer texts are not addresses. */
 const charsMax = 200;
 const text = (description: string) => Type.String({ maxLength: charsMax, description });
 
 /** A registration with a code of 128 random bits. */
 function withNewCode({ referral, address }: { referral?: unknown; address?: unknown }) {
   if (referral === undefined) return { referral: randomBytes(16).toString('hex'), address };
-  const message = 'makeCode makes a code: leave out referral, or makeCode';
+  const message = 'makeCode asks for a new code: leave out either referral or makeCode';
   throw refuseFaults([{ message, parameter: 'makeCode' }]);
 }
 
-/** Referral codes: who brings customers gets a share (docs/orders.md, "Referrals"). */
+/** Referral codes: the holder of a code gets a share of the orders that name it (docs/orders.md, "Referrals"). */
 export function referralsRoutes(app: App, deps: AppDependencies): void {
   registrationRoute(app, deps);
   statusRoute(app, deps);
@@ -33,7 +33,7 @@ function registrationRoute(app: App, { orders = null, network }: AppDependencies
     url: '/referrals',
     schema: {
       operationId: 'putReferral',
-      summary: 'Registers a referral code with the address that its share is paid to',
+      summary: 'Registers a referral code, and the address that gets its share',
       tags: ['orders'],
       headers: onceHeaders,
       body: Type.Object({
@@ -42,15 +42,15 @@ function registrationRoute(app: App, { orders = null, network }: AppDependencies
         ),
         makeCode: Type.Optional(
           Type.Boolean({
-            description: 'true, without referral: the answer has a new code that no one can guess',
+            description: 'true: the answer has a new code that no one can guess; leave out referral then',
           }),
         ),
-        address: text('where its share is paid to; it cannot be changed'),
+        address: text('address that gets its share; it cannot be changed'),
       }),
       response: {
         200: Type.Object({
           status: Type.Literal('ok'),
-          referral: Type.Optional(Type.String({ description: 'the code that was made, with makeCode' })),
+          referral: Type.Optional(Type.String({ description: 'the new code, only with makeCode' })),
         }),
       },
     },
@@ -83,7 +83,7 @@ function statusRoute(app: App, { orders = null, network }: AppDependencies): voi
     url: '/referrals',
     schema: {
       operationId: 'referral',
-      summary: 'How many paid orders named a referral code; needs its address',
+      summary: 'The number of paid orders that named a referral code; needs its address',
       tags: ['orders'],
       querystring: Type.Object({
         referral: Type.Optional(text('the code; required')),
@@ -92,8 +92,8 @@ function statusRoute(app: App, { orders = null, network }: AppDependencies): voi
       response: {
         200: Type.Object({
           address: Type.String(),
-          orderCount: Type.Integer({ description: 'orders that named it and are paid' }),
-          paidCount: Type.Integer({ description: 'those of them that were delivered' }),
+          orderCount: Type.Integer({ description: 'paid orders that named it' }),
+          paidCount: Type.Integer({ description: 'delivered orders among them' }),
         }),
       },
     },
@@ -101,7 +101,7 @@ function statusRoute(app: App, { orders = null, network }: AppDependencies): voi
     handler: async (request, reply) => {
       const { referral } = unlessFaulty(readReferralRequest(request.query, network));
       const status = (await orders?.referral(referral, askerOf(reply).signal)) ?? null;
-      // whether the code is known is not told to who does not know its address
+      // only clients that know the address of a code learn whether it exists
       if (status === null)
         throw new AppError('not_found', `no such referral ${referral.code} with this address`);
       reply.header('cache-control', 'no-store');

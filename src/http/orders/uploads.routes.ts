@@ -18,11 +18,11 @@ import type { StoredUpload, Upload } from '#orders/customers/customer-uploads.ts
 import { fileBytesMax } from '#orders/files/file-bounds.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 
-/** Characters of a name: keys of files have as many, and a path with one takes no more. */
+/** Characters of a name: keys of files have at most this many, and so has a path with a key. */
 const nameCharsMax = 400;
-/** Uploads at once: each has a file open, and a disk writes a few at a time. */
+/** Uploads at the same time: each has a file open, and a disk writes a few at a time. */
 const placesMax = 32;
-/** Uploads of one client at once: a quarter, as many as a browser or a program opens connections for. */
+/** Uploads of one client at the same time: a quarter, for which a browser or a program opens connections. */
 const placesEach = 8;
 /** Types that programs send for any file. */
 const typesOfAnything: ReadonlySet<string> = new Set([
@@ -32,21 +32,20 @@ const typesOfAnything: ReadonlySet<string> = new Set([
 
 const uploaded = strictObject({
   url: Type.String({
-    description: 'where the file is served; orders take it as `url`, also as `metadataUrl`',
+    description: 'URL of the file; orders accept it as `url` and as `metadataUrl`',
   }),
   s3Key: Type.String({ description: 'its key in that URL: a random id and its name' }),
   size: Type.Integer({ description: 'bytes' }),
-  sha256: Type.String({ description: 'of its bytes, in hex' }),
+  sha256: Type.String({ description: 'SHA-256 of its bytes, in hex' }),
 });
 
-/** Files that keys upload, for orders and collections that name them by URL (docs/orders.md, "Uploads"). */
+/** Files that holders of keys upload, for orders and collections that name them by URL (docs/orders.md, "Uploads"). */
 export function uploadsRoutes(app: App, { orders = null, operations }: AppDependencies): void {
   const places = new Shares({
     what: 'uploads',
     total: placesMax,
     each: placesEach,
-    full: () =>
-      new AppError('bodies_busy', 'too many files are uploaded at once: try again in a few seconds'),
+    full: () => new AppError('bodies_busy', 'too many files are being uploaded: try again in a few seconds'),
   });
   operations.metrics.watchQueue('uploads', () => places.state);
   apiRoute(app, {
@@ -113,7 +112,7 @@ async function stored(orders: CustomerOrders, request: FastifyRequest, reply: Fa
   );
 }
 
-/** Throws `orders_off`. */
+/** The orders of this service. Throws `orders_off`. */
 function opened(orders: CustomerOrders | null): CustomerOrders {
   if (orders === null)
     throw new AppError('orders_off', 'this service takes no orders, and no files for them');
@@ -129,7 +128,7 @@ function nameOf({ params }: FastifyRequest): string {
   return name;
 }
 
-/** The media type that the client names, unless it says nothing of the file: then the name says it. */
+/** The media type that the client names. If it could be any file, the name decides the type. */
 function typeOf({ headers }: FastifyRequest, name: string): string {
   const named = headers['content-type'] ?? '';
   const [type = ''] = named.split(';', 1);

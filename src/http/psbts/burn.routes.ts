@@ -45,10 +45,10 @@ const burnExamples: Examples = {
 
 const burnBody = creationBody(
   {
-    utxo: outpointSchema('output of the ordinals address with one inscription on its first sat'),
+    utxo: outpointSchema('an output of the ordinals address with one inscription, on its first sat'),
     burnAmount: sats('sats of the OP_RETURN output', burnBounds.least, burnBounds.most),
     changeAmount: sats(
-      'least sats that return to the payment address; all others are the fee',
+      'the least sats that return to the payment address; the rest is the fee',
       burnBounds.changeLeast,
       null,
     ),
@@ -68,10 +68,10 @@ const burnBody = creationBody(
 const inscriptionBurnBody = creationBody(
   {
     inscriptionId: accepted(
-      'the inscription; needed where the output holds several',
+      'the inscription; required if the output contains several',
       acceptedForms.inscriptionId,
     ),
-    utxo: outpointSchema('output that holds it; needed where the output holds several'),
+    utxo: outpointSchema('the output that contains it; required if the output contains several'),
     ...signerSchemas,
     feeRate: feeRateSchema,
     metadata: accepted(`a text that ord shows as burn metadata, at most ${metadataBytesMax} bytes`, {
@@ -79,7 +79,7 @@ const inscriptionBurnBody = creationBody(
       maxLength: metadataBytesMax,
     }),
   },
-  'The inscribed sat is burned alone. All others of its output return to the ordinals address.',
+  'Only the inscribed sat is burned. All others of its output return to the ordinals address.',
   {
     burn: {
       summary: 'an inscription, with metadata',
@@ -96,7 +96,7 @@ export function burnRoutes(app: App, deps: AppDependencies): void {
     url: '/create-burn-psbt',
     schema: {
       operationId: 'createBurnPsbt',
-      summary: 'A PSBT that burns an inscription as indexers of BRC-20 read it',
+      summary: 'A PSBT that burns an inscription in the form that BRC-20 indexers read',
       tags,
       body: burnBody,
       response: { 200: psbtAnswer },
@@ -116,7 +116,7 @@ export function burnRoutes(app: App, deps: AppDependencies): void {
     url: '/tokenpay/create-burn-inscription-psbt',
     schema: {
       operationId: 'createBurnInscriptionPsbt',
-      summary: 'A PSBT that burns an inscription as ord does, with metadata',
+      summary: 'A PSBT that burns an inscription in the same way as ord, with metadata',
       tags,
       body: inscriptionBurnBody,
       response: { 200: tokenPsbtAnswer },

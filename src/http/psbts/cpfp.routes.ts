@@ -16,17 +16,20 @@ const { paymentAddress, paymentPublicKey } = signerSchemas;
 const cpfpBody = creationBody(
   {
     utxo: outpointSchema('an unconfirmed output of the payment address'),
-    orderId: accepted('in place of utxo: an order among whose unconfirmed transactions it is', {
-      type: 'string',
-    }),
+    orderId: accepted(
+      'in place of utxo: the order that has this output in one of its unconfirmed transactions',
+      {
+        type: 'string',
+      },
+    ),
     ...(paymentAddress === undefined ? {} : { paymentAddress }),
     ...(paymentPublicKey === undefined ? {} : { paymentPublicKey }),
     feeRate: feeRateSchema,
   },
-  'The child pays for its transaction and all unconfirmed ones before it.',
+  'The child pays for its parent transaction and all unconfirmed ancestors.',
   {
     output: {
-      summary: 'the change of a payment that is stuck',
+      summary: 'the change of a stuck payment',
       value: {
         utxo: '507d20a8db517abff4a3558e15f392ac4a7774f7d25c02fe6ec5ff6ca9df4ad2:1',
         paymentAddress: exampleSigners.paymentAddress,
@@ -38,10 +41,10 @@ const cpfpBody = creationBody(
 );
 
 const cpfpAnswer = Type.Object({
-  psbt: Type.String({ description: 'in base64' }),
-  hex: Type.String({ description: 'the same in hex' }),
+  psbt: Type.String({ description: 'the PSBT in base64' }),
+  hex: Type.String({ description: 'the PSBT in hex' }),
   buyerInputIndices: Type.Array(Type.Integer({ minimum: 0 }), {
-    description: 'inputs that the payment address signs: all',
+    description: 'inputs that the payment address signs: all inputs',
   }),
   ...builtFields,
 });
@@ -54,7 +57,7 @@ export function cpfpRoutes(app: App, deps: AppDependencies): void {
     url: '/cpfp',
     schema: {
       operationId: 'cpfp',
-      summary: 'A PSBT of a child that lifts an unconfirmed payment to a fee rate',
+      summary: 'A PSBT of a child that raises an unconfirmed payment to a fee rate',
       tags: ['psbts'],
       body: cpfpBody,
       response: { 200: cpfpAnswer },

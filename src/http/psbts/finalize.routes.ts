@@ -14,14 +14,17 @@ import { type FinalTransaction, finalizePsbt } from '#psbts/bytes/finalize-psbt.
 import { PsbtFaults, psbtFault } from '#psbts/bytes/psbt-faults.ts';
 import { psbtBytes } from '#psbts/bytes/psbt-text.ts';
 
-/** A script before Taproot wants signatures of 20 keys at most (MAX_PUBKEYS_PER_MULTISIG): as many signers send one each. */
+/**
+ * Most PSBTs of one request, one from each signer: a script before Taproot needs signatures of at most 20 keys
+ * (MAX_PUBKEYS_PER_MULTISIG).
+ */
 const psbtsMax = 20;
 
 const finalizeBody = Type.Object({
   psbt: Type.Optional(
     Type.Unknown({
       description:
-        'a signed PSBT of version 0 (BIP 174) in base64 or hex, or a list of PSBTs of one transaction, each signed by another signer: needed',
+        'a signed PSBT of version 0 (BIP 174) in base64 or hex, or a list of PSBTs of one transaction, each signed by another signer; required',
       acceptedForm: {
         anyOf: [
           { type: 'string' },
@@ -37,24 +40,28 @@ const finalAnswer = Type.Object({
   txid: Type.String(),
   vsize: Type.Integer({ minimum: 1, description: 'virtual bytes' }),
   fee: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'sats; absent: the PSBT does not say what all inputs spend' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'fee in sats; absent: the PSBT does not have the values of all inputs',
+    }),
   ),
-  feeRate: Type.Optional(Type.Number({ minimum: 0, description: 'sats for a virtual byte' })),
+  feeRate: Type.Optional(Type.Number({ minimum: 0, description: 'sats per virtual byte' })),
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'what its sender should know before it is sent; absent: nothing',
+      description: 'what its sender should know before sending it; absent: nothing',
     }),
   ),
 });
 
-/** Signed PSBTs to transactions (docs/psbts.md, "Finalizing"). */
+/** Turns signed PSBTs into transactions (docs/psbts.md, "Finalizing"). */
 export function finalizeRoutes(app: App, { network }: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',
     url: '/tokenpay/utils/finalize-psbt',
     schema: {
       operationId: 'finalizePsbt',
-      summary: 'The transaction of a PSBT that all of its signers signed; it need not be one of ours',
+      summary:
+        'The transaction of a completely signed PSBT; it may be any PSBT, not only one of this service',
       tags: ['psbts'],
       body: finalizeBody,
       response: { 200: finalAnswer },
@@ -75,7 +82,7 @@ export function finalizeRoutes(app: App, { network }: AppDependencies): void {
   });
 }
 
-/** Long texts of large bodies are bytes. */
+/** Whether a value is a text; long texts of large bodies are bytes. */
 const isText = (value: unknown): value is BodyText =>
   typeof value === 'string' || value instanceof Uint8Array;
 
@@ -83,7 +90,7 @@ function textsOf(given: unknown): readonly BodyText[] {
   if (given === undefined || given === null) throw psbtFault('psbt is required.');
   const texts: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (texts.every(isText) && texts.length <= psbtsMax) return texts;
-  throw psbtFault(`psbt must be a text, or a list of ${psbtsMax} texts at most`);
+  throw psbtFault(`psbt must be a text, or a list of at most ${psbtsMax} texts`);
 }
 
 function* finalized(given: unknown, network: NetworkParameters): Steps<FinalTransaction> {

@@ -19,7 +19,7 @@ export async function openOrderOf(
     case 'open':
       return found.order;
     case 'paid':
-      return refuse(invalid(`${parameter}: nothing is missing any more, the order is ${found.state}.`));
+      return refuse(invalid(`${parameter}: the order needs no more payment, it is ${found.state}.`));
     case 'over':
       return refuse(
         invalid(`${parameter}: the order is ${found.state}, so a payment would only be refunded.`),
@@ -43,7 +43,7 @@ function refuse(error: AppError): never {
   throw error;
 }
 
-/** Characters of a value that an error quotes. */
+/** Most characters of a value that an error quotes. */
 const shownChars = 100;
 
 const unknownOrder = (parameter: string, given: string): string => {

@@ -24,7 +24,7 @@ const text = (description: string, examples: readonly string[]) =>
   accepted(description, { type: 'string', examples });
 
 const specialField = outpointSchema(
-  'an output of the ordinals address with the sat that is to be inscribed; absent: any sats',
+  'the output of the ordinals address with the sat to inscribe; absent: any sats',
 );
 const payment = {
   ...signerSchemas,
@@ -33,16 +33,13 @@ const payment = {
 };
 
 const specialSatsBody = {
-  fundingAddress: text('address of an order of this service that takes money', [exampleAddress]),
-  chargeAmount: accepted(
-    'sats to that address in all; more is sent where the order needs it for two outputs',
-    {
-      anyOf: [
-        { type: 'integer', minimum: 0 },
-        { type: 'string', pattern: '^[0-9]{1,15}$' },
-      ],
-    },
-  ),
+  fundingAddress: text('the address of an open order of this service', [exampleAddress]),
+  chargeAmount: accepted('total sats to that address; more is sent if the order needs more for two outputs', {
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern: '^[0-9]{1,15}$' },
+    ],
+  }),
   ...payment,
 };
 const parentChildBody = {
@@ -52,7 +49,7 @@ const parentChildBody = {
 
 const specialSatsExamples: Examples = {
   specialSats: {
-    summary: 'Pays for an order, and has it inscribed on a sat of an output',
+    summary: 'Pays for an order to be inscribed on a sat of an output',
     value: {
       fundingAddress: 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr',
       chargeAmount: 3456,
@@ -71,10 +68,10 @@ const parentChildExamples: Examples = {
 
 const paymentAnswer = Type.Object({
   ...psbtAnswer.properties,
-  chargeAmount: Type.Integer({ description: 'sats to the address of the order in all' }),
+  chargeAmount: Type.Integer({ description: 'total sats to the address of the order' }),
 });
 
-/** PSBTs with which wallets pay for orders (docs/psbts.md). */
+/** PSBTs that pay for orders from wallets (docs/psbts.md). */
 export function paymentRoutes(app: App, deps: AppDependencies): void {
   const config = { errors: 'psbt', guard: builds, failures: [404, 422], answersLarge: true } as const;
   apiRoute(app, {
@@ -82,7 +79,8 @@ export function paymentRoutes(app: App, deps: AppDependencies): void {
     url: '/create-special-sats-psbt',
     schema: {
       operationId: 'createSpecialSatsPsbt',
-      summary: 'A PSBT that pays for an order from a wallet, on a special sat of it if one is named',
+      summary:
+        'A PSBT that pays for an order from a wallet, with a special sat of the wallet if one is named',
       tags: ['psbts'],
       body: creationBody(specialSatsBody, paymentWords, specialSatsExamples),
       response: { 200: paymentAnswer },

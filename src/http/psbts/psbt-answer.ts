@@ -7,18 +7,18 @@ import { inputsOf, type OutputPurpose } from '#psbts/planning/psbt-plan.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 
 const purposes: Readonly<Record<OutputPurpose, string>> = {
-  deposit: 'a parent, to its deposit address',
-  postage: 'the funding address, for the inscription',
-  charge: 'the funding address, for the rest of the charge',
+  deposit: 'a parent that goes to its deposit address',
+  postage: 'goes to the funding address, for the inscription',
+  charge: 'goes to the funding address, for the rest of the charge',
   ordinals: 'returns to the ordinals address',
   change: 'returns to the payment address',
   burn: 'no one can spend it',
   runestone: 'says where runes go',
 };
 
-/** Fields of ours beside those of the interface. */
+/** Fields that this service adds to those of the interface. */
 export const builtFields = {
-  fee: Type.Integer({ description: 'sats' }),
+  fee: Type.Integer({ description: 'fee in sats' }),
   feeRate: Type.Number({ description: 'sats per virtual byte' }),
   outputs: Type.Array(
     Type.Object({
@@ -35,12 +35,12 @@ export const builtFields = {
     { description: 'in their order' },
   ),
   warnings: Type.Array(Type.String(), { description: 'what the customer should know before signing' }),
-  unproven: Type.Array(Type.String(), { description: 'what was not looked for in the coins' }),
+  unproven: Type.Array(Type.String(), { description: 'what could not be ruled out for the coins' }),
 };
 
 const indices = (description: string) => Type.Array(Type.Integer({ minimum: 0 }), { description });
 
-/** The answer of builders that the public client hands to a wallet. */
+/** The answer of builders, which the public client hands to a wallet. */
 export const psbtAnswer = Type.Object({
   psbtBase64: Type.String(),
   psbtHex: Type.String(),
@@ -51,7 +51,7 @@ export const psbtAnswer = Type.Object({
 
 const builtAnswer = Type.Object(builtFields);
 
-/** The fields of ours of an answer. */
+/** The fields of an answer that this service adds. */
 export function builtView(
   { plan, feeRate, warnings, unproven }: BuiltPsbt,
   network: NetworkParameters,

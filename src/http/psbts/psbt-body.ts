@@ -14,12 +14,12 @@ const address = { type: 'string', pattern: '^[0-9A-Za-z]{14,90}$', examples: [ex
 
 const descriptions = {
   payment: {
-    address: 'pays fees and charges: P2TR, P2WPKH, P2SH-P2WPKH or P2PKH',
-    publicKey: 'key of the payment address in hex: 33 bytes, or 32',
+    address: 'address that pays fees and charges: P2TR, P2WPKH, P2SH-P2WPKH or P2PKH',
+    publicKey: 'key of the payment address in hex, 33 or 32 bytes',
   },
   ordinals: {
-    address: 'holds inscriptions and special sats: P2TR; absent: that of its key',
-    publicKey: 'internal key of the ordinals address in hex: 33 bytes, or 32',
+    address: 'address of inscriptions and special sats, P2TR; absent: the address of its key',
+    publicKey: 'internal key of the ordinals address in hex, 33 or 32 bytes',
   },
 } as const;
 
@@ -52,7 +52,10 @@ export const feeRateSchema: TSchema = accepted(
 export const outpointSchema = (description: string): TSchema =>
   accepted(`${description}: <txid>:<vout>`, { type: 'string', pattern: '^[0-9a-fA-F]{64}:[0-9]{1,9}$' });
 
-/** The form of builders has one message: it tells all faults, one a line. Throws `request_invalid` if there are any. */
+/**
+ * Throws `request_invalid` if there are faults. The form of builders has one message, which has all faults, one per
+ * line.
+ */
 export function refuseFaulty(faults: readonly RequestFault[]): void {
   if (faults.length > 0) throw faultsError(faults);
 }

@@ -4,14 +4,14 @@ import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CoinParts } from '#psbts/coins/coin-parts.ts';
 
-/** The parts of this server with which coins are read. Throws `utxo_source_missing` and `coins_unproven`. */
+/** The parts of this server that read coins. Throws `utxo_source_missing` and `coins_unproven`. */
 export function coinPartsOf(deps: AppDependencies): CoinParts {
   const { pool, network, node, orders } = deps;
   const utxos = utxosOf(deps);
   if (node == null)
     throw new AppError(
       'coins_unproven',
-      'cannot prove that these coins hold nothing: there is no node to ask what the mempool spends',
+      'cannot prove that these coins are free of inscriptions and runes: this server has no node to ask what the mempool spends',
     );
   return {
     pool,

@@ -7,7 +7,7 @@ import { runeBurnRoutes } from './rune-burn.routes.ts';
 import { submitRoutes } from './submit.routes.ts';
 import { tokenPaymentRoutes } from './token-payment.routes.ts';
 
-/** All that is made, finalized and sent for wallets (docs/psbts.md). */
+/** Paths that build, finalize and send transactions for wallets (docs/psbts.md). */
 export function psbtRoutes(app: App, deps: AppDependencies): void {
   burnRoutes(app, deps);
   runeBurnRoutes(app, deps);

@@ -35,7 +35,7 @@ const burnBody = creationBody(
   'Units of the ordinals address are burned; all others, and other runes, return to it (docs/psbts.md, "Burning runes").',
   {
     burn: {
-      summary: 'Burns two and a half of a rune',
+      summary: 'Burns two and a half units of a rune',
       value: { token: exampleToken, amount: 2.5, ...exampleSigners, feeRate: 5 },
     },
   },
@@ -44,38 +44,39 @@ const burnBody = creationBody(
 
 const validateBody = creationBody(
   {
-    txid: accepted('a transaction of the mempool or of a block', {
+    txid: accepted('txid of a transaction in the mempool or in a block', {
       type: 'string',
       pattern: '^[0-9A-Fa-f]{64}$',
     }),
-    hex: accepted('a transaction that need not be sent yet, signed or not', {
+    hex: accepted('a transaction, signed or not; it need not be sent yet', {
       type: 'string',
       pattern: '^([0-9A-Fa-f]{2})+$',
     }),
     ...amountFields,
   },
-  'one of txid and hex, and the amount that it shall burn',
+  'either txid or hex, and the amount that the transaction should burn',
   {
     sent: {
-      summary: 'A burn that was sent',
+      summary: 'A sent burn',
       value: { txid: 'ab'.repeat(32), token: exampleToken, amount: 2.5 },
     },
   },
 );
 
 const validateAnswer = Type.Object({
-  valid: Type.Boolean({ description: 'it burns exactly the amount' }),
-  reason: Type.Union([Type.String(), Type.Null()], { description: 'why it is not valid' }),
-  burned: Type.Number({ description: 'display units, all digits' }),
-  burnedBase: Type.String({ description: 'base units' }),
+  valid: Type.Boolean({ description: 'true: the transaction burns exactly the amount' }),
+  reason: Type.Union([Type.String(), Type.Null()], { description: 'why the burn is not valid' }),
+  burned: Type.Number({ description: 'display units that it burns, all digits' }),
+  burnedBase: Type.String({ description: 'the same in base units' }),
   txid: Type.String(),
   confirmations: Type.Union([Type.Integer(), Type.Null()], {
-    description: '0: it is in the mempool, and another one may replace it; null: in neither',
+    description:
+      '0: the transaction is in the mempool, where another one may replace it; null: in neither a block nor the mempool',
   }),
-  warnings: Type.Array(Type.String(), { description: 'what else it does' }),
+  warnings: Type.Array(Type.String(), { description: 'what else the transaction does' }),
 });
 
-/** PSBTs that burn runes, and whether a transaction burns some (docs/psbts.md, "Burning runes"). */
+/** PSBTs that burn runes, and checks of transactions that burn some (docs/psbts.md, "Burning runes"). */
 export function runeBurnRoutes(app: App, deps: AppDependencies): void {
   const { network, pool } = deps;
   apiRoute(app, {
@@ -115,7 +116,7 @@ function validateRoute(app: App, deps: AppDependencies): void {
     url: '/tokenpay/validate-burn-rune-tx',
     schema: {
       operationId: 'validateBurnRuneTransaction',
-      summary: 'Whether a transaction burns an amount of a rune, and no more',
+      summary: 'Whether a transaction burns exactly an amount of a rune',
       tags: ['psbts'],
       body: validateBody,
       response: { 200: validateAnswer },

@@ -14,7 +14,7 @@ const submitBody = Type.Object({
   hex: Type.Optional(
     Type.String({
       description:
-        'a signed transaction in hex that pays the charge of an open order, or a deposit of its parents: needed',
+        'a signed transaction in hex that pays the charge of an open order, or a deposit of its parents; required',
       acceptedForm: { type: 'string', pattern: '^([0-9A-Fa-f]{2})+$' },
     }),
   ),
@@ -24,12 +24,12 @@ const submitAnswer = Type.Object({
   txid: Type.String(),
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'what the order still lacks after it, and what of it is of no use; absent: nothing',
+      description: 'what the order still lacks after it, and which parts of it are useless; absent: nothing',
     }),
   ),
 });
 
-/** Signed payments of orders to the network (docs/psbts.md, "Sending"). */
+/** Sends signed payments of orders to the network (docs/psbts.md, "Sending"). */
 export function submitRoutes(app: App, deps: AppDependencies): void {
   const { pool, network, node = null } = deps;
   apiRoute(app, {

@@ -20,14 +20,14 @@ const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 
 const body = creationBody(
   {
-    orderId: accepted('id of an order of a shop', { type: 'string', examples: [exampleOrder] }),
+    orderId: accepted('the id of an order of a shop', { type: 'string', examples: [exampleOrder] }),
     ...signerSchemas,
     feeRate: feeRateSchema,
   },
   'The rune comes from the ordinals address, the fee from the payment address (docs/psbts.md, "Paying a shop").',
   {
     rune: {
-      summary: 'Pays what an order of a shop lacks',
+      summary: 'Pays the missing amount of an order of a shop',
       value: { orderId: exampleOrder, ...exampleSigners, feeRate: 5 },
     },
   },
@@ -39,7 +39,7 @@ const answer = Type.Object({
   ...tokenPsbtAnswer.properties,
 });
 
-/** PSBTs with which wallets pay orders of shops. */
+/** PSBTs that pay orders of shops from wallets. */
 export function tokenPaymentRoutes(app: App, deps: AppDependencies): void {
   const { network, shopOrders = null } = deps;
   apiRoute(app, {
@@ -60,7 +60,7 @@ export function tokenPaymentRoutes(app: App, deps: AppDependencies): void {
       const id = values.text(fields['orderId'], 'orderId') ?? '';
       if (id === '') values.required(fields['orderId'], 'orderId');
       const signers = readSigners(values, fields, network);
-      // clients send bitcoins for 1,000 virtual bytes too (client-compat 3.14)
+      // some clients send bitcoins per 1,000 virtual bytes (client-compat 3.14)
       const feeRate = readFeeRate(values, 'feeRate', fields['feeRate'], 'either');
       refuseFaulty(values.faults);
       if (signers === null) throw new AppError('request_invalid', 'the addresses are not valid');

@@ -13,13 +13,13 @@ export interface Operations {
   readonly metrics: Metrics;
   /** A separate pool, so that health does not wait for searches. */
   readonly pool: pg.Pool;
-  /** Blocks behind above which `/health/ready` reports a lag. */
+  /** Missing blocks above which `/health/ready` reports a lag. */
   readonly lagMaxBlocks: number;
-  /** Another process indexes, and this one waits to take over. */
+  /** Whether another process indexes, and this one waits to take over. */
   readonly standsBy: () => boolean;
   /** The search server in use; absent: only Postgres answers searches. */
   readonly searchServer?: SearchServerReport | undefined;
-  /** Room on the disk of the data folder. Absent: unknown. */
+  /** Free and total room on the disk of the data folder. Absent: unknown. */
   readonly diskRoom?: () => Promise<DiskRoom>;
 }
 
@@ -29,14 +29,14 @@ export interface DiskRoom {
   readonly totalBytes: number;
 }
 
-/** Whether a process of a role answers questions about the chain. The others answer only about themselves. */
+/** Whether a process of this role answers questions about the chain. Other roles answer only about themselves. */
 export const answersRequests = (role: Operations['role']): boolean => role === 'all' || role === 'api';
 
-/** The state of an index outside of the database. */
+/** The state of an index outside the database. */
 export interface SearchServerReport {
   readonly engine: string;
   readonly fallback: 'postgres' | 'error';
-  /** Why it does not answer searches now; null: it does, as far as known. */
+  /** The reason why it does not answer searches now; null: no known problem. */
   readonly problem: () => Pick<AppError, 'code' | 'message'> | null;
   /** Asks the server; takes a few seconds at most. */
   readonly standing: () => Promise<SearchStanding>;

@@ -12,29 +12,29 @@ const url = '/tokenpay/user/account/addresses';
 const exampleAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 
 const listed = Type.Object({
-  address: Type.String({ description: 'as it was added', examples: [exampleAddress] }),
+  address: Type.String({ description: 'the address as it was added', examples: [exampleAddress] }),
   addedAt: Type.Integer({ description: 'ms since 1970' }),
   countsAt: Type.Integer({
     description:
-      'nothing is paid to it before, ms since 1970: a day after it was added by a key beside others',
+      'time from which withdrawals may go to it, ms since 1970: a day after it was added, if the account already had addresses',
   }),
   counts: Type.Boolean({ description: 'whether withdrawals may go to it now' }),
 });
 
 const addresses = Type.Object({
   addresses: Type.Array(listed, {
-    description: 'the account withdraws to these alone; empty: to any address',
+    description: 'the account can only withdraw to these addresses; empty: to any address',
   }),
 });
 
-/** Addresses that the account of a key withdraws to (docs/tokenpay.md, "Addresses"). */
+/** Addresses to which the account of a key may withdraw (docs/tokenpay.md, "Addresses"). */
 export function addressesRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url,
     schema: {
       operationId: 'withdrawalAddresses',
-      summary: 'The addresses that the account of the key withdraws to',
+      summary: 'The addresses to which the account of the key may withdraw',
       tags: ['token payments'],
       response: { 200: addresses },
     },
@@ -49,7 +49,7 @@ export function addressesRoutes(app: App, deps: AppDependencies): void {
     url,
     schema: {
       operationId: 'addWithdrawalAddress',
-      summary: `Adds an address that the account of the key withdraws to, of at most ${addressesMax}; beside others it counts a day later`,
+      summary: `Adds a withdrawal address of the account of the key, of at most ${addressesMax}; if there are others, it counts a day later`,
       tags: ['token payments'],
       body: Type.Object({ address: Type.Optional(Type.String({ examples: [exampleAddress] })) }),
       response: { 200: listed },
@@ -69,10 +69,10 @@ export function addressesRoutes(app: App, deps: AppDependencies): void {
     url: `${url}/:address`,
     schema: {
       operationId: 'deleteWithdrawalAddress',
-      summary: 'Deletes an address of the account of the key, where another one that counts is left',
+      summary: 'Deletes a withdrawal address of the account of the key, if another one that counts is left',
       tags: ['token payments'],
       params: Type.Object({
-        address: Type.String({ description: 'one that the account lists', examples: [exampleAddress] }),
+        address: Type.String({ description: 'an address of the account', examples: [exampleAddress] }),
       }),
       response: { 200: addresses },
     },

@@ -15,14 +15,17 @@ import {
   isPayable,
 } from '#web/pages/checkout.page.ts';
 
-/** Facts of the instance on the page. */
+/** Facts of the service on the page. */
 interface CheckoutPlace {
-  /** Null: the process does not know it yet. */
+  /** Null: the process does not know the site yet. */
   readonly site: Site | null;
   readonly network: string;
 }
 
-/** An order as its payer sees it: without the account, the description, the webhook and what came beside. Pure. */
+/**
+ * An order as its payer sees it: without the account, the description, the webhook and payments that are not of the
+ * charges. Pure.
+ */
 export function checkoutView(checkout: Checkout, now: Date, place: CheckoutPlace): CheckoutView {
   const { order, missing, symbol, isEtchedAgain } = checkout;
   const { rune, expiresAt, successUrl } = order;
@@ -64,7 +67,7 @@ function chargeView(
   };
 }
 
-/** A payment that is seen comes first: its customer must not pay twice. */
+/** The state of a charge. A seen payment comes first: the customer must not pay twice. */
 function chargeStateOf(
   { order, missing, isEtchedAgain }: Checkout,
   kind: ChargeKind,

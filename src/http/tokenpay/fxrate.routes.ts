@@ -9,12 +9,12 @@ import { exactNumber } from '#kernel/text/exact-number.ts';
 const rates = Type.Object(
   {
     bitcoin: Type.Optional(Type.Object({ usd: Type.Number({ description: 'US dollars, all digits' }) })),
-    updatedAt: Type.Integer({ description: 'when they were noted, ms since 1970' }),
+    updatedAt: Type.Integer({ description: 'time of the prices, ms since 1970' }),
   },
-  { additionalProperties: true, description: 'prices of coins by their names, as the operator has them' },
+  { additionalProperties: true, description: 'prices of coins, by name, from the operator' },
 );
 
-/** `GET /fxrate`: prices of coins in dollars, with which shops turn prices into runes (client-compat 3.14). */
+/** `GET /fxrate`: prices of coins in dollars, which shops use to price in runes (client-compat 3.14). */
 export function fxRateRoutes(app: App, { fxRates = null }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -32,7 +32,7 @@ export function fxRateRoutes(app: App, { fxRates = null }: AppDependencies): voi
       if (found === null)
         throw new AppError(
           'fx_rates_missing',
-          'prices in dollars are not known here, or are too old: the operator sets them with FX_RATES_FILE',
+          'prices in dollars are unknown or too old: ask the operator to set FX_RATES_FILE',
         );
       const coins = [...found.usd].map(([coin, usd]) => [coin, { usd: exactNumber(digitsOf(usd)) }] as const);
       return { ...Object.fromEntries(coins), updatedAt: found.updatedAt.getTime() } as never;

@@ -19,9 +19,9 @@ import { documentQuery, reservesDocument, reservesOfAccount, reservesPage } from
 
 const tags = ['token payments'] as const;
 const querystring = Type.Object(documentQuery);
-/** A document never changes. The last one is asked for again. */
+/** Seconds that caches keep a document, which never changes. The last one is always revalidated. */
 const cacheSeconds = 60 * 60;
-/** Pages of 10,000,000 outputs. */
+/** Highest number of a page: 10,000,000 outputs. */
 const pageMax = 100_000;
 
 /** Proof of reserves in public (docs/tokenpay.md; ADR 92). */
@@ -37,8 +37,8 @@ function documentRoute(app: App, deps: AppDependencies): void {
     url: '/tokenpay/reserves',
     schema: {
       operationId: 'reserves',
-      summary: 'What accounts of shops are owed, and what the wallet holds for them, at a block',
-      description: 'Headers as those of webhooks sign the bytes of the document.',
+      summary: 'Liabilities to the accounts of shops, and the wallet’s outputs that cover them, at a block',
+      description: 'Headers like those of webhooks sign the bytes of the document.',
       tags,
       querystring,
       response: { 200: jsonText(reservesDocument, 'the document'), 304: unchanged },
@@ -76,7 +76,8 @@ function pageRoute(app: App, deps: AppDependencies): void {
       const { document, page = 1 } = request.query;
       const { hash } = await found(deps, document);
       const body = await readReservesPage(deps.pool, hash, page);
-      if (body === null) throw new AppError('not_found', 'the document has no such page of outputs');
+      if (body === null)
+        throw new AppError('not_found', 'the document has no page of outputs with this number');
       return sendText(cached(reply, document), body);
     },
   });
@@ -106,13 +107,13 @@ function accountRoute(app: App, deps: AppDependencies): void {
 
 const noDocument = {
   message:
-    'document is the SHA-256 of a document, 64 hex digits in lower case, as its ETag has it: leave it out for the last one.',
+    'document must be the SHA-256 of a document, 64 hex digits in lower case, as in its ETag: leave it out for the last document.',
   parameter: 'document',
 } as const;
 
 /**
- * Throws `request_invalid` for a text that names no document, `not_found` for a document that is not kept, and
- * `orders_off` before the first document.
+ * The document that a text names. Throws `request_invalid` for an invalid text, `not_found` for a document that is not
+ * kept, and `orders_off` before the first document.
  */
 async function found({ pool }: AppDependencies, document: string | undefined): Promise<ReservesDocument> {
   if (document !== undefined && !/^[0-9a-f]{64}$/u.test(document)) throw new InvalidRequest([noDocument]);
@@ -121,11 +122,11 @@ async function found({ pool }: AppDependencies, document: string | undefined): P
   if (document !== undefined)
     throw new AppError(
       'not_found',
-      'this document of reserves is no longer kept: begin again with the last one, /tokenpay/reserves',
+      'this document of reserves is no longer kept: start again with the last one, /tokenpay/reserves',
     );
   throw new AppError(
     'orders_off',
-    'no reserves are proven yet: there are no orders of shops, or the first proof is being made',
+    'there is no proof of reserves yet: there are no orders of shops, or the first proof is being made',
   );
 }
 

@@ -11,11 +11,11 @@ const reservedAsset = Type.Object({
   token,
   divisibility: Type.Integer({ description: 'decimals of display units; all amounts are in base units' }),
   liabilities: units('balances of accounts above 0'),
-  debts: units('balances below 0, after a reorganisation took back what had left the account'),
-  fees: units('base fees of orders, which are not of an account'),
-  aside: units('in outputs that are set aside'),
-  waiting: units('in blocks, and not credited yet'),
-  held: units('in the outputs'),
+  debts: units('balances below 0, after a reorganisation undid payments that had already left the account'),
+  fees: units('base fees of orders, which belong to no account'),
+  aside: units('amount in outputs that are set aside'),
+  waiting: units('amount in blocks, not credited yet'),
+  held: units('amount in all outputs'),
   difference: Type.String({
     pattern: '^-?[0-9]+$',
     description: 'held - (liabilities - debts + fees + aside + waiting)',
@@ -23,24 +23,27 @@ const reservedAsset = Type.Object({
   liabilitiesRoot: Type.Union([hash('the root of the sum tree of liabilities'), Type.Null()]),
 });
 
-/** The document of reserves. Headers sign its bytes. */
+/** The document of reserves. HTTP headers sign its bytes. */
 export const reservesDocument = Type.Object({
   network: Type.String(),
-  block: Type.Object({ height: Type.Integer(), hash: hash('of the block at which all amounts are') }),
+  block: Type.Object({
+    height: Type.Integer(),
+    hash: hash('hash of the block at which all amounts are counted'),
+  }),
   madeAt: Type.String({ format: 'date-time' }),
-  assets: Type.Array(reservedAsset, { description: 'BTC, then runes by their etchings' }),
+  assets: Type.Array(reservedAsset, { description: 'BTC, then runes, sorted by etching' }),
   outputs: Type.Object({
     count: Type.Integer(),
     addresses: Type.Integer(),
     pages: Type.Integer(),
-    sha256: hash('of the lines of all outputs (docs/tokenpay.md)'),
+    sha256: hash('SHA-256 of the lines of all outputs (docs/tokenpay.md)'),
   }),
 });
 
 /** A page of outputs, each with the proof of its address. */
 export const reservesPage = Type.Object({
   document: hash('SHA-256 of the document'),
-  message: Type.String({ description: 'what each proof signs' }),
+  message: Type.String({ description: 'the message that each proof signs' }),
   page: Type.Integer(),
   outputs: Type.Array(
     Type.Object({
@@ -64,15 +67,15 @@ export const reservesOfAccount = Type.Object({
   liabilities: Type.Array(
     Type.Object({
       ...ofAsset,
-      salt: hash('known to the account alone'),
+      salt: hash('known only to the account'),
       leaf: hash('SHA-256 of its lines (docs/tokenpay.md)'),
       path: Type.Array(
         Type.Object({
           side: Type.Union([Type.Literal('left'), Type.Literal('right')]),
-          hash: hash('of the node beside'),
-          sum: units('of the node beside'),
+          hash: hash('hash of the sibling node'),
+          sum: units('sum of the sibling node'),
         }),
-        { description: 'nodes beside the way to liabilitiesRoot, from the leaf on' },
+        { description: 'sibling nodes on the path to liabilitiesRoot, starting at the leaf' },
       ),
     }),
   ),
@@ -83,7 +86,7 @@ export const documentQuery = {
   document: Type.Optional(
     Type.String({
       acceptedForm: { pattern: hashForm },
-      description: 'SHA-256 of one of the last documents; absent: the last one',
+      description: 'SHA-256 of one of the latest documents; absent: the latest',
     }),
   ),
 };

@@ -19,7 +19,10 @@ const names = Object.keys(testCases);
 const body = creationBody(
   {
     orderId: accepted('an order of the account', { type: 'string', examples: [exampleOrder] }),
-    case: accepted('how it is paid (docs/tokenpay.md, "Test payments")', { type: 'string', enum: names }),
+    case: accepted('how the order is paid (docs/tokenpay.md, "Test payments")', {
+      type: 'string',
+      enum: names,
+    }),
   },
   'a payment of an order of the account, from the wallet for tests',
   { exact: { summary: 'Pays an order in full', value: { orderId: exampleOrder, case: 'exact' } } },
@@ -29,13 +32,13 @@ const body = creationBody(
 const answer = Type.Object({
   orderId: Type.String({ format: 'uuid' }),
   case: Type.String(),
-  txids: Type.Array(Type.String(), { description: 'the transactions, in their order' }),
-  sats: Type.Integer({ description: 'sats that left the wallet for tests, with fees' }),
-  satsLeft: Type.Integer({ description: 'sats that the account has left for 24 hours' }),
+  txids: Type.Array(Type.String(), { description: 'the transactions, in the order of sending' }),
+  sats: Type.Integer({ description: 'sats that the wallet for tests spent, including fees' }),
+  satsLeft: Type.Integer({ description: 'sats that the account may still spend within 24 hours' }),
   wallet: Type.String({ description: 'the address of the wallet for tests, which anyone can send coins to' }),
 });
 
-/** `POST /tokenpay/test/pay`: pays an order on test networks, as a customer would or would not. */
+/** `POST /tokenpay/test/pay`: pays an order on test networks, as a customer would, or wrongly. */
 export function testPayRoute(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',
@@ -52,7 +55,10 @@ export function testPayRoute(app: App, deps: AppDependencies): void {
       reply.header('cache-control', 'no-store');
       const { testPayments = null } = deps;
       if (testPayments === null)
-        throw new AppError('not_found', 'this service makes no test payments (TOKENPAY_TEST_PAY)');
+        throw new AppError(
+          'not_found',
+          'this service makes no test payments: its operator can allow them with TOKENPAY_TEST_PAY',
+        );
       const { orderId, name } = readBody(request.body);
       const asker = askerOf(reply);
       const { account } = keyOf(asker.key);

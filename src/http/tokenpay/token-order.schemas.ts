@@ -7,16 +7,16 @@ const nullable = (description: string) => Type.Union([Type.String(), Type.Null()
 const milliseconds = (description: string) => Type.Integer({ description: `${description}, ms since 1970` });
 
 const chargeFields = {
-  address: Type.String({ description: 'the address that is paid' }),
+  address: Type.String({ description: 'the address to pay' }),
   state: Type.Union(chargeStates.map((state) => Type.Literal(state))),
-  txid: nullable('the first payment of it that was seen'),
-  createdAt: milliseconds('its creation'),
+  txid: nullable('the first payment of this charge that was seen'),
+  createdAt: milliseconds('time of its creation'),
 };
 
 const receivedToken = Type.Object({
   token: Type.String({
     description:
-      'the rune, with spacers; `NAME (etching <txid>)`: it has the name of the order’s rune, and is another one',
+      'the rune, with spacers; `NAME (etching <txid>)`: a different rune with the same name as the order’s',
   }),
   protocol: Type.Literal('rune'),
   amount: Type.Number({ description: 'display units, all digits' }),
@@ -28,14 +28,14 @@ const received = Type.Object({
   vout: Type.Integer(),
   charge: Type.Union(
     chargeKinds.map((kind) => Type.Literal(kind)),
-    { description: 'the address that it paid' },
+    { description: 'the address of the order that it paid' },
   ),
-  height: Type.Integer({ description: 'its block' }),
+  height: Type.Integer({ description: 'height of its block' }),
   sats: Type.Integer(),
   tokens: Type.Array(receivedToken),
   isAside: Type.Boolean({
     description:
-      'an inscription or a special sat is in it: nothing of it is credited, and the operator can send it back',
+      'true: it contains an inscription or a special sat, so it is not credited, and the operator can return it',
   }),
 });
 
@@ -43,13 +43,13 @@ const received = Type.Object({
 export const tokenOrder = Type.Object({
   id: Type.String({ format: 'uuid' }),
   createdAt: milliseconds('its creation'),
-  accountId: Type.String({ description: 'the account that made it, and that is credited' }),
+  accountId: Type.String({ description: 'the account that made the order and gets its payments' }),
   feeCharge: Type.Object({
     amount: Type.Integer({ description: 'sats' }),
     token: Type.Literal('BTC'),
     ...chargeFields,
     protocol: Type.Literal('bitcoin'),
-    additionalFee: Type.Integer({ description: 'sats of it that are the account’s' }),
+    additionalFee: Type.Integer({ description: 'the part of these sats that the account gets' }),
   }),
   tokenCharge: Type.Object({
     amount: Type.Number({ description: 'display units, all digits' }),
@@ -59,18 +59,18 @@ export const tokenOrder = Type.Object({
     protocol: Type.Literal('rune'),
     additionalFee: Type.Literal(0),
   }),
-  webhookUrl: nullable('gets each change'),
-  successUrl: nullable('where the checkout leads once it is completed'),
+  webhookUrl: nullable('URL that receives each change'),
+  successUrl: nullable('URL to which the checkout leads once the order is completed'),
   state: Type.Union(tokenOrderStates.map((state) => Type.Literal(state))),
-  description: nullable('as the shop sent it'),
-  expiresAt: milliseconds('payments that are first seen later count towards no charge'),
+  description: nullable('the text that the shop sent'),
+  expiresAt: milliseconds('end of the time to pay: payments that are first seen later do not count'),
   received: Type.Array(received, { description: 'confirmed payments, in the order of the chain' }),
 });
 
 export const createdTokenOrder = Type.Object({
   ...tokenOrder.properties,
   webhookSecretToken: Type.Optional(
-    Type.String({ description: 'with webhookUrl alone: the field of the same name in each webhook' }),
+    Type.String({ description: 'only with webhookUrl: the field of the same name in each webhook' }),
   ),
 });
 
@@ -80,7 +80,7 @@ const amountBody = accepted('display units, as a number or in digits: nothing is
 
 const examples: Examples = {
   rune: {
-    summary: 'An order of a shop that asks for two and a half units, and hears of each change',
+    summary: 'An order of a shop for two and a half units, with a webhook',
     value: {
       token: 'UNCOMMON•GOODS',
       amount: 2.5,
@@ -95,17 +95,17 @@ export const tokenOrderBody = creationBody(
   {
     token: accepted('the name of a rune, with or without spacers', { type: 'string' }),
     amount: amountBody,
-    additionalFee: accepted('sats that the customer pays beside, for the account', {
+    additionalFee: accepted('additional sats that the customer pays to the account', {
       anyOf: [
         { type: 'integer', minimum: 0 },
         { type: 'string', pattern: '^[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$' },
       ],
     }),
     description: accepted('at most 1,000 characters', { type: 'string' }),
-    webhookUrl: accepted('gets each change', { type: 'string' }),
+    webhookUrl: accepted('URL that receives each change', { type: 'string' }),
     successUrl: accepted('an http or https URL to which the checkout leads', { type: 'string' }),
   },
-  'what a shop asks for (docs/tokenpay.md); other fields are ignored',
+  'the amount that a shop asks for (docs/tokenpay.md); other fields are ignored',
   examples,
   ['token', 'amount'],
 );
@@ -129,13 +129,15 @@ const eachBaseBalance = (description: string) =>
   );
 
 export const accountBalance = Type.Object({
-  bitcoin: balance('BTC in coins; below 0 after a reorganisation took back what had left the account'),
-  rune: balance('runes by their names with spacers'),
-  amountBase: eachBaseBalance('the same balances, exact also for clients whose numbers are doubles'),
-  reserved: eachBalance('what open withdrawals take: it is still in the balance'),
-  reservedBase: eachBaseBalance('the same in base units'),
-  available: eachBalance(
-    'the balance without what is reserved; BTC is below 0 where the account owes for fees',
+  bitcoin: balance(
+    'BTC in coins; below 0 after a reorganisation undid payments that had already left the account',
   ),
+  rune: balance('runes by their names with spacers'),
+  amountBase: eachBaseBalance(
+    'the same balances in base units, exact also for clients with double-precision numbers',
+  ),
+  reserved: eachBalance('amounts of open withdrawals, which are still in the balance'),
+  reservedBase: eachBaseBalance('the same in base units'),
+  available: eachBalance('the balance without reserved amounts; BTC is below 0 if the account owes fees'),
   availableBase: eachBaseBalance('the same in base units'),
 });

@@ -22,7 +22,7 @@ import { withdrawalRoutes } from './withdrawal.routes.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 
-/** Orders of shops that are paid in runes, and what their accounts hold (docs/tokenpay.md; interface 4.7). */
+/** Orders of shops that are paid in runes, and balances of their accounts (docs/tokenpay.md; interface 4.7). */
 export function tokenpayRoutes(app: App, deps: AppDependencies): void {
   createRoute(app, deps);
   apiRoute(app, {
@@ -30,7 +30,7 @@ export function tokenpayRoutes(app: App, deps: AppDependencies): void {
     url: '/tokenpay/order/:id',
     schema: {
       operationId: 'tokenOrder',
-      summary: 'An order of a shop, with its charges and what came',
+      summary: 'An order of a shop, with its charges and received payments',
       tags: ['token payments'],
       params: Type.Object({
         id: Type.String({ description: 'the id of an order', examples: [exampleOrder] }),
@@ -52,7 +52,7 @@ export function tokenpayRoutes(app: App, deps: AppDependencies): void {
     url: '/tokenpay/user/account/balance',
     schema: {
       operationId: 'tokenBalance',
-      summary: 'What the account of the key holds, by protocol and token',
+      summary: 'The balance of the account of the key, by protocol and token',
       tags: ['token payments'],
       response: { 200: accountBalance },
     },
@@ -75,7 +75,7 @@ function createRoute(app: App, deps: AppDependencies): void {
     url: '/tokenpay/user/order/rune',
     schema: {
       operationId: 'createTokenOrder',
-      summary: 'Asks a customer for a rune: the answer has both addresses to pay',
+      summary: 'Creates an order that a customer pays in a rune; the answer has both addresses to pay',
       tags: ['token payments'],
       headers: onceHeaders,
       body: tokenOrderBody,
@@ -99,7 +99,7 @@ function createRoute(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The webhook secret is in no table: a repeated answer gets it as the first one did. */
+/** Adds the webhook secret to an answer. It is in no table, so a repeated answer gets it here as the first one did. */
 async function withSecret(shops: ShopOrders, answer: object): Promise<object> {
   const { id, webhookUrl } = answer as { readonly id: string; readonly webhookUrl: string | null };
   const secret = webhookUrl === null ? null : await shops.secretOf(id);
@@ -112,7 +112,7 @@ function checkRoute(app: App, deps: AppDependencies): void {
     url: '/tokenpay/utils/checktx',
     schema: {
       operationId: 'checkTransaction',
-      summary: 'Has the service look for a transaction that pays an order now',
+      summary: 'Makes the service look now for a transaction that pays an order',
       tags: ['token payments'],
       body: Type.Object({ txid: Type.Optional(Type.String({ examples: ['ab'.repeat(32)] })) }),
       response: { 200: Type.Object({ txid: Type.String() }) },

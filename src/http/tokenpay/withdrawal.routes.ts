@@ -38,7 +38,8 @@ function askRoute(app: App, deps: AppDependencies): void {
     url: '/tokenpay/user/account/withdraw',
     schema: {
       operationId: 'withdraw',
-      summary: 'Takes BTC or a rune out of the account of the key, or says what that would cost (dryRun)',
+      summary:
+        'Withdraws BTC or a rune from the account of the key, or answers what that would cost (dryRun)',
       tags: ['token payments'],
       headers: onceHeaders,
       body: withdrawalBody,
@@ -54,7 +55,7 @@ function askRoute(app: App, deps: AppDependencies): void {
       const asker = askerOf(reply);
       const ask = async (store: Parameters<AccountWithdrawals['ask']>[3]): Promise<object> =>
         unlessFaulty(await withdrawals.ask(keyOf(asker.key), sent, feeRate, store, asker.signal)).answer;
-      // a dry run stores nothing: not its answer either
+      // a dry run stores nothing, not even its answer
       if (sent.isDryRun) return (await ask(() => Promise.resolve())) as never;
       const answer = await answerOnce(orders, request, asker, ask);
       return (await withSecret(withdrawals, answer, sent)) as never;
@@ -67,7 +68,7 @@ function readBody(
   { urlProblem }: AccountWithdrawals,
 ): { readonly sent: SentWithdrawal; readonly feeRate: bigint | null } {
   const values = new RequestValues();
-  // what else it may be, the other fields tell
+  // other fields decide whether the rest of the body is valid
   const given = typeof body === 'object' && body !== null && 'feeRate' in body ? body.feeRate : null;
   const feeRate = readFeeRate(values, 'feeRate', given, 'either');
   const read = readWithdrawal(body, urlProblem, values);
@@ -75,7 +76,7 @@ function readBody(
   return { sent: read.sent, feeRate };
 }
 
-/** The webhook secret is in no table: a repeated answer gets it as the first one did. */
+/** Adds the webhook secret to an answer. It is in no table, so a repeated answer gets it here as the first one did. */
 async function withSecret(
   withdrawals: AccountWithdrawals,
   answer: object,
@@ -112,7 +113,7 @@ function cancelRoute(app: App, deps: AppDependencies): void {
     url: '/tokenpay/user/withdrawal/:id',
     schema: {
       operationId: 'cancelWithdrawal',
-      summary: 'Cancels a withdrawal of the account of the key, of which nothing was signed',
+      summary: 'Cancels a withdrawal of the account of the key, if no transaction was signed for it',
       tags: ['token payments'],
       params: withdrawalId,
       response: { 200: withdrawal },
@@ -126,14 +127,14 @@ function cancelRoute(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The id in a path. Throws `not_found` where it is not one. */
+/** The id in a path. Throws `not_found` if it is not an id. */
 function readId({ id }: { readonly id: string }): string {
   if (!isOrderId(id)) throw new AppError('not_found', noWithdrawalId);
   return id;
 }
 
-/** The answer to a text that is no id. It begins as clients know it (client-compat 2.3). */
-const noWithdrawalId = `withdrawal not found: this is not the id of a withdrawal, a UUID as ${exampleWithdrawal}`;
+/** The answer to a text that is not an id. It begins with the words that clients know (client-compat 2.3). */
+const noWithdrawalId = `withdrawal not found: this is not the id of a withdrawal, a UUID such as ${exampleWithdrawal}`;
 
 function found(answer: object | null): object {
   if (answer === null) throw new AppError('not_found', 'withdrawal not found');

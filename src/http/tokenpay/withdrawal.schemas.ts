@@ -13,17 +13,17 @@ const askedFields = {
   token: Type.String({ description: '`BTC`, or the rune with spacers' }),
   amount: Type.Number({ description: 'display units, BTC in coins; all digits' }),
   amountBase: Type.String({ description: 'base units, BTC in sats' }),
-  address: Type.String({ description: 'where it goes' }),
+  address: Type.String({ description: 'address that gets it' }),
 };
 
 const priceFields = {
-  chainFee: Type.Integer({ description: 'sats that are charged for the miner; they never change' }),
-  postage: Type.Integer({ description: 'sats beneath the runes; 0 for BTC' }),
+  chainFee: Type.Integer({ description: 'sats charged for the miner’s fee; the charge never changes' }),
+  postage: Type.Integer({ description: 'sats of the output with the runes; 0 for BTC' }),
   payer: Type.Union(
     withdrawalPayers.map((payer) => Type.Literal(payer)),
     {
       description:
-        'who pays both: the BTC balance of the account, what is withdrawn, or the operator of the service',
+        'what pays both: the BTC balance of the account, the withdrawn amount, or the operator of the service',
     },
   ),
   received: Type.Number({ description: 'display units that the address gets' }),
@@ -33,28 +33,30 @@ const priceFields = {
 /** A withdrawal (interface 2.7, client-compat 3.14). */
 export const withdrawal = Type.Object({
   id: Type.String({ format: 'uuid' }),
-  createdAt: milliseconds('its creation'),
+  createdAt: milliseconds('time of its creation'),
   ...askedFields,
   state: Type.Union(withdrawalStates.map((state) => Type.Literal(state))),
-  txid: nullable('the transaction that may be mined, or is'),
+  txid: nullable('its transaction: the mined one, or the one that may be mined'),
   chainFee: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'sats that it was charged; null: no transaction is signed',
+    description: 'sats that the withdrawal was charged; null: no transaction is signed',
   }),
-  tries: Type.Integer({ description: 'transactions that were signed for it: each but the first pays more' }),
+  tries: Type.Integer({
+    description: 'number of transactions that were signed for it; each pays more than the one before',
+  }),
   processingAt: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'when the first one was signed, ms since 1970',
+    description: 'time when the first transaction was signed, ms since 1970',
   }),
   feePerByte: Type.Union([Type.Number(), Type.Null()], {
     description: 'sats per virtual byte that its transaction pays',
   }),
-  reason: nullable('why it waits, or why it ended'),
+  reason: nullable('why the withdrawal waits, or why it ended'),
   price: Type.Object(priceFields),
 });
 
 export const createdWithdrawal = Type.Object({
   ...withdrawal.properties,
   webhookSecretToken: Type.Optional(
-    Type.String({ description: 'with webhookUrl alone: the field of the same name in each webhook' }),
+    Type.String({ description: 'only with webhookUrl: the field of the same name in each webhook' }),
   ),
 });
 
@@ -64,13 +66,13 @@ export const dryRun = Type.Object({
   ...askedFields,
   price: Type.Object({
     ...priceFields,
-    debt: Type.Integer({ description: 'sats that the account would owe' }),
+    debt: Type.Integer({ description: 'sats that the account would owe afterwards' }),
   }),
 });
 
 const examples: Examples = {
   coins: {
-    summary: 'What a withdrawal of half a coin would cost',
+    summary: 'The cost of a withdrawal of half a coin',
     value: {
       protocol: 'bitcoin',
       token: 'BTC',
@@ -83,20 +85,23 @@ const examples: Examples = {
 
 export const withdrawalBody = creationBody(
   {
-    protocol: accepted('of the token', { type: 'string', enum: [...tokenProtocols] }),
+    protocol: accepted('protocol of the token', { type: 'string', enum: [...tokenProtocols] }),
     token: accepted('`BTC`, or the name of a rune', { type: 'string' }),
     amount: accepted('display units, BTC in coins, as a number or in digits: nothing is rounded', {
       anyOf: [{ type: 'number', exclusiveMinimum: 0 }, { type: 'string' }],
     }),
-    address: accepted('where it goes', { type: 'string' }),
+    address: accepted('address that gets it', { type: 'string' }),
     feeRate: accepted(
-      'sats per virtual byte, from 0.1 to 200, or bitcoins for 1,000 virtual bytes from 0.00001 to 0.002; absent: what the node says',
+      'sats per virtual byte, from 0.1 to 200, or bitcoins per 1,000 virtual bytes, from 0.00001 to 0.002; absent: the estimate of the node',
       { anyOf: [{ type: 'number', minimum: 0 }, { type: 'string' }] },
     ),
-    feeFrom: accepted('of BTC: what the fee is taken from', { type: 'string', enum: [...feeSources] }),
-    dryRun: accepted('whether nothing is stored, and the answer is the price', { type: 'boolean' }),
-    webhookUrl: accepted('gets each change', { type: 'string' }),
+    feeFrom: accepted('only for BTC: the amount from which the fee is taken', {
+      type: 'string',
+      enum: [...feeSources],
+    }),
+    dryRun: accepted('true: nothing is stored, and the answer is the price', { type: 'boolean' }),
+    webhookUrl: accepted('URL that receives each change', { type: 'string' }),
   },
-  'what an account takes out (docs/tokenpay.md, "Withdrawals"); other fields are ignored',
+  'a withdrawal of an account (docs/tokenpay.md, "Withdrawals"); other fields are ignored',
   examples,
 );

@@ -9,18 +9,18 @@ const keysAnswer = Type.Object({
     Type.Object({
       key: Type.String({
         pattern: '^whpk_[A-Za-z0-9+/]{43}=$',
-        description: 'of Ed25519, as Standard Webhooks writes it: `whpk_` and 32 bytes in base64',
+        description: 'Ed25519 key in the form of Standard Webhooks: `whpk_` and 32 bytes in base64',
       }),
       current: Type.Boolean({
-        description: 'false: the key before a change, which signs beside the current one',
+        description: 'false: the key before a change, which signs in addition to the current one',
       }),
       since: Type.String({ format: 'date-time' }),
     }),
-    { description: 'the current key first; empty: nothing was ever sent' },
+    { description: 'the current key first; empty: no webhook was ever sent' },
   ),
 });
 
-/** With what receivers verify what they are told (docs/webhooks.md). */
+/** Keys with which receivers verify webhooks (docs/webhooks.md). */
 export function webhookKeysRoutes(app: App, { pool }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -299,7 +299,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       [{ ...wanted, paymentAddress: order.address }, '400 paymentPublicKey is not the key of paymentAddress'],
       [
         { ...wanted, fundingAddress: paying[0]!.address },
-        '400 fundingAddress: nothing is missing any more, the order is completed.',
+        '400 fundingAddress: the order needs no more payment, it is completed.',
       ],
     ];
     for (const [given, words] of cases) expect(await refusal(given)).toEqual(words);

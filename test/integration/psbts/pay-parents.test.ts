@@ -189,7 +189,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
     await world.broadcast(world.signed(last, customer, bitcoinjs));
     await world.world.deliver(id);
     await parents.expectChildren(id, ['apart'], lent);
-    expect(await refusal(id)).toBe('400 orderId: nothing is missing any more, the order is completed.');
+    expect(await refusal(id)).toBe('400 orderId: the order needs no more payment, it is completed.');
   });
 
   test('bad input is refused in the form of the interface', async () => {

@@ -2,28 +2,28 @@ import type { FastifyReply } from 'fastify';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { clientOfRequest, keyOfRequest } from './client.ts';
 
-/** An asker, and what the server tells it about. */
+/** An asker, and the server's side of it: what happens to its request. */
 interface KnownAsker extends Asker {
   readonly made: () => void;
 }
 
-/** Milliseconds after which work for who is gone has ended: its statements are cancelled sooner. */
+/** Milliseconds after which work for a disconnected client has ended: its statements are cancelled sooner. */
 const endingMs = 1_000;
 
-/** Made once: a client may leave thousands of requests in a second, and each error with its trace takes 50 µs. */
+/** Made once: a client may abandon thousands of requests in a second, and each error with its trace takes 50 µs. */
 const gone = new DOMException('the client is gone', 'AbortError');
 
 const askers = new WeakMap<FastifyReply['raw'], KnownAsker>();
 
 /**
- * Who asks a request: its client, whether it is still there, and what to free when the answer is made and when it is
- * out. It may be asked for at any time: what has happened to the connection before counts too.
+ * The client of a request: whether it is still connected, and what to free when its answer is made and when it is sent.
+ * May be called at any time: earlier events of the connection count too.
  */
 export function askerOf(reply: FastifyReply): Asker {
   return knownAskerOf(reply);
 }
 
-/** The answer is complete, or its pieces are on their way: what was held for making it is free. */
+/** Frees what was held to make the answer: it is complete, or its pieces are being sent. */
 export function answerIsMade(reply: FastifyReply): void {
   askers.get(reply.raw)?.made();
 }
@@ -41,14 +41,15 @@ function createAsker({ request, raw }: FastifyReply): KnownAsker {
   const onMade = new Frees();
   const onOut = new Frees();
   const close = (): void => {
-    // an answer that was ended is on its way
+    // an ended answer is being sent
     if (!raw.writableEnded) controller.abort(gone);
     onOut.call();
     if (onMade.isCalled) return;
-    // until its handler ends, work for who is gone counts: otherwise resets would make room for any number of it
+    // work for a disconnected client counts until its handler ends: otherwise resets would make room for any amount of
+    // it
     setTimeout(() => onMade.call(), endingMs).unref();
   };
-  // emitted once, so not again where it was emitted before
+  // the event is emitted once, so it does not come if it was emitted before
   if (raw.closed || request.raw.socket.destroyed) close();
   else raw.once('close', close);
   return {
@@ -64,7 +65,7 @@ function createAsker({ request, raw }: FastifyReply): KnownAsker {
   };
 }
 
-/** What to call when something happens, once. */
+/** Functions to call when something happens, once. */
 class Frees {
   #waiting: (() => void)[] | null = [];
 

@@ -7,7 +7,7 @@ import { type AskingKey, noKey } from '#kernel/contracts/asking-key.ts';
 /** The trusted proxies of an app. */
 interface Proxies {
   readonly isProxy: (address: string) => boolean;
-  /** Proxies whose headers were logged, because they name no client. */
+  /** Proxies whose headers were logged because they name no client. */
   readonly logged: Set<string>;
 }
 
@@ -25,17 +25,17 @@ export function knowProxies(app: FastifyInstance, trusted: readonly string[]): v
   proxies.set(app.server, { isProxy: proxyTest(trusted), logged: new Set() });
 }
 
-/** The address that a request comes from: of its client, or of the trusted proxy that names none. */
+/** The address that a request comes from: its client's, or that of a trusted proxy that names no client. */
 export function addressOfRequest(request: FastifyRequest): string {
   return clientAt(request).address;
 }
 
-/** Whose share a request counts towards. All requests of a proxy that names no client share one. */
+/** The client whose share a request counts towards. All requests of a proxy that names no client share one. */
 export function clientOfRequest(request: FastifyRequest): string {
   return clientOf(addressOfRequest(request));
 }
 
-/** Makes the key that a request sent known to its asker. */
+/** Records for the asker the key that a request sent. */
 export function knowKey(request: FastifyRequest, key: AskingKey): void {
   keys.set(request.raw, key);
 }
@@ -53,7 +53,7 @@ function clientAt(request: FastifyRequest): ForwardedClient {
   const found = forwardedClient(
     {
       peer: socket.remoteAddress ?? '',
-      // Node joins a repeated one by commas
+      // Node joins repeated ones with commas
       forwardedFor: headers['x-forwarded-for']?.toString(),
       forwarded: headers.forwarded,
     },

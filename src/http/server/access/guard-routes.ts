@@ -6,7 +6,7 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { addressOfRequest, knowKey } from './client.ts';
 import { type Guard, open } from './guard.ts';
 
-/** Who asks a path, by its guard. */
+/** Kinds of askers, by the guard of their path. */
 const askers = { scope: 'program', keyed: 'program', page: 'page', open: 'anybody' } as const;
 
 /** Headers that state a client's limits; scripts of other origins may read them. */
@@ -18,7 +18,7 @@ export const accessHeaders = [
 ];
 
 /**
- * Enforces the guard of each route before a body is read or a search begins. Register it in a plugin after CORS, so
+ * Enforces the guard of each route before a body is read or a search begins. Register it in a plugin, after CORS, so
  * that pages of other origins can read a refusal, and before the routes.
  */
 export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void {
@@ -50,14 +50,14 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
 /** The realm of paths that any key opens. */
 const anyScope = 'any';
 
-/** A key, or a different one, would help (RFC 9110, 11.6.1). */
+/** Faults that a key, or a different key, would solve (RFC 9110, 11.6.1). */
 export const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
 const challengesOf = (scope: Scope | null): string[] => [
   `ApiKey realm="${scope ?? anyScope}", header="x-api-key"`,
   `Bearer realm="${scope ?? anyScope}"`,
 ];
 
-/** The guard of the route of a request; `open` for what has none. */
+/** The guard of a request's route; `open` if it has none. */
 export function guardOf({ routeOptions, query }: FastifyRequest): Guard {
   const { guard = open } = routeOptions.config;
   return typeof guard === 'function' ? guard(query as Readonly<Record<string, unknown>>) : guard;

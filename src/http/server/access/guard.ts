@@ -9,22 +9,25 @@ interface Counted {
 }
 
 /**
- * Who may ask a path, and the bucket and name it counts under. `scope`: needs a key with that scope; searches need one
- * only where they are restricted, or else a listed domain (docs/access.md); limited. `page`: searches of our own pages,
- * which need a key where `SEARCH_ACCESS` is `keys`; limited. `keyed`: needs a key, whatever its scopes; limited.
- * `open`: needs no key; limited. `none`: needs no key, without limits.
+ * Who may ask a path, and the bucket and name under which requests count. `scope`: needs a key with that scope;
+ * searches need one only where they are restricted, or a listed domain instead (docs/access.md); limited. `page`:
+ * searches of our own pages, which need a key if `SEARCH_ACCESS` is `keys`; limited. `keyed`: needs a key with any
+ * scopes; limited. `open`: needs no key; limited. `none`: needs no key, and has no limits.
  */
 export type Guard =
   | { readonly kind: 'none' }
   | ({ readonly kind: 'scope'; readonly scope: Scope } & Counted)
   | ({ readonly kind: 'page' | 'open' | 'keyed' } & Counted);
 
-/** For a path that answers several kinds of questions: the query decides the guard. */
+/** A guard, or a function of the query for a path that answers several kinds of questions. */
 export type RouteGuard = Guard | ((query: Readonly<Record<string, unknown>>) => Guard);
 
 export const open: Guard = { kind: 'none' };
 
-/** @param endpoints the group of routes that are counted together */
+/**
+ * A guard of searches.
+ * @param endpoints the group of routes that are counted together
+ */
 export function searches(endpoints: string): Guard {
   return { kind: 'scope', scope: 'search', endpoints, bucket: 'search' };
 }
@@ -58,10 +61,13 @@ export const priceReads: Guard = { kind: 'open', endpoints: 'price', bucket: 'pr
 /** Reads of the market: sales and collections. */
 export const marketReads: Guard = { kind: 'open', endpoints: 'market', bucket: 'market' };
 
-/** What the operator sells: each read asks the database what orders have. It shares the limit of the market. */
+/**
+ * Reads of what the operator sells. Each asks the database which of it orders have taken. They share the limit of the
+ * market.
+ */
 export const inventoryReads: Guard = { kind: 'open', endpoints: 'inventory', bucket: 'market' };
 
-/** Orders of shops and balances of accounts: the limit is the key's own. */
+/** Orders of shops and balances of accounts, limited by the limit of the key. */
 export const shopRequests: Guard = {
   kind: 'scope',
   scope: 'tokenpay',
@@ -69,7 +75,7 @@ export const shopRequests: Guard = {
   bucket: 'orders',
 };
 
-/** Withdrawals: money leaves an account with this scope alone. */
+/** Withdrawals: money leaves an account only by this scope. */
 export const withdraws: Guard = {
   kind: 'scope',
   scope: 'tokenpay-withdraw',

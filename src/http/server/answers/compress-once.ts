@@ -7,13 +7,13 @@ import type { FastifyReply, FastifyRequest, onSendAsyncHookHandler } from 'fasti
 import { LRUCache } from 'lru-cache';
 import { acceptedEncoding } from '#http/server/headers/accept.ts';
 
-/** Our own files, the document and the files of the reference, in both encodings. */
+/** Most answers kept: our own files, the document and the files of the reference, in both encodings. */
 const filesMax = 64;
-/** What they take in memory. The largest, of the reference, has 400 kB. */
+/** Most memory of kept answers. The largest file, of the reference, has 400 kB. */
 const bytesMax = 8_000_000;
 /**
- * They are compressed once, so better than answers: brotli 9 takes 0.1 s for the largest file, in a thread of libuv's
- * pool, to 30 % of its size.
+ * Stronger compression than for other answers, because each is compressed once: brotli 9 takes 0.1 s for the largest
+ * file, in a thread of libuv's pool, to 30 % of its size.
  */
 const qualities = { br: 9, gzip: 9 } as const;
 
@@ -29,9 +29,8 @@ const pack = {
 } as const;
 
 /**
- * Compresses answers that follow from their path alone and never change while the process lives: at their first
- * request, for all that come after it.
- *
+ * Compresses answers that depend on their path alone and never change while the process lives: at their first request,
+ * for all later ones.
  * @param isCompressible by the type of the answer
  */
 export function compressOnce(isCompressible: (type: string) => boolean): onSendAsyncHookHandler {
@@ -40,7 +39,7 @@ export function compressOnce(isCompressible: (type: string) => boolean): onSendA
     maxSize: bytesMax,
     sizeCalculation: ({ length }) => length + 1,
   });
-  /** First requests at the same time wait for one of them. */
+  /** First compressions in progress: requests at the same time share one. */
   const coming = new Map<string, Promise<Buffer>>();
 
   return async (request, reply, payload) => {
@@ -68,11 +67,11 @@ export function compressOnce(isCompressible: (type: string) => boolean): onSendA
   };
 }
 
-/** Not a part of it, no error, and not compressed already. */
+/** Whether this is a whole answer: no part, no error, and not compressed already. */
 const isWhole = (reply: FastifyReply): boolean =>
   reply.statusCode === 200 && !reply.hasHeader('content-encoding') && !reply.hasHeader('content-range');
 
-/** One name for all ways to write a path, so that none of them makes another entry. */
+/** One name for all ways to write a path, so that each path has one entry. */
 function nameOf(request: FastifyRequest): string {
   const [path = ''] = request.url.split('?', 1);
   return posix.normalize(decodeURIComponent(path));

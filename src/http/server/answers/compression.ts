@@ -10,8 +10,8 @@ import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
 import { compressOnce } from './compress-once.ts';
 
 /**
- * How a route's answers are compressed. Absent: bodies from 1 KiB on. `stream`: written data is flushed at once, so
- * that an event never waits for the next one. `once`: it follows from the path alone and never changes. `none`:
+ * How a route's answers are compressed. Absent: bodies from 1 KiB. `stream`: written data is flushed at once, so that
+ * an event never waits for the next one. `once`: the answer depends on the path alone and never changes. `none`:
  * inscribed bytes, which have an encoding and a strong entity tag of their own.
  */
 export type Compression = 'none' | 'once' | 'stream';
@@ -22,15 +22,15 @@ declare module 'fastify' {
   }
 }
 
-/** Smaller bodies fit into one packet, and the headers would outweigh the gain. */
+/** Smaller bodies fit into one packet, and the headers would cost more than compression saves. */
 const thresholdBytes = 1024;
 /**
- * Larger bodies are compressed in libuv's pool: at most four threads at once, for any number of requests. 8 KiB take
+ * Larger bodies are compressed in libuv's pool, which uses at most four threads for any number of requests. 8 KiB take
  * the event loop 0.3 ms; a stream costs more than that for a smaller body.
  */
 const onEventLoopBytes = 8 * 1024;
 /**
- * Measured on one core with pages and JSON: brotli 3 compresses 35 to 80 MB/s to 13 to 37 % of the size, gzip 4 the
+ * Measured on one core with pages and JSON: brotli 3 compresses 35 to 80 MB/s to 13 to 37 % of the size, gzip 4 at the
  * same rate to 16 to 37 %. The usual levels (brotli 4, gzip 6) take 1.5 times as long and save 1 % more of the size.
  */
 const brotliQuality = 3;
@@ -46,7 +46,7 @@ const brotliParams = {
 const compressibleTypes =
   /^(?:text\/(?:html|css|csv|javascript|event-stream)|application\/(?:javascript|json|x-ndjson|yaml)|image\/svg\+xml)(?:;|$)/u;
 
-/** Of plugins, which take no configuration: their files never change either. */
+/** Paths of plugins, which take no configuration: their files never change either. */
 const foldersOfFiles = ['/assets/', '/docs/static/'];
 
 const whole: FastifyCompressOptions = {
@@ -70,8 +70,8 @@ const withoutPlainLength: onSendAsyncHookHandler = async (request, reply) => {
 };
 
 /**
- * Lets a bounded number of large answers be compressed at once, and leaves the others as they are: each has the state
- * of its compressor for as long as its client reads, which for a stream of events is as long as it likes.
+ * Limits how many large answers are compressed at once, and sends the others uncompressed. Each holds the state of its
+ * compressor for as long as its client reads, and a client may read a stream of events for any time.
  */
 function boundCompressed(): onSendHookHandler<unknown> {
   const running = new HeldByClient();
@@ -85,7 +85,7 @@ function boundCompressed(): onSendHookHandler<unknown> {
     if (isStreamed) {
       const { client, whenOut } = askerOf(reply);
       if (running.total >= total || running.of(client) >= each) {
-        // what the plugin's clients say to get an answer as it is
+        // the header by which the plugin's clients ask for an uncompressed answer
         request.raw.headers['x-no-compression'] = '1';
       } else {
         running.add(client, 1);
@@ -98,10 +98,10 @@ function boundCompressed(): onSendHookHandler<unknown> {
 
 /**
  * Sends answers as brotli or gzip to clients that accept it. Entity tags stay the same: ours are weak, and name the
- * answer in any encoding. Call it before the routes.
+ * answer in any encoding. Call it before the routes are added.
  */
 export function compressAnswers(app: FastifyInstance): void {
-  // the plugin reads options of the route itself, so this hook must be the first one
+  // the plugin reads the options of the route, so this hook must run first
   const once = compressOnce((type) => compressibleTypes.test(type));
   const bound = boundCompressed();
   app.addHook('onRoute', (route) => {
@@ -113,7 +113,7 @@ export function compressAnswers(app: FastifyInstance): void {
     if (compression === 'stream') route.compress = flushed;
     if (compression === 'none') route.compress = false;
     else if (route.method === 'HEAD') {
-      // compressing what nobody gets would cost as much as an answer
+      // an unread body would cost as much to compress as an answer
       route.compress = false;
       add(withoutPlainLength);
     } else if (compression === 'once') {
@@ -121,7 +121,7 @@ export function compressAnswers(app: FastifyInstance): void {
       add(once);
     } else add(bound);
   });
-  // on every answer, a 304 and short ones too: a cache must not give one client's encoding to another
+  // on every answer, also on a 304 and short ones: a cache must not give one client's encoding to another
   app.addHook(
     'onSend',
     payloadAtOnce((request, reply, payload) => {

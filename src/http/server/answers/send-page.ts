@@ -12,7 +12,7 @@ import { publicOriginOfApp } from './site.ts';
  * their own (docs/http.md, "What was inscribed by others").
  *
  * An action needs the permission of both policies. The first restricts pages to this server. But inscribed content is
- * on this server too (`/content/…`), `'self'` cannot name paths, and a server behind a proxy does not know its own
+ * on this server too (`/content/…`), `'self'` cannot name paths, and a server that a proxy serves does not know its own
  * name. So the second policy lists the allowed paths, of any server.
  */
 const policiesOf = ({ thumbnails = false, connects = [], challenge = false }: PageOptions): string[] => {
@@ -48,25 +48,27 @@ const policiesOf = ({ thumbnails = false, connects = [], challenge = false }: Pa
 
 const paths = (names: readonly string[]): string => names.map((name) => `*:*${name}`).join(' ');
 
-/** Thumbnails are pictures that we draw ourselves, pixel by pixel: nothing that was inscribed is in them as it was. */
+/** Path of thumbnails: pictures that we draw ourselves, pixel by pixel, so no inscribed bytes are in them unchanged. */
 const thumbnailPath = '/thumbnails/';
 
-/** Origin at which Turnstile has its script, and the frame of its challenge (developers.cloudflare.com/turnstile, "CSP"). */
+/** Origin of Turnstile's script and of the frame of its challenge (developers.cloudflare.com/turnstile, "CSP"). */
 const challengeOrigin = 'https://challenges.cloudflare.com';
 
 export interface PageOptions {
   /** The page shows thumbnails. */
   readonly thumbnails?: boolean;
-  /** Paths that the page's scripts may ask, beside suggestions. One that ends with `/` names all below it. */
+  /**
+   * Paths that the page's scripts may ask, besides suggestions. A path that ends with `/` includes all paths below it.
+   */
   readonly connects?: readonly string[];
-  /** The page shows a challenge of Turnstile: the one thing of another server that a page of ours may load. */
+  /** The page shows a challenge of Turnstile: the only content of another server that a page of ours may load. */
   readonly challenge?: boolean;
 }
 
 const noOptions: PageOptions = {};
 const plainPolicies = policiesOf(noOptions);
 
-/** Sends a page, or 304 where the client already has these bytes. */
+/** Sends a page, or 304 if the client already has these bytes. */
 export function sendPage(reply: FastifyReply, made: Markup, options: PageOptions = noOptions): FastifyReply {
   varyBy(reply, 'Accept');
   const isError = reply.statusCode >= 400;
@@ -85,8 +87,8 @@ export function sendPage(reply: FastifyReply, made: Markup, options: PageOptions
 }
 
 /**
- * The entity tag of a text hashes it, so it covers all that the text is made of, newer code too. Weak, because all
- * encodings share it.
+ * The entity tag of a text. It is a hash, so it changes with any change of the text, also by newer code. It is weak,
+ * because all encodings share it.
  */
 export function textTag(text: string): string {
   return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;

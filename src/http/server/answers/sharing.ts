@@ -7,12 +7,12 @@ import type { FeedLink, Sharing } from '#web/parts/sharing-tags.ts';
 /** Pages with a picture of their own. */
 const withPicture = /^\/(?<kind>block|inscription|rune|collection|mint)\/(?<name>[^/]+)$/u;
 
-/** Names of parameters that only say which part of the matches a page shows. */
+/** Parameters that only say which part of the matches a page shows. */
 const notOfFeeds = ['q', 'hash', 'page', 'sort', 'order'];
 
 /**
- * How a page is shared: its picture, and the feed of what is new on it. They follow from its path, so
- * that no page can forget them.
+ * How a page is shared: its picture, and the feed of its news. Both depend only on its path, so that no page can forget
+ * them.
  *
  * @param origin null: links have paths alone
  */
@@ -34,15 +34,15 @@ function feedOf(
   if (path === '/blocks') return { href: '/blocks.atom', title: 'Blocks' };
   if (kind === 'collection') return { href: `/collection/${name ?? ''}.atom`, title: 'Latest sales' };
   const text = query.get('text') ?? '';
-  // the page says that it does not repeat the secret
+  // the page of an order promises that it does not repeat the secret id
   if (path !== '/' || text === '' || isOrderId(text)) return null;
   const given = [...query].filter(([parameter, value]) => value !== '' && !notOfFeeds.includes(parameter));
   return { href: `/search.atom?${new URLSearchParams(given).toString()}`, title: 'New matches' };
 }
 
 /**
- * How the page of a request is shared; a page of an error as the first page. A host that no URL can have is left out:
- * the page is good without it.
+ * How the page of a request is shared; an error page is shared as the first page. An invalid host is left out: the page
+ * works without it.
  */
 export function sharingOfRequest(
   request: FastifyRequest,

@@ -8,16 +8,22 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, plural } from '#web/format.ts';
 import type { Banner } from '#web/layout.ts';
 
-/** Pages show a state that is at most this old, beside the time that it takes to read: one small statement. */
+/**
+ * Longest age in milliseconds of the state that pages show, besides the time of reading it, which is one small
+ * statement.
+ */
 const keptMs = 2000;
 
-/** A database that takes longer leaves the last state: the statement would otherwise wait for no one. */
+/**
+ * Longest time of a read, in milliseconds. After it the last state stays: otherwise the statement could run long after
+ * all pages were sent.
+ */
 const readMaxMs = 5000;
 
-/** More blocks than this is the first sync, not a delay. */
+/** More missing blocks than this are the first sync, not a delay. */
 const syncingBlocks = 100;
 
-/** The state of the index in words, for every page. It is read once for all pages of two seconds. */
+/** The state of the index in words, for every page. One read serves all pages of two seconds. */
 export class SiteBanner {
   readonly #operations: Operations;
   readonly #pace = new SyncPace();
@@ -29,13 +35,13 @@ export class SiteBanner {
     this.#operations = operations;
   }
 
-  /** The last known state; a new one is read beside, and pages never wait for it. */
+  /** The last known state. A new one is read in the background, so pages never wait for it. */
   now(): Banner | null {
     this.#refresh();
     return this.#standing === null ? null : bannerOf(this.#standing, this.#pace.blocksPerSecond());
   }
 
-  /** The height of the last known tip; null: none is known yet. */
+  /** The height of the last known tip; null if it is not known yet. */
   tipHeight(): Height | null {
     this.#refresh();
     return this.#standing?.tip?.height ?? null;
@@ -50,7 +56,7 @@ export class SiteBanner {
         this.#standing = standing;
         this.#pace.see(standing.tip?.height ?? -1, performance.now());
       })
-      // the page that asked fails by itself, and says why
+      // the page that asked fails by its own statements, and says why
       .catch(() => undefined)
       .finally(() => {
         this.#reading = null;
@@ -58,14 +64,14 @@ export class SiteBanner {
   }
 }
 
-/** The banner of a state, and of the pace of a sync: blocks a second, null where it is unknown. Pure. */
+/** The banner of a state and of a sync's pace in blocks a second (null: unknown). Pure. */
 export function bannerOf(standing: Standing, blocksPerSecond: number | null = null): Banner | null {
   const { status, tip, lag } = standing;
   const at = tip === null ? 'nothing is indexed yet' : `what you see ends at block ${grouped(tip.height)}`;
-  // a database that was restored, or one of a test
+  // a restored database, or one of a test
   if (status === null) return tip === null ? { kind: 'starting', words: 'No block is indexed yet.' } : null;
   const state = followerState(standing);
-  // a folder of blocks that is indexed to its end needs no indexer
+  // a folder of blocks that is indexed completely needs no indexer
   const isOver = state === 'ended' && !status.source.startsWith('folder ');
   if (state === 'gone' || isOver)
     return { kind: 'behind', words: `New blocks are not being indexed; ${at}.` };
@@ -87,7 +93,7 @@ function lagBanner(blocks: number, { tip, blocksPerSecond, at }: Lagging): Banne
   return { kind: 'syncing', words: `${words}${paceWords(blocks, blocksPerSecond)}; ${at}.` };
 }
 
-/** Addresses of the node are for its operator, who has them in the log and under /health/ready. */
+/** The banner of a problem. Addresses of the node are only for its operator, in the log and in /health/ready. */
 function problemBanner(
   { code, message, since }: NonNullable<NonNullable<Standing['status']>['problem']>,
   at: string,

@@ -19,7 +19,7 @@ const decoration = 'site';
 
 const originDecoration = 'publicOrigin';
 
-/** Lets error pages, which know no dependencies, show the site (`siteOfApp`), and all pages know their origin. */
+/** Lets error pages, which have no dependencies, show the site (`siteOfApp`), and tells all pages their origin. */
 export function decorateSite(
   app: App,
   { network, banner, publicOrigin = null }: SiteDependencies & Pick<AppDependencies, 'publicOrigin'>,
@@ -33,14 +33,14 @@ export function decorateSite(
   app.decorate(originDecoration, () => publicOrigin);
 }
 
-/** The origin that the operator named for the application that answers; null: none. */
+/** The origin that the operator set for the answering application; null if it is not set. */
 export function publicOriginOfApp({ server }: FastifyReply): string | null {
   return server.hasDecorator(originDecoration)
     ? server.getDecorator<() => string | null>(originDecoration)()
     : null;
 }
 
-/** The site of the application that answers; null: it has none. */
+/** The site of the answering application; null if it has none. */
 export function siteOfApp({ server }: FastifyReply): Site | null {
   return server.hasDecorator(decoration) ? server.getDecorator<() => Site>(decoration)() : null;
 }

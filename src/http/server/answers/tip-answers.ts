@@ -6,7 +6,7 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { answerTag } from './conditional.ts';
 
-/** An answer, and the entity tag that it has at the tip that it is of. */
+/** An answer, and its entity tag at its tip. */
 interface KeptAnswer {
   readonly tag: string;
   readonly body: string;
@@ -14,28 +14,28 @@ interface KeptAnswer {
 
 interface FoundAnswer {
   readonly tip: Tip | null;
-  /** The entity tag of an answer as of this tip. */
+  /** The entity tag of an answer at this tip. */
   readonly tag: string;
-  /** Null: none is kept. */
+  /** Null: no answer is kept. */
   readonly body: string | null;
-  /** Whether an answer that is read from now on may be kept. */
+  /** Whether an answer that is read from now may be kept. */
   readonly mayBeKept: boolean;
 }
 
 /** Some 30,000 inscriptions as ord's JSON: more than clients ask for again between two blocks. */
 const keptBytesMax = 32_000_000;
-/** Larger answers are rare, and one of them would take the place of hundreds. */
+/** Larger answers are rare, and one of them would take the room of hundreds. */
 const bodyCharsMax = 16_000;
-/** Memory of an entry beside its texts. */
+/** Memory of an entry besides its texts. */
 const entryBytes = 400;
-/** Memory of a character of a string, at most. */
+/** Most bytes of memory of a character of a string. */
 const charBytes = 2;
 
 /**
- * Answers of the current tip by their URL. An answer is given again only while its entity tag is the one of a tip that
- * was read after the request arrived, so it is never older than one from the database. Requests that arrive at the
- * same time share that read (ADR 87). While a derived table is incomplete, its blocks change answers of one tip: none
- * is kept.
+ * Answers of the current tip by their URL. A kept answer is used only if its entity tag is that of a tip that was read
+ * after the request arrived, so it is never older than one from the database. Requests that arrive at the same time
+ * share that read (ADR 87). While a derived table is incomplete, no answer is kept, because its blocks change the
+ * answers of one tip.
  */
 export class TipAnswers {
   readonly #moments: SharedMaking<IndexState>;
@@ -44,12 +44,15 @@ export class TipAnswers {
     sizeCalculation: ({ body, tag }, url) => entryBytes + charBytes * (body.length + tag.length + url.length),
   });
 
-  /** @param pool reads only */
+  /**
+   * Takes the pool of its reads.
+   * @param pool reads only
+   */
   constructor(pool: pg.Pool) {
     this.#moments = new SharedMaking(() => withCutConnection(pool, null, readIndexState));
   }
 
-  /** The current tip, and the answer to a URL where one of this tip is kept. */
+  /** The current tip, and the kept answer to a URL if there is one of this tip. */
   async find(url: string): Promise<FoundAnswer> {
     const { tip, isComplete } = await this.#moments.get();
     const tag = answerTag(tip, url);

@@ -2,21 +2,21 @@ import { Readable } from 'node:stream';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 
 /**
- * Characters of a piece: large enough to be cheap (a turn of the event loop each), and what a connection buffers of an
- * answer besides the answer itself.
+ * Characters of a piece: large enough to be cheap (each takes a turn of the event loop). A connection buffers this much
+ * of an answer besides the answer itself.
  */
 const pieceChars = 64 * 1024;
 
-/** Bytes of memory behind an answer that is sent in pieces. */
+/** Bytes of memory that an answer in pieces keeps in use. */
 const bytesBehind = new WeakMap<object, number>();
 
 /**
- * An answer in pieces, each made when its client has taken the one before, in a turn of that client. An empty one ends
- * the turn: work was done, and there is no text yet.
+ * An answer in pieces. Each is made after its client has taken the previous one, in a turn of that client. An empty
+ * piece ends the turn: work was done, and there is no text yet.
  */
 export interface PiecesOfAnswer {
   readonly pieces: Iterable<string> | AsyncIterable<string | Buffer>;
-  /** What they are made of, in memory until the answer is out. */
+  /** Memory of the source of the pieces, held until the answer is sent. */
   readonly bytes: number;
 }
 
@@ -26,7 +26,7 @@ export function answerOfPieces({ pieces, bytes }: PiecesOfAnswer, client: string
   return answer;
 }
 
-/** A text as an answer of pieces. */
+/** Sends a text in pieces. */
 export const textInPieces = (text: string, client: string): Readable =>
   answerOfPieces({ pieces: textSlices(text, pieceChars), bytes: bytesOfText(text) }, client);
 
@@ -39,14 +39,14 @@ async function* inTurns(
 ): AsyncGenerator<string | Buffer> {
   for await (const piece of pieces) {
     if (piece.length > 0) yield piece;
-    // the next one is made in the next turn
+    // the next piece is made in the next turn
     await nextTurn(client);
   }
 }
 
 /**
- * An answer to HEAD: pieces are not made, as nobody gets them. (Fastify reads a stream to its end, after the request
- * has given its place back.)
+ * An answer to HEAD: no pieces are made, because no client gets them. (Fastify reads a stream to its end, after the
+ * request has released its place.)
  */
 export function withoutBody(payload: unknown): unknown {
   if (!(payload instanceof Readable)) return payload;
@@ -55,8 +55,8 @@ export function withoutBody(payload: unknown): unknown {
 }
 
 /**
- * What an answer holds in memory until it is out; of a stream of unknown size nothing. A text counts as two bytes a
- * unit, which V8 keeps for one that has a character beyond Latin-1, unless it is ASCII.
+ * Bytes of memory that an answer holds until it is sent; 0 for a stream of unknown size. A text counts as two bytes a
+ * unit, unless it is ASCII: V8 keeps two for texts with a character beyond Latin-1.
  */
 export function bytesOfAnswer(payload: unknown): number {
   if (typeof payload === 'string') return bytesOfText(payload);
@@ -68,7 +68,7 @@ export function bytesOfAnswer(payload: unknown): number {
 export function* textSlices(text: string, chars: number): Generator<string> {
   for (let from = 0; from < text.length; ) {
     let to = Math.min(from + chars, text.length);
-    // both halves of a character beyond U+FFFF go into one slice: alone they are no UTF-8
+    // both halves of a character beyond U+FFFF are in one slice: a half alone is not valid UTF-8
     if (to < text.length && isFirstHalf(text.charCodeAt(to - 1))) to--;
     yield text.slice(from, to);
     from = to;

@@ -5,22 +5,22 @@ import type { QueueState } from '#kernel/reports/metrics.ts';
 
 /** The part of the room that a request holds, until it releases it. */
 export interface HeldRoom {
-  /** Takes more room. Throws `bodies_busy` if there is none; the request then keeps what it held. */
+  /** Takes more room. Throws `bodies_busy` if there is not enough; the request then keeps what it held. */
   grow(bytes: number): void;
   /** May be called several times. */
   release(): void;
 }
 
 export interface BodyRoomSize {
-  /** Of all bodies together. */
+  /** Room for all bodies together. */
   readonly totalBytes: number;
-  /** Of all bodies of one client. */
+  /** Room for all bodies of one client. */
   readonly eachBytes: number;
 }
 
 /**
- * Bounds what all bodies of the process hold together, and those of each client, so that no client takes all room.
- * There is no queue: a client without room must try again.
+ * Bounds the memory of all request bodies of the process, and of each client's, so that no client takes all room. There
+ * is no queue: a client without room must try again.
  */
 export class BodyRoom {
   readonly #size: BodyRoomSize;
@@ -38,7 +38,7 @@ export class BodyRoom {
     return { length: this.#used.total, limit: this.#size.totalBytes };
   }
 
-  /** Throws `bodies_busy` where a body of this size would find no room now. */
+  /** Throws `bodies_busy` if there is no room for a body of this size now. */
   check(client: string, bytes: number): void {
     const { totalBytes, eachBytes } = this.#size;
     if (this.#used.total + bytes <= totalBytes && this.#used.of(client) + bytes <= eachBytes) return;

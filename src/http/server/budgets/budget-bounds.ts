@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import type { ReadingPace } from './slow-readers.ts';
 
-/** What all clients together, and each of them, may have of a process. */
+/** Bounds of what all clients together, and each of them, may use of a process. */
 export interface Budgets {
   readonly connections: number;
   readonly connectionsEach: number;
@@ -13,7 +13,7 @@ export interface Budgets {
   /** The longest wait for a place, in milliseconds. */
   readonly requestWaitMs: number;
   readonly pace: ReadingPace;
-  /** While unsent bytes take much memory. */
+  /** Pace of readers while unsent bytes take much memory. */
   readonly pressedPace: ReadingPace;
 }
 

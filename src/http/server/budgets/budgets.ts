@@ -19,37 +19,37 @@ import { UnsentBytes } from './unsent-bytes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its answers can have megabytes: they are not begun while unsent answers take much memory. */
+    /** Its answers can have megabytes: they are not started while unsent answers take much memory. */
     readonly answersLarge?: boolean;
     /**
      * It takes the event loop or the database tens of milliseconds, always or with such a query. Large answers always
-     * do.
+     * take that long.
      */
     readonly isDear?: boolean | ((query: Readonly<Record<string, unknown>>) => boolean);
-    /** Such a request is read together with those of others. It holds no connection, so it needs no place. */
+    /** Such a request is read together with others. It holds no connection, so it needs no place. */
     readonly isReadTogether?: (request: FastifyRequest) => boolean;
   }
 }
 
-/** How often slow readers are looked for, in milliseconds: often enough for paces of seconds. */
+/** Milliseconds between checks for slow readers: often enough for rates over seconds. */
 const lookEveryMs = 1_000;
 
 interface BudgetParts {
   readonly metrics: Metrics;
-  /** Proxies that speak for many clients: their connections are not bounded by address. */
+  /** Proxies that speak for many clients: their connections are not limited by address. */
   readonly trustedProxies: readonly string[];
   readonly budgets?: Partial<Budgets> | undefined;
 }
 
-/** What other rules of requests need of the budgets. */
+/** Functions of the budgets that other rules of requests use. */
 export interface KeptBudgets {
-  /** Gives the client of a connection no new ones for a second. */
+  /** Refuses new connections of a connection's client for a second. */
   readonly shutOut: (socket: Socket) => void;
 }
 
 /**
- * Keeps every client within its share of the process: connections, requests being answered, and bytes of answers that
- * it has not taken (docs/http.md, "Budgets"). Call it before what compresses answers, and before the routes.
+ * Limits each client to its share of the process: connections, requests being answered, and bytes of answers that it
+ * has not taken (docs/http.md, "Budgets"). Call it before compression of answers is added, and before the routes.
  */
 export function keepBudgets(
   app: FastifyInstance,
@@ -69,8 +69,8 @@ export function keepBudgets(
 }
 
 /**
- * Requests of a client beyond its share wait for each other, so that the event loop and the database have time for
- * other clients. A request takes part once its body is read: a slow upload keeps nobody waiting.
+ * Makes requests of a client beyond its share wait for each other, so that the event loop and the database have time
+ * for other clients. A request counts after its body is read, so a slow upload keeps no other client waiting.
  */
 function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics): void {
   const { requests: running, requestsEach: each, requestWaitMs: waitMs } = bounds;
@@ -93,33 +93,33 @@ function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics):
     const { answersUnderPressure, answersLarge = false, isDear = answersLarge } = request.routeOptions.config;
     const { isReadTogether } = request.routeOptions.config;
     const asker = askerOf(reply);
-    // holding no place, and before anything is compiled or asked for it
+    // while it holds no place, and before anything is compiled or asked for it
     await leavers.wait(asker);
     if (answersUnderPressure === true) return;
-    // who only looks up is disturbed by the dear requests of others
+    // clients with cheap requests are disturbed by the dear requests of others, so they count too
     dear.sees(asker.client);
     const query = request.query as Readonly<Record<string, unknown>>;
-    // first: what waits for this takes no place from the cheap requests of its client
+    // the wait for this comes first: it takes no place from the cheap requests of its client
     if (typeof isDear === 'function' ? isDear(query) : isDear) asker.whenMade(await dear.enter(asker));
     if (isReadTogether?.(request) !== true) asker.whenMade(await gate.enter(asker));
   });
 }
 
-/** Tells how long the client of a request stayed, if it left before its answer began. */
+/** Reports how long the client of a request stayed, if it left before its answer began. */
 function watchForLeaving(leavers: Leavers, reply: FastifyReply): void {
   const { raw } = reply;
   const { client } = askerOf(reply);
   const sinceMs = performance.now();
   raw.once('close', () => {
-    // who has read a part of a stream, or of a long answer, was served
+    // a client that has read a part of a stream or of a long answer was served
     const isLeft = !raw.headersSent && !raw.writableEnded;
     leavers.ended(client, isLeft ? performance.now() - sinceMs : null);
   });
 }
 
 /**
- * Tells gates of every client that asks for anything: who only looks up is disturbed by what one client takes there.
- * Gates know by themselves only of those that come to them.
+ * Reports every client with any request to gates: clients with cheap requests are disturbed by what one client takes
+ * there, and gates know only the clients that enter them.
  */
 export function tellOfClients(app: FastifyInstance, gates: readonly Pick<FairGate, 'sees'>[]): void {
   app.addHook(
@@ -136,8 +136,8 @@ function tooMany(): AppError {
 }
 
 /**
- * Counts large answers from the moment that they are made until they are out, and sends large texts in pieces: what a
- * client does not take is in memory once, and not again in the buffers of its connection.
+ * Counts large answers from when they are made until they are sent, and sends large texts in pieces: an answer that a
+ * client does not take is in memory once, and not a second time in the buffers of its connection.
  */
 function boundAnswers(app: FastifyInstance, unsent: UnsentBytes): void {
   app.addHook(
@@ -173,7 +173,7 @@ function boundConnections(
 ): Connections {
   const { server } = app;
   const connections = new Connections({ total, each, isProxy });
-  // Node also counts those that are refused or being closed; it closes what comes beyond that
+  // Node also counts connections that are refused or being closed; it closes any beyond that
   server.maxConnections = total + closingMax + limits.connectionsClosing;
   const openers = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
@@ -191,7 +191,7 @@ function boundConnections(
   return connections;
 }
 
-/** Connections that were closed because their clients did not take their answers. */
+/** Counts of connections that were closed because their clients did not take their answers. */
 interface SlowCounts {
   cut: number;
 }
@@ -222,12 +222,12 @@ function watchConnections(metrics: Metrics, connections: Connections, slowReader
   });
   metrics.read({
     name: 'satscribe_http_connections_limit',
-    help: 'Most connections that are accepted',
+    help: 'The maximum number of open connections',
     values: () => [{ value: connections.limit }],
   });
   metrics.read({
     name: 'satscribe_http_connections_ended',
-    help: 'Connections since the start that were refused, gave way while idle, or did not take their answers',
+    help: 'Connections since the start that were refused, closed while idle to make room, or closed because their answers were not taken',
     labels: ['why'],
     values: () => [
       { labels: { why: 'refused' }, value: connections.counts.refused },

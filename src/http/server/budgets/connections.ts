@@ -5,41 +5,44 @@ import { clientOf } from '#accounts/client-address.ts';
 /** A connection of a client. */
 interface Connection {
   readonly socket: Socket;
-  /** Its address, as limits count it; null: a trusted proxy, whose clients are others. */
+  /** Its address, as limits count it; null for a trusted proxy, which speaks for many clients. */
   readonly client: string | null;
-  /** Requests whose headers are complete and whose answers are not out. */
+  /** Requests with complete headers and an unfinished answer. */
   requests: number;
-  /** When its last answer was out, or when it was opened. */
+  /** Time when its last answer was sent, or when it was opened. */
   idleSinceMs: number;
 }
 
-/** A connection gives way to another one of its address after it was idle for this long. */
+/** Time after which an idle connection gives way to another one of its address. */
 const idleMs = 1_000;
-/** A refused connection is closed after this time: at once, its client would open the next one at once. */
+/**
+ * Milliseconds until a refused connection is closed. If it were closed at once, its client would open the next one at
+ * once.
+ */
 const refusedMs = 1_000;
 /**
- * So many are left open for that; what they send is not read, and 64 kB of it are buffered at most: as many as
- * connections, so that one client with twice its number waits too.
+ * Most refused connections that stay open for that time. What they send is not read, and at most 64 kB of it are
+ * buffered. There can be as many as connections, so that a client with twice its number waits too.
  */
 export const closingMax = 1_000;
 
-/** A client that is shut out gets no connection for this time: it asks again at once where it may. */
+/** Milliseconds for which a shut-out client gets no connection: it would ask again as soon as it may. */
 const shutOutMs = 1_000;
 
 export interface ConnectionBounds {
-  /** Of all clients. */
+  /** Connections of all clients. */
   readonly total: number;
-  /** Of one address. */
+  /** Connections of one address. */
   readonly each: number;
-  /** Whether a peer is a trusted proxy: it speaks for many clients, whose number is not bounded. */
+  /** Whether a peer is a trusted proxy: it speaks for many clients, so its connections are not limited. */
   readonly isProxy: (address: string) => boolean;
 }
 
 /**
- * Bounds open connections, of all clients and of each address. Where there is no room for another one, a connection
- * without a request in progress gives way to it, the one that has been idle longest: unfinished headers and kept
- * connections take places from nobody. Where the process is full, it is one of the address that has most. A connection
- * is refused where nothing can give way.
+ * Bounds open connections, of all clients and of each address. If there is no room for a new one, the connection
+ * without a request that has been idle longest gives way: unfinished headers and kept connections take no places from
+ * others. If the process is full, an idle connection of the address with the most connections gives way. If there is no
+ * idle one, the new connection is refused.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -49,7 +52,7 @@ export class Connections {
   readonly #shutOut = new Set<string>();
   #refused = 0;
   #closedIdle = 0;
-  /** Refused ones that are still open. */
+  /** Refused connections that are still open. */
   #closing = 0;
 
   constructor(bounds: ConnectionBounds) {
@@ -64,7 +67,7 @@ export class Connections {
     return this.#bounds.total;
   }
 
-  /** Since the start: connections that were refused, and idle ones that gave way. */
+  /** Counts since the start: refused connections, and idle ones that gave way. */
   get counts(): { readonly refused: number; readonly closedIdle: number } {
     return { refused: this.#refused, closedIdle: this.#closedIdle };
   }
@@ -74,10 +77,10 @@ export class Connections {
     return this.#open.keys();
   }
 
-  /** Whether a new connection may ask anything. It is closed where it may not. */
+  /** Whether a new connection may send requests. If not, it is closed. */
   accept(socket: Socket): boolean {
     const address = socket.remoteAddress;
-    // it is gone already
+    // it is closed already
     if (address === undefined) {
       socket.destroy();
       return false;
@@ -99,8 +102,8 @@ export class Connections {
   }
 
   /**
-   * Gives the client of a connection no new ones for a second: what it sent took the event loop tens of milliseconds
-   * for nothing.
+   * Refuses new connections of a connection's client for a second, because what it sent took the event loop tens of
+   * milliseconds for nothing.
    */
   shutOut(socket: Socket): void {
     const client = this.#open.get(socket)?.client ?? null;
@@ -109,7 +112,7 @@ export class Connections {
     setTimeout(() => this.#shutOut.delete(client), shutOutMs).unref();
   }
 
-  /** A request of a connection, until its answer is out or given up. */
+  /** Counts a request of a connection until its answer is sent or abandoned. */
   begin({ socket }: IncomingMessage, response: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -140,14 +143,14 @@ export class Connections {
     const own = client === null ? undefined : this.#ofClient.get(client);
     if (own !== undefined && own.size >= each) {
       const idle = longestIdle(own);
-      // who replaces connections as soon as they are open would have any number of them one after another
+      // a client that replaces connections as soon as they are open would get any number of them one after another
       if (idle === null || performance.now() - idle.idleSinceMs < idleMs) return false;
       this.#close(idle);
     }
     return this.#open.size < total || this.#close(this.#idleOfLargest());
   }
 
-  /** The longest idle connection of the address that has most, of those that have an idle one. */
+  /** The longest idle connection of the address with the most connections, among addresses that have an idle one. */
   #idleOfLargest(): Connection | null {
     let found: Connection | null = null;
     let most = 0;
@@ -164,7 +167,7 @@ export class Connections {
     if (connection === null) return false;
     this.#closedIdle++;
     connection.socket.destroy();
-    // `close` is emitted later, and its place is needed now
+    // `close` is emitted later, and the place is needed now
     this.#forget(connection);
     return true;
   }

@@ -17,18 +17,18 @@ export interface ContentReadsOptions {
   readonly waitMs?: number;
   /** Bodies of more than one piece that are being sent. */
   readonly sending?: number;
-  /** Of these, bodies of one client. */
+  /** Such bodies of one client. */
   readonly sendingEach?: number;
 }
 
 /**
- * Connections for contents. A read takes a millisecond, and most of it is work of the database: more than two for each
- * of two cores only wait for each other.
+ * Connections for contents. A read takes a millisecond, and most of that is work of the database: more than two
+ * connections for each of two cores would only wait for each other.
  */
 export const contentConnections = 4;
-/** Of one client while others read too: then it also keeps the database busy on one core of two alone. */
+/** Reads of one client while others read too: even one keeps the database busy on one of two cores. */
 const eachBesideOthers = 1;
-/** All requests that are being answered: none is refused for their number, only after its wait. */
+/** All requests that are being answered: a request is refused only after its wait, never because of their number. */
 const waitingDefault = limits.requests;
 /** A page that shows nothing for this long is reloaded. */
 const waitMsDefault = 5_000;
@@ -37,16 +37,16 @@ const waitMsDefault = 5_000;
  * pieces: one in the socket, and the next one.
  */
 export const pieceBytes = 256 * 1024;
-/** Twice 256 KiB each, so 64 MiB. Nearly all bodies are one piece, and are not counted. */
+/** Each holds twice 256 KiB, so 64 MiB together. Nearly all bodies are one piece, and are not counted. */
 const sendingDefault = 128;
-/** The large pictures of a page, over HTTP/2. Four clients take all places. */
+/** The large pictures of a page, over HTTP/2. Four such clients take all places. */
 const sendingEachDefault = 32;
 
 /**
- * Reads contents, and further pieces of any answer, for requests: on connections of their own, so that no number of
- * them keeps other answers waiting. A bounded number of requests waits for a first read; more are refused
- * (`contents_busy`). Long bodies are read in pieces, the next one when the client has taken the one before: between two
- * pieces a body holds no connection.
+ * Reads contents, and further pieces of any answer. It has connections of its own, so that these reads never keep other
+ * answers waiting. A limited number of requests waits for a first read; more are refused (`contents_busy`). Long bodies
+ * are read in pieces, the next one after the client has taken the previous one: between two pieces a body holds no
+ * connection.
  */
 export class ContentReads {
   readonly #pool: pg.Pool;
@@ -60,7 +60,7 @@ export class ContentReads {
     this.#pool = pool;
     const total = options.sending ?? sendingDefault;
     this.#gate = new FairGate({ running, eachBesideOthers, waiting, waitMs, refusal: contentsBusy });
-    // an answer that has begun is not refused: each connection has one, and it waits for its client anyway
+    // an answer that has begun is never refused: each connection has at most one, and it waits for its client anyway
     const patience = { waiting: limits.connections, waitMs: limits.requestTimeoutMs };
     this.#pieces = new FairGate({
       running: contentConnections,
@@ -83,26 +83,26 @@ export class ContentReads {
     return this.#sending.state;
   }
 
-  /** Tells of a client that asks for something else: it counts among those that read too. */
+  /** Counts a client that asks for something else among the clients that read. */
   sees(client: string): void {
     this.#gate.sees(client);
     this.#pieces.sees(client);
   }
 
-  /** A look-up, or a part of at most `pieceBytes`. Throws `contents_busy`, and the reason of an aborted signal. */
+  /** Runs a look-up, or reads at most `pieceBytes`. Throws `contents_busy`, and the reason of an aborted signal. */
   async read<T>(asker: Asker, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     return this.#gate.run(asker, () => withCutConnection(this.#pool, asker.signal, work));
   }
 
-  /** A further piece of an answer that has begun. Throws the reason of an aborted signal. */
+  /** Reads a further piece of an answer that has begun. Throws the reason of an aborted signal. */
   async readPiece<T>(asker: Asker, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     return this.#pieces.run(asker, () => withCutConnection(this.#pool, asker.signal, work));
   }
 
   /**
-   * The bytes of a part of a body, in pieces. The first one is read before this returns, so that its failure can still
-   * be answered. If a reorganisation removes the body later, the pieces end with an error. A body of several pieces
-   * has a place until its answer is out or given up.
+   * The bytes of a part of a body, in pieces. The first piece is read before this returns, so that its failure can
+   * still be answered. If a reorganisation removes the body later, the pieces end with an error. A body of several
+   * pieces holds a place until its answer is sent or abandoned.
    */
   async pieces(
     asker: Asker,
@@ -136,14 +136,14 @@ export class ContentReads {
 
 async function partOfBody(client: pg.ClientBase, body: StoredBody, part: BodyPart): Promise<Buffer> {
   const piece = await readBodyPart(client, body, part);
-  // the length is known from the same bytes, so a shorter part is not theirs
+  // the length comes from the stored bytes, so a shorter part is not a part of them
   if (piece === null || piece.length !== part.count) {
     throw new AppError('not_found', 'this inscription no longer has a content');
   }
   return piece;
 }
 
-/** Too many requests read contents. */
+/** The error when too many requests read contents. */
 export function contentsBusy(): AppError {
   return new AppError('contents_busy', 'too many contents are being read: try again in a few seconds');
 }

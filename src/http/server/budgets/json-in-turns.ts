@@ -4,19 +4,19 @@ import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { answerOfPieces, type PiecesOfAnswer, textSlices } from './answer-pieces.ts';
 
-/** Items of a list that are written in one turn of the event loop: some hundred kilobytes of small ones. */
+/** Items of a list that are written in one turn of the event loop: some hundred kilobytes if they are small. */
 const itemsATurn = 1_000;
 
-/** Characters of JSON that are made in one turn, in some milliseconds. */
+/** Characters of JSON that are made in one turn, in a few milliseconds. */
 const turnChars = 256 * 1024;
 
 /**
- * Characters of texts up to which an answer is written at once: a tenth of a millisecond. Most pages of a search are
- * below it, and parts would take three times as long.
+ * Characters of texts below which an answer is written at once, in a tenth of a millisecond. Most pages of a search are
+ * smaller, and writing them in parts would take three times as long.
  */
 const smallChars = 32 * 1024;
 
-/** Sends an answer as JSON. Its lists and texts can be long: they are written in turns of the client. */
+/** Sends an answer as JSON. Long lists and texts are written in turns of the client. */
 export async function sendJsonInTurns(reply: FastifyReply, answer: object): Promise<FastifyReply> {
   if (charsLeft(answer, smallChars) < 0) return sendPartsInTurns(reply, jsonParts(answer));
   return reply.type(jsonType).send(JSON.stringify(answer));
@@ -24,10 +24,10 @@ export async function sendJsonInTurns(reply: FastifyReply, answer: object): Prom
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** For a number, a name or a bracket: fields without texts count too. */
+/** Characters that count for a number, a name or a bracket: fields without texts count too. */
 const charsOfOther = 16;
 
-/** What is left of a number of characters beside a value; below 0 once they do not suffice, and no more is counted. */
+/** The rest of a number of characters after a value. Counting stops once it is below 0. */
 function charsLeft(value: unknown, chars: number): number {
   if (typeof value === 'string') return chars - value.length;
   let left = chars - charsOfOther;
@@ -39,7 +39,7 @@ function charsLeft(value: unknown, chars: number): number {
     }
     return left;
   }
-  // by name: lists of the values of all records would take more than twice as long
+  // by field name: lists of the values of all records would take more than twice as long
   const fields = value as Readonly<Record<string, unknown>>;
   for (const name in fields) {
     if (left < 0) return left;
@@ -48,7 +48,7 @@ function charsLeft(value: unknown, chars: number): number {
   return left;
 }
 
-/** The same of JSON in parts. Throws as `madeInTurns`. */
+/** The same for JSON in parts. Throws as `madeInTurns`. */
 export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): Promise<FastifyReply> {
   reply.type(jsonType);
   const asker = askerOf(reply);
@@ -58,9 +58,7 @@ export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): P
   return reply.send(answerOfPieces(body, asker.client));
 }
 
-/**
- * A body that is made of parts in turns of its client: a text where one turn makes all of it. Throws as `madeInTurns`.
- */
+/** Makes a body of parts in turns of its client: a text if one turn makes all of it. Throws as `madeInTurns`. */
 export async function bodyInTurns(
   parts: JsonParts,
   asker: Pick<Asker, 'client' | 'signal'>,
@@ -72,13 +70,13 @@ export async function bodyInTurns(
 
 interface MadePieces extends PiecesOfAnswer {
   readonly pieces: readonly string[];
-  /** Of all pieces in UTF-8, and about what they take in memory. */
+  /** Bytes of all pieces in UTF-8, which is about their memory. */
   readonly bytes: number;
 }
 
 /**
- * Pieces that are made before the answer is sent, in turns of a client: what they are made of is free then. Throws the
- * reason of its signal where the client is gone.
+ * Makes pieces before the answer is sent, in turns of a client, so that their source is freed early. Throws the reason
+ * of its signal if the client has disconnected.
  */
 export async function madeInTurns(
   pieces: Iterable<string> | AsyncIterable<string>,
@@ -100,7 +98,7 @@ const endOfPiece = null;
 export type JsonPart = string | typeof endOfPiece;
 export type JsonParts = Iterable<JsonPart>;
 
-/** Parts, joined to what is made in a turn. */
+/** Joins parts to pieces of one turn. */
 export function* piecesOf(parts: JsonParts): Generator<string> {
   let text = '';
   for (const part of parts) {
@@ -112,10 +110,10 @@ export function* piecesOf(parts: JsonParts): Generator<string> {
   yield text;
 }
 
-/** The text of parts, for few of them. */
+/** Joins a few parts to one text. */
 export const textOfParts = (parts: JsonParts): string => [...parts].join('');
 
-/** A list in parts of items, each written by `write` as JSON with commas between them. */
+/** A list in parts: items that `write` turns into JSON, with commas between them. */
 export function* listParts<Item>(
   items: readonly Item[],
   write: (items: readonly Item[]) => string,
@@ -144,7 +142,7 @@ function* itemParts(items: readonly unknown[]): Generator<JsonPart> {
     if (place > 0) yield ',';
     if (place > 0 && place % itemsATurn === 0) yield endOfPiece;
     if (hasLongText(item)) yield* jsonParts(item);
-    // what JSON has no word for is null in a list
+    // JSON writes null in a list for values that it cannot express
     else yield (JSON.stringify(item) as string | undefined) ?? 'null';
   }
   yield ']';
@@ -164,6 +162,6 @@ function* fieldParts(object: object): Generator<JsonPart> {
 /** Longer texts are written in slices. */
 const isLongText = (value: unknown): value is string => typeof value === 'string' && value.length > turnChars;
 
-/** Items of lists are written whole, but for those with such a text. */
+/** Whether an item has a long text: all other items of lists are written whole. */
 const hasLongText = (item: unknown): boolean =>
   typeof item === 'object' && item !== null ? Object.values(item).some(isLongText) : isLongText(item);

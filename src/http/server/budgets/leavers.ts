@@ -2,35 +2,49 @@ import { setImmediate as oneTurn, setTimeout as pause } from 'node:timers/promis
 import { LRUCache } from 'lru-cache';
 import type { Asker } from '#kernel/contracts/asker.ts';
 
-/** Clients that are remembered, 100 bytes each: only those whose requests end are, and few of them leave. */
+/** Most clients that are remembered, 100 bytes each: only those with ended requests are, and few of them leave. */
 const clientsMax = 10_000;
-/** Time after which a request that ended counts for about a third: who stops leaving is soon served at once. */
+/**
+ * Milliseconds after which an ended request counts for about a third, so that a client that stops leaving is soon
+ * served at once.
+ */
 const forgetMs = 5_000;
-/** Requests that a client leaves within that time before its next ones wait: a reader who clicks on leaves fewer. */
+/**
+ * Abandoned requests within that time after which a client's next ones wait. A reader who clicks to the next page
+ * leaves fewer.
+ */
 const leftMin = 5;
-/** Waits beyond this would be felt by others behind the same address, and a client that stays so long is served. */
+/**
+ * Longest wait in milliseconds. Others at the same address would notice more, and a client that stays this long is
+ * served.
+ */
 const waitMaxMs = 50;
-/** A turn of the event loop that reads what came: what the operating system has is not noticed before. */
+/**
+ * Milliseconds of a turn of the event loop that reads arrived data: data in the operating system is not noticed before.
+ */
 const waitMinMs = 4;
 
 interface Known {
-  /** Requests that ended, and those of them whose client left before the answer began. Both fade. */
+  /** Requests that ended; the other count has those whose client left before the answer began. Both fade. */
   readonly ended: number;
   readonly left: number;
-  /** How long a client that left stayed, on average. */
+  /** Average time that a client stayed before it left. */
   readonly staysMs: number;
   readonly atMs: number;
 }
 
 /**
- * Clients that ask and leave before anything is answered. Work for them is thrown away, and a request that is reset at
- * once is only noticed after its first statements were sent. So the requests of a client that leaves most of its own
- * wait, twice as long as it used to stay, before anything is done for them: if it leaves again, nothing was.
+ * Clients that ask and leave before any answer. Work for them is wasted, and a reset connection is only noticed after
+ * the first statements of its request were sent. So the requests of a client that leaves most of its own wait before
+ * any work starts, twice as long as it used to stay: if it leaves again, no work was wasted.
  */
 export class Leavers {
   readonly #known = new LRUCache<string, Known>({ max: clientsMax });
 
-  /** A request of a client ended. `staysMs`: until its client left before the answer began; null: it did not. */
+  /**
+   * Records that a request of a client ended. `staysMs`: time until its client left before the answer began; null if it
+   * stayed.
+   */
   ended(client: string, staysMs: number | null, nowMs = performance.now()): void {
     const before = this.#known.get(client);
     // most clients never leave, and are not remembered
@@ -54,12 +68,12 @@ export class Leavers {
     return Math.min(waitMaxMs, Math.max(waitMinMs, 2 * staysMs));
   }
 
-  /** Waits where a client leaves most of its requests. Throws the reason of its signal once it has left. */
+  /** Waits if the client leaves most of its requests. Throws the reason of its signal once it has left. */
   async wait({ client, signal }: Asker): Promise<void> {
     const waitMs = this.waitMs(client);
     if (waitMs === 0) return;
     await pause(waitMs, undefined, { signal }).catch(() => undefined);
-    // after a long turn the timer comes first, and then what was read meanwhile
+    // after a long turn the timer fires first, and arrived data is read after it
     if (!signal.aborted) await oneTurn();
     signal.throwIfAborted();
   }

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /**
- * Requests that may wait behind another one on their connection. Clients that pipeline send some tens ahead; each
- * waiting one holds its headers, and a packet has room for thousands.
+ * Most requests that may wait on a connection. Clients that pipeline send some tens ahead. Each waiting one holds its
+ * headers, and a packet has room for thousands.
  */
 const waitingMax = 100;
 
@@ -11,10 +11,9 @@ const waitingMax = 100;
 type Begin = () => void;
 
 /**
- * Begins the requests of a connection one after another: the next one when the answer before it is out, which is the
- * order that answers have anyway (RFC 9112, 9.3.2). Otherwise a packet of a thousand requests would be a thousand
- * answers in the making, in memory until those before them are taken. A connection with too many waiting requests is
- * for `refuse` to close.
+ * Starts the requests of a connection one after another, each when the previous answer was sent; answers have that
+ * order anyway (RFC 9112, 9.3.2). Otherwise a packet of a thousand requests would hold a thousand answers in memory.
+ * `refuse` closes a connection with too many waiting requests.
  */
 export function inTurn(handle: RequestListener, refuse: (socket: Socket) => void): RequestListener {
   const waitingOf = new WeakMap<Socket, Begin[]>();
@@ -24,7 +23,7 @@ export function inTurn(handle: RequestListener, refuse: (socket: Socket) => void
     response.once('close', () => {
       const next = waiting.shift();
       if (next === undefined) waitingOf.delete(socket);
-      // of a connection that is gone, none begins
+      // no request of a closed connection starts
       else if (socket.writable) next();
     });
     handle(request, response);

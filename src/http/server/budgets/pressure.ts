@@ -5,17 +5,17 @@ import { limits } from '../limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route answers under any load: health, and the paths that operators look at. */
+    /** Whether the route answers under any load: health, and the operators' paths. */
     readonly answersUnderPressure?: boolean;
   }
 }
 
-/** Milliseconds: the mean delay above which requests are refused, and the span of the mean. */
+/** Limits in milliseconds: the mean delay above which requests are refused, and the span of the mean. */
 export type EventLoopLimits = Readonly<Record<'eventLoopDelayMs' | 'eventLoopSampleMs', number>>;
 
 /**
  * Refuses requests while the event loop is so late that each would wait for seconds: 503 `overloaded`, in the form of
- * the route. Call it after CORS, so that pages of other origins can read the refusal, and before the routes.
+ * the route. Call it after CORS, so that pages of other origins can read the refusal, and before the routes are added.
  */
 export function refuseUnderPressure(
   app: FastifyInstance,

@@ -11,15 +11,15 @@ export interface SharesOptions {
   readonly total: number;
   /** Places of one client. */
   readonly each: number;
-  /** Places of one network of clients (`networkOfClient`); absent: a network has no bound. */
+  /** Places of one network of clients (`networkOfClient`); absent: a network has no limit. */
   readonly eachNetwork?: number;
-  /** The error where all places are taken. */
+  /** Makes the error for the case that all places are taken. */
   readonly full: (message: string) => AppError;
 }
 
 /**
- * Places of which each client has a share at most, so that one cannot take all. There is no queue: a client without a
- * place must try again.
+ * Places of which each client gets at most a share, so that one client cannot take all. There is no queue: a client
+ * without a place must try again.
  */
 export class Shares {
   readonly #options: SharesOptions;
@@ -30,25 +30,25 @@ export class Shares {
     this.#options = options;
   }
 
-  /** Places that are taken, and all. */
+  /** The number of taken places, and of all places. */
   get state(): QueueState {
     return { length: this.#held.total, limit: this.#options.total };
   }
 
-  /** Takes a place until the answer is out. Throws `too_many_at_once`, or the error of full places. */
+  /** Takes a place until the answer is sent. Throws `too_many_at_once`, or the error of full places. */
   take({ client, whenOut }: Asker): void {
     const { what, total, each, eachNetwork, full } = this.#options;
     const network = networkOfClient(client);
     if (this.#held.of(client) >= each) {
       throw new AppError(
         'too_many_at_once',
-        `you have ${each} ${what} open already, which is the most at once`,
+        `you already have ${each} ${what} open, the most that one client may have`,
       );
     }
     if (eachNetwork !== undefined && this.#heldByNetwork.of(network) >= eachNetwork) {
       throw new AppError(
         'too_many_at_once',
-        `your network has ${eachNetwork} ${what} open already, which is the most at once`,
+        `your network already has ${eachNetwork} ${what} open, the most that one network may have`,
       );
     }
     if (this.#held.total >= total) throw full(`there are ${total} ${what} already`);

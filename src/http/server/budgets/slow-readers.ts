@@ -1,28 +1,28 @@
 import type { Socket } from 'node:net';
 
-/** How fast clients must take what is sent to them. */
+/** The rate at which clients must take their answers. */
 export interface ReadingPace {
-  /** Bytes may wait this long, in milliseconds, before their rate counts. */
+  /** Milliseconds that bytes may wait before their rate counts. */
   readonly patienceMs: number;
-  /** Bytes per second, on average since they began to wait. */
+  /** Average bytes per second since they began to wait. */
   readonly rate: number;
 }
 
-/** When bytes of a connection began to wait, and what it had taken by then. */
+/** Time when bytes of a connection began to wait, and how many it had taken before. */
 interface Wait {
   readonly sinceMs: number;
   readonly takenBefore: number;
 }
 
 /**
- * Finds clients that do not take their answers. Each look compares how many bytes a connection took since bytes began
- * to wait on it with the rate that is asked for. What the operating system holds counts as taken: that is some
- * megabytes at most, and not our memory.
+ * Finds clients that do not take their answers. Each check compares the required rate with the bytes that a connection
+ * took since bytes began to wait on it. Bytes in the operating system's buffers count as taken: they are some megabytes
+ * at most, and not in our memory.
  */
 export class SlowReaders {
   readonly #waits = new WeakMap<Socket, Wait>();
 
-  /** Those of the connections that are too slow now. Call it about once a second. */
+  /** The connections that are too slow now. Call it about once a second. */
   find(sockets: Iterable<Socket>, { patienceMs, rate }: ReadingPace, nowMs = performance.now()): Socket[] {
     const slow: Socket[] = [];
     for (const socket of sockets) {

@@ -10,14 +10,14 @@ export interface UnsentBounds {
   readonly each: number;
 }
 
-/** Above this share of all bytes, slow readers are cut off sooner, and who has unsent bytes gets no more. */
+/** Share of all bytes above which slow readers are disconnected sooner, and a client with unsent bytes gets no more. */
 const pressedShare = 0.5;
-/** Above this share nobody begins a large answer: those that are being made still need room. */
+/** Share above which no large answer may start: those that are being made still need room. */
 const fullShare = 0.9;
 
 /**
- * Bytes of answers that are made and that their clients have not taken yet, of the process and of each client. An
- * answer counts whole until it is out or given up.
+ * Bytes of answers that were made and not yet taken by their clients, of the process and of each client. An answer
+ * counts whole until it is sent or abandoned.
  */
 export class UnsentBytes {
   readonly #bounds: UnsentBounds;
@@ -27,7 +27,7 @@ export class UnsentBytes {
     this.#bounds = bounds;
   }
 
-  /** Bytes that wait, and how many may. */
+  /** Waiting bytes, and their limit. */
   get state(): QueueState {
     return { length: this.#held.total, limit: this.#bounds.total };
   }
@@ -37,8 +37,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Throws where an answer should not even be begun: `too_many_at_once` where its client must first take others, and
-   * `answers_busy` for a large one where all clients together have taken too little.
+   * Throws if an answer should not even start: `too_many_at_once` if its client must first take others, and
+   * `answers_busy` for a large one if all clients together have too many unsent bytes.
    */
   check({ client }: Asker, isLarge: boolean): void {
     const { total, each } = this.#bounds;
@@ -49,8 +49,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Counts an answer until it is out or given up. Throws as `check` where there is no room for it. A single answer
-   * always has room where nothing else waits: how large it can be is bounded elsewhere.
+   * Counts an answer until it is sent or abandoned. Throws as `check` if there is no room for it. A single answer
+   * always has room if there are no others: its size is limited elsewhere.
    */
   hold(asker: Asker, bytes: number): void {
     const { client } = asker;

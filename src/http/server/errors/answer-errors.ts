@@ -33,7 +33,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_too_broad: 400,
   not_found: 404,
   collection_unknown: 404,
-  // as no_node: how the server was started; to ask again changes nothing
+  // as no_node: it depends on how the server was started, so asking again changes nothing
   sales_not_indexed: 404,
   runes_not_indexed: 404,
   parameter_unknown: 400,
@@ -65,7 +65,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   postgres_read_only: 503,
   disk_full: 503,
   file_unusable: 503,
-  // the same request would take as long again
+  // the same request would take just as long again
   postgres_timeout: 504,
   events_not_ready: 503,
   derived_table_behind: 503,
@@ -114,7 +114,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   bodies_busy: 503,
 };
 
-/** Refusals because of other clients' load are not failures; the request metrics count them. */
+/** Refusals caused by the load of other clients. They are not failures; the request metrics count them. */
 const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'search_busy',
   'contents_busy',
@@ -131,7 +131,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'bodies_busy',
   'not_offered',
-  // how the service was started, not what happens to it
+  // it depends on how the service was started, not on an event
   'mempool_not_followed',
   'orders_off',
   'test_payment_refused',
@@ -143,15 +143,15 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Whether an error is expected, and not logged as a failure. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
-  // an unreachable search server is logged once, when it becomes unreachable
+  // an unreachable search server is logged once, when its failure begins
   return refusals.has(error.code) || error.code.startsWith('search_engine_');
 }
 
-/** A client has more open than its share. */
+/** Whether a client has more open than its share. */
 export const isTooMuchAtOnce = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'too_many_at_once';
 
-/** The client's message for a failure of ours; its place and details go to the log only. */
+/** The client's message for a failure of ours. Its place and details are only in the log. */
 export function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
   if (code === 'postgres_timeout') return 'the database takes too long for this answer: ask for less at once';
@@ -240,7 +240,7 @@ function errorPageOf(failure: Failure, status: number, request: FastifyRequest, 
   });
 }
 
-/** Where the reference documents a path; the whole reference for unknown paths. */
+/** The place in the reference that documents a path; the whole reference for unknown paths. */
 function docsOf(
   schema: { readonly tags?: readonly string[]; readonly operationId?: string } | undefined,
 ): string {
@@ -262,8 +262,8 @@ function pathOf(request: FastifyRequest): string {
 }
 
 /**
- * A URL, shortened for the log. A URL has up to 32 kB, and a failing database fails every request: they must
- * not fill the disk. The beginning of a search names it.
+ * A URL, shortened for the log. A URL has up to 32 kB, and if the database fails, every request does: they must not
+ * fill the disk. The beginning identifies a search.
  */
 const shownUrl = (url: string): string => shortened(url, 500);
 

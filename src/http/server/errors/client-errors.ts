@@ -6,13 +6,13 @@ const clientErrors: Readonly<Record<string, { status: number; message: string }>
   HPE_HEADER_OVERFLOW: { status: 431, message: 'the URL and headers are too large' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request took too long' },
-  // of bodies/small-chunks.ts
+  // set by bodies/small-chunks.ts
   SATSCRIBE_SMALL_CHUNKS: { status: 400, message: 'the chunks of the body are too small' },
 };
 
 /**
- * Answers what Node's HTTP parser refuses (431, 413, 408, 400) in the form of our other errors. By default Node
- * closes the connection with an empty answer.
+ * Answers the errors of Node's HTTP parser (431, 413, 408, 400) in the form of our other errors. By default Node closes
+ * the connection with an empty answer.
  */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {

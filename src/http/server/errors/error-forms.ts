@@ -4,9 +4,9 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 /** One fault of a request. */
 export interface Fault {
   readonly message: string;
-  /** The parameter or field at fault, if it is one. */
+  /** The parameter or field with the fault, if there is one. */
   readonly parameter?: string;
-  /** Where a parameter stands. Absent: in the query. */
+  /** Where the parameter is. Absent: in the query. */
   readonly place?: 'path';
 }
 
@@ -15,15 +15,15 @@ export interface Failure {
   /** The HTTP status that fits the error. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** The messages for the client: the first fault, or all of them where the form has a list. Never empty. */
+  /** Messages for the client: all faults where the form has a list, else the first one. Never empty. */
   readonly faults: readonly [Fault, ...Fault[]];
   /** Where the path is documented, relative to our origin. */
   readonly docs: string;
 }
 
 /**
- * Who must act on an error. `fault`: the client asked for something impossible, or for what this service does not
- * have. `unknown`: it asked for something that is not there. `access`: it may not ask, or not so often, or not in
+ * Who must act on an error. `fault`: the client asked for something impossible, or for something that this service does
+ * not have. `unknown`: it asked for something that does not exist. `access`: it may not ask at all, so often, or in
  * this way. `busy`: the same request will be answered later. `failure`: something is wrong here.
  */
 export type FailureKind = 'fault' | 'unknown' | 'access' | 'busy' | 'failure';
@@ -45,11 +45,11 @@ interface Shape {
 /** How a group of paths answers errors (docs/http.md, "Errors"). */
 export interface ErrorForm extends Readonly<Record<FailureKind, Shape>> {
   readonly mediaType: 'application/json' | 'text/plain';
-  /** Clients that name HTML get a page. */
+  /** Clients that accept HTML get a page. */
   readonly hasPages: boolean;
   /** The answer lists all faults of a request instead of the first one. */
   readonly hasLists: boolean;
-  /** Faults of the client and unknown things have HTTP status 200 and are told in the body (interface, section 7). */
+  /** Client faults and unknown things have HTTP status 200; the body contains the error (interface, section 7). */
   readonly inBody: boolean;
   /** Unknown query parameters and unknown fields of a body are refused. */
   readonly refusesUnknown: boolean;
@@ -122,7 +122,10 @@ const noFunds = Type.Object({
     Type.Array(Type.Object({ msg: message }), { description: 'what is available, and what is missing' }),
   ),
 });
-/** The first message is the one that clients know (client-compat 2.3); the second one has the numbers. */
+/**
+ * The answer when funds are missing. Clients know the first message (client-compat 2.3); the second one has the
+ * numbers.
+ */
 const withoutFunds = ({ faults: [fault, ...others] }: Failure): object => ({
   success: false,
   message: fault.message,
@@ -154,7 +157,7 @@ const parameters = {
   }),
 } satisfies Shape;
 
-/** With the code, where the interface has no form of its own. */
+/** A form with the code, where the interface has none of its own. */
 const codedParameters: Shape = {
   schema: Type.Object({ ...parameters.schema.properties, code }),
   body: (failure) => ({ errors: parameters.body(failure).errors, code: failure.code }),
@@ -174,7 +177,7 @@ const told: ErrorForm = { ...json, ...refused, fault: error, unknown: error, fai
 const toldInBody: ErrorForm = { ...told, inBody: true };
 const listed: ErrorForm = { ...told, fault: list, unknown: list, hasLists: true };
 
-/** The forms of all paths. A route names its own; URLs play no part. */
+/** The forms of all paths. Each route names one, independently of its URL. */
 export const errorForms = {
   /** The interface's searches. */
   search: toldInBody,
@@ -199,7 +202,10 @@ export const errorForms = {
     fault: codedError,
     unknown: codedError,
   },
-  /** Our own pages whose errors programs read too. Links to pages carry parameters of others, which are ignored. */
+  /**
+   * Our own pages whose errors programs read too. Links to these pages may have parameters of other sites, which are
+   * ignored.
+   */
   ownPage: { ...json, hasPages: true, ...coded, fault: codedError, unknown: codedError },
   /** GET `/order`, `/price`, `/referrals`. */
   orderRead: toldInBody,
@@ -209,11 +215,11 @@ export const errorForms = {
   textOrder: { ...listed, failure: error },
   /** Collections, inventory, scanner, extractor, `/mempool/api`, `/fxrate`. */
   serviceRead: told,
-  /** The endpoints that build PSBTs, those of token payments too. */
+  /** The endpoints that build PSBTs, also those of token payments. */
   psbt: { ...told, fault: builder, unknown: builder, failure: builder },
   /** The other endpoints of token payments. */
   tokenpay: { ...listed, fault: tokenFault, failure: list },
-  /** GET `/marketplace/data/collections/activity`: the interface has a form for faults alone. */
+  /** GET `/marketplace/data/collections/activity`: the interface only has a form for faults. */
   marketplace: { ...json, ...coded, fault: parameters, unknown: codedParameters, hasLists: true },
   /** Our own paths below `/marketplace/data`. */
   market: {
@@ -228,14 +234,14 @@ export const errorForms = {
 
 export type ErrorFormName = keyof typeof errorForms;
 
-/** Statuses that keep their meaning where other faults are told in the body. */
+/** Statuses that are kept even where other faults are in the body with status 200. */
 const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 410, 429]);
 
-/** The HTTP status with which a form answers a failure. */
+/** The HTTP status of a failure in a form. */
 export function statusIn(form: ErrorForm, { status: given, code }: Pick<Failure, 'status' | 'code'>): number {
-  // a rule of HTTP, whatever the path: proxies read the status
+  // a rule of HTTP for every path: proxies read the status
   if (!form.inBody || code === 'header_repeated') return given;
   if (given < 500) return plainStatuses.has(given) ? given : 200;
-  // the interface has 500 for every failure here; timeouts must stay distinguishable from faults of ours
+  // the interface has 500 for every failure here; a timeout keeps its status, to differ from our faults
   return code.startsWith('postgres_') && code !== 'postgres_timeout' ? 500 : given;
 }

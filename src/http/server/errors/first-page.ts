@@ -1,5 +1,5 @@
 /**
- * The address of the first page of a list, for one whose cursor is of blocks that are gone. It stays on this server
+ * The address of the first page of a list, for a client whose cursor names undone blocks. It stays on this server
  * whatever the URL begins with. Pure.
  */
 export function firstPageOf(url: string): string {
@@ -7,7 +7,7 @@ export function firstPageOf(url: string): string {
   const parameters = new URLSearchParams(query);
   parameters.delete('cursor');
   const rest = parameters.toString();
-  // two slashes, or one and a backslash, begin a host for browsers
+  // browsers read two slashes, or a slash and a backslash, as the start of a host
   const own = path.replace(/^[/\\]*/u, '/');
   return rest === '' ? own : `${own}?${rest}`;
 }

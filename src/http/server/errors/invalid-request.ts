@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Fault } from './error-forms.ts';
 
-/** A request with invalid parameters or an invalid body: its faults, for the forms that list them all. */
+/** A request with invalid parameters or an invalid body. It has all its faults, for the forms that list them. */
 export class InvalidRequest extends AppError {
   readonly faults: readonly [Fault, ...Fault[]];
 

@@ -17,7 +17,7 @@ export interface SchemaError {
 export const wholeNumberPattern = '^-?\\d+$';
 
 /**
- * The faults of parameters or a body, in our words instead of the validator's: one a field, in the order of the
+ * The faults of parameters or a body, in our words instead of the validator's: one per field, in the order of the
  * schema, at most `faultsMax`. `part` is `querystring`, `params` (of the path) or `body`.
  */
 export function faultsOf(errors: readonly SchemaError[], part: string): readonly [Fault, ...Fault[]] {
@@ -43,14 +43,14 @@ function faultOf(errors: readonly SchemaError[], part: string): Fault {
     field.startsWith(whole)
       ? { message: `${field} ${words}` }
       : { message: `${field} ${words}`, parameter: field };
-  // the validator reports a wrong choice as an error of each alternative first
+  // for a wrong choice, the validator first reports an error for each alternative
   if (error.keyword === 'const') {
     const choices = errors
       .filter(({ keyword }) => keyword === 'const')
       .map(({ params }) => params['allowedValue']);
     return fault(`must be one of ${choices.map(String).join(', ')}`);
   }
-  // parameters in a URL are strings: any other type means that it was given more than once
+  // parameters in a URL are strings: another type means that the parameter was given more than once
   if (part === 'querystring' && error.keyword === 'type' && isScalar(error.params['type'])) {
     return fault('is given more than once');
   }
@@ -63,7 +63,7 @@ function fieldOf({ instancePath }: SchemaError, whole: string): string {
     .replaceAll(/\/(\d+)(?=\/|$)/gu, '[$1]')
     .replaceAll('/', '.');
   if (path === '') return whole;
-  // for a body that is a list
+  // the body is a list
   return /^\d+$/u.test(path) ? `${whole}[${path}]` : path;
 }
 
@@ -83,7 +83,7 @@ const typeWords: Readonly<Record<string, string>> = {
 
 type Params = SchemaError['params'];
 
-/** Phrases that follow the name of the field, by the keyword that failed. */
+/** Phrases that follow the name of a field, by the failed keyword. */
 const phrases: Readonly<Record<string, (params: Params) => string>> = {
   type: ({ type }) =>
     `must be ${[type]

@@ -1,24 +1,24 @@
 import { isOrderId } from '#http/search/resolving/order-id.ts';
 
-/** A search for what a path names, and the text of it. */
+/** A search for the thing that a path names, and its text. */
 export interface SearchInstead {
   readonly text: string;
   readonly href: string;
 }
 
-/** Pages of one thing each, and the name of that thing. */
+/** Pages that each show one thing, and that thing's name. */
 const ofOneThing =
   /^\/(?:address|block|collection|inscription|output|rune|sale|sat|satributes|tx)\/(?<name>[^/?#]+)/u;
-/** A path that nothing has, of one part. */
+/** An unknown path of one part. */
 const bare = /^\/(?<name>[^/?#]+)\/?(?:\?.*)?$/u;
-/** Ids that begin with the one of a transaction: a search for them leads back to their page. */
+/** Ids that begin with a txid: a search for them leads back to their page. */
 const withTxid = /^[0-9a-f]{64}(?=[i:]\d)/iu;
-/** Longer texts are no names. */
+/** Longer texts are not names. */
 const textCharsMax = 200;
 
 /**
- * The search that a page of an error offers: names that other sites write otherwise, in other letters or with spacers,
- * are found by it. Null: the path names nothing that can be searched. Pure.
+ * The search that an error page offers. It finds names that other sites write differently: in other letters or with
+ * spacers. Null if the path names nothing to search. Pure.
  *
  * @param isUnknown whether no page has this path
  */
@@ -29,7 +29,7 @@ export function searchInstead(url: string, isUnknown: boolean): SearchInstead | 
   return { text, href: `/?${new URLSearchParams({ q: text }).toString()}` };
 }
 
-/** Empty: the path has none. */
+/** The name in a path; empty if it has none. */
 function nameIn(url: string, isUnknown: boolean): string {
   const match = ofOneThing.exec(url) ?? (isUnknown ? bare.exec(url) : null);
   return decoded(match?.groups?.['name'] ?? '').trim();

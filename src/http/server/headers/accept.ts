@@ -1,10 +1,10 @@
 interface Preference {
   readonly quality: number;
-  /** Position in the header: among equal preferences the earlier one wins. */
+  /** Position in the header: of equal preferences the earlier one wins. */
   readonly place: number;
 }
 
-/** The preference for a media type or an encoding named explicitly; null where it is not named (wildcards do not count). */
+/** The preference for an explicitly named media type or encoding; null if it is not named (wildcards do not count). */
 function preferenceFor(accept: string, type: string): Preference | null {
   for (const [place, part] of accept.split(',').entries()) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
@@ -17,8 +17,8 @@ function preferenceFor(accept: string, type: string): Preference | null {
 }
 
 /**
- * Whether a path that has both a page and JSON answers with JSON: only where `application/json` is named explicitly
- * and not after `text/html`, as in ord. Clients without a preference get the page.
+ * Whether a path that has both a page and JSON answers with JSON: only if `application/json` is named explicitly and
+ * not after `text/html`, as in ord. Clients without a preference get the page.
  */
 export function prefersJson(accept: string | undefined): boolean {
   const json = preferenceFor(accept ?? '', 'application/json');
@@ -28,13 +28,13 @@ export function prefersJson(accept: string | undefined): boolean {
   return json.place < html.place;
 }
 
-/** Whether an error is shown as a page: only to clients that name HTML, as browsers do. */
+/** Whether an error is shown as a page: only to clients that accept HTML explicitly, as browsers do. */
 export function prefersHtml(accept: string | undefined): boolean {
   const html = preferenceFor(accept ?? '', 'text/html');
   return html !== null && html.quality > 0 && !prefersJson(accept);
 }
 
-/** What an answer may be compressed with; null: it stays as it is. Of equal preferences brotli, which is smaller. */
+/** The encoding that compresses an answer; null: uncompressed. Of equal preferences brotli, which is smaller. */
 export function acceptedEncoding(acceptEncoding: string | undefined): 'br' | 'gzip' | null {
   const qualityOf = (name: string): number => preferenceFor(acceptEncoding ?? '', name)?.quality ?? 0;
   const [br, gzip] = [qualityOf('br'), qualityOf('gzip')];

@@ -3,7 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
  * Headers with one value that an answer may depend on. If one is sent twice, a program between us and the client may
- * go by the other value than we do. Node refuses lengths that differ itself.
+ * use the other value than we do. Node itself refuses lengths that differ.
  */
 const singles: ReadonlySet<string> = new Set([
   'authorization',
@@ -19,7 +19,7 @@ const singles: ReadonlySet<string> = new Set([
   'x-api-key',
 ]);
 
-/** Refuses a request with two values of one header (of `Host`: RFC 9112, 3.2). Throws `header_repeated`. */
+/** Refuses a request that has two values of one header (for `Host`: RFC 9112, 3.2). Throws `header_repeated`. */
 export function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -5,8 +5,8 @@ type BuildCompiler = ReturnType<typeof ajvCompiler>;
 type Validate = ReturnType<ReturnType<BuildCompiler>>;
 
 /**
- * Unknown fields are refused where a schema says so, and ignored elsewhere; by default Fastify removes them silently.
- * A repeated parameter becomes a list, which none of our parameters is. Reporting all errors is cheap: queries are
+ * Unknown fields are refused if a schema says so, and otherwise ignored; by default Fastify removes them silently. A
+ * repeated parameter becomes a list, which is a type that no parameter has. Reporting all errors is cheap: queries are
  * small, and bodies were checked before.
  */
 export const validatorOptions: NonNullable<Parameters<BuildCompiler>[1]> = {
@@ -18,13 +18,13 @@ export const validatorOptions: NonNullable<Parameters<BuildCompiler>[1]> = {
   },
 };
 
-/** Fastify's own compilers of schemas. The applications of a process share them, and what they compiled. */
+/** Fastify's own compilers of schemas. The applications of a process share them and the compiled schemas. */
 const buildCompiler: BuildCompiler = ajvCompiler();
 
 /**
- * Compiles the schema of a part of a request when the first request needs it. Compiling all of them took a third of
- * the processor time of a start, and most processes answer few routes. A test compiles all, so that no request meets
- * a schema that does not compile.
+ * Compiles the schema of a part of a request at the first request that needs it. Compiling all of them took a third of
+ * the processor time of a start, and most processes answer few routes. A test compiles all, so that no request meets a
+ * schema that does not compile.
  */
 export const lazyValidators: BuildCompiler = (schemas, options) => {
   const compile = buildCompiler(schemas, options);
@@ -33,7 +33,7 @@ export const lazyValidators: BuildCompiler = (schemas, options) => {
     const validate = (value: unknown): unknown => {
       compiled ??= compile(...route);
       const answer: unknown = compiled(value);
-      // Fastify reads the faults from the function that it called
+      // Fastify reads the errors from the function that it called
       (validate as Partial<Validate>).errors = compiled.errors ?? null;
       return answer;
     };

@@ -12,9 +12,9 @@ import { nearestWord } from '#kernel/text/nearest-word.ts';
 const compiled = new WeakMap<TSchema, Validator>();
 
 /**
- * Checks the body of a request unchanged: Fastify's validator, made for parameters in URLs, would turn a text into a
- * list and a number into a text. Throws `request_invalid`; `field_unknown` with the nearest known name where the
- * schema forbids other fields.
+ * Checks the body of a request without changing it: Fastify's validator, made for parameters in URLs, would turn a text
+ * into a list and a number into a text. Throws `request_invalid`, and `field_unknown` with the nearest known name if
+ * the schema forbids other fields.
  */
 export function checkBody(schema: TSchema, body: unknown): void {
   let validator = compiled.get(schema);
@@ -60,20 +60,20 @@ export function refuseUnknownParameters(schema: unknown, query: unknown): void {
   }
 }
 
-/** A name that a client made up, as far as an answer repeats it. */
+/** A name that a client made up, shortened for the answer. */
 function shortened(name: string): string {
   return name.length <= shownNameChars ? name : `${name.slice(0, shownNameChars).toWellFormed()}…`;
 }
 const shownNameChars = 40;
 
-/** A name in a JSON pointer, as it was written (RFC 6901). */
+/** A name in a JSON pointer, without its escapes (RFC 6901). */
 function unescaped(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /**
- * Numbers in a path or a query are whole numbers in digits. Throws `request_invalid`, for lists of errors with what
- * else is wrong in the query. The validator checks their bounds.
+ * Checks that numbers in a path or a query are whole numbers in digits. Throws `request_invalid`; in lists of errors
+ * also with the other faults of the query. The validator checks their bounds.
  */
 export function checkWholeNumbers(request: FastifyRequest): void {
   const { params, querystring } = request.routeOptions.schema ?? {};
@@ -97,14 +97,14 @@ function wholeNumberFaults(schema: unknown, given: unknown): Fault[] {
     const value = values[name];
     if (type !== 'integer' || typeof value !== 'string') return [];
     if (!wholeNumber.test(value)) return [{ message: `${name} is not a whole number`, parameter: name }];
-    // the validator checks no bounds of what becomes infinite
+    // the validator checks no bounds of a number that becomes infinite
     return Number.isFinite(Number(value))
       ? []
       : [{ message: `${name} has too many digits`, parameter: name }];
   });
 }
 
-/** What the validator finds wrong in a query. */
+/** The validator's faults of a query. */
 function queryFaults(request: FastifyRequest): readonly Fault[] {
   const validate = request.getValidationFunction('querystring');
   if (validate === undefined || validate(request.query) === true) return [];
@@ -112,7 +112,7 @@ function queryFaults(request: FastifyRequest): readonly Fault[] {
 }
 const wholeNumber = new RegExp(wholeNumberPattern, 'u');
 
-/** Parses a query as far as `checkQuery` lets it pass: a repeated parameter becomes a list. */
+/** Parses a query that `checkQuery` has accepted: a repeated parameter becomes a list. */
 export function parseQuery(text: string): Record<string, unknown> {
   return parse(text, '&', '=', { maxKeys: limits.queryParameters });
 }

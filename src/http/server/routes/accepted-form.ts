@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 
 /**
- * What the reader of a text parameter accepts. It exists only in the document, for clients and tests of the API: the
- * reader refuses with its own messages, not the validator's. A test compares it with the readers.
+ * The texts that the reader of a text parameter accepts. They exist only in the document, for clients and tests of the
+ * API: the reader refuses with its own messages, not the validator's. A test compares them with the readers.
  */
 export type AcceptedForm = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ export type AcceptedForm = Readonly<Record<string, unknown>>;
 export const acceptedFormKeyword = 'acceptedForm';
 
 const hash = '[0-9a-fA-F]{64}';
-/** Below 2^31, without a check of ten digits: neither a block nor a list has a billion entries. */
+/** A number below 2^31, without a check of ten digits: neither a block nor a list has a billion entries. */
 const count = '[0-9]{1,9}';
 const id = `${hash}i${count}`;
 const whole = (pattern: string): AcceptedForm => ({ pattern: `^(?:${pattern})$` });
@@ -19,22 +19,22 @@ const whole = (pattern: string): AcceptedForm => ({ pattern: `^(?:${pattern})$` 
 export const acceptedForms = {
   hash: whole(hash),
   inscriptionId: whole(id),
-  /** An id or a number; negative: cursed. */
+  /** An id, or a number, which is negative if cursed. */
   inscription: whole(`${id}|-?${count}`),
   count: whole(count),
   block: whole(`${count}|${hash}`),
   outpoint: whole(`${hash}:${count}`),
   satpoint: whole(`${hash}:${count}:${count}`),
-  /** Number, name, decimal, percentile: those that the last sat and the subsidies allow without looking closer. */
+  /** Number, name, decimal or percentile, as far as a pattern can check the last sat and the subsidies. */
   sat: whole(String.raw`[0-9]{1,15}|[a-m][a-z]{0,10}|[0-9]{1,5}\.[0-9]{1,9}|[0-9]{1,2}(?:\.[0-9]{1,9})?%`),
-  /** Number, id, or name: 27 letters are always below the last name. */
+  /** Number, id, or name: names of 27 letters are always below the last name. */
   rune: whole(`${count}|${count}:${count}|[A-Z](?:[•.]?[A-Z]){0,26}`),
-  /** The name alone. */
+  /** A name only. */
   runeName: whole('[A-Z](?:[•.]?[A-Z]){0,26}'),
   fromEitherEnd: whole(`-?${count}`),
-  /** base58 and bech32 in either case; the checksum decides. */
+  /** base58 and bech32 in either case; the checksum is checked later. */
   address: whole('[0-9A-Za-z]{14,90}'),
-  /** Entries of a page. */
+  /** Number of entries of a page. */
   limit: whole('[1-9][0-9]{0,2}|1000'),
   order: { enum: ['asc', 'desc'] },
   /** The text of a cursor from a previous page. */
@@ -53,7 +53,7 @@ export function acceptedList(items: AcceptedForm, maxItems: number): AcceptedFor
 /** A schema as in the document: with the accepted forms of itself, its fields and items. */
 export function documentedSchema(schema: TSchema): TSchema {
   const { [acceptedFormKeyword]: form, ...own } = schema as DocumentedParts;
-  // a form has fields and items with forms of their own
+  // a form may have fields and items with forms of their own
   const { properties, items, ...rest }: DocumentedParts = { ...own, ...form };
   return {
     ...rest,

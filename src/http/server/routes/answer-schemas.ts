@@ -3,17 +3,17 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { RouteGuard } from '#http/server/access/guard.ts';
 import { type ErrorForm, kindOf, statusIn } from '#http/server/errors/error-forms.ts';
 
-/** An answer in one or more content types, each with its schema. Without any it has no body. */
+/** An answer in one or more content types, each with its schema. Without content types it has no body. */
 export interface Answer {
   readonly description: string;
   readonly content: Readonly<Record<string, { readonly schema: TSchema }>>;
 }
 
 const html = Type.String({ description: 'a page' });
-/** No schema: what was inscribed as JSON or YAML is any value to a client that reads it as such. */
+/** No schema: inscribed JSON or YAML is any value to a client that parses it. */
 const bytes = Type.Unknown();
 
-/** An object of ours in an answer: a field that it does not name is a fault, which tests find. */
+/** An object of ours in an answer. A field that it does not name is a fault, which tests find. */
 export function strictObject<Fields extends TProperties>(
   fields: Fields,
   description?: string,
@@ -42,7 +42,7 @@ export function plainText(description: string): Answer {
   return { description, content: { 'text/plain': { schema: Type.String() } } };
 }
 
-/** Of any content type. */
+/** An answer of any content type. */
 export function anyBytes(description: string): Answer {
   return { description, content: { '*/*': { schema: bytes } } };
 }
@@ -57,7 +57,7 @@ export const seeOther = noBody('redirects to Location');
 /** Errors that are possible on every path. */
 const statusesOfAll = [400, 404, 414, 429, 500, 503, 504];
 const statusesOfBodies = [413, 415];
-/** Redirects need no key, so they refuse none. */
+/** Additional statuses by kind of guard. Redirects need no key, so they never refuse one. */
 const statusesOfGuards = {
   none: [],
   scope: [401, 403],
@@ -74,7 +74,7 @@ interface ErrorSources {
 
 type Answers = Record<number, unknown>;
 
-/** The answers of a route and of its errors. Where faults have status 200, that status has both schemas. */
+/** The answers of a route and of its errors. If faults have status 200, that status has both schemas. */
 export function errorAnswers(
   form: ErrorForm,
   { guard, failures = [], hasBody }: ErrorSources,
@@ -122,7 +122,7 @@ function eitherOf(first: TSchema, second: TSchema): TSchema {
   return Type.Union([first, second]);
 }
 
-/** A schema alone means JSON. */
+/** A schema given alone means JSON. */
 function asAnswer(given: unknown, description: string): Answer {
   const answer = given as Partial<Answer>;
   if (answer.content !== undefined) return answer as Answer;

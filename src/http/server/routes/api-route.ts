@@ -15,12 +15,12 @@ import { type ErrorForm, type ErrorFormName, errorForms } from '#http/server/err
 import { errorAnswers } from './answer-schemas.ts';
 import type { App } from './app-dependencies.ts';
 
-/** The policy of a path, beside its schemas. */
+/** The policy of a path, besides its schemas. */
 export interface RoutePolicy {
   /** The form of its errors. */
   readonly errors: ErrorFormName;
   readonly guard: RouteGuard;
-  /** Error statuses that this path has in addition to those of its form. */
+  /** Error statuses of this path in addition to those of its form. */
   readonly failures?: readonly number[];
   /** false: pages of other origins cannot read the answers; absent: all can (ADR 64). @fastify/cors reads it. */
   readonly cors?: false;
@@ -31,7 +31,7 @@ declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RoutePolicy> {}
 }
 
-/** The schemas of a path's parameters, body and answers, each answer with its status. Errors come from its form. */
+/** The schemas of a path's parameters, body and answers, each answer by its status. Errors come from its form. */
 export interface RouteSchema extends FastifySchema {
   readonly operationId: string;
   readonly summary: string;
@@ -54,11 +54,11 @@ type Options<Schema extends RouteSchema> = RouteOptions<
   FastifyBaseLogger
 >;
 
-/** The whole definition of a route. Nothing is decided by its URL. */
+/** The whole definition of a route. Its URL decides nothing. */
 export type ApiRoute<Schema extends RouteSchema> = Pick<Options<Schema>, 'url' | 'handler' | 'bodyLimit'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly schema: Schema;
-  /** The policy, and what our plugins read of a route. */
+  /** The policy, and the options that our plugins read. */
   readonly config: RoutePolicy & Omit<FastifyContextConfig, keyof RoutePolicy>;
 };
 
@@ -77,7 +77,7 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
   } as unknown as Options<RouteSchema>);
 }
 
-/** Without a key. Searches alone may be open: then it is optional, but its limits hold. */
+/** An additional entry "no key": searches alone may be open. A key is optional there, but its limits apply. */
 const unlessRequired = (guard: RouteGuard): object[] =>
   typeof guard !== 'function' && guard.kind === 'scope' && guard.scope !== 'search' ? [] : [{}];
 

@@ -29,7 +29,7 @@ import type { ShopOrders } from '#tokenpay/shop-orders.ts';
 import type { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** For routes whose answers are read in pieces, or together with those of other clients. */
+/** Dependencies of routes whose answers are read in pieces, or together with those of other clients. */
 export interface PieceDependencies extends AppDependencies {
   readonly contents: ContentReads;
   readonly inscriptions: InscriptionLookups;
@@ -38,18 +38,18 @@ export interface PieceDependencies extends AppDependencies {
 export interface AppDependencies {
   /** Reads only. */
   readonly pool: pg.Pool;
-  /** Reads of contents. Absent: with the connections of `pool`. */
+  /** Reads of contents. Absent: they use the connections of `pool`. */
   readonly contents?: ContentReads;
-  /** Where thumbnails are kept. Absent: nowhere, each is drawn when it is asked for. */
+  /** Folder of stored thumbnails. Absent: each is drawn for its request. */
   readonly thumbnailsFolder?: string | null;
   readonly search: SearchService;
   readonly network: NetworkParameters;
   readonly logger: FastifyBaseLogger;
-  /** Health, measurements, and what the process is. */
+  /** Health, measurements, and the identity of the process. */
   readonly operations: Operations;
-  /** The state of the index in words, for pages. Absent: none is shown. */
+  /** The state of the index in words, for pages. Absent: not shown. */
   readonly banner?: Pick<SiteBanner, 'now' | 'tipHeight'>;
-  /** Answers of the current tip. Null: each is read again. */
+  /** Answers of the current tip. Null: each answer is read from the database. */
   readonly tipAnswers?: TipAnswers | null;
   /** The kinds of events; absent: only those of inscriptions. */
   readonly eventKinds?: readonly StoredEventKind[];
@@ -59,42 +59,39 @@ export interface AppDependencies {
   readonly access?: SearchAccess | null;
   /** Which proxies to believe about a client's address (docs/access.md). Absent: none. */
   readonly trustedProxies?: readonly string[] | null;
-  /** The node, for what the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
+  /** The node, for data that the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
-  /**
-   * The definitions of satributes that are in force now. Absent: those of this version, without what the chain
-   * says.
-   */
+  /** The definitions of satributes that are in force now. Absent: those of this version, without data of the chain. */
   readonly satributes?: () => SatributeBook;
   /** Sats of outputs on demand, through the node. Absent: those answers are 404. */
   readonly satTracer?: SatTracer | null;
   /** Unspent outputs of addresses. Absent: those answers are 404. */
   readonly utxos?: UtxoReader | null;
-  /** The operator's special sats. Absent: there are none. */
+  /** The operator's special sats. Absent: there are no special sats for sale. */
   readonly inventory?: Inventory | null;
-  /** Orders. Absent: none are taken, and none are known. */
+  /** Orders. Absent: orders can be neither created nor read. */
   readonly orders?: CustomerOrders | null;
-  /** Collections of creators. Absent: none are created, and none change. */
+  /** Collections of creators. Absent: collections can be neither created nor changed. */
   readonly collections?: CreatorCollections | null;
-  /** Orders of shops, paid in runes. Absent: none are taken, and none are known. */
+  /** Orders of shops, paid in runes. Absent: they can be neither created nor read. */
   readonly shopOrders?: ShopOrders | null;
-  /** Null: this service makes no withdrawals. */
+  /** Withdrawals of accounts. Null: this service makes no withdrawals. */
   readonly withdrawals?: AccountWithdrawals | null;
-  /** Payments of shops' orders for tests. Absent: none are made. */
+  /** Payments of shops' orders for tests. Absent: they are not possible. */
   readonly testPayments?: TestPayments | null;
-  /** Payments of a demo. Absent: this is no demo, or one without a node of its own. */
+  /** Payments of a demo. Absent: this is not a demo, or it has no node of its own. */
   readonly demo?: DemoPayments | null;
-  /** The origin of this service's public address. Absent: links name the host that the request names. */
+  /** The origin of this service's public address. Absent: links use the host that the request names. */
   readonly publicOrigin?: string | null;
-  /** Prices of coins in dollars; null where none are known now. Absent: none are. */
+  /** Prices of coins in dollars; null if they are unknown now. Absent: there are no prices. */
   readonly fxRates?: (() => Promise<FxRates | null>) | null;
-  /** What the operator asks for orders. Absent: the published prices. */
+  /** The operator's prices of orders. Absent: the published prices. */
   readonly prices?: PriceSettings;
-  /** The maximum delay of the event loop. Absent: the one of `limits`. */
+  /** The maximum delay of the event loop. Absent: the one in `limits`. */
   readonly eventLoop?: EventLoopLimits;
-  /** What clients may have of the process. Absent ones: those of `limits`. */
+  /** What clients may use of the process. Absent ones: those in `limits`. */
   readonly budgets?: Partial<Budgets>;
-  /** Room for large bodies; left out: `limits` says how much. */
+  /** Room for large bodies. Absent: the room in `limits`. */
   readonly bodyRoom?: BodyRoom;
 }
 

@@ -17,7 +17,7 @@ export function roomRoutes(app: App, urls: readonly string[], errors: ErrorFormN
   refusingRoutes(app, urls, { policy: { errors, guard: open }, refuse });
 }
 
-/** Answers every method of paths with a refusal, once access is decided and before a body is read. */
+/** Refuses every method of the given paths, after the access check and before a body is read. */
 export function refusingRoutes(
   app: App,
   urls: readonly string[],

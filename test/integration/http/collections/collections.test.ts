@@ -255,7 +255,9 @@ describe('a collection', () => {
     );
     expect((await create(body('unique'))).status).toBe(200);
     for (const id of ['unique', 'imported'])
-      expect((await create(body(id))).body.error[0]?.msg).toBe(`id ${id} is taken: choose another one.`);
+      expect((await create(body(id))).body.error[0]?.msg).toBe(
+        `id ${id} is already used: choose another id.`,
+      );
   });
 
   test('is in a list of its state, the oldest first', async () => {

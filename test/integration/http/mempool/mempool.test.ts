@@ -29,7 +29,7 @@ describe('/mempool', () => {
       const answer = await get(`/mempool/${list}`);
       expect(answer.statusCode).toBe(404);
       expect(answer.json()).toMatchObject({
-        error: 'the mempool is that of a node, and there is none',
+        error: "pending transactions come from a node's mempool, and this service has no node",
         code: 'no_node',
       });
     }

@@ -65,7 +65,7 @@ describe(`POST ${path}`, () => {
     for (const psbt of [undefined, null, '', [], [''], ' '])
       expect(await faults({ psbt })).toEqual([400, ['psbt is required.']]);
     for (const psbt of [5, {}, [5], Array.from({ length: 21 }, () => '00')])
-      expect(await faults({ psbt })).toEqual([400, ['psbt must be a text, or a list of 20 texts at most']]);
+      expect(await faults({ psbt })).toEqual([400, ['psbt must be a text, or a list of at most 20 texts']]);
     expect(await faults('{')).toEqual([400, ['the body is not JSON']]);
   });
 
