@@ -28,7 +28,7 @@ export function collectionFeedRoutes(app: App, deps: AppDependencies, reads: Sal
       params: Type.Object({ slug: marketPath.slug }),
       response: { 200: feedAnswer, 304: unchanged },
     },
-    // a slug with a dot is that of the page of a collection: both tell a person what is wrong
+    // a slug with a dot is also answered by the page of a collection: both say in words what is wrong
     config: { ...collectionConfig, errors: 'ownPage' },
     handler: async (request, reply) => {
       const query = new MarketQuery({}, request.params);

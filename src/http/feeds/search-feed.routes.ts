@@ -25,7 +25,7 @@ const feedQuery = Type.Object({
     acceptedForms.text,
     'brc-20',
   ),
-  in: text('where the text is searched', { enum: ['content', 'metadata'] }, 'content'),
+  in: text('the texts to search', { enum: ['content', 'metadata'] }, 'content'),
   all: mark('1: text is a list, separated by commas; all must occur'),
   words: mark('1: the text is a list of whole words, found in any order'),
   fuzzy: mark('1: like words, but each word may differ by a few edits'),
@@ -33,10 +33,10 @@ const feedQuery = Type.Object({
   ...memberQuery,
 });
 
-/** Characters of a content that a reader shows below its title. */
+/** Most characters of a content that a feed reader shows below its title. */
 const summaryChars = 300;
 
-/** `/search.atom`: the newest inscriptions that a search finds. Its access is that of the search. */
+/** `/search.atom`: the newest inscriptions that a search finds. Its access rules are those of the search. */
 export function searchFeedRoutes(app: App, deps: AppDependencies): void {
   const { pool, search, network, publicOrigin = null } = deps;
   apiRoute(app, {
@@ -78,7 +78,7 @@ export function searchFeedRoutes(app: App, deps: AppDependencies): void {
           id: feedId(network.name, 'inscription', record.inscriptionid),
           title: titleOf(record),
           href: `/inscription/${record.inscriptionid}`,
-          // a block that was undone since then: the feed is asked again
+          // the time is missing if the block was undone meanwhile: readers will ask for the feed again
           updated: times.get(heightOf(record) ?? asHeight(0)) ?? 0,
           summary: summaryOf(record),
         })),
@@ -87,7 +87,7 @@ export function searchFeedRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The given parameters in one order, which names the search. */
+/** The given parameters in a fixed order, which identifies the search. */
 function given(query: Static<typeof feedQuery>): Record<string, string> {
   return Object.fromEntries(
     Object.keys(feedQuery.properties)

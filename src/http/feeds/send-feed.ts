@@ -6,7 +6,7 @@ import { originOf } from '#http/server/headers/request-origin.ts';
 import type { Answer } from '#http/server/routes/answer-schemas.ts';
 import { atomFeed, type Feed } from '#web/feeds/atom.ts';
 
-/** Entries of a feed. Readers look once an hour, and few hours have more blocks or sales of a collection. */
+/** Entries of a feed. Readers ask about once an hour, and few hours have more blocks or sales of a collection. */
 export const feedEntries = 50;
 
 export const feedAnswer: Answer = {
@@ -15,7 +15,7 @@ export const feedAnswer: Answer = {
 };
 
 /**
- * Sends a feed, or 304 if its reader already has it. Its addresses become absolute, because many readers resolve no
+ * Sends a feed, or 304 if its reader already has it. Its addresses become absolute, because many readers do not resolve
  * others.
  *
  * @param feed with paths of this server in place of addresses
@@ -41,8 +41,8 @@ export function sendFeed(
 }
 
 /**
- * The id of an entry or a feed: the same at every address of every instance, as readers compare ids alone. No
- * authority gave this name out, which is what `x-` says.
+ * The id of an entry or a feed. It is the same at every address of every instance, because readers compare ids only.
+ * `x-` says that no authority assigned this name.
  */
 export const feedId = (network: string, ...parts: readonly string[]): string =>
   ['urn:x-satscribe', network, ...parts.map(encodeURIComponent)].join(':');

@@ -15,13 +15,13 @@ export const kindOfCollection = Type.Union(
 
 const count = Type.Integer({ minimum: 0 });
 
-/** What was sold, with what is flagged `wash` apart. */
+/** Sums of sales. Sales flagged `wash` are counted separately. */
 export const sumsSchema = Type.Object({
-  sales: Type.Integer({ minimum: 0, description: 'sales and accepted offers, without those of wash' }),
+  sales: Type.Integer({ minimum: 0, description: 'sales and accepted offers, without wash trades' }),
   volume: Type.Number({ minimum: 0, description: 'sats' }),
   wash: Type.Object(
     { sales: count, volume: Type.Number({ minimum: 0 }) },
-    { description: 'maker and taker are one: part of no other figure' },
+    { description: 'trades of one maker and taker, which no other figure includes' },
   ),
 });
 
@@ -31,19 +31,19 @@ export const sumsView = ({ sales, volume, washSales, washVolume }: SaleSums) => 
   wash: { sales: washSales, volume: washVolume },
 });
 
-/** Of sums of sales. */
+/** The block from which sums of sales are complete. */
 export const countedFrom = nullable(
   Type.Integer({
     minimum: 0,
     description:
-      'the block from which on every sale is counted: earlier ones are missing, or came without their spent outputs; null: so did the last one, and sales are unknown',
+      'the first block from which every sale is counted: earlier blocks or their spent outputs are missing; null: those of the last block are missing too, so sales are unknown',
   }),
 );
 
-/** Who holds an output. */
+/** Fields of the holder of an output. */
 export const holderParts = {
   address: nullable(Type.String({ description: 'null: the script has none' })),
-  script: Type.String({ description: 'in hex; of one that is longer than 128 bytes, the first 128' }),
+  script: Type.String({ description: 'in hex; only the first 128 bytes of a longer one' }),
 };
 
 export const holderView = (script: Uint8Array, network: NetworkParameters) => ({

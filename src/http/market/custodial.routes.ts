@@ -3,14 +3,14 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { refusingRoutes, roomRoutes } from '#http/server/routes/room-routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** All paths of the custodial marketplace and of the launchpad: the interface has two dozen, and may get more. */
+/** All paths of the custodial marketplace and of the launchpad: the interface has about two dozen, and may get more. */
 const custodialPaths = ['/marketplace', '/marketplace/*', '/launchpad', '/launchpad/*'];
-/** Data of the market are ours: an unknown path below them is only unknown. */
+/** Paths of the market's data, which this service has: an unknown path below them is only unknown. */
 const dataPaths = ['/marketplace/data', '/marketplace/data/*'];
 
 /**
- * Says that the custodial marketplace and the launchpad are not part of this service, to who has a key. A client of
- * the interface learns so from any call, and nothing is read or done (docs/http.md, "Not part of this service").
+ * Answers to clients with a key that the custodial marketplace and the launchpad are not part of this service. A client
+ * of the interface learns it from any call; nothing is read or done (docs/http.md, "Not part of this service").
  */
 export function custodialRoutes(app: App): void {
   roomRoutes(app, dataPaths, 'market');
@@ -19,7 +19,7 @@ export function custodialRoutes(app: App): void {
     refuse: async () => {
       throw new AppError(
         'not_offered',
-        'the custodial marketplace and the launchpad are not part of this service: it has data of the market at /marketplace/data (docs/marketplace-api.md)',
+        'the custodial marketplace and the launchpad are not part of this service: for data of the market use /marketplace/data (docs/marketplace-api.md)',
       );
     },
   });

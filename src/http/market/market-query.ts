@@ -18,36 +18,42 @@ import type { RangeEnd, SaleRange } from '#market/sales/sale-range.ts';
 import { type ExportFormName, exportForms } from './show-exported-sale.ts';
 
 /**
- * Parameters of the market as they are documented. Its clients are told all faults of a request at once, and a missing
- * slug with its name, so the readers below check them, not the validator.
+ * Parameters of the market in the document. Its clients get all faults of a request at once, also for a missing slug,
+ * so the readers below check them, not the validator.
  */
 export const parameter = (description: string, form: Readonly<Record<string, unknown>>) =>
   Type.Optional(Type.Unsafe<unknown>({ description, acceptedForm: form }));
 
-/** Longer texts are in no name of an import, or only nearly the whole of it. */
+/** Most characters of a text to search: names of imports are hardly longer. */
 const searchCharsMax = 100;
-/** Each narrows what the others leave, and an address with eight of the longest fits in a request. */
+/** Most traits. Each narrows the result further, and an address with eight of the longest fits in a request. */
 const traitsMax = 8;
-/** Eight names and values of 100 characters, each with a backslash before it. */
+/** Most characters of the parameter: eight names and values of 100 characters, each with a backslash before it. */
 const traitCharsMax = 4_000;
 const limitMin = 20;
 const limitMax = 100;
-/** More rows than any chain has. The interface has no upper bound, so a page beyond the last is `[]`. */
+/**
+ * Highest page number: more rows than any chain has. The interface has no upper bound, so a page beyond the last is
+ * `[]`.
+ */
 const pageMax = 1_000_000_000;
 
 const rangeForm = { type: 'string', pattern: '^(?:[0-9]{1,10}|[0-9]{4}-[0-9]{2}-[0-9]{2})$' };
 
 export const marketParameters = {
-  slug: parameter('required: that of an import, or the id of a parent or gallery', {
+  slug: parameter('required: the slug of an import, or the id of a parent or gallery', {
     type: 'string',
     minLength: 1,
     maxLength: 100,
     example: 'bitcoin-frogs',
   }),
-  startDate: parameter('a day, from 00:00 UTC of block time; absent, empty or null: the last 7 days', {
-    type: 'string',
-    pattern: '^(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|null)?$',
-  }),
+  startDate: parameter(
+    'the first day, from 00:00 UTC of block time; absent, empty or null: the last 7 days',
+    {
+      type: 'string',
+      pattern: '^(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|null)?$',
+    },
+  ),
   page: parameter('from 0', { type: 'integer', minimum: 0, maximum: pageMax, default: 0 }),
   pageNumber: parameter('from 1', { type: 'integer', minimum: 1, maximum: pageMax, default: 1 }),
   limit: parameter('rows of a page', {
@@ -63,45 +69,45 @@ export const marketParameters = {
   }),
   from: parameter('first block: a height, or a day (UTC) of block time', rangeForm),
   to: parameter('last block: a height, or a day (UTC) of block time; absent: the tip', rangeForm),
-  format: parameter('NDJSON, or a table with a line of names', {
+  format: parameter('NDJSON, or a table whose first line has the names', {
     type: 'string',
     enum: Object.keys(exportForms),
     default: 'ndjson',
   }),
-  after: parameter('id of the last row that the client has: the answer begins behind it', {
+  after: parameter('id of the last row that the client has; the answer begins after it', {
     type: 'string',
     pattern: saleIdPattern,
   }),
-  before: parameter('the sale before which the page begins, as the link to it has it', {
+  before: parameter('the sale before the page, as in the link to the page', {
     type: 'string',
     pattern: salePlacePattern,
   }),
-  q: parameter('a part of the name or the slug, in any case of letters; or the id of a parent or gallery', {
+  q: parameter('a part of the name or the slug, in any letter case; or the id of a parent or gallery', {
     type: 'string',
     maxLength: searchCharsMax,
     example: 'frog',
   }),
   trait: parameter(
-    'traits that items have, all of them: Name:Value, several separated by commas; a backslash escapes a comma, a colon or a backslash',
+    'traits that the items must all have: Name:Value, several separated by commas; a backslash escapes a comma, a colon or a backslash',
     { type: 'string', maxLength: traitCharsMax, example: 'Sky:Dawn' },
   ),
-  sort: parameter('volume: the largest volume of seven days first; slug: in the order of slugs', {
+  sort: parameter('volume: largest volume of seven days first; slug: in the order of slugs', {
     type: 'string',
     enum: ['volume', 'slug'],
     default: 'volume',
   }),
-  at: parameter('a height: the holders after that block; absent: after the last one', {
+  at: parameter('a height: the holders after that block; absent: after the last block', {
     type: 'integer',
     minimum: 0,
     maximum: maxHeight,
   }),
-  afterItem: parameter('the id of the last item of the page before', {
+  afterItem: parameter('the id of the last item of the previous page', {
     type: 'string',
     ...acceptedForms.inscriptionId,
   }),
 };
 
-/** Parameters of a path, read by MarketQuery too. Real examples, for "Try it". */
+/** Parameters of a path, also read by MarketQuery. Their examples are real, for "Try it". */
 export const marketPath = {
   slug: Type.String({
     description: 'that of an import, or the id of a parent or gallery',
@@ -118,33 +124,37 @@ export const marketPath = {
 type Query = Readonly<Record<string, unknown>>;
 type Path = Readonly<Record<string, string | undefined>>;
 
-/** Longer slugs name nothing: 100 characters, or an inscription id. */
+/** Most characters of a slug: 100, or those of an inscription id. Longer slugs name nothing. */
 const slugCharsMax = 100;
 
-/** Reads parameters, and collects what is wrong with them. */
+/** Reads parameters, and collects their faults. */
 export class MarketQuery {
   readonly #query: Query;
   readonly #path: Path;
   readonly #faults: Fault[] = [];
 
-  /** @param path the parameters of the path */
+  /**
+   * Takes the parameters of a request.
+   *
+   * @param path the parameters of the path
+   */
   constructor(query: unknown, path: Path = {}) {
     this.#query = query as Query;
     this.#path = path;
   }
 
-  /** Throws `request_invalid` with all faults. */
+  /** Throws `request_invalid` with all faults, if there are any. */
   refuse(): void {
     const [first, ...more] = this.#faults;
     if (first !== undefined) throw new InvalidRequest([first, ...more]);
   }
 
-  /** Any text: one that no collection has is no fault. */
+  /** The slug: any text, because an unknown slug is not a fault. */
   slug(): string {
     return this.#slugOf(this.#text('slug'));
   }
 
-  /** The same in the path. */
+  /** The slug in the path. */
   slugOfPath(): string {
     return this.#slugOf(this.#path['slug'] ?? '', 'path');
   }
@@ -155,14 +165,14 @@ export class MarketQuery {
     return slug;
   }
 
-  /** The inscription of the path. Null: it is a fault. */
+  /** The inscription of the path. Null if it is a fault. */
   inscriptionOfPath(): InscriptionId | null {
     const id = parseInscriptionId(this.#path['inscription'] ?? '');
     if (id === null) this.#fault('inscription', 'is not an inscription id', 'path');
     return id;
   }
 
-  /** A text to look for; empty where it is absent. */
+  /** The text to search; empty if absent. */
   searched(): string {
     const text = this.#text('q');
     if (text.length > searchCharsMax) this.#fault('q', `has more than ${searchCharsMax} characters`);
@@ -184,13 +194,13 @@ export class MarketQuery {
     return this.choice('sort', ['volume', 'slug'], 'volume');
   }
 
-  /** Null: it is absent. */
+  /** The height of `at`. Null if absent. */
   at(): Height | null {
     const height = this.#whole('at', { absent: -1, least: 0, most: maxHeight });
     return height === -1 ? null : asHeight(height);
   }
 
-  /** The item after which a page begins. Null: the parameter is absent. */
+  /** The item after which a page begins. Null if absent. */
   afterItem(): InscriptionId | null {
     const text = this.#text('after');
     if (text === '') return null;
@@ -199,7 +209,7 @@ export class MarketQuery {
     return id;
   }
 
-  /** Unix seconds of the beginning of a day. Null: it is absent, empty or null. */
+  /** The first second of the start day, in Unix seconds. Null if it is absent, empty or null. */
   startDate(): number | null {
     const text = this.#text('startDate');
     if (text === '' || text === 'null') return null;
@@ -208,7 +218,7 @@ export class MarketQuery {
     return start;
   }
 
-  /** Null: from the first block, or to the tip. */
+  /** The range of blocks. Null ends: from the first block, or to the tip. */
   range(): SaleRange {
     const [from, to] = [this.#rangeEnd('from'), this.#rangeEnd('to')];
     if (from !== null && to !== null && isBehind(from, to)) this.#fault('from', 'must not be after to');
@@ -219,13 +229,13 @@ export class MarketQuery {
     return this.choice('format', ['ndjson', 'csv'], 'ndjson');
   }
 
-  /** Sats; null: it is absent or empty. */
+  /** An amount in sats; null if absent or empty. */
   sats(name: string): number | null {
     const sats = this.#whole(name, { absent: -1, least: 0, most: Number.MAX_SAFE_INTEGER });
     return sats === -1 ? null : sats;
   }
 
-  /** The place before which a page of sales begins. Null: it is absent. */
+  /** The place before which a page of sales begins. Null if absent. */
   before(): SalePlace | null {
     const text = this.#text('before');
     if (text === '') return null;
@@ -234,7 +244,7 @@ export class MarketQuery {
     return place;
   }
 
-  /** The sale that a row names. Null: the parameter is absent. */
+  /** The sale that a row names. Null if absent. */
   after(): SaleId | null {
     const text = this.#text('after');
     if (text === '') return null;
@@ -258,7 +268,7 @@ export class MarketQuery {
     return this.#whole('page', { absent: 0, least: 0, most: pageMax });
   }
 
-  /** The same of a page for people, from 1. */
+  /** The number of a page for people, from 1. */
   pageNumber(): number {
     return this.#whole('page', { absent: 1, least: 1, most: pageMax });
   }
@@ -293,7 +303,7 @@ export class MarketQuery {
     return absent;
   }
 
-  /** A parameter; empty where it is absent. */
+  /** A parameter; empty if absent. */
   #text(name: string): string {
     const value = this.#query[name];
     if (typeof value === 'string') return value;
@@ -302,21 +312,21 @@ export class MarketQuery {
   }
 
   #fault(parameter: string, words: string, place?: 'path'): void {
-    // one a field
+    // one fault per field
     if (this.#faults.some((fault) => fault.parameter === parameter)) return;
     const message = `${parameter} ${words}`;
     this.#faults.push({ message, parameter, ...(place === undefined ? {} : { place }) });
   }
 }
 
-/** The first second of a day (UTC), in Unix seconds. Null: the text is no date. */
+/** The first second of a day (UTC), in Unix seconds. Null if the text is not a date. */
 function dayStart(text: string): number | null {
   const time = datePattern.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // Date.parse refuses month 13, and takes February 30th for a day of March
+  // Date.parse refuses month 13, but reads February 30th as a day of March
   return Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) ? null : time / 1000;
 }
 
-/** Heights and days cannot be compared. */
+/** Whether a range is reversed. A height and a day cannot be compared. */
 function isBehind(one: RangeEnd, other: RangeEnd): boolean {
   if ('height' in one) return 'height' in other && one.height > other.height;
   return 'dayStart' in other && one.dayStart > other.dayStart;

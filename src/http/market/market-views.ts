@@ -2,9 +2,9 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 const salesUnknown =
-  'This index lacks the spent outputs of its last blocks (a folder of blocks without them), so it cannot tell sales.';
+  'This index lacks the spent outputs of its last blocks (its folder of blocks has none), so sales are unknown.';
 
-/** What pages say of sums of sales that have not everything. Null: they have. */
+/** Note on pages for sums of sales that are incomplete. Null: they are complete. */
 export function salesNote(
   { firstInscriptionHeight }: Pick<NetworkParameters, 'firstInscriptionHeight'>,
   areLeftOut: boolean,
@@ -13,10 +13,10 @@ export function salesNote(
   if (areLeftOut) return 'Sales are not indexed: INDEX_SALES is false on this server.';
   if (countedFrom === null) return salesUnknown;
   if (countedFrom <= firstInscriptionHeight) return null;
-  return `Sales are counted from block ${countedFrom} on: earlier blocks, or what they spend, are missing.`;
+  return `Sales are counted from block ${countedFrom}: earlier blocks, or the outputs that they spend, are missing.`;
 }
 
-/** A time as the interface writes it: UTC with microseconds, without a zone. */
+/** A time in the form of the interface: UTC with microseconds, without a zone. */
 export const marketTime = (seconds: number): string =>
   `${new Date(seconds * 1000).toISOString().slice(0, -'.000Z'.length)}.000000`;
 

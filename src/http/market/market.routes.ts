@@ -15,7 +15,7 @@ import { activityRoutes } from './sales/activity.routes.ts';
 import { exportRoutes } from './sales/export.routes.ts';
 import { saleRoutes } from './sales/sale.routes.ts';
 
-/** Sales and collections: what is kept of them is shared by all their paths. */
+/** Sales and collections. All their paths share the kept data. */
 export function marketRoutes(app: App, deps: AppDependencies): void {
   const reads = new SaleReads(deps.pool, deps.operations);
   activityRoutes(app, deps, reads);

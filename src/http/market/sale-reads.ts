@@ -16,27 +16,27 @@ import { SaleLists } from '#market/sales/sale-lists.ts';
 import type { SoldInBlock } from '#market/sales/sale-places.ts';
 
 /**
- * The first read of a collection walks over all its sales, which takes a connection up to ten seconds: two of the ten
- * connections, one for each client. Who waits longer than for one such walk asks again.
+ * Bounds of walks. The first read of a collection walks over all its sales, which takes a connection up to ten seconds:
+ * two of the ten connections, one for each client. A client that would wait longer than one such walk asks again.
  */
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 
 const busy = (): AppError =>
   new AppError('sales_busy', 'too many lists of sales are being made: try again in a few seconds');
 
-/** A collection, and where its sales are, in the order of the chain. */
+/** A collection, and the places of its sales, in the order of the chain. */
 export interface CollectionSales {
   readonly collection: FoundCollection;
   readonly blocks: readonly SoldInBlock[];
 }
 
-/** Makes an answer in the moment of the sales. Null: the slug names no collection, or nothing is indexed. */
+/** Makes an answer at the moment of the sales. Null: the slug names no collection, or no block is indexed. */
 export type AnswerOfSales<T> = (sales: CollectionSales | null, snapshot: Snapshot) => Promise<T>;
 
-/** The value of an answer. Null: it takes a walk, which it may not make. */
+/** The value of an answer. Null if it would need a walk that is not allowed. */
 export type WalkedRead<T> = (snapshot: Snapshot, mayWalk: boolean) => Promise<{ readonly value: T } | null>;
 
-/** Reads of collections by all routes: they share what is kept (ADR 48), and the places of walks. */
+/** Reads of collections by all routes: they share kept data (ADR 48), and the places for walks. */
 export class SaleReads {
   readonly lists = new SaleLists();
   readonly holders = new ItemHolderLists();
@@ -51,7 +51,7 @@ export class SaleReads {
     metrics.watchQueue('lists of sales', () => this.#gate.state);
   }
 
-  /** The answer from what is kept, else from a walk in a place of its own. Throws `sales_busy`. */
+  /** The answer from kept data, else from a walk in a place of its own. Throws `sales_busy`. */
   async run<T>(asker: Asker, read: WalkedRead<T>): Promise<T> {
     const reading = (mayWalk: boolean) =>
       withSnapshot(this.#pool, (snapshot) => read(snapshot, mayWalk), asker.signal);
@@ -62,11 +62,14 @@ export class SaleReads {
     return walked.value;
   }
 
-  /** Throws `sales_not_indexed`, `derived_table_behind` while sales are being filled, and `sales_busy`. */
+  /**
+   * Reads the sales of a collection. Throws `sales_not_indexed`, `derived_table_behind` while sales are being filled,
+   * and `sales_busy`.
+   */
   async read<T>(slug: string, asker: Asker, answer: AnswerOfSales<T>): Promise<T> {
     return this.run(asker, async (snapshot, mayWalk) => {
       const { client, tip } = snapshot;
-      // an unknown slug too: where sales are left out, none of any collection is known
+      // an unknown slug fails too: if sales are not indexed, those of all collections are unknown
       await requireSales(client);
       const collection = await findMarketCollection(client, slug);
       if (collection === null || tip === null) return { value: await answer(null, snapshot) };

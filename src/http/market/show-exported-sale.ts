@@ -8,7 +8,7 @@ import { nullable } from './collection-views.ts';
 
 /** A row of an export: the fields of `/marketplace/data/sales`, and the rest of the evidence. */
 export const exportedSale = Type.Object({
-  id: Type.String({ description: 'for `after`' }),
+  id: Type.String({ description: 'id of the row, for `after`' }),
   inscriptionId: Type.String(),
   inscriptionNumber: nullable(Type.Integer()),
   inscriptionName: Type.String(),
@@ -16,7 +16,7 @@ export const exportedSale = Type.Object({
   txid: Type.String(),
   input: Type.Integer(),
   height: Type.Integer(),
-  time: Type.String({ description: 'of the block: 2025-05-23T12:04:39Z' }),
+  time: Type.String({ description: 'time of the block: 2025-05-23T12:04:39Z' }),
   class: Type.String(),
   price: Type.Integer({ description: 'sats' }),
   grossPayout: Type.Integer({ description: 'sats' }),
@@ -64,10 +64,10 @@ export function showExportedSale(
   };
 }
 
-/** How an export is written. */
+/** The format of an export. */
 export interface ExportForm {
   readonly contentType: string;
-  /** Of the file that a browser saves. */
+  /** Extension of the file that a browser saves. */
   readonly extension: string;
   readonly head: string;
   readonly line: (sale: ExportedSale) => string;

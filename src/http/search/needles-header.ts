@@ -1,9 +1,12 @@
-/** Node's own client reads 16 KiB of headers in total; this quarter leaves room for the other headers. */
+/**
+ * Most bytes of the header. Node's own client reads 16 KiB of headers in total; this quarter leaves room for the
+ * others.
+ */
 const maxHeaderBytes = 4_096;
 
 /**
- * The value of `X-Search-Needles`: the needles of a text, percent-encoded and separated by commas. Where that would
- * be too long, only their number: `count=3`.
+ * The value of `X-Search-Needles`: the needles of a text, percent-encoded and separated by commas. If that would be too
+ * long, only their number: `count=3`.
  */
 export function needlesHeader(needles: readonly string[]): string {
   const value = needles.map((needle) => encodeURIComponent(needle.toWellFormed())).join(',');

@@ -24,11 +24,11 @@ import {
 } from './search-parameters.ts';
 import { hashOf, requireOneOf } from './validate-parameters.ts';
 
-/** Longer texts are pasted, not typed, and get no suggestions. */
+/** Most characters of a text with suggestions. Longer texts are pasted, not typed. */
 const suggestedCharsMax = 200;
 const dayMs = 86_400_000;
 
-/** The counts of a search, and completions of a text while it is typed. */
+/** The counts of a search, and completions of a text that is being typed. */
 export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
   const { pool, search } = deps;
   const tags = ['search'] as const;
@@ -38,7 +38,7 @@ export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
     url: '/search/facets',
     schema: {
       operationId: 'searchFacets',
-      summary: 'How many inscriptions a search finds, by content type and by day',
+      summary: 'The number of inscriptions that a search finds, by content type and by day',
       tags,
       querystring: facetsQuery,
       response: { 200: facetsAnswer, 304: unchanged },
@@ -60,7 +60,7 @@ export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
     url: '/search/suggest',
     schema: {
       operationId: 'suggestSearch',
-      summary: 'Words that could complete a text, and what the text names',
+      summary: 'Words that could complete a text, and the things that the text names',
       tags,
       querystring: suggestQuery,
       response: { 200: suggestAnswer },
@@ -73,7 +73,7 @@ export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
         return { status: 'ok' as const, words: [], names: [] };
       const { tip, value } = await search.suggest(text, askerOf(reply));
       const asker = askerOf(reply);
-      // a node is not asked at every key
+      // the node is not asked at every keystroke
       const meanings = await resolve(deps, { text, asker, detail: 'name', transactions: null });
       const names = meanings
         .filter(({ certainty }) => certainty !== 'possible')
@@ -85,7 +85,7 @@ export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Lists show the kind beside it: an inscription’s number alone says little. */
+/** The name of a suggestion. Lists show its kind beside it, because the number of an inscription alone says little. */
 const suggestedName = (kind: MeaningKind, label: string): string =>
   kind === 'inscription' ? `Inscription ${label}` : label;
 

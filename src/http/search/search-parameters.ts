@@ -18,9 +18,9 @@ import { exampleHash } from './search.schemas.ts';
 const maxPage = 2 ** 31 - 1;
 const maxItemsPerPage = 1_000;
 const itemsPerPageDefault = 100;
-/** Traits in one search: no inscription is known by more. */
+/** Most traits in one search: no known inscription has more. */
 const maxTraits = 32;
-/** Code points of a title; the same as for a needle. */
+/** Most code points of a title, the same as of a needle. */
 const maxTitle = 1_000;
 
 const flag = (description: string) =>
@@ -31,7 +31,7 @@ const flag = (description: string) =>
     }),
   );
 
-/** How a text is matched. */
+/** Parameters that say how a text is matched. */
 const matchQuery = {
   phrase: flag('1: the whole text is one needle, commas included'),
   words: flag('1: the text is a list of whole words, found in any order'),
@@ -42,7 +42,7 @@ export const searchFilterQuery = {
   ...filterQuery,
   title: text('a part of the title (tag 17), in any letter case', acceptedForms.text, 'genesis'),
   trait: text(
-    'required traits (tag 17) as Name:Value, separated by commas; whole, in any letter case; \\, and \\: for a comma and a colon',
+    'required traits (tag 17) as Name:Value, separated by commas; whole, in any letter case; \\, means a comma and \\: a colon',
     { pattern: String.raw`^[^,:\\]{1,100}:[^,:\\]{0,100}$` },
     'Hat:Red',
   ),
@@ -67,10 +67,10 @@ export const sortQuery = {
   order: text('asc (first), or desc', acceptedForms.order, 'asc'),
 };
 
-/** How matches are paged. Unknown parameters are ignored: public clients send more than the interface names. */
+/** Parameters of paging. Unknown parameters are ignored: public clients send more than the interface names. */
 const pagingQuery = {
   page: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: maxPage, description: 'counts from 1', examples: [1] }),
+    Type.Integer({ minimum: 1, maximum: maxPage, description: 'number of the page, from 1', examples: [1] }),
   ),
   itemsPerPage: Type.Integer({
     minimum: 1,
@@ -93,7 +93,11 @@ const texts = {
 export const searchQuery = Type.Object({
   ...texts,
   hash: text('sha256 of the content in 64 hex digits', acceptedForms.hash, exampleHash),
-  query: text('an identifier, as on ord: redirects to what it names', acceptedForms.text, '0'),
+  query: text(
+    'an identifier, as on ord: redirects to the page of the thing that it names',
+    acceptedForms.text,
+    '0',
+  ),
   ...matchQuery,
   ...searchFilterQuery,
   ...pagingQuery,
@@ -133,7 +137,7 @@ const invalid = (message: string, parameter: string): AppError =>
 
 export const isSet = (given: string | undefined): boolean => given === '1' || given === 'true';
 
-/** Throws `request_invalid`. */
+/** The kind of match that a query asks for. Throws `request_invalid`. */
 export function matchOf({ phrase, words, fuzzy }: MatchQuery): { match: TextMatch; phrase: boolean } {
   const match = isSet(fuzzy) ? 'fuzzy' : isSet(words) ? 'words' : 'substring';
   if (match !== 'substring' && isSet(phrase)) {
@@ -182,7 +186,7 @@ export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly hi
   return { page: page ?? 1, itemsPerPage, pending, highlight, ...withoutAbsent(given) };
 }
 
-/** The filter of a search; undefined where it has no filter. Throws `request_invalid`, naming the parameter. */
+/** The filter of a search; undefined if it has none. Throws `request_invalid`, naming the parameter. */
 export function searchFilterOf(
   query: Given<typeof searchFilterQuery & typeof memberQuery>,
 ): SearchFilter | undefined {

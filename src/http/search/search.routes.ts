@@ -41,7 +41,7 @@ import {
 } from './search-parameters.ts';
 import { hashOf, requireOneOf } from './validate-parameters.ts';
 
-/** The searches of the interface (4.6), the bulk look-up of hashes, and ord's `/search` redirects. */
+/** The searches of the interface (4.6), the look-up of many hashes, and ord's `/search` redirects. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
   const tags = ['search'] as const;
   roomRoutes(app, ['/search/*', '/indexer', '/indexer/*'], 'search');
@@ -83,7 +83,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
     url: '/search/:query',
     schema: {
       operationId: 'searchByPath',
-      summary: 'Redirects to what an identifier names, as on ord',
+      summary: 'Redirects to the page of the thing that an identifier names, as on ord',
       tags,
       params: searchPath,
       response: { 303: seeOther },
@@ -143,7 +143,7 @@ function lookupRoutes(
       querystring: lookupQuery,
       response: { 200: lookupAnswer, 304: unchanged },
     },
-    // a record has the content, which may be 4 MB
+    // a record has the content, which may have 4 MB
     config: { errors: 'search', guard: searches('inscription'), answersLarge: true },
     handler: async (request, reply) => {
       const { id: text } = request.query;
@@ -242,8 +242,7 @@ function envelope<Result>(
 }
 
 /**
- * The record of a search by hash: the interface's subset, without fields that the searcher already has or did not
- * request.
+ * The record of a search by hash: the interface's fields, without those that the client already has or did not request.
  */
 function withoutTexts(
   record: SearchRecord,

@@ -5,12 +5,12 @@ import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { Highlight } from '#kernel/contracts/search-service.ts';
 import { meaningWords } from '#web/parts/meaning-cards.ts';
 
-/** The sha256 of what was inscribed first. */
+/** The SHA-256 of the first inscribed content. */
 export const exampleHash = '846d05123db3601c8591bd144f474f1fbe7f873f3af04db4cab326db73f8d087';
 
 const pending = Type.Optional(
   Type.Union([Type.Literal('0'), Type.Literal('1'), Type.Literal('false'), Type.Literal('true')], {
-    description: '1: also inscriptions of the mempool',
+    description: '1: also inscriptions in the mempool',
   }),
 );
 
@@ -113,9 +113,12 @@ export const suggestAnswer = Type.Object({
   words: Type.Array(Type.Object({ text: Type.String(), word: Type.String(), contents: Type.Integer() })),
   names: Type.Array(
     Type.Object({
-      kind: Type.String({ enum: Object.keys(meaningWords), description: 'what the text names' }),
+      kind: Type.String({
+        enum: Object.keys(meaningWords),
+        description: 'the kind of thing that the text names',
+      }),
       name: Type.String(),
-      path: Type.String({ description: 'its page' }),
+      path: Type.String({ description: 'path of its page' }),
     }),
   ),
 });
@@ -132,7 +135,7 @@ export const hashesAnswer = Type.Object({
   status: Type.Literal('ok'),
   count: Type.Integer(),
   newCount: Type.Integer(),
-  /** `new` is true within these blocks only. */
+  /** `new` is true only within these blocks. */
   coverage,
   results: Type.Array(
     Type.Object({

@@ -121,7 +121,7 @@ export const limits = {
    * 5,000 events costs about 10 ms per stream.
    */
   eventStreams: 100,
-  /** Streams of one client: a few programs behind one address. Five clients take all places. */
+  /** Streams of one client: a few programs with one address. Five clients take all places. */
   eventStreamsEach: 20,
   /**
    * Open live pages, which show news as they happen. Each holds a connection; half of all connections are left for

@@ -4,7 +4,7 @@ import type { Health } from '#kernel/reports/health.ts';
 import type { Metrics } from '#kernel/reports/metrics.ts';
 import type { SearchStanding } from '#search/sync/index-lag.ts';
 
-/** What `/status`, `/health` and `/metrics` show of the process and its surroundings. */
+/** Data of the process and its surroundings, for `/status`, `/health` and `/metrics`. */
 export interface Operations {
   readonly version: string;
   readonly role: 'all' | 'indexer' | 'search-sync' | 'orders' | 'api';

@@ -25,25 +25,25 @@ const holdersAnswer = Type.Object({
   ...momentParts,
   proven: Type.Boolean({
     description:
-      'every block up to this one that can matter is indexed, and no item is unknown: another index has the same list',
+      'true: every relevant block up to this one is indexed, and no item is unknown, so any other index has the same list',
   }),
   items: itemsSchema,
-  count: Type.Integer({ description: 'of all holders' }),
+  count: Type.Integer({ description: 'number of all holders' }),
   holders: Type.Array(
     Type.Object({
       ...holderParts,
       items: count,
-      share: Type.Number({ minimum: 0, maximum: 1, description: 'of the indexed items' }),
+      share: Type.Number({ minimum: 0, maximum: 1, description: 'share of the indexed items' }),
     }),
   ),
   nextPage: nullable(
     Type.Integer({
-      description: `null: this is the last one; ${listedHoldersMax} holders are listed at most`,
+      description: `null: this is the last page; at most ${listedHoldersMax} holders are listed`,
     }),
   ),
 });
 
-/** Who holds a collection (docs/marketplace-api.md, "Holders"). */
+/** Holders of a collection (docs/marketplace-api.md, "Holders"). */
 export function collectionHoldersRoutes(app: App, { network }: AppDependencies, reads: SaleReads): void {
   const { page: pageParameter, limit: limitParameter, at } = marketParameters;
   apiRoute(app, {
@@ -51,8 +51,9 @@ export function collectionHoldersRoutes(app: App, { network }: AppDependencies, 
     url: '/marketplace/data/collections/:slug/holders',
     schema: {
       operationId: 'collectionHolders',
-      summary: 'Who holds the items of a collection, now or after an earlier block, which proves it',
-      description: 'Those of most items first. To page through one moment, name its height with at.',
+      summary: 'The holders of a collection’s items, now or after an earlier block, for proofs',
+      description:
+        'Holders of the most items come first. Send the height with at, so that all pages are of the same block.',
       tags: ['market'],
       params: collectionPath,
       querystring: Type.Object({ at, page: pageParameter, limit: limitParameter }),
@@ -92,7 +93,7 @@ export function collectionHoldersRoutes(app: App, { network }: AppDependencies, 
   });
 }
 
-/** The height that is asked for; absent: that of the tip. Throws `request_invalid` above the tip. */
+/** The requested height; if absent, that of the tip. Throws `request_invalid` above the tip. */
 function heightUpTo(tip: Tip, asked: Height | null): Height {
   if (asked === null) return tip.height;
   if (asked <= tip.height) return asked;

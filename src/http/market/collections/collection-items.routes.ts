@@ -34,11 +34,13 @@ const itemsAnswer = Type.Object({
       inscriptionId: Type.String(),
       name: Type.String(),
       number: nullable(Type.Integer()),
-      indexed: Type.Boolean({ description: 'false: an import names it, and no indexed block reveals it' }),
-      satpoint: nullable(Type.String({ description: 'null: it is not known' })),
-      address: nullable(Type.String({ description: 'null: it is in no output, or the script has none' })),
+      indexed: Type.Boolean({ description: 'false: an import names it, but no indexed block reveals it' }),
+      satpoint: nullable(Type.String({ description: 'null: unknown' })),
+      address: nullable(
+        Type.String({ description: 'null: the item is in no output, or the script has no address' }),
+      ),
       script: nullable(holderParts.script),
-      lastSale: nullable(Type.Object(lastSaleParts, { description: 'null: no sale of it is known' })),
+      lastSale: nullable(Type.Object(lastSaleParts, { description: 'null: no sale of the item is known' })),
     }),
   ),
   nextAfter: nullable(Type.String({ description: 'null: this is the last page' })),
@@ -52,8 +54,9 @@ export function collectionItemsRoutes(app: App, { network }: AppDependencies, re
     url: '/marketplace/data/collections/:slug/items',
     schema: {
       operationId: 'collectionItems',
-      summary: 'The items of a collection, with owner and last sale of each',
-      description: 'Those of an import in the order of its list, of others in that of their reveals.',
+      summary: 'The items of a collection, with the owner and last sale of each',
+      description:
+        'Items of an import are in the order of its list, other items in the order of their reveals.',
       tags: ['market'],
       params: collectionPath,
       querystring: Type.Object({ after, limit: limitParameter }),
@@ -81,7 +84,7 @@ export function collectionItemsRoutes(app: App, { network }: AppDependencies, re
 }
 
 interface ItemsQuestion {
-  /** The last item of the page before. Null: the first page. */
+  /** The last item of the previous page. Null: the first page. */
   readonly after: InscriptionId | null;
   readonly limit: number;
 }
@@ -92,7 +95,7 @@ export interface ItemsPage {
 }
 
 /**
- * A page of items. Null: it takes a walk, which it may not make. Throws `request_invalid` after what is no item, and
+ * A page of items. Null if it would need a walk that is not allowed. Throws `request_invalid` for an unknown item, and
  * `index_missing` until last sales can be looked up.
  */
 export async function itemsPage(

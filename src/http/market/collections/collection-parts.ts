@@ -14,35 +14,40 @@ import { type HoldersRead, listedItems, type ProvenHolders } from '#market/lists
 import type { ItemHolders } from '#market/lists/item-holders.store.ts';
 import type { LastSale } from '#market/sales/last-sales.store.ts';
 
-/** What the paths below `/marketplace/data/collections/<slug>` share. */
+/** Parts that the paths below `/marketplace/data/collections/<slug>` share. */
 
 export const collectionConfig = { errors: 'market', guard: marketReads, isDear: true } as const;
 export const collectionPath = Type.Object({ slug: marketPath.slug });
 export const count = Type.Integer({ minimum: 0 });
 
 export const momentParts = {
-  height: Type.Integer({ description: 'after the block at this height' }),
+  height: Type.Integer({ description: 'the state after the block at this height' }),
   blockHash: Type.String(),
 };
 
-/** Where the items of a collection are. */
+/** Places of a collection's items, counted. */
 export const itemsSchema = Type.Object({
   listed: Type.Integer({
-    description: 'that the collection names; of a parent with a gallery, one that is both counts twice',
+    description:
+      'items that the collection names; for a parent with a gallery, an item in both lists counts twice',
   }),
-  indexed: Type.Integer({ description: 'of these, revealed up to the block: the sum of the following' }),
-  held: Type.Integer({ description: 'by a holder' }),
+  indexed: Type.Integer({
+    description: 'those that are revealed up to the block, which is the sum of the following',
+  }),
+  held: Type.Integer({ description: 'owned by a holder' }),
   burned: Type.Integer({ description: 'in an output that begins with OP_RETURN' }),
-  lost: Type.Integer({ description: 'in the fee of a block that nobody took' }),
+  lost: Type.Integer({ description: 'in the fee of a block that no miner claimed' }),
   unbound: Type.Integer({ description: 'on no sat' }),
-  unknown: Type.Integer({ description: 'moved by a block whose spent outputs are not indexed' }),
+  unknown: Type.Integer({
+    description: 'moved by a block whose spent outputs are not indexed, so their place is unknown',
+  }),
 });
 
 export const lastSaleParts = {
   price: Type.Integer({ minimum: 0, description: 'sats' }),
   txid: Type.String(),
   height: count,
-  timestamp: Type.Integer({ description: 'Unix seconds of the block' }),
+  timestamp: Type.Integer({ description: 'time of the block in Unix seconds' }),
   wash: Type.Boolean(),
 };
 
@@ -52,7 +57,9 @@ export interface CollectionNow {
   readonly tip: Tip;
 }
 
-/** Throws `collection_unknown`, and `not_found` before the first block. */
+/**
+ * The collection of a slug, and the last block. Throws `collection_unknown`, and `not_found` before the first block.
+ */
 export async function foundCollection(
   client: ClientBase,
   slug: string,
@@ -66,9 +73,9 @@ export async function foundCollection(
 }
 
 /**
- * The answer of a path of a collection. Imports change between two blocks, so clients cache nothing.
+ * The answer of a path of a collection. Imports change between two blocks, so clients must not cache it.
  *
- * @param answer null: it takes a walk, which it may not make
+ * @param answer gives null if it would need a walk that is not allowed
  */
 export function answerOfCollection<T>(
   reads: SaleReads,
@@ -85,7 +92,7 @@ export function answerOfCollection<T>(
   });
 }
 
-/** Throws `not_found` where the block is not indexed: below the first one, or in a gap. */
+/** Throws `not_found` if the block is not indexed: below the first one, or in a gap. */
 export function provenAt(read: Exclude<HoldersRead, 'walk'>, height: Height): ProvenHolders {
   if (read !== 'no-block') return read;
   throw new AppError('not_found', `the block at height ${height} is not indexed`, { parameter: 'at' });

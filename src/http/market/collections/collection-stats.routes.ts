@@ -45,14 +45,14 @@ const statsAnswer = Type.Object({
   kind: kindOfCollection,
   name: Type.String(),
   icon: nullable(Type.String()),
-  description: nullable(Type.String({ description: 'of an import' })),
+  description: nullable(Type.String({ description: 'only of an import' })),
   website: nullable(Type.String()),
   twitter: nullable(Type.String()),
   discord: nullable(Type.String()),
   ...momentParts,
   items: itemsSchema,
   holders: nullable(
-    Type.Integer({ minimum: 0, description: 'null: no holder is known, and some items may have one' }),
+    Type.Integer({ minimum: 0, description: 'null: no holder is known, although some items may have one' }),
   ),
   sales: nullable(
     Type.Object(
@@ -63,8 +63,11 @@ const statsAnswer = Type.Object({
           Type.Object({ inscriptionId: Type.String(), inscriptionName: Type.String(), ...lastSaleParts }),
         ),
         days: Type.Array(
-          Type.Object({ day: Type.String({ description: 'UTC, of block time' }), ...sumsSchema.properties }),
-          { description: 'days with a known sale, the earliest first' },
+          Type.Object({
+            day: Type.String({ description: 'UTC day of block time' }),
+            ...sumsSchema.properties,
+          }),
+          { description: 'days with a known sale, earliest first' },
         ),
         pending: nullable(
           Type.Object(
@@ -76,7 +79,7 @@ const statsAnswer = Type.Object({
                     inscriptionId: Type.String(),
                     txid: Type.String(),
                   },
-                  { description: 'the cheapest sale that is pending, without those of wash; null: none is' },
+                  { description: 'the cheapest pending sale, without wash trades; null: there is none' },
                 ),
               ),
             },
@@ -89,7 +92,7 @@ const statsAnswer = Type.Object({
   ),
 });
 
-/** The path of a collection alone answers no question: a client that asks it is told which do. */
+/** The path of a collection alone, which has no data. Its answer names the paths that have. */
 function collectionAlone(app: App): void {
   app.route({
     method: 'GET',
@@ -97,13 +100,13 @@ function collectionAlone(app: App): void {
     schema: { hide: true },
     config: { errors: 'market', guard: open },
     handler: async () => {
-      const message = 'nothing is here: a collection has /stats, /items and /holders below this path';
+      const message = 'this path has no data: ask for /stats, /items or /holders below it';
       throw new AppError('not_found', message, { parameter: 'slug', place: 'path' });
     },
   });
 }
 
-/** What a collection is, who has it and what it sold (docs/marketplace-api.md, "Statistics of a collection"). */
+/** Items, holders and sales of a collection (docs/marketplace-api.md, "Statistics of a collection"). */
 export function collectionStatsRoutes(app: App, reads: SaleReads): void {
   collectionAlone(app);
   apiRoute(app, {
@@ -131,14 +134,14 @@ export function collectionStatsRoutes(app: App, reads: SaleReads): void {
 
 export type CollectionStats = Type.Static<typeof statsAnswer>;
 
-/** The statistics, and what they were counted from: the same moment for all that a page shows. */
+/** The statistics and their sources, from the same moment for everything on a page. */
 export interface CountedCollection {
   readonly shown: CollectionStats;
   readonly blocks: readonly SoldInBlock[];
   readonly holders: ItemHolders;
 }
 
-/** Null: it takes a walk, which it may not make. */
+/** The statistics of a collection. Null if they would need a walk that is not allowed. */
 export async function collectionStats(
   reads: SaleReads,
   client: ClientBase,
@@ -161,7 +164,10 @@ export async function collectionStats(
   return { shown, blocks, holders: proven.holders };
 }
 
-/** Null: no holder is known, and an item that a block moved or a missing block reveals may have one. */
+/**
+ * The number of holders. Null: no holder is known, and an item that a block moved or a missing block reveals may have
+ * one.
+ */
 export function holdersKnown(
   collection: FoundCollection,
   { holders, isAnchored }: ProvenHolders,
@@ -171,7 +177,7 @@ export function holdersKnown(
   return known === 0 && mayHaveMore ? null : known;
 }
 
-/** What the collection says of itself. */
+/** Facts that the collection states about itself. */
 export function headView(collection: FoundCollection) {
   const { slug, kind, name, icon } = collection;
   const {
@@ -192,7 +198,7 @@ export function headView(collection: FoundCollection) {
   };
 }
 
-/** The sales of a collection: sums are counted from what is kept of each block, and the last one is read. */
+/** The sales of a collection: sums are counted from kept data of each block, and the last sale is read. */
 async function salesView(
   client: ClientBase,
   collection: FoundCollection,
@@ -210,7 +216,10 @@ async function salesView(
   };
 }
 
-/** Listings are signatures that platforms keep: the only floor that a node sees is that of sales on their way. */
+/**
+ * Pending sales. Listings are signatures that platforms keep, so pending sales give the only floor price that a node
+ * sees.
+ */
 async function pendingView(client: ClientBase, collection: FoundCollection) {
   const state = await mempoolState(client);
   if (state === null || !state.isFollowed) return null;

@@ -14,15 +14,16 @@ const ofAnswer = Type.Object({
   collections: Type.Array(Type.Object({ slug: Type.String(), kind: kindOfCollection, name: Type.String() })),
 });
 
-/** The collections that have an inscription (docs/marketplace-api.md, "Collections of an inscription"). */
+/** The collections of an inscription (docs/marketplace-api.md, "Collections of an inscription"). */
 export function collectionsOfRoutes(app: App, { pool }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/marketplace/data/collections/of/:inscription',
     schema: {
       operationId: 'collectionsOfInscription',
-      summary: 'The collections that have an inscription: imports, parents, galleries, in this order',
-      description: 'At most 100 of each. The first one is the slug of its sales in /marketplace/data/sales.',
+      summary: 'The collections that contain an inscription: imports, parents, galleries, in this order',
+      description:
+        'At most 100 of each kind. The first one is the slug of its sales in /marketplace/data/sales.',
       tags: ['market'],
       params: Type.Object({ inscription: marketPath.inscription }),
       response: { 200: ofAnswer },

@@ -33,15 +33,17 @@ const collectionSchema = Type.Object({
   icon: nullable(
     Type.String({ description: 'the id of an inscription: /thumbnails/<icon>.jpeg is its picture' }),
   ),
-  items: Type.Integer({ description: 'named by the collection, indexed or not' }),
+  items: Type.Integer({ description: 'items that the collection names, indexed or not' }),
   week: nullable(sumsSchema),
 });
 
 const listAnswer = Type.Object({
-  height: nullable(Type.Integer({ description: 'after the block at this height; null: none is indexed' })),
+  height: nullable(
+    Type.Integer({ description: 'the state after the block at this height; null: no block is indexed' }),
+  ),
   countedFrom,
   collections: Type.Array(collectionSchema),
-  nextPage: nullable(Type.Integer({ description: 'null: this is the last one' })),
+  nextPage: nullable(Type.Integer({ description: 'null: this is the last page' })),
 });
 
 /** The collections of the market (docs/marketplace-api.md, "List of collections"). */
@@ -52,9 +54,9 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
     url: '/marketplace/data/collections',
     schema: {
       operationId: 'marketCollections',
-      summary: 'The imported collections, with what they sold in the last seven days',
+      summary: 'The imported collections, with their sales of the last seven days',
       description:
-        'week is null where sales are not indexed, where countedFrom is null, and for parents and galleries, which are listed where q is their id.',
+        'week is null if sales are not indexed, if countedFrom is null, and for parents and galleries, which are listed if q is their id.',
       tags: ['market'],
       querystring: Type.Object({ q, sort, page: pageParameter, limit: limitParameter }),
       response: { 200: listAnswer },
@@ -86,9 +88,9 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
 
 export interface ListQuestion {
   readonly text: string;
-  /** The order, made of what was sold recently; null: by slug. */
+  /** Makes the order from recent sales; null: by slug. */
   readonly sorted: (recent: RecentSums) => CollectionOrder | null;
-  /** From 0. */
+  /** The page, from 0. */
   readonly page: number;
   readonly limit: number;
 }
@@ -98,12 +100,12 @@ export interface ListedCollections {
   readonly height: Height | null;
   readonly countedFrom: Height | null;
   readonly found: readonly FoundCollection[];
-  /** Null: sales are not indexed, or not known up to the last block. */
+  /** Null: sales are not indexed, or are unknown up to the last block. */
   readonly recent: RecentSums | null;
   readonly nextPage: number | null;
 }
 
-/** Null: it takes a walk, which it may not make. */
+/** A page of the list. Null if it would need a walk that is not allowed. */
 export async function listedCollections(
   reads: SaleReads,
   { client, tip }: Snapshot,
@@ -128,7 +130,7 @@ export async function listedCollections(
 
 const nothingRecent: RecentSums = { imports: new Map(), all: noPeriodSales, days: [] };
 
-/** The largest number of each first. Collections without one are in the order of their slugs. */
+/** Orders by a number, largest first. Collections without one follow in the order of their slugs. */
 export function byNumber(
   { imports }: RecentSums,
   numberOf: (sums: PeriodSums) => number | null,
@@ -143,14 +145,17 @@ export function byNumber(
 
 type PlaceInList = Omit<CollectionSearch, 'text'>;
 
-/** Imports by name or slug; the parent or gallery of an id. */
+/** Imports by name or slug, or the parent or gallery of an id. */
 async function foundBy(client: ClientBase, text: string, place: PlaceInList): Promise<FoundCollection[]> {
   if (parseInscriptionId(text) === null) return searchCollections(client, { text, ...place });
   const found = place.offset === 0 ? await findMarketCollection(client, text) : null;
   return found === null ? [] : [found];
 }
 
-/** Sums of what a collection sold in each period. Null: it is not known, or not counted as it is of the chain. */
+/**
+ * Sums of a collection's sales in each period. Null: they are unknown, or the collection comes from the chain, where
+ * they are not counted.
+ */
 export function periodsOf({ kind, slug }: FoundCollection, recent: RecentSums | null): PeriodSums | null {
   return kind === 'import' && recent !== null ? (recent.imports.get(slug) ?? noPeriodSales) : null;
 }

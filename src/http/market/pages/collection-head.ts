@@ -9,14 +9,14 @@ import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { CollectionHead } from '#web/parts/collection-frame.ts';
 
-/** The head of all pages of a collection, and the block from which on its sales are counted. */
+/** The head of all pages of a collection, and the first block of its counted sales. */
 export interface KnownHead {
   readonly head: CollectionHead;
-  /** Null: sales are not known. */
+  /** Null: sales are unknown. */
   readonly countedFrom: Height | null;
 }
 
-/** Null: it takes a walk, which it may not make. */
+/** The head of a collection's pages. Null if it would need a walk that is not allowed. */
 export async function knownHead(
   reads: SaleReads,
   client: ClientBase,

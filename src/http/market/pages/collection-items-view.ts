@@ -14,24 +14,24 @@ import { isSortable, ordersOf, positionsIn, positionsWith, sortsAtOnce } from '#
 import type { CollectionPageView, ItemLine, ItemsPlace } from '#web/pages/collection.page.ts';
 import type { ItemSort } from '#web/parts/item-filters.ts';
 
-/** With a picture each, which the browser asks for when it comes near the screen. */
+/** Items of a page. Each has a picture, which the browser requests when it comes near the screen. */
 const itemsPerPage = 60;
 
-/** A page of the items of a collection, as it is asked for. */
+/** A requested page of the items of a collection. */
 export interface ItemsQuestion {
   readonly query: string;
-  /** Items have all of them. */
+  /** Traits that the items must all have. */
   readonly traits: readonly TraitPair[];
   readonly sort: ItemSort;
-  /** From 1. */
+  /** The page, from 1. */
   readonly page: number;
-  /** The item before the page, in the order of a list without numbers. Null: the first page. */
+  /** The item before the page, in a list without page numbers. Null: the first page. */
   readonly after: InscriptionId | null;
 }
 
 type ItemsView = Pick<CollectionPageView, 'filters' | 'matching' | 'items' | 'place'>;
 
-/** Null: it takes a walk, which it may not make. */
+/** A page of items. Null if it would need a walk that is not allowed. */
 export async function itemsView(
   reads: SaleReads,
   client: ClientBase,
@@ -99,7 +99,7 @@ async function pageByNumber(
   };
 }
 
-/** Positions of the items that fit, in their order. The order of a list alone is known without a read. */
+/** Positions of the matching items, in their order. Only the order of a list is known without a read. */
 async function positionsOf(
   reads: SaleReads,
   client: ClientBase,
@@ -107,7 +107,7 @@ async function positionsOf(
   { query, sort, traits }: ItemsQuestion,
   mayWalk: boolean,
 ): Promise<number[] | null> {
-  // the traits of other collections are in no list
+  // no list has the traits of other collections
   if (collection.kind !== 'import' && traits.length > 0) return [];
   const withTraits = await placesWithTraits(client, collection.slug, traits);
   if (sort === 'listed' && query === '' && collection.kind === 'import')

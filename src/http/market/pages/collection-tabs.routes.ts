@@ -28,18 +28,18 @@ import type { CollectionHead } from '#web/parts/collection-frame.ts';
 import { knownHead } from './collection-head.ts';
 import { barsOf, pageConfig, pageResponse, saleLine } from './market-page-parts.ts';
 
-/** With a picture each, which the browser asks for when it comes near the screen. */
+/** Sales of a page. Each has a picture, which the browser requests when it comes near the screen. */
 const salesPerPage = 50;
 const daysPerPage = 100;
 
 interface TabQuestion extends CollectionNow {
   readonly head: CollectionHead;
   readonly mayWalk: boolean;
-  /** From 1. */
+  /** The page, from 1. */
   readonly page: number;
 }
 
-/** The page of a tab. Null: it takes a walk, which it may not make. */
+/** Makes the page of a tab. Null if it would need a walk that is not allowed. */
 type ShowTab = (client: ClientBase, question: TabQuestion) => Promise<Markup | null>;
 
 interface Tab {
@@ -49,7 +49,7 @@ interface Tab {
   readonly show: ShowTab;
 }
 
-/** The pages of a collection beside that of its items. */
+/** The pages of a collection other than that of its items. */
 export function collectionTabsRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   for (const tab of [activityTab(deps, reads), daysTab(reads), holdersTab(deps, reads)])
     tabRoute(app, deps, reads, tab);
@@ -90,7 +90,7 @@ function tabRoute(
   });
 }
 
-/** Null: it takes a walk, which it may not make. */
+/** Blocks with sales of the collection. Null if they would need a walk that is not allowed. */
 async function soldBlocks(
   client: ClientBase,
   reads: SaleReads,
@@ -140,7 +140,7 @@ const daysTab = (reads: SaleReads): Tab => ({
 const holdersTab = ({ network }: AppDependencies, reads: SaleReads): Tab => ({
   path: 'holders',
   operationId: 'collectionHoldersPage',
-  summary: 'Who holds the items of a collection',
+  summary: 'The holders of a collection’s items',
   show: async (client, { collection, tip, head, mayWalk, page }) => {
     const read = await reads.holders.read(client, collection, tip.height, mayWalk);
     if (read === 'walk') return null;

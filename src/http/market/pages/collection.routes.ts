@@ -36,7 +36,7 @@ import { barsOf, pageConfig, pageResponse } from './market-page-parts.ts';
 const sorts = Object.keys(itemSorts) as ItemSort[];
 const sortParameter = parameter('the order of the items', { type: 'string', enum: sorts, default: 'listed' });
 
-/** A collection: what it sold, and its items. */
+/** The page of a collection: its sales, and its items. */
 export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { afterItem, pageNumber, q, trait } = marketParameters;
   apiRoute(app, {
@@ -79,7 +79,10 @@ interface PageQuestion extends CollectionNow, KnownHead {
   readonly asked: ItemsQuestion;
 }
 
-/** Null: it takes a walk, which it may not make. A later page has items alone, so nothing else is read for it. */
+/**
+ * The view of a collection. Null if it would need a walk that is not allowed. A later page only has items, so nothing
+ * else is read for it.
+ */
 async function collectionView(
   reads: SaleReads,
   client: ClientBase,
@@ -111,10 +114,12 @@ async function collectionView(
   };
 }
 
-/** Whether it asks for some of the items. */
+/** Whether the question asks for only some of the items. */
 const narrows = ({ query, traits }: ItemsQuestion): boolean => query !== '' || traits.length > 0;
 
-/** The question without search, traits, order and number: a collection that is too long for them ignores them. */
+/**
+ * The question without search, traits, order and number: these are ignored for a collection that is too long for them.
+ */
 const inOwnOrder = ({ after }: ItemsQuestion): ItemsQuestion => ({
   query: '',
   traits: [],
@@ -150,15 +155,15 @@ const windows = [
 ] as const;
 
 /**
- * Sums of spans of time up to the last block, and of all sales.
+ * Sums of time spans up to the last block, and of all sales.
  *
  * @param end the time of the last block
- * @param start of the first block whose sales are counted
+ * @param start the time of the first block with counted sales
  */
 function windowsOf(blocks: CountedCollection['blocks'], end: number, start: number): WindowLine[] {
   const spans = windows.map(([words, seconds]): WindowLine => {
     const from = end - seconds;
-    // blocks after the last one's time are of now too
+    // blocks after the last block's time count too
     const sums = sumsBetween(blocks, from, Number.POSITIVE_INFINITY);
     return { words, sums, before: from - seconds < start ? null : sumsBetween(blocks, from - seconds, from) };
   });

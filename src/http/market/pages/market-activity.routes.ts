@@ -13,14 +13,14 @@ import { formatSalePlace } from '#market/sales/sale-id.ts';
 import { marketActivityPage } from '#web/pages/market-activity.page.ts';
 import { marketSaleLines, pageConfig, pageResponse } from './market-page-parts.ts';
 
-/** With a picture each, which the browser asks for when it comes near the screen. */
+/** Sales of a page. Each has a picture, which the browser requests when it comes near the screen. */
 const salesPerPage = 50;
 
 const satsForm = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const classes = ['all', 'sale', 'offer'] as const;
 const washes = ['shown', 'hidden'] as const;
 
-/** All sales of the market. */
+/** The page of all sales of the market. */
 export function marketActivityPageRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { network } = deps;
   const { before: beforeParameter } = marketParameters;

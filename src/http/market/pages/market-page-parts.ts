@@ -65,7 +65,7 @@ export const saleLine = (
   wash: isWash,
 });
 
-/** Volumes and mean prices from the first to the last day with a sale. Wash trades are in neither. */
+/** Volumes and mean prices from the first to the last day with a sale, without wash trades. */
 export function barsOf(all: readonly DaySums[]): {
   readonly volumes: Bar[];
   readonly prices: Bar[];

@@ -33,13 +33,16 @@ import type { SaleLine } from '#web/parts/sale-rows.ts';
 import { barsOf, marketSaleLines, pageConfig, pageResponse } from './market-page-parts.ts';
 
 const collectionsPerPage = 50;
-/** A screen of them: their own page has all. */
+/** Sales that fill a screen: a page of their own has all. */
 const salesShown = 8;
 
 const sortNames = Object.keys(marketSorts) as MarketSort[];
-const sortParameter = parameter('what collections are sorted by', { type: 'string', enum: sortNames });
+const sortParameter = parameter('the property that collections are sorted by', {
+  type: 'string',
+  enum: sortNames,
+});
 const orderParameter = parameter(
-  'smallest or largest first; absent: names from A, numbers from the largest',
+  'smallest or largest first; absent: names from A, numbers from the largest down',
   {
     type: 'string',
     enum: ['asc', 'desc'],
@@ -56,7 +59,7 @@ export function marketPageRoutes(app: App, deps: AppDependencies, reads: SaleRea
     schema: {
       operationId: 'marketPage',
       summary:
-        'The collections of the market, what they sold in a day, a week and a month, and the newest sales',
+        'The collections of the market, their sales of a day, a week and a month, and the newest sales',
       tags: ['pages'],
       querystring: Type.Object({ q, sort: sortParameter, order: orderParameter, page: pageParameter }),
       response: pageResponse,
@@ -115,7 +118,7 @@ const collectionLine = (collection: FoundCollection, recent: RecentSums | null):
   sold: periodsOf(collection, recent),
 });
 
-/** None while sales are not known. */
+/** The newest sales; empty while sales are unknown. */
 async function latestSales(
   client: ClientBase,
   { network }: AppDependencies,

@@ -21,19 +21,20 @@ const sevenDaysSeconds = 7 * daySeconds;
 const activitySchema = Type.Object({
   inscription_id: Type.String(),
   inscription_name: Type.String({
-    description: 'as the collection names it, else the collection’s name and place, else its number',
+    description: 'name in the collection, else the collection’s name and the place in it, else its number',
   }),
   maker_address: Type.String({
-    description: 'seller: an address; a script without one in hex, above 128 bytes as sha256: and its hash',
+    description:
+      'seller: an address; for a script without one its hex, or sha256: and its hash if it is longer than 128 bytes',
   }),
   taker_address: Type.Union([Type.String(), Type.Null()], {
     description: 'buyer; null: the inscription went into the fee',
   }),
-  collection_slug: Type.String({ description: 'the one that was asked for' }),
+  collection_slug: Type.String({ description: 'the requested slug' }),
   collection_name: Type.String(),
   price: Type.Integer({ minimum: 0, description: 'sats' }),
   trade_timestamp: Type.String({
-    description: 'of the block, in UTC, without a zone: 2025-05-23T12:04:39.000000',
+    description: 'time of the block, in UTC, without a zone: 2025-05-23T12:04:39.000000',
   }),
   transaction_id: Type.String(),
   thumbnail_url: Type.String(),
@@ -58,7 +59,7 @@ export function activityRoutes(app: App, deps: AppDependencies, reads: SaleReads
       operationId: 'collectionActivity',
       summary: 'The sales of a collection, newest first',
       description:
-        'Version 0.0.1 of the marketplace interface. An unknown slug has no sales; a page beyond the last has none either.',
+        'Version 0.0.1 of the marketplace interface. An unknown slug and a page beyond the last have no sales.',
       tags: ['market'],
       querystring: Type.Object({
         slug: slugParameter,

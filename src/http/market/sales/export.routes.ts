@@ -24,8 +24,8 @@ import { beginExport, exportSales, type SaleExport } from '#market/sales/export-
 const busy = (message: string): AppError => new AppError('sales_busy', message);
 
 /**
- * A part takes a connection some ten milliseconds. A client with several exports gets them one after another while
- * others read too.
+ * Reads of parts. A part takes a connection some ten milliseconds. A client with several exports gets them one after
+ * another while others read too.
  */
 const partReads = {
   running: 2,
@@ -33,7 +33,7 @@ const partReads = {
   restsBesideOthers: limits.restsBesideOthers,
   waiting: limits.saleExports,
   waitMs: limits.requestTimeoutMs,
-  refusal: () => busy('exports of sales are read too slowly now'),
+  refusal: () => busy('reads of exports wait too long now'),
 };
 
 /** All sales of a collection in a range of blocks, as a stream (docs/marketplace-api.md, "Export"). */
@@ -55,12 +55,12 @@ export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads):
     schema: {
       operationId: 'exportSales',
       summary: 'All sales of a collection in a range of blocks, with their evidence, oldest first',
-      description: 'A stream, which can be resumed behind any of its rows.',
+      description: 'A stream, which can be resumed after any of its rows.',
       tags: ['market'],
       querystring: Type.Object({ slug, from, to, format, after }),
       response: {
         200: {
-          description: 'a row for each sale',
+          description: 'one row for each sale',
           content: {
             'application/x-ndjson': { schema: Type.String({ description: 'one JSON object per line' }) },
             'text/csv': {
@@ -104,9 +104,9 @@ export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads):
 function asDownload(reply: FastifyReply, slug: string, { contentType, extension }: ExportForm): void {
   reply.type(contentType).headers({
     'cache-control': 'no-store',
-    // nginx would keep a stream back to fill its buffers
+    // otherwise nginx would hold a stream back to fill its buffers
     'x-accel-buffering': 'no',
-    // the slug of a collection that is there: a word or an inscription id
+    // the slug of an existing collection: a word or an inscription id
     'content-disposition': `attachment; filename="sales-${slug}.${extension}"`,
   });
 }

@@ -17,9 +17,12 @@ import type { Site } from '#web/layout.ts';
 import type { SalePageView, SoldItem } from '#web/pages/sale.page.ts';
 import type { SaleLine } from '#web/parts/sale-rows.ts';
 
-/** Rows of a transaction that waits for a block: one row is a hundred bytes, and purchases have some tens of items. */
+/**
+ * Most rows of a transaction that waits for a block: one row has a hundred bytes, and purchases have some tens of
+ * items.
+ */
 const pendingMax = 100;
-/** Other sales are read for the items of a usual purchase: three statements for each. */
+/** Most items with other sales on the page: more than a usual purchase has, with three statements for each. */
 const itemsWithOthersMax = 5;
 const othersMax = 20;
 
@@ -31,7 +34,7 @@ interface AskedSale {
   readonly site: Site;
 }
 
-/** Reads what the page of a transaction shows: its sales in a block, else those in the mempool. Null: it has neither. */
+/** Reads the data of a transaction's page: its sales in a block, else those in the mempool. Null: it has no sales. */
 export async function salePageView(
   client: ClientBase,
   deps: AppDependencies,
@@ -90,7 +93,7 @@ function pendingSaleView(
   };
 }
 
-/** Null: the transaction sold nothing. */
+/** The sold items. Null: the transaction sold nothing. */
 async function soldItems(
   client: ClientBase,
   deps: AppDependencies,

@@ -25,9 +25,9 @@ const saleSchema = Type.Object({
   txid: Type.String(),
   height: Type.Integer(),
   time: Type.Integer({ description: 'Unix seconds of the block’s header' }),
-  input: Type.Integer({ description: 'that spent the inscription' }),
+  input: Type.Integer({ description: 'index of the input that spent the inscription' }),
   class: Type.String({ description: 'sale or offer' }),
-  form: Type.String({ description: 'the layout' }),
+  form: Type.String({ description: 'the layout of the transaction' }),
   confidence: Type.String(),
   grossPayout: Type.Integer({ description: 'sats' }),
   price: Type.Integer({ description: 'sats' }),
@@ -37,7 +37,8 @@ const saleSchema = Type.Object({
   sighash: Type.Integer(),
   rules: Type.Integer({ description: 'version of the rules' }),
   maker: Type.String({
-    description: 'seller: an address; a script without one in hex, above 128 bytes as sha256: and its hash',
+    description:
+      'seller: an address; for a script without one its hex, or sha256: and its hash if it is longer than 128 bytes',
   }),
   taker: Type.Union([Type.String(), Type.Null()], {
     description: 'buyer; null: the inscription went into the fee',
@@ -45,18 +46,21 @@ const saleSchema = Type.Object({
   wash: Type.Boolean(),
 });
 
-/** A megabyte or two of a page. One output may hold thousands of inscriptions, and each is a sale. */
+/**
+ * Most sales of an answer: a page of a megabyte or two. One output may contain thousands of inscriptions, and each is a
+ * sale.
+ */
 const salesMax = 1_000;
 
 const saleAnswer = Type.Object({
   txid: Type.String(),
   sales: Type.Array(saleSchema),
   hasAll: Type.Boolean({
-    description: `false: the transaction sold more, and these are the first ${salesMax}`,
+    description: `false: the transaction has more sales, and these are the first ${salesMax}`,
   }),
 });
 
-/** What a transaction sold, and by what evidence (docs/marketplace.md). */
+/** The sales of a transaction, and their evidence (docs/marketplace.md). */
 export function saleRoutes(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
   apiRoute(app, {
@@ -64,7 +68,7 @@ export function saleRoutes(app: App, deps: AppDependencies): void {
     url: '/sale/:txid',
     schema: {
       operationId: 'sale',
-      summary: 'What a transaction sold, with the evidence of each sale',
+      summary: 'The sales of a transaction, with the evidence of each',
       tags: ['market'],
       params: Type.Object({ txid: pathParts.txid }),
       response: { 200: pageOrJson(saleAnswer, 'the sales'), 304: unchanged },
@@ -94,7 +98,7 @@ export function saleRoutes(app: App, deps: AppDependencies): void {
           if (sales.length === 0)
             throw new AppError('not_found', `no sale in transaction ${quoted(text)} is indexed`);
           if (tip !== null) reply.header('x-indexed-height', tip.height);
-          // other rules give other evidence at the same tip
+          // other versions of the rules give other evidence at the same tip
           reply.header('cache-control', 'no-store');
           return { txid: displayHash(txid), sales: sales.map((sale) => saleView(sale, network)), hasAll };
         },

@@ -21,13 +21,13 @@ const query = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: maxHeight,
-      description: 'the height of the first block; above the tip nothing is there yet',
+      description: 'the height of the first block; above the tip there are no sales yet',
       examples: [840_000],
     }),
   ),
   after: Type.Optional(
     Type.String({
-      description: 'id of the last line that the client saw',
+      description: 'id of the last line that the client received',
       acceptedForm: { pattern: `^[0-9]{1,15}(?:\\.${storedSaleKind.letter}[0-9]{1,9})?$` },
       examples: ['12.s3'],
     }),
@@ -51,7 +51,7 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
 
   async function send(request: Asked, reply: FastifyReply, isLive: boolean): Promise<void> {
     const asker = askerOf(reply);
-    // before the first await: of many requests that are given up at once, none keeps its place
+    // before the first await: requests that are abandoned at once must not keep their places
     if (request.method !== 'HEAD') streams.takePlace(asker);
     const seen = isLive ? request.headers['last-event-id'] : undefined;
     const { from, rulesUpTo } = await startOf(
@@ -72,7 +72,7 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
     url: '/marketplace/data/sales',
     schema: {
       operationId: 'marketSales',
-      summary: 'Sales of all collections from a height on, with a line for each block that was taken back',
+      summary: 'Sales of all collections from a height, with a line for each undone block',
       tags,
       querystring: query,
       response: { 200: { description: 'the sales', content: ndjson } },
@@ -89,7 +89,7 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
     url: '/marketplace/data/sales/stream',
     schema: {
       operationId: 'marketSalesStream',
-      summary: 'The same as server-sent events, which go on with each new block',
+      summary: 'The same as server-sent events, which continue with each new block',
       tags,
       querystring: query,
       response: { 200: { description: 'the sales', content: serverSent } },
@@ -103,8 +103,8 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
 }
 
 /**
- * Where a stream begins: after the last line that a reconnecting client saw, whatever its URL says. One that begins
- * without such a line reads by the rules of now, so it is not told of those before (ADR 52).
+ * Start of a stream: after the last line that a reconnecting client received, whatever its URL says. A stream without
+ * such a line uses the current rules, so it has no lines about earlier rules (ADR 52).
  */
 async function startOf(
   pool: Pool,
@@ -113,12 +113,12 @@ async function startOf(
   isLive: boolean,
   signal: AbortSignal,
 ): Promise<Pick<StreamPart, 'from' | 'rulesUpTo'>> {
-  // what is wrong with a request is told before the database is asked
+  // faults of the request are found before the database is asked
   const behind = namedPlace(asked, lastEventId);
   await requireEventTexts(pool, storedSaleKind, signal);
   await withCutConnection(pool, signal, (client) => requireIndexes(client, [galleryIndex], 'galleries'));
   if (behind !== null && !isFirst(behind)) return { from: behind, rulesUpTo: 0 };
-  // after it is known that no rows are made anew now: later ones that are have a row above it
+  // read after the check that no rows are being made again: rows that are made again later follow this one
   const last = await lastSequence(pool, signal);
   const { since } = asked;
   const named = behind !== null || (since === undefined && !isLive) ? 1 : null;
@@ -129,7 +129,7 @@ async function startOf(
   return { from: { sequence: named ?? found ?? last + 1, index: 0 }, rulesUpTo: last };
 }
 
-/** The place that a client names by its last line. Null: it names none. Throws `request_invalid`. */
+/** The place of the client's last line. Null if it names none. Throws `request_invalid`. */
 function namedPlace(
   { since, after }: Static<typeof query>,
   lastEventId: string | undefined,

@@ -18,8 +18,8 @@ import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts
 type IndexedSale = readonly [index: number, sale: SaleEvent];
 
 /**
- * Shows the events of sales as the market has them: with addresses and slug, without deliveries of our own orders. Two
- * statements for a page.
+ * Shows the events of sales in the market's form: with addresses and slug, without deliveries of our own orders. It
+ * takes two statements for a page.
  */
 export function showSales(pool: pg.Pool, network: NetworkParameters) {
   return async (entries: readonly OutboxEntry[], signal: AbortSignal): Promise<EventsOfRow> => {
@@ -38,7 +38,7 @@ export function showSales(pool: pg.Pool, network: NetworkParameters) {
   };
 }
 
-/** What the events of a page do not say themselves. */
+/** Facts that the events of a page do not contain. */
 class Context {
   readonly #slugs: ReadonlyMap<string, string | null>;
   readonly #own: ReadonlySet<string>;
@@ -99,7 +99,10 @@ function* eventsOf(
   }
 }
 
-/** Null: the script has none. A script that was cut has none either: only those above 128 bytes are. */
+/**
+ * The address of a script. Null: it has none. A truncated script has none either, because only scripts above 128 bytes
+ * are truncated.
+ */
 const addressOf = (script: string, network: NetworkParameters): string | null =>
   scriptToAddress(Buffer.from(script, 'hex'), network);
 

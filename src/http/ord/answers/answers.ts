@@ -12,9 +12,9 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 export const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 
 /**
- * How an answer is sent. `recursive`: requested by inscriptions, with their policies. `page`: the path has a page
- * too. `live`: it contains answers of the node, so our tip's entity tag does not apply. `unkept`: nobody may keep
- * it, as on ord where something is named from the end of a list that grows.
+ * How an answer is sent. `recursive`: requested by inscriptions, with their policies. `page`: the path has a page too.
+ * `live`: it contains answers of the node, so our tip's entity tag does not apply. `unkept`: no cache may keep it, as
+ * on ord for things that are named from the end of a growing list.
  */
 export interface AnswerForm {
   readonly type?: 'json' | 'text';
@@ -26,10 +26,10 @@ export interface AnswerForm {
 
 const contentTypes = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
 
-/** A body: one text, or, where it can be large, pieces; each is made after the one before it was sent. */
+/** A body: one text, or pieces if it can be large; each piece is made after the previous one was sent. */
 export type AnswerBody = string | PiecesOfAnswer;
 
-/** Sends an answer of ord's API as of `tip`. */
+/** Sends an answer of ord's API at `tip`. */
 export function sendOrd(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -48,13 +48,13 @@ export function sendOrd(
   return reply.send(typeof body === 'string' ? body : answerOfPieces(body, askerOf(reply).client));
 }
 
-/** An answer, and the tip that it is of. */
+/** An answer, and its tip. */
 interface MadeAnswer {
   readonly tip: Tip | null;
   readonly body: AnswerBody;
 }
 
-/** Answers from the index alone, like `answerOfTip`: what has to be read is read in one snapshot. */
+/** Answers only from the index, like `answerOfTip`: everything is read in one snapshot. */
 export function answerFromIndex(
   deps: AppDependencies,
   request: FastifyRequest,
@@ -71,10 +71,7 @@ export function answerFromIndex(
   );
 }
 
-/**
- * Answers as of a tip: 304 where the client has the answer of this tip, else an answer of this tip that was made
- * before, else a new one.
- */
+/** Answers at a tip: 304 if the client has the answer of this tip, else a kept answer of this tip, else a new one. */
 export async function answerOfTip(
   { pool, tipAnswers }: AppDependencies,
   request: FastifyRequest,
@@ -96,6 +93,6 @@ export async function answerOfTip(
   return sendOrd(request, reply, tip, body, form);
 }
 
-/** Whether an answer follows from its URL and the tip. */
+/** Whether an answer depends only on its URL and the tip. */
 const mayBeKept = ({ method }: FastifyRequest, { unkept, live }: AnswerForm): boolean =>
   unkept !== true && live !== true && method === 'GET';

@@ -9,14 +9,14 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { AnswerBody } from './answers.ts';
 
-/** Texts read per turn of the event loop, and asked for at once: some milliseconds with what the database says. */
+/** Texts that are read in one turn of the event loop, and looked up together: some milliseconds with the database. */
 const partSize = 1_000;
 
 /**
- * The body of these routes: an array of strings (`body: 'texts'`). The validator accepts anything: a schema for so many
- * items would cost more than the items.
+ * The body of these routes: an array of strings (`body: 'texts'`). The validator accepts anything: a schema for this
+ * many items would cost more than the items.
  *
- * @param form what an item looks like, for the document
+ * @param form of an item, for the document
  * @param max the number of items
  */
 export function batchBody(form: AcceptedForm, max: number) {
@@ -27,13 +27,13 @@ export function batchBody(form: AcceptedForm, max: number) {
   });
 }
 
-/** The list that the body of such a route is read as. */
+/** The body of such a route, which is read as a list. */
 export function batchList(body: unknown): TextList {
   assert(body instanceof TextList, 'the body of the route is read as a list of texts');
   return body;
 }
 
-/** The items of a body, in parts that the event loop can take in one turn. Throws what `read` throws. */
+/** The items of a body, in parts that the event loop can read in one turn. Throws the errors of `read`. */
 export async function* batchParts<Item>(body: unknown, read: (text: string) => Item): AsyncGenerator<Item[]> {
   for (const part of batchList(body).parts(partSize)) {
     yield part.map(read);
@@ -41,33 +41,28 @@ export async function* batchParts<Item>(body: unknown, read: (text: string) => I
   }
 }
 
-/** All items of a body at once: for bodies with few of them. Throws what `read` throws. */
+/** All items of a body at once: for bodies with few of them. Throws the errors of `read`. */
 export async function batchOf<Item>(body: unknown, read: (text: string) => Item): Promise<Item[]> {
   const items: Item[] = [];
   for await (const part of batchParts(body, read)) items.push(...part);
   return items;
 }
 
-/** Lists up to this size are look-ups: some milliseconds of a connection. */
+/** Most items of a list that counts as a look-up: some milliseconds of a connection. */
 const smallListMax = 1_000;
-/**
- * Larger ones hold a connection for up to some seconds; most of the pool stays free for the others.
- */
+/** Larger lists that run at once. Each holds a connection for some seconds; most of the pool stays free for others. */
 const runningMax = 2;
 const waitingMax = 20;
-/** As long as a search waits: a client that gets nothing for longer asks again. */
+/** Longest wait of a list, the same as of a search: clients ask again if they get no answer for longer. */
 const waitMs = 10_000;
-/** Of one client, running and waiting. */
+/** Large lists of one client, running and waiting. */
 const eachMax = 2;
 
 function busy(): AppError {
-  return new AppError(
-    'search_busy',
-    'too many large lists are asked for at once: try again in a few seconds',
-  );
+  return new AppError('search_busy', 'too many large lists are being answered: try again in a few seconds');
 }
 
-/** Runs requests with large lists a few at a time, and not many of one client: also the reading of their items. */
+/** Runs requests with large lists a few at a time, and only some of one client. Reading the items counts too. */
 export class BatchGate {
   readonly #gate = new FairGate({ running: runningMax, waiting: waitingMax, waitMs, refusal: busy });
   readonly #places = new Shares({
@@ -77,7 +72,7 @@ export class BatchGate {
     full: (message) => new AppError('search_busy', message),
   });
 
-  /** Throws `too_many_at_once` and `search_busy`. */
+  /** Runs work for a list. Throws `too_many_at_once` and `search_busy`. */
   run<T>(asker: Asker, count: number, work: () => Promise<T>): Promise<T> {
     if (count <= smallListMax) return inTurnsOf(asker.client, work);
     this.#places.take(asker);
@@ -86,11 +81,11 @@ export class BatchGate {
 }
 
 /**
- * The answer about a list, as JSON: of a small one a text, of a large one pieces, so that it is never in memory as a
- * whole.
+ * The JSON answer about a list: a text for a small list, pieces for a large one, so that it is never completely in
+ * memory.
  *
- * @param count the items of the question
- * @param bytes what the parts are made of
+ * @param count of the items of the question
+ * @param bytes of the source of the parts
  */
 export function listAnswer(count: number, parts: Iterable<readonly string[]>, bytes: number): AnswerBody {
   const pieces = listPieces(parts);

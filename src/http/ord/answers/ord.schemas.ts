@@ -9,8 +9,8 @@ import {
 import { rarities } from '#kernel/sats/rarity.ts';
 
 /*
- * The answers of ord's paths (docs/ord-api.md). They are written as text, piece by piece; these are their shapes, for
- * the document and for tests, which check every answer against them.
+ * The answers of ord's paths (docs/ord-api.md). They are written as text, piece by piece. These schemas describe them
+ * for the document, and for tests, which check every answer against them.
  */
 
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -20,7 +20,7 @@ const texts = Type.Array(text);
 const integerOrNull = nullable(integer);
 const textOrNull = nullable(text);
 const satOrNull = Type.Union([Type.Integer(), Type.Null()], {
-  description: 'null: on none, or this server has no sat index',
+  description: 'null: it is on no sat, or this server has no sat index',
 });
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const hex = Type.String({ pattern: '^([0-9a-f]{2})*$' });
@@ -57,7 +57,7 @@ export const inscription = Type.Object({
   value: integerOrNull,
 });
 
-/** The fields that one inscription can request of another. */
+/** The fields of an inscription that other inscriptions can request. */
 const inscriptionForInscriptions = Type.Object({
   charms,
   content_type: textOrNull,
@@ -125,10 +125,10 @@ const envelope = Type.Object({
   stutter: Type.Boolean(),
 });
 
-/** Up to 2^128 - 1. */
+/** An integer up to 2^128 - 1. */
 const u128 = Type.Integer({ minimum: 0 });
 const u128OrNull = nullable(u128);
-// not a tuple: its `items` would be a list, which OpenAPI 3.1 does not know
+// not a tuple: its `items` would be a list, which OpenAPI 3.1 does not allow
 const range = Type.Array(u128OrNull, { minItems: 2, maxItems: 2 });
 const runeName = Type.String({ pattern: '^[A-Z]{1,28}$' });
 const runeId = Type.String({ pattern: '^[0-9]{1,20}:[0-9]{1,10}$' });
@@ -184,20 +184,24 @@ const runeEntry = Type.Object({
   timestamp: integer,
   turbo: Type.Boolean(),
 });
-// a pair, and not a tuple, as above
+// a pair, and not a tuple, for the same reason
 const idAndEntry = Type.Array(Type.Union([runeId, runeEntry]), { minItems: 2, maxItems: 2 });
 
-/** By names with spacers. */
+/** Balances by names with spacers. */
 const heldRunes = nullable(
   Type.Record(spacedRune, Type.Object({ amount: u128, divisibility: integer, symbol: textOrNull })),
 );
 
 const satRanges = Type.Union(
   [Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 })), Type.Null()],
-  { description: 'first sat, and first sat after the range; null: it is spent, or there is no sat index' },
+  {
+    description:
+      'ranges of first sat and first sat after the range; null: the output is spent, or there is no sat index',
+  },
 );
 
-const ofTransaction = 'null: its transaction tells, and this server has neither its block nor a node';
+const ofTransaction =
+  'null: the value is in the transaction, and this server has neither its block nor a node';
 const outputValue = Type.Union([Type.Integer(), Type.Null()], { description: ofTransaction });
 
 export const output = Type.Object({
@@ -278,7 +282,7 @@ export const ordAnswers = {
     ...indexed(pageOrJson(inscription, 'the inscription')),
     404: jsonText(
       Type.Null(),
-      'unknown; null for clients that send Accept: application/json and no User-Agent, as the one of ord',
+      'unknown; null for clients that send Accept: application/json and no User-Agent, like the client of ord',
     ),
   },
   inscriptions: { 200: jsonText(Type.Array(inscription), 'the inscriptions in the requested order') },
@@ -360,7 +364,7 @@ export const ordAnswers = {
       Type.Object({
         entry: runeEntry,
         id: runeId,
-        mintable: Type.Boolean({ description: 'in the next block' }),
+        mintable: Type.Boolean({ description: 'whether the next block may mint it' }),
         parent: nullable(inscriptionId),
       }),
       'the rune',
@@ -374,11 +378,11 @@ export const ordAnswers = {
         prev: integerOrNull,
         next: integerOrNull,
       }),
-      'a page of 50, and the first of the next one',
+      'a page of 50, and the first entry of the next page',
     ),
   ),
   sat: indexed(pageOrJson(sat, 'the sat')),
-  rareSats: { 200: plainText('a line a sat') },
+  rareSats: { 200: plainText('one line per sat') },
   satInscription: { 200: jsonText(Type.Object({ id: nullable(inscriptionId) }), 'the inscription') },
   text: indexed(plainText('the value')),
   hash: indexed(jsonText(hash, 'the hash')),

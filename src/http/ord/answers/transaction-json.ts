@@ -2,14 +2,14 @@ import type { RawInput, RawOutput, RawTransaction } from '#indexer/transaction/r
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 /*
- * Transactions in the form that rust-bitcoin gives them in ord's answers. They are written as text, piece by piece: a
- * block of 4 MB becomes 9 MB of text, too much to make in one turn of the event loop or to hold as objects.
+ * Transactions in the form of rust-bitcoin in ord's answers. They are written as text, piece by piece: a block of 4 MB
+ * becomes 9 MB of text, too much to make in one turn of the event loop or to hold as objects.
  */
 
 const hex = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 
-/** Bytes of a script or witness converted to text in one piece. */
+/** Bytes of a script or witness that become text in one piece. */
 const hexPieceBytes = 64 * 1024;
 
 /** Hex of bytes in pieces. */
@@ -55,8 +55,8 @@ export function* transactionJson({ version, lockTime, inputs, outputs }: RawTran
 }
 
 /**
- * Joins pieces into larger ones: each piece of a stream costs a turn of the event loop. After an empty piece the turn
- * ends too: so much was read for it, without any text.
+ * Joins pieces into larger ones, because each piece of a stream costs a turn of the event loop. An empty piece ends the
+ * turn too: reading took its time without any text.
  */
 export function* joined(pieces: Iterable<string>): Generator<string> {
   let text = '';

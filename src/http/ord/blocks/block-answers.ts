@@ -28,20 +28,22 @@ import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { targetHex } from './block-stats.ts';
 
-/** As in ord: blocks in the list, blocks at its head that show inscriptions, and inscriptions of each by fee. */
+/**
+ * Numbers as in ord: blocks in the list, blocks at its head that show inscriptions, and inscriptions of each by fee.
+ */
 const blocksListed = 100;
 const blocksFeatured = 5;
 const featuredPerBlock = 8;
 
 interface FoundBlock {
   readonly tip: Tip | null;
-  /** Null: the block comes from the node; the index does not have it. */
+  /** Null: the block comes from the node, because it is not in the index. */
   readonly facts: HeaderFacts | null;
   readonly bytes: Uint8Array;
   readonly height: Height | null;
-  /** Ids of its inscriptions in the order of application, where requested. */
+  /** Ids of its inscriptions in the order of application, if requested. */
   readonly inscriptions: readonly string[];
-  /** Names of the runes that it etched, where requested. Null: not known. */
+  /** Names of the runes that it etched, if requested. Null: unknown. */
   readonly runes: readonly string[] | null;
 }
 
@@ -108,7 +110,7 @@ export class BlockAnswers {
     });
   }
 
-  /** The bytes of a block, from the source of blocks or else the node. Throws `not_found` and `no_node`. */
+  /** The bytes of a block, from the source of blocks, else from the node. Throws `not_found` and `no_node`. */
   async find(query: string, withContents: boolean, asker: Asker): Promise<FoundBlock> {
     const question = blockQuestionOf(query);
     const indexed = await withSnapshot(
@@ -171,7 +173,7 @@ function* blockJson({ tip, height, bytes, inscriptions, runes }: FoundBlock): Ge
   yield ']}';
 }
 
-/** What a part of a block keeps in memory: the buffer of the whole block. */
+/** Bytes that a part of a block keeps in memory: the buffer of the whole block. */
 export const bytesBehind = ({ buffer }: Uint8Array): number => buffer.byteLength;
 
 /** Bytes in hex as a JSON string. */

@@ -23,7 +23,7 @@ import { blockStats, difficultyOf, targetHex } from './block-stats.ts';
 import { ChainWork } from './chain-work.ts';
 
 const nullHash = '0'.repeat(64);
-/** Cached figures of blocks: 300 bytes each, for inscriptions with many viewers. */
+/** Cached figures of blocks, 300 bytes each: for inscriptions with many viewers. */
 const statsKeptMax = 1_000;
 
 /** The known facts of an indexed block, before its bytes are read. */
@@ -31,7 +31,7 @@ interface OwnFacts {
   readonly tip: Tip;
   readonly facts: HeaderFacts;
   readonly medianTime: number;
-  /** Null where earlier blocks are not indexed. */
+  /** Null if earlier blocks are not indexed. */
   readonly work: bigint | null;
 }
 
@@ -49,7 +49,7 @@ export class BlockInfo {
     this.#rawBlocks = rawBlocks;
   }
 
-  /** JSON text, and the tip that it describes. Throws `not_found` and `no_node`. */
+  /** The JSON text, and the tip that it describes. Throws `not_found` and `no_node`. */
   async answer(query: string, asker: Asker): Promise<{ tip: Tip | null; json: string; live: boolean }> {
     const question = blockQuestionOf(query);
     const { tip, own } = await withSnapshot(

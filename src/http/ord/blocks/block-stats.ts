@@ -10,9 +10,8 @@ import { asSats, noSats, type Sats } from '#kernel/primitives/sats.ts';
 const witnessScale = 4;
 
 /**
- * The figures of a block, from its bytes and the outputs that it spends. As in the node, the coinbase counts only in
- * the subsidy. Null where the spent outputs are unavailable. Throws `spent_outputs_mismatch` where they do not fit
- * the block.
+ * The figures of a block, from its bytes and the outputs that it spends. As in the node, the coinbase only counts in
+ * the subsidy. Null if the spent outputs are unavailable. Throws `spent_outputs_mismatch` if they do not fit the block.
  */
 export function blockStats(block: RawBlock, height: Height, network: NetworkName): BlockStats | null {
   const transactions = RawTransactions.ofBlock(block.bytes);
@@ -102,7 +101,7 @@ function percentiles(rates: { rate: number; weight: number }[], totalWeight: num
 }
 
 /**
- * The subsidy as the node pays it: on regtest it halves every 150 blocks, unlike ord's count
+ * The subsidy in the node's rules: on regtest it halves every 150 blocks, unlike in ord's count
  * (kernel/primitives/network.ts).
  */
 export function nodeSubsidy(height: Height, network: NetworkName): Sats {
@@ -111,9 +110,9 @@ export function nodeSubsidy(height: Height, network: NetworkName): Sats {
 }
 
 /**
- * The difficulty, relative to mainnet's easiest target, exactly as ord prints it: computed in the node's steps
- * (rpc/blockchain.cpp `GetDifficulty`), written with 16 digits (univalue `setFloat`), and read by ord as digits and a
- * power of ten, which can differ by one in the last place (serde_json without `float_roundtrip`).
+ * The difficulty, relative to mainnet's easiest target, exactly as ord prints it. The node computes it in steps
+ * (rpc/blockchain.cpp `GetDifficulty`) and writes 16 digits (univalue `setFloat`). ord reads them as digits and a power
+ * of ten, which can differ by one in the last place (serde_json without `float_roundtrip`).
  */
 export function difficultyOf(bits: number): number {
   let shift = bits >>> 24;

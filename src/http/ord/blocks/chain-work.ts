@@ -11,13 +11,14 @@ interface Checkpoint {
 }
 
 /**
- * The shortest interval between target changes on mainnet. A sum is kept for each: 470 of them at a million blocks.
+ * The shortest interval between target changes on mainnet. One sum is kept per interval: 470 of them at a million
+ * blocks.
  */
 const interval = 2_016;
 
 /**
  * The work of a chain that is indexed from its start: the sum over its headers. The first request reads all headers;
- * later ones read on from the nearest sum that still belongs to this chain.
+ * later ones continue from the nearest sum that still belongs to this chain.
  */
 export class ChainWork {
   readonly #checkpoints = new Map<Height, Checkpoint>();

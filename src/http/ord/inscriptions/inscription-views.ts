@@ -20,12 +20,12 @@ import { burnMetadataJson } from './burn-metadata.ts';
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 const idOrNull = (id: InscriptionId | null): string | null => (id === null ? null : idText(id));
 
-/** Properties in ord's form for an inscription without any. */
+/** The properties of an inscription without any, in ord's form. */
 const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
  * The JSON text of ord's `/inscription`, with the keys in ord's order. Unknown fields are null (docs/ord-api.md).
- * Properties are a text because traits can be integers that a JavaScript number would round; null: it has none.
+ * Properties are a text, because traits can be integers that a JavaScript number would round; null if there are none.
  */
 export function inscriptionJson(
   detail: InscriptionDetail,
@@ -50,7 +50,7 @@ function beforeProperties(detail: InscriptionDetail, network: NetworkParameters)
   const fields = JSON.stringify({
     address: addressOf(detail, network),
     charms: detail.charms === null ? null : charmNames(detail.charms),
-    // absent while children are being counted
+    // absent while the children are being counted
     child_count: detail.hasAllChildren ? (detail.childCount ?? undefined) : null,
     children: detail.hasAllChildren ? detail.children.map(idText) : null,
     content_length: detail.contentLength,
@@ -93,25 +93,25 @@ const placeView = (
   burnMetadataJson: burnMetadataJson(location?.script ?? null),
 });
 
-/** What a page shows of an inscription beside its details. */
+/** Data of an inscription's page besides its details. */
 export interface InscriptionParts {
-  /** Of it itself, with what it shows. */
+  /** The inscription itself, with its kind of content. */
   readonly summary: InscriptionSummary;
-  /** JSON of its own title and traits. Null: none, or too long. */
+  /** JSON of its own title and traits. Null: it has none, or they are too long. */
   readonly attributesJson: string | null;
   readonly propertiesJson: string | null;
   readonly metadataJson: string | null;
   readonly references: readonly Reference[];
   readonly pendingSales: readonly PendingSale[];
   readonly events: InscriptionView['events'];
-  /** Null: not known yet. */
+  /** Null: unknown yet. */
   readonly collections: InscriptionView['collections'];
-  /** In the first of them. Null: unknown, or it is in none. */
+  /** Neighbours in the first of its collections. Null: unknown, or it is in no collection. */
   readonly neighbours: ItemNeighbours | null;
   readonly parents: InscriptionView['parents'];
   readonly children: InscriptionView['children'];
   readonly gallery: InscriptionView['gallery'];
-  /** The definitions that are in force. */
+  /** The definitions of satributes that are in force. */
   readonly satributes: SatributeBook;
 }
 

@@ -45,13 +45,13 @@ import { inscriptionJson } from './inscription-views.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
-/** Inscriptions in one request: 12 MB of answers without galleries. */
+/** Most inscriptions of one request: 12 MB of answers without galleries. */
 const inscriptionsMax = 10_000;
 /** Inscriptions read by one set of statements. */
 const inscriptionsAtOnce = 250;
 /**
- * Galleries can make an answer of any size, and this one is held in memory until it is out: room for one of the
- * largest galleries, which has 14 MB. Half of what a client may leave unread.
+ * Most characters of an answer. Galleries could make it any size, and it is held in memory until it is sent. This is
+ * room for one of the largest galleries, which has 14 MB, and half of what a client may leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;
 /** The most ids that fit into a body. */
@@ -90,7 +90,7 @@ export function inscriptionsRoutes(app: App, deps: PieceDependencies, gate: Batc
     url: '/missing',
     schema: {
       operationId: 'missing',
-      summary: 'Which of these inscriptions are not indexed',
+      summary: 'Those of many inscription ids that are not indexed',
       tags,
       body: batchBody(acceptedForms.inscriptionId, idsMax),
       response: ordAnswers.missing,
@@ -115,7 +115,7 @@ export function inscriptionsRoutes(app: App, deps: PieceDependencies, gate: Batc
   galleryRoutes(app, deps);
 }
 
-/** Of each id whether it is not indexed: 1, else 0. Throws `request_invalid`. */
+/** For each id 1 if it is not indexed, else 0. Throws `request_invalid`. */
 async function missingOf(client: Snapshot['client'], list: TextList): Promise<Uint8Array> {
   const isMissing = new Uint8Array(list.count).fill(1);
   let first = 0;
@@ -131,7 +131,7 @@ async function missingOf(client: Snapshot['client'], list: TextList): Promise<Ui
   return isMissing;
 }
 
-/** The missing ids as JSON, read again from the list: half a million of them would be 60 MB of strings. */
+/** The missing ids as JSON, read again from the list: as strings, half a million of them would be 60 MB. */
 function* missingParts(list: TextList, isMissing: Uint8Array): Generator<string[]> {
   let first = 0;
   for (const part of list.parts(missingAtOnce)) {
@@ -149,7 +149,7 @@ interface ClaimedId {
   readonly id: InscriptionId | null;
 }
 
-/** An id as it is written in the answer; null where its index is too large to be indexed. */
+/** An id in the spelling of the answer; null if its index is too large to be indexed. */
 function claimedId(given: string): ClaimedId {
   const text = given.toLowerCase();
   const id = parseInscriptionId(text);
@@ -171,14 +171,14 @@ async function details(
     if (key === null) throw new AppError('not_found', `inscription ${idText(id)} not found`);
     return key;
   });
-  // a request for many children of one inscription reads it once
+  // a request for the children of one inscription may name it many times, and reads it once
   const distinct = [...new Set(keys)];
   const answers = new Map<InscriptionKey, string>();
   let chars = 0;
   for (let from = 0; from < distinct.length; from += inscriptionsAtOnce) {
     const part = distinct.slice(from, from + inscriptionsAtOnce);
     const heads = await propertiesHeads(client, part);
-    // before anything of them is read
+    // checked before their properties are read
     const propertyBytes = [...heads.values()].reduce((sum, { jsonBytes }) => sum + jsonBytes, 0);
     if (propertyBytes > answerCharsMax - chars) throw tooLarge();
     const texts = await propertiesTexts(client, [...heads.values()]);
@@ -289,7 +289,7 @@ interface GalleryPlace {
   readonly page?: string;
 }
 
-/** A page of a gallery: ord's JSON, or a page for people. */
+/** Sends a page of a gallery: ord's JSON, or a page for people. */
 async function sendGallery(
   deps: PieceDependencies,
   request: FastifyRequest,

@@ -24,14 +24,14 @@ const config = { errors: 'plain', guard: open } as const;
 const pagePath = Type.Object({ page: pathParts.page });
 const response = ordAnswers.pageIndexOfIds;
 
-/** After this many attempts, each overtaken by a new block, the lists are answered with their own tip. */
+/** Attempts after which the lists are answered with their own tip, because a new block overtook each attempt. */
 const triesMax = 4;
 
-/** Lists of inscriptions: collections, galleries, and those of a block. */
+/** Lists of inscriptions: collections, galleries, and the inscriptions of a block. */
 export function listsRoutes(app: App, deps: AppDependencies): void {
   const lists = new OrdLists();
   const closing = new AbortController();
-  // started early, so that the first request waits less; an error here occurs again, and is reported, on that request
+  // started early, so that the first request waits less; a failure here occurs again at that request, which reports it
   app.addHook('onListen', (done) => {
     lists.bringUpToDate(deps.pool, closing.signal).catch((error: unknown) => {
       deps.logger.debug({ err: error }, 'the lists of collections and galleries could not be made');
@@ -64,7 +64,7 @@ export function listsRoutes(app: App, deps: AppDependencies): void {
           askerOf(reply).signal,
         );
         if (answer !== null) return sendOrd(request, reply, answer.tip, answer.json);
-        // shared by all who wait for it, so it goes on where one of them leaves
+        // shared by all waiting clients, so it continues when one of them leaves
         await lists.bringUpToDate(deps.pool, closing.signal);
       }
     };
@@ -126,7 +126,10 @@ async function idsJson({ client }: Snapshot, { keys, more }: KeyPage, page: numb
   return JSON.stringify({ ids, more, page_index: page });
 }
 
-/** ord answers with nothing for heights not reached yet, and for heights before the first inscription. */
+/**
+ * A page of a block's inscriptions. ord answers with an empty list for heights not reached yet, and for heights before
+ * the first inscription.
+ */
 async function blockPage(
   { client, tip }: Snapshot,
   height: Height,

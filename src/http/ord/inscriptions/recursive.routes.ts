@@ -77,7 +77,7 @@ export function recursiveRoutes(app: App, deps: PieceDependencies): void {
       params: path,
       response: ordAnswers.metadata,
     },
-    // 4 MB of metadata, as much as a block has room for, are 8 MB of hex
+    // 4 MB of metadata, the most that fits into a block, are 8 MB of hex
     config: { ...config, answersLarge: true },
     handler: async (request, reply) => {
       const id = inscriptionIdOf(request.params.id);
@@ -146,7 +146,7 @@ export function recursiveBlockRoutes(
       params: blockPath,
       response: ordAnswers.blockInfo,
     },
-    // fees of a block that is not indexed are those of all its transactions
+    // the fees of a block that is not indexed are summed over all its transactions
     config: { ...config, isDear: true },
     handler: async (request, reply) => {
       blockQuestionOf(request.params.query);

@@ -40,7 +40,7 @@ interface Relation {
   readonly response: RouteSchema['response'];
 }
 
-/** How a page of relatives is written. */
+/** Writes a page of relatives. */
 type Shown = (snapshot: Snapshot, keys: KeyPage, page: number) => Promise<object>;
 
 type Read = (snapshot: Snapshot, key: InscriptionKey, page: number) => Promise<KeyPage>;
@@ -119,7 +119,7 @@ function relativesRoute(
     const id = inscriptionIdOf(asked.id);
     const page = placeOf(asked.page, 'page');
     const missing = new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
-    // inscriptions ask below /r/, people here
+    // inscriptions use the paths below /r/, people these
     if (form.page === true && prefersHtml(request.headers.accept)) {
       return withSnapshot(
         deps.pool,
@@ -157,7 +157,7 @@ function relativesRoute(
   });
 }
 
-/** A page of ids; ord has two names for the page's number. */
+/** Writes a page of ids; ord has two names for the page's number. */
 function idsWith(pageName: 'page' | 'page_index'): Shown {
   return async ({ client }, { keys, more }, page) => ({
     ids: (await inscriptionIds(client, keys)).map(idText),

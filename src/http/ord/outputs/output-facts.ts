@@ -19,36 +19,36 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
 /**
- * The fields of ord's `/output`, except those that follow from the outpoint. What takes the output's transaction is null
- * where the index knows the output, but neither blocks nor a node are there.
+ * The fields of ord's `/output`, except those that follow from the outpoint. Fields that need the output's transaction
+ * are null if the index knows the output, but the server has neither blocks nor a node.
  */
 export interface OutputFacts {
   readonly confirmations: number;
   readonly indexed: boolean;
   readonly inscriptions: readonly InscriptionId[];
   readonly script: Uint8Array | null;
-  /** Null where the script is: an output is unspendable if it begins with OP_RETURN, or is too long. */
+  /** Null if `script` is: an output is unspendable if it begins with OP_RETURN, or is too long. */
   readonly spent: boolean | null;
   readonly value: Sats | null;
 }
 
-/** Distinct outputs, and what the index knows of them. */
+/** Distinct outputs, and their data in the index. */
 export interface AskedOutputs {
   readonly outpoints: readonly Outpoint[];
   readonly tip: Tip | null;
   readonly known: KnownOutputs;
-  /** Whether the index knows which outputs hold runes. */
+  /** Whether the index knows which outputs contain runes. */
   readonly knowsRunes: boolean;
 }
 
-/** Takes the facts of an output, by its position in the question, as soon as they are found. */
+/** Receives the facts of an output, by its position in the question, as soon as they are found. */
 type TakeFacts = (place: number, facts: OutputFacts) => void;
 
-/** Outputs per turn of the event loop where nothing is waited for, and transactions looked up at once. */
+/** Outputs per turn of the event loop if there is no wait, and transactions that are looked up together. */
 const partSize = 250;
 /**
- * Transactions that one request reads, in bytes: four of the largest, or 10,000 of usual ones. The node's answer about
- * one has four times as many, and takes the event loop 20 ms for each megabyte of the transaction.
+ * Most bytes of transactions that one request reads: four of the largest, or 10,000 of usual ones. The node's answer
+ * about a transaction is four times as large, and takes the event loop 20 ms for each megabyte of the transaction.
  */
 const transactionBytesMax = 16_000_000;
 const opReturn = 0x6a;
@@ -57,7 +57,7 @@ const spendableScriptMax = 10_000;
 
 export const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
 
-/** Unspendable outputs are never in a node's UTXO set, so ord reports them as spent. */
+/** Whether an output is unspendable. Such outputs are never in a node's UTXO set, so ord reports them as spent. */
 function isUnspendable(script: Uint8Array): boolean {
   return script[0] === opReturn || script.length > spendableScriptMax;
 }
@@ -68,7 +68,7 @@ function outputAt({ outputs }: RawTransaction, outpoint: Outpoint): RawOutput {
   return output;
 }
 
-/** Finds what is true of outputs: from the index, from the node, and from their transactions, each read once. */
+/** Finds facts of outputs: from the index, from the node, and from their transactions, each read once. */
 export class OutputSearch {
   readonly #logger: AppDependencies['logger'];
   readonly #node: NodeCalls | null;
@@ -80,10 +80,13 @@ export class OutputSearch {
     this.#transactions = transactions;
   }
 
-  /** Throws `not_found`, `no_node` where only a node has the answer, and `request_invalid` for too large ones. */
+  /**
+   * Finds the facts of outputs. Throws `not_found`, `no_node` if only a node has the answer, and `request_invalid` if
+   * the transactions are too large.
+   */
   async find(asked: AskedOutputs, asker: Asker, take: TakeFacts): Promise<void> {
     const node = this.#node?.of(asker) ?? null;
-    /** Positions of outputs whose transaction tells the rest. */
+    /** Positions of outputs with facts that only their transaction has. */
     const untold: number[] = [];
     await inLanes(asked.outpoints, callsAtOnce, async (outpoint, place) => {
       if (place % partSize === partSize - 1) await nextTurn(asker.client);
@@ -109,7 +112,7 @@ export class OutputSearch {
     return outputAt(transaction, outpoint).script;
   }
 
-  /** `show` is given `no_node` for a transaction that only a node has. */
+  /** Reads the facts from transactions. `show` receives `no_node` for a transaction that only a node has. */
   async #findInTransactions(
     { outpoints, known: { byPlace } }: AskedOutputs,
     untold: readonly number[],
@@ -151,7 +154,7 @@ export class OutputSearch {
     }
   }
 
-  /** What is known without the transaction; null where it is needed. */
+  /** Facts that are known without the transaction; null if it is needed. */
   async #factsWithout(
     { tip, known: { byPlace } }: AskedOutputs,
     place: number,
@@ -172,7 +175,7 @@ export class OutputSearch {
     return { confirmations, indexed: confirmations > 0, inscriptions: [], script, spent: false, value };
   }
 
-  /** Facts that the index alone has of an output whose transaction is not here. Throws `why` where it knows nothing. */
+  /** Facts that the index has of an output whose transaction is not here. Throws `why` if it has none. */
   async #factsAlone(
     { tip, known: { byPlace } }: AskedOutputs,
     place: number,
@@ -201,14 +204,14 @@ export class OutputSearch {
     const isGenesis = isGenesisCoinbase(outpoint.txid);
     const facts = { ...output, confirmations, inscriptions: [] };
     if (node === null || isGenesis) {
-      // the index and the transaction alone tell of unspendable outputs, of the one that counts as never spent, and,
-      // where all unspent outputs are indexed, of all others, which are then spent
+      // without a node, the index and the transaction decide for unspendable outputs and for the one that counts as
+      // never spent; if all unspent outputs are indexed, every other output is spent
       const isInChain = isGenesis || isUnspendable(output.script);
       if (isInChain || hasAll || (hasAllWithValue && output.value > 0))
         return { ...facts, indexed: isInChain, spent: !isGenesis };
       throw new AppError('no_node', whyUntold(outpoint, knowsRunes, hasAllWithValue));
     }
-    // spent only in the mempool, so still an output of the chain
+    // an output that only the mempool spends is still an output of the chain
     const isInChain =
       confirmations > 0 &&
       (isUnspendable(output.script) || (await nodeOutput(node, outpoint, false)) !== null);
@@ -251,9 +254,9 @@ function factsOf(
   return { confirmations: tip.height - height + 1, indexed: true, inscriptions, script, spent, value };
 }
 
-/** Why it is not known whether an output is spent, and what would tell. */
+/** The reason why it is unknown whether an output is spent, and what would make it known. */
 function whyUntold(outpoint: Outpoint, knowsRunes: boolean, hasAllWithValue: boolean): string {
-  const held = knowsRunes ? 'neither inscriptions nor runes' : 'no inscription, runes are not known';
+  const held = knowsRunes ? 'neither inscriptions nor runes' : 'no inscription, and its runes are unknown';
   const needed = hasAllWithValue ? 'it has no sats either: ' : '';
   return `output ${outpointText(outpoint)} holds ${held}: ${needed}whether it is spent needs a node or --index-addresses`;
 }

@@ -17,10 +17,10 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open, failures: [422] } as const;
-/** What the index and the node do not tell is read from the transaction, as /tx does. */
+/** Facts that neither the index nor the node has are read from the transaction, as in /tx. */
 const ofOne = { ...config, isDear: true } as const;
 const path = Type.Object({ outpoint: pathParts.outpoint });
-/** Each may take two calls of the node. */
+/** Most outputs of one request. Each may take two calls of the node. */
 const outputsMax = 10_000;
 
 /** One output, or many at once. */
@@ -31,7 +31,7 @@ export function outputsRoutes(app: App, sources: ChainSources, gate: BatchGate):
     url: '/output/:outpoint',
     schema: {
       operationId: 'output',
-      summary: 'An output and what it holds: ord’s JSON, or a page where HTML is asked for',
+      summary: 'An output and its contents: ord’s JSON, or a page for clients that accept HTML',
       tags,
       params: path,
       response: ordAnswers.output,

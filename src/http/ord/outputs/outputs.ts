@@ -38,7 +38,7 @@ import { asSats } from '#kernel/primitives/sats.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import { type AskedOutputs, type OutputFacts, OutputSearch, outpointText } from './output-facts.ts';
 
-/** What the index knows of outputs. */
+/** Data of outputs in the index. */
 interface IndexedOutputs {
   readonly tip: Tip | null;
   readonly known: KnownOutputs;
@@ -47,7 +47,7 @@ interface IndexedOutputs {
   readonly sats: SatRangesOfOutputs;
 }
 
-/** An output, and what it holds. Null: unknown. */
+/** An output, and its contents. Null: unknown. */
 export interface WholeOutput {
   readonly tip: Tip | null;
   readonly facts: OutputFacts;
@@ -62,14 +62,14 @@ interface Answer {
 }
 
 /**
- * One answer about many outputs, with their runes and ranges of sats, which is held in memory until it is out: half of
- * what a client may leave unread.
+ * Most characters of one answer about many outputs, with their runes and ranges of sats. It is held in memory until it
+ * is sent: half of what a client may leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;
 /** Outputs in a piece of an answer: 100 kB. */
 const answersAtOnce = 250;
 
-/** Answers about outputs: those with inscriptions or runes come from the index, the others from the node. */
+/** Answers about outputs. Those with inscriptions or runes come from the index, the others from the node. */
 export class Outputs {
   readonly #deps: AppDependencies;
   readonly #search: OutputSearch;
@@ -79,7 +79,7 @@ export class Outputs {
     this.#search = new OutputSearch(deps.logger, node, transactions);
   }
 
-  /** All that is known of an output. Throws as `output`. */
+  /** Everything that is known of an output. Throws as `output`. */
   async all(outpoint: Outpoint, asker: Asker): Promise<WholeOutput> {
     const outside = await this.#outside(outpoint, asker);
     if (outside !== null) return outside;
@@ -88,12 +88,12 @@ export class Outputs {
     return { tip: indexed.tip, facts, runes: runes.of(outpoint), sats: sats.of(outpoint) };
   }
 
-  /** `/output/<outpoint>`. Throws `not_found`, and `no_node` where only a node has the answer. */
+  /** `/output/<outpoint>`. Throws `not_found`, and `no_node` if only a node has the answer. */
   async output(outpoint: Outpoint, asker: Asker): Promise<Answer> {
     const outside = await this.#outside(outpoint, asker);
     if (outside !== null) {
       const { tip, facts, runes, sats } = outside;
-      // as in ord, these outpoints have no list of sats before anything is there
+      // as in ord, these outpoints have no list of sats before they contain anything
       const isEmpty = facts.inscriptions.length === 0 && sats?.length === 0;
       const contents = held(runes, isEmpty ? null : sats);
       return { tip, body: await bodyInTurns(this.#parts(outpoint, facts, contents), asker) };
@@ -107,7 +107,7 @@ export class Outputs {
 
   /**
    * `POST /outputs`. As in ord, the outpoints of lost and unbound inscriptions are refused: both lists are unbounded.
-   * An outpoint that is named often is looked up once, and a transaction is read once.
+   * An outpoint that is named several times is looked up once, and a transaction is read once.
    */
   async outputs(outpoints: readonly Outpoint[], asker: Asker): Promise<Answer> {
     for (const outpoint of outpoints) {
@@ -121,13 +121,13 @@ export class Outputs {
     const { runes, sats, ...indexed } = await this.#known(distinct, asker);
     const { tip } = indexed;
     let chars = 0;
-    // all answers are held in memory until they are out, and one may be asked for often
+    // all answers are held in memory until they are sent, and one outpoint may be named many times
     const count = (name: string, length: number): void => {
       chars += length * (timesOf.get(name)?.length ?? 0);
       if (chars > answerCharsMax)
         throw new AppError('request_invalid', 'the answer would be too large: ask for fewer outputs');
     };
-    // before the node is asked
+    // checked before the node is asked
     const contents: HeldTexts[] = [];
     for (const [place, outpoint] of distinct.entries()) {
       const texts = heldTexts(held(runes.of(outpoint), sats.of(outpoint)));
@@ -169,8 +169,8 @@ export class Outputs {
   }
 
   /**
-   * The sats of an output, which are null where it is not unspent in the chain, or where there is no index of sats.
-   * Throws `not_found` and `no_node`, as `output`.
+   * The sats of an output. Null if it is not unspent in the chain, or if there is no index of sats. Throws `not_found`
+   * and `no_node`, as `output`.
    */
   async satRanges(outpoint: Outpoint, asker: Asker): Promise<readonly SatRange[] | null> {
     const outside = await this.#outside(outpoint, asker);
@@ -208,7 +208,7 @@ export class Outputs {
     const read = async ({ client, tip }: Snapshot): Promise<WholeOutput> => {
       const inscriptions = await inscriptionsOutside(client, place);
       const nothing = { confirmations: 0, script: new Uint8Array(0), spent: false };
-      // runes are never here
+      // these outpoints never contain runes
       const runes = await runesOfOutputs(client, []);
       const lost = await lostSats(client);
       const sats = place === 'lost' || lost === null ? lost : [];
@@ -244,7 +244,7 @@ export class Outputs {
   }
 }
 
-/** Adds unspent outputs that only balances of runes tell of, and scripts that only these have whole. */
+/** Adds unspent outputs that only balances of runes know, and scripts that only these balances have complete. */
 async function withRunic(
   client: ClientBase,
   outpoints: readonly Outpoint[],
@@ -286,19 +286,19 @@ interface ShownOutput extends OutputFacts {
   readonly address: string | null;
 }
 
-/** What an output holds, as JSON in parts: JSON.stringify cannot write the integers of runes. */
+/** The contents of an output, as JSON in parts: JSON.stringify cannot write the integers of runes. */
 interface HeldParts {
   readonly runes: JsonParts;
   readonly satRanges: JsonParts;
 }
 
-/** The same in one part each, which can be read again. */
+/** The same with one part each, which can be read again. */
 interface HeldTexts extends HeldParts {
   readonly runes: readonly [string];
   readonly satRanges: readonly [string];
 }
 
-/** Read once: a part is made when it is read. */
+/** The contents of an output, to be read once: a part is made when it is read. */
 export function held(runes: readonly RuneBalance[] | null, satRanges: readonly SatRange[] | null): HeldParts {
   return { runes: heldRunesParts(runes), satRanges: rangesParts(satRanges) };
 }
@@ -313,7 +313,7 @@ function* idsParts(ids: readonly InscriptionId[]): Generator<JsonPart> {
   yield ']';
 }
 
-/** As ord writes them. */
+/** Ranges of sats in ord's form. */
 function* rangesParts(ranges: readonly SatRange[] | null): Generator<JsonPart> {
   if (ranges === null) {
     yield 'null';
@@ -335,7 +335,7 @@ export function* outputParts(
   yield `,"outpoint":"${outpointText(outpoint)}","runes":`;
   yield* runes;
   yield ',"sat_ranges":';
-  // of an output that is not unspent nothing is shown
+  // for an output that is not unspent, none are shown
   if (indexed) yield* satRanges;
   else yield 'null';
   const after = JSON.stringify({

@@ -9,10 +9,11 @@ import { mintable, type Terms } from '#kernel/runes/terms.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 
 /*
- * Written as text: integers are up to 2^128 - 1, which JSON.stringify refuses. Numbers and bigints are their own JSON.
+ * Written as text: integers are up to 2^128 - 1, which JSON.stringify refuses. Numbers and bigints have the form of
+ * JSON already.
  */
 
-/** Letters and `•` need no escapes. */
+/** The name as JSON: letters and `•` need no escapes. */
 const nameText = (rune: Parameters<typeof formatSpacedRune>[0]): string => `"${formatSpacedRune(rune)}"`;
 
 const symbolText = (symbol: number | null): string =>
@@ -42,7 +43,7 @@ export function termsJson(terms: Terms): string {
 /**
  * ord's `/rune`.
  *
- * @param height that of the next block
+ * @param height of the next block
  * @param parent the inscription that the etching revealed
  */
 export function runeJson(rune: RuneDetail, height: number, parent: string | null): string {
@@ -61,7 +62,7 @@ export function runesPageJson(runes: readonly RuneDetail[], page: number, more: 
   return `{"entries":[${entries.join(',')}],"more":${more},"prev":${prev},"next":${next}}`;
 }
 
-/** The `runes` of ord's outputs, in parts. Null: not known. */
+/** The `runes` of ord's outputs, in parts. Null: unknown. */
 export function* heldRunesParts(balances: readonly RuneBalance[] | null): Generator<JsonPart> {
   if (balances === null) {
     yield 'null';
@@ -76,7 +77,7 @@ const heldRuneJson = (balance: RuneBalance): string =>
   `${nameText(balance)}:{"amount":${balance.amount},"divisibility":${balance.divisibility},` +
   `"symbol":${symbolText(balance.symbol)}}`;
 
-/** The `runes_balances` of ord's `/address`, in parts: amounts in units of the rune. Null: not known. */
+/** The `runes_balances` of ord's `/address`, in parts: amounts in units of the rune. Null: unknown. */
 export function* shownBalancesParts(balances: readonly RuneBalance[] | null): Generator<JsonPart> {
   if (balances === null) {
     yield 'null';

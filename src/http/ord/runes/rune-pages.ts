@@ -62,7 +62,10 @@ export function runeNamed(rune: RuneDetail): NamedRune {
 
 type Supplies = Record<'supply' | 'supplyMax' | 'premine' | 'minted' | 'burned', string>;
 
-/** In units of the rune. Sums fit: an etching whose supply exceeds 128 bits is a cenotaph, without mints and premine. */
+/**
+ * Supplies in units of the rune. Sums fit: an etching whose supply exceeds 128 bits is a cenotaph, without mints and
+ * premine.
+ */
 function suppliesOf({ terms, mints, premine, burned, divisibility }: RuneDetail): Supplies {
   const each = BigInt(terms?.amount ?? zeroU128);
   const minted = BigInt(mints) * each;
@@ -77,7 +80,11 @@ function suppliesOf({ terms, mints, premine, burned, divisibility }: RuneDetail)
   };
 }
 
-/** @param next the height of the next block */
+/**
+ * The terms of a rune for its page.
+ *
+ * @param next the height of the next block
+ */
 function termsOf(rune: RuneDetail, next: number): RuneTermsView | null {
   const { terms, mints, divisibility } = rune;
   const state = mintStateOf(rune, next);
@@ -93,17 +100,17 @@ function termsOf(rune: RuneDetail, next: number): RuneTermsView | null {
     left: String(cap - BigInt(mints)),
     percent: mintedPercent(rune) ?? 0,
     first: start === null ? null : String(start),
-    // an end of 0 lets no block mint: the state says so
+    // with an end of 0 no block can mint, and the state says that
     last: end === null ? null : String(BigInt(end) === 0n ? 0n : BigInt(end) - 1n),
   };
 }
 
-/** Percentage of the mints that are used, never rounded up. Null: the rune has no terms. */
+/** Percentage of used mints, never rounded up. Null: the rune has no terms. */
 export function mintedPercent({ terms, mints }: RuneDetail): number | null {
   if (terms === null) return null;
   const cap = BigInt(terms.cap ?? zeroU128);
   if (cap === 0n) return 100;
-  // six digits suffice for a bar and two decimals; below them, a mint still shows
+  // six digits are enough for a bar and two decimals; smaller shares still show a mint
   const percent = Number((BigInt(mints) * 1_000_000n) / cap) / 10_000;
   return mints === 0 ? 0 : Math.max(0.0001, percent);
 }

@@ -15,31 +15,31 @@ import type { RuneLine } from '#web/parts/runes-table.ts';
 import { mintStateOf } from './mint-state.ts';
 import { mintedPercent, runeNamed } from './rune-pages.ts';
 
-/** The same as on ord's pages. */
+/** Runes of a page, the same as on ord's pages. */
 const runesPerPage = 50;
 
-/** Question of a person about the list. */
+/** A person's question about the list. */
 export interface RunesQuestion {
-  /** The text as it was written. */
+  /** The text as it was typed. */
   readonly query: string;
-  /** The letters that names begin with; null: other characters. */
+  /** The letters that names begin with; null if the text has other characters. */
   readonly prefix: string | null;
   readonly sort: RuneSort;
   /** Only runes that the next block can mint. */
   readonly isMinting: boolean;
-  /** Counts from 1. */
+  /** The page, from 1. */
   readonly page: number;
 }
 
 const pageText = (description: string, acceptedForm: AcceptedForm) =>
   Type.Optional(
-    // any value, even a list: what means nothing is as if it were left out
-    Type.Unknown({ description: `${description}; the HTML page alone reads it`, acceptedForm }),
+    // any value, even a list: meaningless values count as absent
+    Type.Unknown({ description: `${description}; only the HTML page reads it`, acceptedForm }),
   );
 
 /** Parameters of the page. ord's JSON has none. */
 export const runesQuery = Type.Object({
-  q: pageText('how names begin, in any case, with any spacers', { type: 'string', maxLength: 60 }),
+  q: pageText('the beginning of names, in any case, with any spacers', { type: 'string', maxLength: 60 }),
   sort: pageText('the order', { type: 'string', enum: [...runeSorts] }),
   minting: pageText('now: only runes that the next block can mint', { type: 'string', enum: ['now'] }),
   page: pageText('the page, from 1', { type: 'integer', minimum: 1, maximum: 999_999_999 }),
@@ -50,7 +50,7 @@ const queryMax = 60;
 const pageMax = 1e9;
 
 /**
- * Reads the query of the page. It is total: people edit addresses, and what means nothing is as if it were left out.
+ * Reads the query of the page. It is total: people edit addresses, so meaningless values count as absent.
  *
  * @param place the page of ord's path, from 0
  */
@@ -84,7 +84,7 @@ export async function sendRunesPage(
   const { prefix } = question;
   const isOrdered = question.sort === 'mints' || question.sort === 'name' || question.isMinting;
   const first = await withSnapshot(deps.pool, tipOfRunes, signal);
-  // outside of the snapshot: it may take a second, which must not keep a connection
+  // outside the snapshot: it may take a second, and must not hold a connection for that long
   const orders = isOrdered && prefix !== null ? await lists.at(first) : null;
   return withSnapshot(
     deps.pool,
@@ -139,7 +139,7 @@ function keysOf(
   return { keys: listed.slice(begin, begin + runesPerPage), count: listed.length };
 }
 
-/** Null: all runes in the order of their keys. */
+/** The runes with a prefix in the requested order. Null: all runes in the order of their keys. */
 function namedInOrder(
   sort: RuneSort,
   isMinting: boolean,
@@ -156,7 +156,7 @@ function sorted(keys: readonly number[] | null, sort: RuneSort): readonly number
   return keys === null ? null : keys.toSorted((a, b) => (sort === 'newest' ? b - a : a - b));
 }
 
-/** A rune in a list. */
+/** A rune as a line of a list. */
 export function runeLine(rune: RuneDetail, tip: Tip | null): RuneLine {
   const { key, height, mints, terms } = rune;
   return {

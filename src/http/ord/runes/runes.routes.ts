@@ -25,7 +25,7 @@ import { runesQuery, runesQuestionOf, sendRunesPage } from './runes-page.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
-/** As in ord. */
+/** Runes of a page, as in ord. */
 const runesPerPage = 50;
 const form = { page: true } as const;
 
@@ -105,13 +105,13 @@ async function runeAnswer(snapshot: Snapshot, question: RuneQuestion): Promise<s
   return runeJson(rune, tip === null ? 0 : tip.height + 1, parent);
 }
 
-/** As ord's messages name it. */
+/** The rune's name in the form of ord's messages. */
 function nameOf(question: RuneQuestion): string {
   if (question.kind === 'id') return formatRuneId(question.id);
   return question.kind === 'number' ? `number ${question.number}` : runeLetters(question.rune);
 }
 
-/** Where there are more, ord's page ends with the first of the next one. */
+/** A page of runes. If there are more, ord's page ends with the first rune of the next page. */
 async function pageAnswer({ client }: Snapshot, page: number): Promise<string> {
   const { count } = await requireRunes(client);
   const runes = await runesDownFrom(client, count - 1 - page * runesPerPage, runesPerPage + 1);

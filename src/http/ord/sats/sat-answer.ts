@@ -21,27 +21,27 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 
-/** What only an index of sats knows about a sat. */
+/** Facts of a sat that only an index of sats has. */
 interface SatWhereabouts {
   readonly address: string | null;
   readonly inscriptions: readonly string[];
   readonly satpoint: string | null;
 }
 
-/** What an ord without a sat index answers: it has no table of sats to look into. */
+/** The answer of an ord without a sat index, which has no table of sats to read. */
 const withoutIndex: SatWhereabouts = { address: null, inscriptions: [], satpoint: null };
 /** The most inscriptions on one sat in an answer, 14 MB. ord lists them all. */
 const inscriptionsMax = 200_000;
 
-/** Throws `not_found`, in ord's words. */
+/** Throws `not_found`, in ord's words, if there is no index of sats. */
 export async function requireSatIndex(client: ClientBase): Promise<void> {
   if (!(await hasSatIndex(client))) throw new AppError('not_found', 'sat index required');
 }
 
-/** How long ord expects a block to take. */
+/** Seconds that ord expects a block to take. */
 const blockSeconds = 600;
 
-/** The time of the block that mines a sat: `expected` where there is no such block yet. */
+/** The time of the block that mines a sat. `expected`: the block does not exist yet. */
 interface MiningTime {
   readonly tip: Tip | null;
   /** Unix seconds. Null: neither the index nor a node has the block. */
@@ -49,7 +49,7 @@ interface MiningTime {
   readonly source: 'index' | 'node' | 'expected';
 }
 
-/** What is known of a sat. */
+/** Facts of a sat. */
 export interface SatFacts extends MiningTime {
   readonly sat: Sat;
   /** Null: there is no index of sats. */
@@ -72,13 +72,13 @@ export async function satFacts(
 
 interface KnownPlace {
   readonly inscriptions: readonly string[];
-  /** Of a sat that is not common. */
+  /** Place of a sat that is not common. */
   readonly rare: RareSatPlace | null;
-  /** Of the first inscription on any other. */
+  /** Location of the first inscription on any other sat. */
   readonly location: Location | null;
 }
 
-/** Null: there is no index of sats. */
+/** The known place of a sat. Null: there is no index of sats. */
 async function knownPlace(client: ClientBase, sat: Sat): Promise<KnownPlace | null> {
   if (!(await hasSatIndex(client))) return null;
   const keys = await inscriptionsOnSat(client, sat, { first: 0, limit: inscriptionsMax + 1 });
@@ -149,11 +149,14 @@ async function miningTime(
   const highest = tip?.height ?? 0;
   if (height > highest)
     return { tip, time: expectedTime(network.name, height - highest), source: 'expected' };
-  // below the index, or in a gap of it
+  // the height is below the index, or in a gap of it
   return { tip, time: node === null ? null : await nodeTime(node, height), source: 'node' };
 }
 
-/** ord counts from the clock, and on regtest, whose blocks come when they are asked for, from 1970. */
+/**
+ * The expected time of a future block. ord counts from the clock, and on regtest, where blocks are mined on request,
+ * from 1970.
+ */
 function expectedTime(network: NetworkName, blocks: number): number {
   const now = network === 'regtest' ? 0 : Math.round(Date.now() / 1000);
   return now + blocks * blockSeconds;

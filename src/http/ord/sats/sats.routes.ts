@@ -35,10 +35,10 @@ const config = { errors: 'plain', guard: open } as const;
 const pageSize = 100;
 /** Rare sats read at once: 40 ms, and 100 kB of lines. */
 const rareAtOnce = 1000;
-/** What a list of rare sats holds in memory: some pieces of it. */
+/** Memory of a list of rare sats in bytes: some pieces of it. */
 const rareHeldBytes = 1_000_000;
 
-/** ord's paths about sats: with an index of sats, and as an ord answers without one (docs/ord-api.md). */
+/** ord's paths about sats: with an index of sats, and with the answers of an ord without one (docs/ord-api.md). */
 export function satsRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outputs: Outputs): void {
   satRoutes(app, deps, node, outputs);
   satpointRoute(app, outputs);
@@ -60,14 +60,14 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
     config,
     handler: async (request, reply) => {
       const isPage = prefersHtml(request.headers.accept);
-      // an error is one or the other too
+      // an error can be a page or JSON, too
       varyBy(reply, 'Accept');
       const sat = isPage ? satOfPage(request.params.sat) : satOf(request.params.sat);
       const read = () => satFacts(deps, node, outputs, sat, askerOf(reply));
       if (isPage) return sendSatPage(await read(), deps, satributesInForce(deps), reply);
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
       const facts = await read();
-      // by the clock or the node, not from the index alone
+      // the answer depends on the clock or the node, not only on the index
       const live = facts.source !== 'index';
       return sendOrd(request, reply, facts.tip, satJson(facts), { live });
     },
@@ -89,7 +89,7 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
   });
 }
 
-/** ord's list of sats that are not common, as blocks up to a height left them; null: its heading alone. */
+/** ord's list of sats that are not common, as of a height; null: only its heading. */
 async function* rareLines(reads: ContentReads, asker: Asker, upTo: Height | null): AsyncGenerator<string> {
   yield 'sat\tsatpoint\n';
   if (upTo === null) return;
@@ -116,7 +116,7 @@ function satpointRoute(app: App, outputs: Outputs): void {
       params: Type.Object({ satpoint: pathParts.satpoint }),
       response: { 303: seeOther },
     },
-    // the output is looked up as /output does
+    // the output is looked up as in /output
     config: { ...config, isDear: true, failures: [422] },
     handler: async (request, reply) => {
       const { satpoint } = request.params;
@@ -124,12 +124,12 @@ function satpointRoute(app: App, outputs: Outputs): void {
       const missing = new AppError('not_found', `satpoint ${satpoint} not found`);
       const ranges = await outputs.satRanges(outpoint, askerOf(reply)).catch((error: unknown) => {
         if (!(error instanceof AppError)) throw error;
-        // an output that exists, but not in this index
+        // the output exists, but not in this index
         if (error.code === 'no_node') return null;
         if (error.code !== 'not_found') throw error;
         throw missing;
       });
-      // ord has the same words for an output that is spent
+      // ord has the same message for a spent output
       if (ranges === null) throw new AppError('not_found', 'sat index required');
       let left = offset;
       for (const { start, end } of ranges) {
@@ -145,7 +145,7 @@ async function requireIndexForInscriptions(client: ClientBase): Promise<void> {
   if (!(await hasSatIndex(client))) throw new AppError('not_found', 'this server has no sat index');
 }
 
-/** What inscriptions ask about the sat that they are on. */
+/** Answers to inscriptions about the sat that they are on. */
 function recursiveSatRoutes(app: App, deps: AppDependencies): void {
   const { satNumber, sat, page, index } = pathParts;
   const ids = { tags, response: ordAnswers.pageOfIds } as const;
@@ -158,7 +158,7 @@ function recursiveSatRoutes(app: App, deps: AppDependencies): void {
     const place = asked.page === undefined ? 0n : u64Of(asked.page, 'page');
     return answerFromIndex(deps, request, reply, recursive, async ({ client }) => {
       await requireIndexForInscriptions(client);
-      // no sat has more inscriptions than there are
+      // no sat has more inscriptions than exist
       const isFar = number >= satSupply || place >= 2 ** 31 / pageSize;
       const first = Number(place) * pageSize;
       const keys = isFar
@@ -174,7 +174,7 @@ function recursiveSatRoutes(app: App, deps: AppDependencies): void {
     schema: {
       ...ids,
       operationId: 'satInscriptions',
-      summary: 'The inscriptions on a sat: 404 without a sat index',
+      summary: 'The inscriptions on a sat; 404 without a sat index',
       params: Type.Object({ sat: satNumber }),
     },
     config,
@@ -186,7 +186,7 @@ function recursiveSatRoutes(app: App, deps: AppDependencies): void {
     schema: {
       ...ids,
       operationId: 'satInscriptionsPage',
-      summary: 'A page of the inscriptions on a sat: 404 without a sat index',
+      summary: 'A page of the inscriptions on a sat; 404 without a sat index',
       params: Type.Object({ sat: satNumber, page }),
     },
     config,
@@ -197,7 +197,7 @@ function recursiveSatRoutes(app: App, deps: AppDependencies): void {
     url: '/r/sat/:sat/at/:index',
     schema: {
       operationId: 'satInscription',
-      summary: 'One inscription on a sat: 404 without a sat index',
+      summary: 'One inscription on a sat; 404 without a sat index',
       tags,
       params: Type.Object({ sat, index }),
       response: ordAnswers.satInscription,
@@ -225,7 +225,7 @@ function nthOf(asked: { readonly sat: string; readonly index: string }): NthOnSa
   return { sat: satOf(asked.sat), place: placeFromEitherEnd(asked.index) };
 }
 
-/** The id of an inscription on a sat. Null: there are fewer. */
+/** The id of an inscription on a sat. Null: there are fewer inscriptions. */
 async function nthInscription(client: ClientBase, { sat, place }: NthOnSat): Promise<string | null> {
   await requireIndexForInscriptions(client);
   const fromEnd = place < 0n;
@@ -237,8 +237,8 @@ async function nthInscription(client: ClientBase, { sat, place }: NthOnSat): Pro
 }
 
 /**
- * The answers that are read for as long as a client takes them: the list of sats that are not common, and the
- * content of an inscription on a sat, which is another one some day where it is named from the end.
+ * Answers that are read from the database while the client takes them: the list of sats that are not common, and the
+ * content of an inscription on a sat. The latter can change later if it is named from the end.
  */
 export function satReadsRoutes(app: App, { pool }: Pick<AppDependencies, 'pool'>, reads: ContentReads): void {
   apiRoute(app, {
@@ -246,7 +246,7 @@ export function satReadsRoutes(app: App, { pool }: Pick<AppDependencies, 'pool'>
     url: '/rare.txt',
     schema: {
       operationId: 'rareSats',
-      summary: 'The sats that are not common and where they are: only the heading without a sat index',
+      summary: 'The places of sats that are not common; only the heading without a sat index',
       tags,
       response: ordAnswers.rareSats,
     },
@@ -269,7 +269,7 @@ export function satReadsRoutes(app: App, { pool }: Pick<AppDependencies, 'pool'>
     url: '/r/sat/:sat/at/:index/content',
     schema: {
       operationId: 'satContent',
-      summary: 'The content of an inscription on a sat: 404 without a sat index',
+      summary: 'The content of an inscription on a sat; 404 without a sat index',
       tags,
       params: Type.Object({ sat, index }),
       response: contentAnswers,

@@ -2,23 +2,26 @@ import { compactSizeAt, compactSizeLength } from '#indexer/transaction/compact-s
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 const headerLength = 80;
-/** The header is followed by the number of transactions in the block, in four bytes. */
+/** Position of the hashes: the header is followed by the number of transactions in the block, in four bytes. */
 const hashesAt = headerLength + 4;
 const hashLength = 32;
-/** Transactions in a block: its weight limit by the weight of the smallest one (Bitcoin Core merkleblock.cpp). */
+/**
+ * Most transactions in a block: its weight limit divided by the weight of the smallest transaction (Bitcoin Core
+ * merkleblock.cpp).
+ */
 const transactionsMax = Math.floor(4_000_000 / 240);
 
 /**
- * Returns the position of a transaction in its block by a proof of it (BIP 37, `CMerkleBlock`), as `gettxoutproof` of
- * Bitcoin Core gives it. Null where the bytes are no proof of that transaction. Pure and total. Hashes are not checked
- * against the header: the node that gives them is trusted.
+ * Returns the position of a transaction in its block from a proof of it (BIP 37, `CMerkleBlock`), in the form of
+ * Bitcoin Core's `gettxoutproof`. Null if the bytes do not prove that transaction. Pure and total. Hashes are not
+ * checked against the header: the node that gives them is trusted.
  */
 export function positionInProof(proof: Uint8Array, txid: Txid): number | null {
   const count = countIn(proof);
   const hashes = hashesIn(proof);
   if (count === null || hashes === null) return null;
   const { first, end, flags } = hashes;
-  // depth first, from the left: a set flag is a node on the way to a transaction of the proof
+  // depth first, from the left: a set flag is a node on the path to a transaction of the proof
   const left = [{ level: heightOf(count), position: 0 }];
   let hashAt = first;
   for (let flag = 0; flag < flags.length * 8; flag++) {

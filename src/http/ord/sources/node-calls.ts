@@ -5,22 +5,24 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
-/** Half of the connections to the node (src/node/core-rpc.ts): the other half is the indexer's. */
+/**
+ * Calls that run at once: half of the connections to the node (src/node/core-rpc.ts). The indexer has the other half.
+ */
 const runningMax = 4;
-/** Of one client while others ask too: a look-up then has a place within a call or two. */
+/** Calls of one client while others ask too: a look-up then gets a place within a call or two. */
 const eachBesideOthers = 2;
-/** As long as a request waits for its own place. */
+/** Longest wait of a call, the same as that of a request for its own place. */
 const waitMs = 30_000;
 
-/** Calls that answers make at once about one request of many outputs: all that there are places for. */
+/** Calls that answers make at once for one request of many outputs: all places. */
 export const callsAtOnce = runningMax;
 
-/** All requests that are being answered, with the calls that each makes at once. */
+/** Calls that may wait: all requests that are being answered, with the calls that each makes at once. */
 const waitingMax = limits.requests * callsAtOnce;
 
 /**
- * Calls of the node that answers make: a few at once, and clients in turns, so that the indexer and other clients get
- * theirs. The calls for a client that is gone end.
+ * Calls of the node for answers. Only a few run at once, and clients take turns, so that the indexer and other clients
+ * get theirs. The calls for a disconnected client end.
  */
 export class NodeCalls {
   readonly #node: NodeRpc;
@@ -30,19 +32,19 @@ export class NodeCalls {
     waiting: waitingMax,
     waitMs,
     refusal: () =>
-      new AppError('overloaded', 'the node is asked for too much at once: try again in a few seconds'),
+      new AppError('overloaded', 'too many answers are waiting for the node: try again in a few seconds'),
   });
 
   constructor(node: NodeRpc) {
     this.#node = node;
   }
 
-  /** Calls that wait, and how many may. */
+  /** Waiting calls, and their limit. */
   get state(): QueueState {
     return this.#gate.state;
   }
 
-  /** The node, as one client asks it. */
+  /** The node for one client. */
   of(asker: Asker): NodeRpc {
     const { signal } = asker;
     return {

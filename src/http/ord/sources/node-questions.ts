@@ -19,12 +19,12 @@ import { isSats, type Sats } from '#kernel/primitives/sats.ts';
 import { positionInProof } from './merkle-proof.ts';
 
 /**
- * Bitcoin Core's codes (rpc/protocol.h) for what it does not have: pruned, not found, or a height or number out of
+ * Bitcoin Core's error codes (rpc/protocol.h) for missing things: pruned, not found, or a height or number out of
  * range.
  */
 const absent = new Set([-1, -5, -8]);
 
-/** A call that gives null where the node has no such thing. Throws the codes of NodeRpc otherwise. */
+/** A call that gives null if the node does not have the thing. Throws the other codes of NodeRpc. */
 async function ask<Result>(
   node: NodeRpc,
   method: string,
@@ -51,7 +51,9 @@ export interface NodeOutput {
   readonly script: Uint8Array;
 }
 
-/** An unspent output; null where the node has none. With `mempool`, outputs spent in the mempool count as spent. */
+/**
+ * An unspent output; null if the node does not have it. With `mempool`, outputs spent in the mempool count as spent.
+ */
 export async function nodeOutput(
   node: NodeRpc,
   { txid, vout }: Outpoint,
@@ -70,15 +72,15 @@ export async function nodeOutput(
 
 export interface NodeTransaction {
   readonly transaction: RawTransaction;
-  /** 0: in the mempool, or in a block outside of the best chain. */
+  /** 0: in the mempool, or in a block outside the best chain. */
   readonly confirmations: number;
   /** Null: in no block of the best chain. */
   readonly blockHash: BlockHash | null;
 }
 
-/** A transaction of the mempool, or of the whole chain where the node has a txindex. */
+/** A transaction of the mempool, or of the whole chain if the node has a txindex. */
 export async function nodeTransaction(node: NodeRpc, txid: Txid): Promise<NodeTransaction | null> {
-  // only this form tells the confirmations; it has four times the bytes of the transaction
+  // only this form has the confirmations; it is four times as large as the transaction
   const found = await ask<{ hex: string; confirmations?: number; blockhash?: string }>(
     node,
     'getrawtransaction',
@@ -90,7 +92,7 @@ export async function nodeTransaction(node: NodeRpc, txid: Txid): Promise<NodeTr
   return { transaction: transactionOf(hex, txid), confirmations, blockHash };
 }
 
-/** A transaction of a block that is known to have it. */
+/** A transaction of a block that is known to contain it. */
 export async function nodeTransactionIn(
   node: NodeRpc,
   txid: Txid,
@@ -102,8 +104,8 @@ export async function nodeTransactionIn(
 }
 
 /**
- * The outputs that a transaction of a block spends, by input; empty for a coinbase. Null where the node lacks the block
- * or what it spends, and where it is too old to tell.
+ * The outputs that a transaction of a block spends, by input; empty for a coinbase. Null if the node lacks the block or
+ * the spent outputs, or is too old for this call.
  */
 export async function nodeSpentIn(
   node: NodeRpc,
@@ -130,7 +132,7 @@ interface NodePrevout {
   readonly scriptPubKey: { readonly hex: string };
 }
 
-/** The position of a transaction in a block that is known to have it. Null where the node lacks the block. */
+/** The position of a transaction in a block that is known to contain it. Null if the node lacks the block. */
 export async function nodePositionIn(
   node: NodeRpc,
   txid: Txid,
@@ -143,7 +145,10 @@ export async function nodePositionIn(
 function transactionOf(hex: string, txid: Txid): RawTransaction {
   const transaction = RawTransactions.one(Buffer.from(hex, 'hex'));
   if (Buffer.compare(transaction.txid, txid) === 0) return transaction;
-  throw new AppError('node_answer_invalid', `the node gave another transaction than ${displayHash(txid)}`);
+  throw new AppError(
+    'node_answer_invalid',
+    `the node answered with a transaction other than ${displayHash(txid)}`,
+  );
 }
 
 /** Display hash of the block at a height of the node's best chain. */
@@ -159,7 +164,7 @@ export async function nodeBlock(node: NodeRpc, hash: BlockHashHex): Promise<Uint
 /** The fields of `getblockheader` that answers use. Hashes are in display order. */
 export interface NodeHeader {
   readonly height: Height;
-  /** -1 for a block outside of the best chain. */
+  /** -1 for a block outside the best chain. */
   readonly confirmations: number;
   readonly version: number;
   readonly merkleroot: string;
@@ -194,7 +199,7 @@ export interface BlockStats {
   readonly totalWeight: number;
 }
 
-/** The node's figures of a block; null where it lacks the block, or the outputs that the block spends. */
+/** The node's figures of a block; null if it lacks the block, or the outputs that the block spends. */
 export async function nodeStats(node: NodeRpc, hash: BlockHashHex): Promise<BlockStats | null> {
   const found = await ask<Record<string, number> & { feerate_percentiles: number[] }>(node, 'getblockstats', [
     hash,
@@ -227,7 +232,7 @@ export async function nodeStats(node: NodeRpc, hash: BlockHashHex): Promise<Bloc
   };
 }
 
-/** All fees that the transactions of a block pay; null as in `nodeStats`. */
+/** The sum of all fees that the transactions of a block pay; null as in `nodeStats`. */
 export async function nodeFees(node: NodeRpc, hash: BlockHashHex): Promise<Sats | null> {
   const found = await ask<{ totalfee?: unknown }>(node, 'getblockstats', [hash, ['totalfee']]);
   if (found === null) return null;
@@ -242,12 +247,12 @@ export interface NodeMempoolEntry {
   readonly fee: Sats;
   /** Arrival at this node, in Unix seconds. */
   readonly time: number;
-  /** Unconfirmed transactions that it needs, and that need it; without itself. */
+  /** Unconfirmed transactions that it needs, and those that need it; without itself. */
   readonly ancestors: number;
   readonly descendants: number;
 }
 
-/** Null where the node's mempool does not have the transaction. */
+/** A transaction in the node's mempool. Null if the mempool does not contain it. */
 export async function nodeMempoolEntry(node: NodeRpc, txid: Txid): Promise<NodeMempoolEntry | null> {
   const found = await ask<{
     vsize: number;
@@ -266,7 +271,7 @@ export async function nodeMempoolEntry(node: NodeRpc, txid: Txid): Promise<NodeM
   };
 }
 
-/** Transactions of the mempool that spend outputs, in the order of the question; null where none does. */
+/** Transactions of the mempool that spend outputs, in the order of the question; null for an unspent output. */
 export async function nodeSpenders(
   node: NodeRpc,
   outpoints: readonly Outpoint[],

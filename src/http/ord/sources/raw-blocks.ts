@@ -7,28 +7,30 @@ import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 
-/** A raw block, with the outputs that it spends where the source has them. */
+/** A raw block, with the outputs that it spends if the source has them. */
 export interface RawBlock {
   readonly bytes: Uint8Array;
   readonly spentOutputs: Uint8Array | null;
 }
 
 /**
- * Blocks are requested in bursts (an explorer's page, many viewers of one recursive inscription): room for at least
- * 16 full ones.
+ * Bytes of cached blocks. Blocks are requested in bursts (an explorer's page, many viewers of one recursive
+ * inscription): room for at least 16 full ones.
  */
 const cachedBytesMax = 64 * 1024 * 1024;
-/** Each read holds a block of up to 4 MB and its spent outputs, and the indexer uses the same source. */
+/**
+ * Reads that run at once. Each holds a block of up to 4 MB and its spent outputs, and the indexer uses the same source.
+ */
 const readsMax = 4;
-/** All requests that are being answered. */
+/** Reads that may wait: all requests that are being answered. */
 const waitingMax = limits.requests;
-/** As long as a request waits for its own place. */
+/** Longest wait of a read, the same as that of a request for its own place. */
 const waitMs = 30_000;
 
-/** Raw blocks of the index: concurrent requests share one read, few reads run at once, and the cache is bounded. */
+/** Raw blocks of the index. Concurrent requests share one read, few reads run at once, and the cache is bounded. */
 export class RawBlocks {
   readonly #source: BlockSource | null;
-  /** By display hash. */
+  /** Blocks by display hash. */
   readonly #cached = new LRUCache<string, RawBlock>({
     maxSize: cachedBytesMax,
     sizeCalculation: sizeOf,
@@ -38,7 +40,7 @@ export class RawBlocks {
     running: readsMax,
     waiting: waitingMax,
     waitMs,
-    refusal: () => new AppError('overloaded', 'too many blocks are read at once: try again in a few seconds'),
+    refusal: () => new AppError('overloaded', 'too many blocks are being read: try again in a few seconds'),
   });
 
   constructor(source: BlockSource | null) {
@@ -46,7 +48,7 @@ export class RawBlocks {
   }
 
   /**
-   * The block; null without a source, or where the source does not have it. Throws `block_corrupt` and codes of the
+   * The block; null without a source, or if the source does not have it. Throws `block_corrupt` and the codes of the
    * source.
    */
   async read(ref: BlockRef, asker: Asker): Promise<RawBlock | null> {
@@ -55,7 +57,7 @@ export class RawBlocks {
     const name = displayHash(ref.hash);
     const known = this.#known(name);
     if (known !== undefined) return known;
-    // who waits may find that another one has read it meanwhile; a read that has begun is for all of them
+    // another request may have read the block during the wait; a read that has begun serves all
     return this.#gate.run(asker, async () => this.#known(name) ?? this.#begin(source, ref, name));
   }
 

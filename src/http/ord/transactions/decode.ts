@@ -3,7 +3,7 @@ import { leafScript } from '#indexer/transaction/leaf-script.ts';
 import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
 import { runestoneJson } from './runestone-json.ts';
 
-/** Tags of ord's tag.rs that the answer shows, by its field. */
+/** Tags of ord's tag.rs that the answer shows, each with its field. */
 const firstValues = [
   ['content_encoding', 9],
   ['content_type', 1],
@@ -15,8 +15,8 @@ const pointerTag = 2;
 const onceValues = { metaprotocol: 7, pointer: pointerTag, property_encoding: 19, rune: 13 } as const;
 
 /**
- * An envelope, as positions of its items in a script. Items are read one at a time: a transaction can have millions,
- * and an object for each would be too much.
+ * An envelope: positions of its items in a script. Items are read one at a time: a transaction can have millions, and
+ * an object for each would take too much memory.
  */
 interface Envelope {
   readonly script: Uint8Array;
@@ -28,7 +28,7 @@ interface Envelope {
 }
 
 /**
- * All envelopes of a transaction, including those that reveal nothing (a coinbase's). Each is valid until the next is
+ * All envelopes of a transaction, also those that reveal nothing (in a coinbase). Each is valid until the next is
  * requested.
  */
 function* envelopesOf({ inputs }: RawTransaction): Generator<Envelope> {
@@ -51,7 +51,7 @@ function itemOf({ scan, script }: Envelope, item: number): Uint8Array {
   return length < 0 ? Uint8Array.of(pushedNumber(script[start]!)) : script.subarray(start, start + length);
 }
 
-/** The byte of an item that is one byte; null for any other. */
+/** The value of an item of one byte; null for any other item. */
 function byteOf({ scan, script }: Envelope, item: number): number | null {
   const length = scan.itemLength[item]!;
   const byte = script[scan.itemStart[item]!]!;
@@ -59,7 +59,7 @@ function byteOf({ scan, script }: Envelope, item: number): number | null {
   return length === 1 ? byte : null;
 }
 
-/** Items that are read in one step: a millisecond. */
+/** Items that are read in one step, which takes a millisecond. */
 const itemsAtOnce = 8 * 1024;
 const isStepEnd = (count: number): boolean => count > 0 && count % itemsAtOnce === 0;
 
@@ -112,17 +112,17 @@ function* itemsBetween(first: number, end: number): Generator<number> {
   for (let item = first; item < end; item++) yield item;
 }
 
-/** What is told of the fields of an envelope. */
+/** The fields of an envelope, for the answer. */
 interface Fields {
-  /** The item that opens the body: the first empty one at an even position; the end where there is no body. */
+  /** The item that opens the body: the first empty one at an even position; the end if there is no body. */
   readonly bodyAt: number;
-  /** Positions of the values of the tags that are shown, by tag: all of them, or the first. */
+  /** Positions of the values of shown tags, by tag: all of them, or the first. */
   readonly values: ReadonlyMap<number, readonly number[]>;
   readonly hasDuplicate: boolean;
   readonly hasUnrecognizedEven: boolean;
 }
 
-/** Of these tags the first value is shown, or all are. */
+/** Tags of which only the first value is shown; of the others all values are. */
 const shownOnce = new Set<number>([...firstValues.map(([, tag]) => tag), ...Object.values(onceValues)]);
 const shownWhole = new Set<number>([...Object.values(wholeValues), parentTag]);
 
@@ -139,7 +139,7 @@ function* readFields(envelope: Envelope): Generator<string, Fields> {
     const tag = byteOf(envelope, item);
     keys.see(tag ?? Buffer.from(itemOf(envelope, item)).toString('latin1'));
     const isEven = (tag ?? envelope.script[scan.itemStart[item]!]!) % 2 === 0;
-    // of the tags with fields only the pointer is even, and its first value counts
+    // the pointer is the only even tag with a field, and only its first value counts
     if (isEven && (tag !== pointerTag || values.has(tag))) hasUnrecognizedEven = true;
     if (tag !== null) keepValue(values, tag, item + 1);
   }
@@ -147,7 +147,7 @@ function* readFields(envelope: Envelope): Generator<string, Fields> {
   return { bodyAt, values, hasDuplicate: keys.hasTwins, hasUnrecognizedEven };
 }
 
-/** Keys of fields, kept until the first twin, which with keys of one or two bytes comes soon. */
+/** Keys of fields, kept until the first duplicate, which comes soon with keys of one or two bytes. */
 class KeysSeen {
   readonly #keys = new Set<number | string>();
   hasTwins = false;
@@ -169,7 +169,7 @@ function keepValue(values: Map<number, number[]>, tag: number, item: number): vo
   }
 }
 
-/** Numbers converted to text in one piece. */
+/** Numbers that become text in one piece. */
 const numbersAtOnce = 16 * 1024;
 
 /** The concatenated bytes of items. */

@@ -7,11 +7,11 @@ import { decipher } from '#kernel/runes/runestone/decipher.ts';
 import { isRunestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 
 /*
- * Written as text: integers are up to 2^128, and the edicts of one transaction can be 250,000. Numbers and bigints of
- * a runestone are their own JSON.
+ * Written as text: integers are up to 2^128, and one transaction can have 250,000 edicts. Numbers and bigints of a
+ * runestone have the form of JSON already.
  */
 
-/** The `runestone` of ord's `/decode/<txid>`, in pieces: null where the transaction has none. */
+/** The `runestone` of ord's `/decode/<txid>`, in pieces: null if the transaction has none. */
 export function* runestoneJson(outputs: readonly RawOutput[]): Generator<string> {
   const script = outputs.find((output) => isRunestoneScript(output.script))?.script;
   if (script === undefined) yield 'null';

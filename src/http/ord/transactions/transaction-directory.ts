@@ -14,26 +14,26 @@ import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
 /**
- * The first request reads and hashes at most this much, in some seconds; a larger chain needs a node. Every request
- * passes over at most this many blocks, in milliseconds.
+ * Limits of a small chain. The first request reads and hashes at most these bytes, in some seconds; a larger chain
+ * needs a node. Every request walks over at most these blocks, in milliseconds.
  */
 const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
-/** All requests that are being answered. */
+/** Requests that may wait: all that are being answered. */
 const waitingMax = limits.requests;
-/** As long as a request waits for its own place. */
+/** Longest wait, the same as that of a request for its own place. */
 const waitMs = 30_000;
 
 /**
- * Finds the transactions of a small chain, for servers without a node: the first 4 bytes of all txids, read from the
- * blocks on the first request.
+ * Finds the transactions of a small chain, for servers without a node. It keeps the first 4 bytes of all txids, which
+ * the first request reads from the blocks.
  */
 export class TransactionDirectory {
   readonly #rawBlocks: RawBlocks;
   /** First four bytes of a block's txids, by the block's hash in hex. */
   readonly #known = new Map<string, Uint32Array>();
-  /** The blocks of the chain at a tip; null where there are too many. */
+  /** The blocks of the chain at a tip; null if there are too many. */
   #listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
-  /** One search at a time: the first one reads the blocks, and the others find them read. */
+  /** Runs one search at a time: the first one reads the blocks, and later ones use its result. */
   readonly #gate = new FairGate({
     running: 1,
     waiting: waitingMax,
@@ -45,7 +45,7 @@ export class TransactionDirectory {
     this.#rawBlocks = rawBlocks;
   }
 
-  /** Blocks and positions where a transaction may be, to be checked; null where the chain is too large to read. */
+  /** Blocks and positions that may contain a transaction, to be checked; null if the chain is too large to read. */
   async candidates(pool: pg.Pool, txid: Txid, asker: Asker): Promise<TransactionPlace[] | null> {
     return this.#gate.run(asker, () => this.#search(pool, txid, asker));
   }
@@ -84,7 +84,7 @@ export class TransactionDirectory {
     const name = Buffer.from(hash).toString('hex');
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    // what was read for a client that is gone by now is there for the next one
+    // the next client uses blocks that were read for a disconnected one
     const block = await this.#rawBlocks.read({ height, hash }, asker);
     if (block === null) return null;
     const transactions = RawTransactions.ofBlock(block.bytes);

@@ -26,11 +26,11 @@ import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts'
 import { decodeJson } from './decode.ts';
 
 const tags = ['ord'] as const;
-// whole transactions are decoded, and some are only found in blocks of 4 MB
+// whole transactions are decoded, and some are only found by reading blocks of 4 MB
 const config = { errors: 'plain', guard: open, isDear: true } as const;
 const path = Type.Object({ txid: pathParts.txid });
 
-/** ord keeps the old name of testnet3, from when it was the only test network. */
+/** The name of a network in ord, which keeps the old name of testnet3, from when it was the only test network. */
 export function ordChain(network: NetworkName): string {
   return network === 'testnet3' ? 'testnet' : network;
 }
@@ -43,7 +43,7 @@ interface TransactionPath {
   readonly response: RouteSchema['response'];
 }
 
-/** Transactions: in ord's form or as a page, as hex, and their envelopes. */
+/** Transactions: in ord's form or as a page, as hex, and with their envelopes. */
 export function transactionsRoutes(app: App, sources: ChainSources, blocks: BlockAnswers): void {
   const { transactions } = sources;
   transactionRoute(app, sources);
@@ -87,7 +87,7 @@ export function transactionsRoutes(app: App, sources: ChainSources, blocks: Bloc
   inputRoute(app, blocks);
 }
 
-/** A page for clients that ask for HTML; ord's JSON for all others. */
+/** A page for clients that accept HTML; ord's JSON for all others. */
 function transactionRoute(app: App, sources: ChainSources): void {
   const { deps, transactions } = sources;
   apiRoute(app, {
@@ -95,7 +95,7 @@ function transactionRoute(app: App, sources: ChainSources): void {
     url: '/tx/:txid',
     schema: {
       operationId: 'transaction',
-      summary: 'A transaction: ord’s JSON, or a page where HTML is asked for',
+      summary: 'A transaction: ord’s JSON, or a page for clients that accept HTML',
       tags,
       params: path,
       querystring: pageQuery,

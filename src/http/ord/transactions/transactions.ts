@@ -22,7 +22,7 @@ import { type BlockHash, displayHash, parseBlockHash, type Txid } from '#kernel/
 import { genesisHeight } from '#kernel/primitives/height.ts';
 import { TransactionDirectory } from './transaction-directory.ts';
 
-/** The coinbase of block 0, which a node does not give by its txid. */
+/** The coinbases of block 0, which a node does not give by their txids. */
 const genesisTxids: ReadonlySet<string> = new Set([
   '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b',
   // testnet4
@@ -34,24 +34,24 @@ export function isGenesisCoinbase(txid: Txid): boolean {
 }
 
 /**
- * How many of a transaction's first outputs are checked for inscriptions, which reveal its block: an index probe
+ * Number of a transaction's first outputs that are checked for inscriptions, which lead to its block: one index probe
  * each.
  */
 const probedOutputs = 64;
 
-/** What the index tells of the places of transactions, at one tip. */
+/** Places of transactions that the index knows, at one tip. */
 export interface ToldPlaces {
   readonly tip: Tip | null;
-  /** By position in the question; null where they do not tell. */
+  /** Places by position in the question; null if unknown. */
   readonly places: readonly (TransactionPlace | null)[];
 }
 
 export interface FoundTransaction {
   readonly tip: Tip | null;
   readonly transaction: RawTransaction;
-  /** As of our tip where our index has the transaction, else as of the node's; 0: unconfirmed. */
+  /** Counted from our tip if our index has the transaction, else from the node's; 0: unconfirmed. */
   readonly confirmations: number;
-  /** The block that has it; null: unconfirmed. */
+  /** The block with the transaction; null: unconfirmed. */
   readonly blockHash: BlockHash | null;
 }
 
@@ -69,15 +69,15 @@ export class Transactions {
     this.#directory = new TransactionDirectory(rawBlocks);
   }
 
-  /** Throws `not_found`, and `no_node` where only a node has the answer. */
+  /** Finds a transaction. Throws `not_found`, and `no_node` if only a node has the answer. */
   async find(txid: Txid, asker: Asker): Promise<FoundTransaction> {
     const { tip, places } = await this.places([{ txid, vouts: [] }], asker, { withRunes: true });
     return this.findAt(txid, { tip, place: places[0] ?? null }, asker);
   }
 
   /**
-   * What the index tells of the places of some transactions: one connection, and a millisecond for ten. `vouts` may lead
-   * to their blocks, besides the first outputs. Runes in these outputs lead there too, at half as much again.
+   * Places of some transactions that the index knows. It takes one connection, and a millisecond for ten. `vouts` may
+   * lead to their blocks, besides the first outputs. Runes in these outputs lead there too, at half the cost again.
    */
   async places(
     asked: readonly Pick<AskedTransaction, 'txid' | 'vouts'>[],
@@ -100,7 +100,7 @@ export class Transactions {
     );
   }
 
-  /** As `find`, where it is known what the index tells. */
+  /** As `find`, if the places in the index are known already. */
   async findAt(
     txid: Txid,
     { tip, place }: { readonly tip: Tip | null; readonly place: TransactionPlace | null },
@@ -123,7 +123,7 @@ export class Transactions {
     return { tip, ...found };
   }
 
-  /** Without a node, a small enough chain is read through. */
+  /** Searches the chain without a node, if it is small enough to read. */
   async #inSmallChain(
     txid: Txid,
     { tip, place: known }: { readonly tip: Tip | null; readonly place: TransactionPlace | null },
@@ -134,9 +134,9 @@ export class Transactions {
     if (places === null || tip === null) {
       const missing =
         known === null
-          ? `neither inscriptions nor runes lead to ${name}`
-          : `the bytes of block ${known.height}, which has ${name}, are not here`;
-      throw new AppError('no_node', `${missing}, and there is no node to ask`);
+          ? `no inscription or rune in its outputs leads to ${name}`
+          : `the bytes of block ${known.height}, which contains ${name}, are missing here`;
+      throw new AppError('no_node', `${missing}, and this server has no node to ask`);
     }
     for (const place of places) {
       const transaction = await this.#inBlock(txid, place, null, asker);
@@ -154,7 +154,7 @@ export class Transactions {
     return { height: genesisHeight, blockHash: hash, index: 0 };
   }
 
-  /** A transaction of a known block: alone from the node where there is one, else out of the block. */
+  /** A transaction of a known block: alone from the node if there is one, else from the block. */
   async #inBlock(
     txid: Txid,
     place: TransactionPlace,
@@ -175,7 +175,7 @@ export class Transactions {
 function transactionIn(block: Uint8Array, txid: Txid, index: number | null): RawTransaction | null {
   const transactions = RawTransactions.ofBlock(block);
   const isHere = (place: number): boolean => Buffer.compare(transactions.txid(place), txid) === 0;
-  // a known position saves hashing the other transactions
+  // with a known position, the other transactions need not be hashed
   if (index !== null) return index < transactions.count && isHere(index) ? transactions.at(index) : null;
   for (let place = 0; place < transactions.count; place++) if (isHere(place)) return transactions.at(place);
   return null;

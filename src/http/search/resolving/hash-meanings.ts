@@ -25,21 +25,21 @@ interface KnownTransaction {
   readonly isPending: boolean;
 }
 
-/** The thing that has a hash. Null: no indexed block, and no transaction of these tables. */
+/** The thing with a given hash. Null: neither an indexed block nor a transaction of these tables. */
 export type KnownHash =
   | { readonly kind: 'block'; readonly block: BlockFacts }
   | ({ readonly kind: 'transaction' } & KnownTransaction)
   | null;
 
-/** A block, else a transaction that revealed, sold, etched or is in the mempool. At most seven look-ups. */
+/** Finds a block, else a transaction that revealed, sold, etched or is in the mempool. At most seven look-ups. */
 export async function knownHash(client: ClientBase, { block: hash, txid }: HashNotation): Promise<KnownHash> {
   const block = await blockAt(client, { kind: 'hash', hash });
   if (block !== null) return { kind: 'block', block };
   const revealed = await inscriptionName(client, { kind: 'id', id: { txid, index: 0 } });
-  // before its index is built, all sales would be read
+  // without its index, this would read all sales
   const hasSales = (await builtIndexes(client, [salesOfTransactionIndex])).size > 0;
   const [stored = null] = hasSales ? await salesOfTransaction(client, txid, 1) : [];
-  // deliveries of our own orders are no sales, and have no page of one
+  // deliveries of our own orders are not sales, and have no page of a sale
   const sale = stored !== null && (await ownTransactions(client, [txid])).length > 0 ? null : stored;
   const etched = await runeEtchedBy(client, txid);
   const isPending = await isPendingTransaction(client, txid);
@@ -47,7 +47,7 @@ export async function knownHash(client: ClientBase, { block: hash, txid }: HashN
   return { kind: 'transaction', revealed, sale, etched, isPending };
 }
 
-/** Meanings of a hash: a transaction comes before what it did. Empty: nothing that is indexed has this hash. */
+/** Meanings of a hash: a transaction comes before the things that it made. Empty if nothing indexed has this hash. */
 export async function hashMeanings(
   client: ClientBase,
   notation: HashNotation,
@@ -104,7 +104,7 @@ const saleMeaning = (hex: string, { price, bundle }: StoredSale): Meaning => ({
   certainty: 'likely',
 });
 
-/** Contents with a hash, whether there are any or not. */
+/** The meaning "contents with this hash", whether such contents exist or not. */
 export const fileMeaning = (hex: string, why: string): Meaning => ({
   kind: 'hash',
   label: 'Contents with this hash',

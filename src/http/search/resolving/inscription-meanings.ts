@@ -8,7 +8,7 @@ import { mediaWords } from '#web/media.ts';
 import type { Art } from '#web/parts/art-tile.ts';
 import type { Detail, Meaning } from './meaning.ts';
 
-/** An inscription by its id, indexed or in the mempool. */
+/** Meanings of an inscription id, indexed or in the mempool. */
 export async function inscriptionIdMeanings(
   client: ClientBase,
   id: InscriptionId,
@@ -36,7 +36,7 @@ interface Told extends Pick<Meaning, 'why' | 'certainty'> {
   readonly detail: Detail;
 }
 
-/** An indexed inscription, with its picture for a card. */
+/** The meaning of an indexed inscription, with its picture for a card. */
 export async function inscriptionMeaning(
   client: ClientBase,
   { key, txid, index, number }: InscriptionName,

@@ -1,13 +1,13 @@
 import type { MeaningView } from '#web/parts/meaning-cards.ts';
 
-/** One thing that exists here and that a text names. */
+/** One existing thing that a text names. */
 export interface Meaning extends MeaningView {
   /**
-   * `certain`: the text can hardly mean anything else. `likely`: it names this, and may be a word as well. `possible`:
-   * nearly any such word names one, as lower-case words name sats.
+   * `certain`: the text can hardly mean anything else. `likely`: it names this thing, and may also be a word.
+   * `possible`: nearly any such word names a thing, because every lower-case word names a sat.
    */
   readonly certainty: 'certain' | 'likely' | 'possible';
 }
 
-/** How much is read of each thing: its name, or also what a card of a page shows. */
+/** How much is read of each thing: only its name, or everything that a page shows on a card. */
 export type Detail = 'name' | 'card';

@@ -8,8 +8,8 @@ import { type Notation, readNotations } from './notations.ts';
 type Found = readonly Pick<Meaning, 'kind'>[];
 
 /**
- * Sentences about what a text is written like, and is not: a list of contents alone would not say that the rune,
- * the sat or the address was looked for. Pure.
+ * Sentences about things that a text could name by its form, and that do not exist. A list of contents alone would not
+ * show that the rune, the sat or the address was looked for. Pure.
  *
  * @param found the meanings of the text
  */
@@ -31,8 +31,8 @@ function missWords(notation: Notation, found: Found): string | null {
   if (notation.kind === 'number')
     return found.length > 0 ? null : 'No inscription, block or sat with this number is known here.';
   if (notation.kind !== 'sat' || notation.sat !== null) return null;
-  // a decimal or a name is mostly a number or a word
+  // a decimal or a name is usually a number or a word
   return notation.form === 'degree' || notation.form === 'percentile'
-    ? `No sat is written so. The last one is ${grouped(lastSat)}, at 100 %.`
+    ? `No sat has this notation. The last sat is ${grouped(lastSat)}, at 100 %.`
     : null;
 }

@@ -18,7 +18,7 @@ type NamedRune =
   | { readonly kind: 'rune'; readonly rune: Rune }
   | { readonly kind: 'id'; readonly id: RuneId };
 
-/** The rune of a name or an id, where it is etched. */
+/** The rune with a name or an id, if it is etched. */
 export async function runeMeanings(
   client: ClientBase,
   named: NamedRune,
@@ -57,10 +57,10 @@ async function runeFacts(client: ClientBase, rune: Rune): Promise<string[]> {
   ];
 }
 
-/** A name without what pages, ids and public interfaces write between words. */
+/** A name without the characters that pages, ids and public interfaces put between words. */
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/gu, '');
 
-/** The satribute that a text names by its title, its id, or its spelling in a public interface. */
+/** The satribute that a text names: by its title, its id, or its spelling in a public interface. */
 export function satributeMeanings(book: SatributeBook, text: string): Meaning[] {
   const name = plainName(text);
   const found = book.satributes.find((satribute) =>
@@ -87,12 +87,12 @@ const namesOf = ({ id, title, inventory = id, scanner = id }: Satribute): string
   scanner,
 ];
 
-/** More would hide the texts below them: `/market` lists them all. */
+/** Most collections that are listed: more would hide the texts below them. `/market` lists all. */
 const collectionsMax = 3;
-/** A single letter begins the names of many collections. */
+/** Least characters of a beginning: the names of many collections begin with the same letter. */
 const beginningCharsMin = 2;
 
-/** Imported collections whose name or slug a text is, or begins. */
+/** Imported collections whose name or slug is the text, or begins with it. */
 export async function collectionMeanings(
   client: ClientBase,
   text: string,
@@ -107,7 +107,7 @@ export async function collectionMeanings(
       kind: 'collection',
       label: name,
       path: `/collection/${slug}`,
-      why: isWhole ? 'has this name' : 'has a name that begins so',
+      why: isWhole ? 'has this name' : 'has a name that begins with this',
       facts: [plural(items, 'item'), ...(detail === 'card' ? await floorFact(client, collection) : [])],
       art: icon === null ? null : { kind: 'icon', id: formatInscriptionId(icon.txid, icon.index) },
       certainty: 'likely',
@@ -116,8 +116,8 @@ export async function collectionMeanings(
   return meanings;
 }
 
-/** Nodes see no listings: the only floor that they see is that of sales on their way. */
+/** The cheapest pending sale. Nodes see no listings, so this is the only floor price that they know. */
 async function floorFact(client: ClientBase, collection: NamedCollection): Promise<string[]> {
   const floor = await pendingFloor(client, collection);
-  return floor === null ? [] : [`cheapest sale on its way ${plural(floor.price, 'sat')}`];
+  return floor === null ? [] : [`cheapest pending sale ${plural(floor.price, 'sat')}`];
 }

@@ -11,7 +11,7 @@ import { isSat, type Sat } from '#kernel/sats/sat.ts';
 /** Notations of a sat, as ord names them. */
 export type SatForm = 'number' | 'name' | 'degree' | 'decimal' | 'percentile';
 
-/** One thing that a text can be by its form alone. Whether that thing exists is looked up later. */
+/** One thing that a text can mean by its form alone. Its existence is checked later. */
 export type Notation =
   | { readonly kind: 'inscription id'; readonly id: InscriptionId | null }
   /** `isMarked`: with `#`, which only inscriptions have. Null: no inscription or block has such a number. */
@@ -30,17 +30,17 @@ export type Notation =
   | { readonly kind: 'rune id'; readonly id: RuneId | null }
   /** `isSpaced`: with bullets, which only runes have. */
   | { readonly kind: 'rune'; readonly rune: Rune; readonly isSpaced: boolean }
-  /** Null: the notation is right and its numbers name no sat. */
+  /** Null: the notation is right, but its numbers name no sat. */
   | { readonly kind: 'sat'; readonly form: SatForm; readonly text: string; readonly sat: Sat | null }
-  /** A name that people gave: of a satribute or a collection. */
+  /** A name given by people: of a satribute or a collection. */
   | { readonly kind: 'name'; readonly name: string };
 
 /** Longest text that is read: names of collections have 100 characters, satpoints 96. */
 const textCharsMax = 200;
 
 /**
- * Everything that a text can be by its form, the most certain first. Total and pure; the same text may be several
- * things. Surrounding blanks are ignored.
+ * Everything that a text can mean by its form, most certain first. One text may mean several things. Surrounding blanks
+ * are ignored. Total and pure.
  */
 export function readNotations(given: string, network: NetworkParameters): Notation[] {
   const text = given.trim();
@@ -56,7 +56,7 @@ export function readNotations(given: string, network: NetworkParameters): Notati
   ];
 }
 
-/** A notation so long that it can mean nothing else. */
+/** A notation that is too long to mean anything else. */
 function wholeNotation(text: string, network: NetworkParameters): Notation | null {
   const [block, txid] = [parseBlockHash(text), parseTxid(text)];
   if (block !== null && txid !== null) return { kind: 'hash', block, txid, hex: text.toLowerCase() };
@@ -69,10 +69,12 @@ function wholeNotation(text: string, network: NetworkParameters): Notation | nul
     : null;
 }
 
-/** The address of a link that pays (BIP 21), as QR codes and wallets have it. */
+/** The address of a payment link (BIP 21), the form of QR codes and wallets. */
 const paymentUri = /^bitcoin:([a-z0-9]+)(?:\?.*)?$/iu;
 
-/** An address in capitals, as QR codes have it, as it is else written. Those that case belongs to are kept. */
+/**
+ * An address in capitals, the form of QR codes, in its usual lower case. Addresses that depend on case stay unchanged.
+ */
 function inLowerCase(address: string, network: NetworkParameters): string {
   const lower = address.toLowerCase();
   return parseAddress(lower, network).kind === 'script' ? lower : address;
@@ -81,7 +83,7 @@ function inLowerCase(address: string, network: NetworkParameters): string {
 /** Numbers of inscriptions and their keys are integers of Postgres. */
 const inscriptionNumberMax = 2 ** 31 - 1;
 
-/** Digits, also in groups as pages write them: a number of an inscription, a height, and a sat. */
+/** Digits, also in the groups that pages show: the number of an inscription, a height, and a sat. */
 function numberNotations(text: string): Notation[] {
   const match = /^(#?)(-?)(\d{1,63}|\d{1,3}(?:,\d{3})+)$/u.exec(text);
   if (match === null) return [];
@@ -105,7 +107,7 @@ const runeIdNotation = (text: string): Notation[] =>
 
 /**
  * Letters of a rune in any case, with the spacers that people type: bullets, middle dots, full stops, hyphens, blanks.
- * Spacers are no part of the name, so any of them lead to the rune.
+ * Spacers are not part of the name, so any of them lead to the rune.
  */
 const lettersOfRune = /^[A-Za-z]+(?:[•·.\- ][A-Za-z]+)*$/u;
 
@@ -115,7 +117,7 @@ function runeNotation(text: string): Notation[] {
   return rune === null ? [] : [{ kind: 'rune', rune, isSpaced: text.includes('•') }];
 }
 
-/** Marks of a degree as ord writes them, and as keyboards have them. */
+/** Marks of a degree, in ord's form and in the form of keyboards. */
 const degree = /^(\d{1,10})°(\d{1,10})[′'’](\d{1,10})(?:″|"|”|''|′′)(?:(\d{1,20})(?:‴|'''|′′′))?$/u;
 const satForms: readonly (readonly [SatForm, RegExp])[] = [
   ['decimal', /^\d{1,10}\.\d+$/u],
@@ -124,7 +126,7 @@ const satForms: readonly (readonly [SatForm, RegExp])[] = [
   ['name', /^[a-z]{1,11}$/u],
 ];
 
-/** The notations of a sat but its number. */
+/** The notations of a sat, except its number. */
 function satNotation(text: string): Notation[] {
   const marks = degree.exec(text);
   if (marks !== null) {
@@ -141,6 +143,6 @@ function satOf(form: SatForm, text: string): Notation {
   return { kind: 'sat', form, text, sat: 'sat' in parsed ? parsed.sat : null };
 }
 
-/** Texts with a letter or a digit. A NUL is in no name, and Postgres takes none. */
+/** The name notation of texts with a letter or a digit. No name has a NUL, which Postgres refuses. */
 const nameNotation = (name: string): Notation[] =>
   /[\p{L}\p{N}]/u.test(name) && !name.includes('\0') && name.isWellFormed() ? [{ kind: 'name', name }] : [];

@@ -9,7 +9,7 @@ import { inscriptionMeaning } from './inscription-meanings.ts';
 import type { Detail, Meaning } from './meaning.ts';
 import type { SatForm } from './notations.ts';
 
-/** The inscription that has a number. `#` makes it certain: nothing else is written so. */
+/** The inscription with a number. `#` makes it certain, because only inscriptions are written like that. */
 export async function inscriptionNumberMeanings(
   client: ClientBase,
   number: number | null,
@@ -46,14 +46,17 @@ const whySat: Readonly<Record<SatForm, string>> = {
   number: 'has this number',
   name: 'has this name',
   degree: 'has this degree',
-  decimal: 'is written so as a decimal: block and place in it',
-  percentile: 'is this far along all sats',
+  decimal: 'is its decimal: a block, and the place in it',
+  percentile: 'is at this percentage of all sats',
 };
 
-/** Above all heights and numbers of inscriptions, digits are hardly anything but a sat. */
+/** Number above all heights and numbers of inscriptions: larger numbers almost always mean a sat. */
 const hardlyOther = 2 ** 31;
 
-/** A sat exists as soon as it is named. Words in lower case are names too, and short numbers are more often something else. */
+/**
+ * The meaning of a text as a sat. Every valid notation names an existing sat: words in lower case are names too, and
+ * short numbers more often mean something else.
+ */
 export function satMeaning(form: SatForm, sat: Sat): Meaning {
   const { height, rarity } = satStanding(sat);
   const isPossible = form === 'name' || (form === 'number' && sat < hardlyOther);

@@ -14,16 +14,16 @@ import { isOrderId } from './order-id.ts';
 type Chain = Pick<AppDependencies, 'pool' | 'network'>;
 
 /*
- * Where ord's redirects lead (ord src/subcommand/server.rs). They read texts as the search box does (notations.ts), but
- * take one target, and only what ord itself reads: no `#`, no grouped digits, runes in capitals.
+ * Targets of ord's redirects (ord src/subcommand/server.rs). They read texts like the search box (notations.ts), but
+ * take one target, and only forms that ord reads: no `#`, no grouped digits, runes in capitals.
  */
 
 /**
- * The redirect of ord's `/search`, as far as the target exists here: blocks, known transactions, outputs,
- * addresses, inscriptions by id or number, satpoints, runes by id or, if they exist, by name, and sats by degree,
- * decimal or percentile; a name of a sat is any word, so it is searched as a text. Other 64 hex digits count as the
- * hash of a file, and anything else as a text; both become searches of the page. The id of no rune leads to an
- * answer that says so.
+ * The redirect of ord's `/search`, if the target exists here: blocks, known transactions, outputs, addresses,
+ * inscriptions by id or number, satpoints, runes by id or, if they exist, by name, and sats by degree, decimal or
+ * percentile. A name of a sat is any word, so it is searched as a text. Other 64 hex digits count as the hash of a
+ * file, and anything else as a text; both become searches of the page. The id of an unknown rune leads to an answer
+ * that says so.
  */
 export async function ordTarget({ pool, network }: Chain, given: string, { signal }: Asker): Promise<string> {
   const query = given.trim();
@@ -51,7 +51,7 @@ export async function bareTarget(
   const query = segmentOf(url);
   if (query === null || (method !== 'GET' && method !== 'HEAD')) return null;
   const [notation] = readNotations(query, network);
-  // ord's bare paths name no sats
+  // ord's bare paths never name sats
   if (notation === undefined || notation.kind === 'sat' || notation.kind === 'name') return null;
   if (notation.kind === 'rune id') return notation.id === null ? null : `/rune/${query}`;
   return notation.kind === 'hash' || notation.kind === 'rune'
@@ -59,7 +59,7 @@ export async function bareTarget(
     : formTarget(notation, query);
 }
 
-/** The only segment of a path, without blanks around it; the spacers of a rune come percent-encoded. */
+/** The only segment of a path, without surrounding blanks; the spacers of a rune are percent-encoded. */
 function segmentOf(url: string): string | null {
   const segment = /^\/+([^/?#]+)/u.exec(url)?.[1];
   if (segment === undefined || /^\/+[^/?#]+\/+[^/?#]/u.test(url)) return null;
@@ -77,12 +77,12 @@ async function barePathOf(
     return `/${isBlock ? 'block' : 'tx'}/${notation.hex}`;
   }
   const rune = await lookedUpTarget(client, notation, query);
-  // it is plain that a rune is meant, whether it exists or not
+  // the text clearly means a rune, whether it exists or not
   const isMissing = rune === null && notation.isSpaced && parseSpacedRune(query) !== null;
   return isMissing ? textTarget(query) : rune;
 }
 
-/** Targets that need no look-up: ord's answer there says whether the thing exists. */
+/** Targets that need no look-up: ord's answer at the target says whether the thing exists. */
 function formTarget(notation: Notation, query: string): string | null {
   if (notation.kind === 'inscription id') return `/inscription/${query}`;
   if (notation.kind === 'number') return /^-?\d+$/u.test(query) ? `/inscription/${query}` : null;
@@ -94,7 +94,7 @@ function formTarget(notation: Notation, query: string): string | null {
   return isSat ? `/sat/${encodeURIComponent(query)}` : null;
 }
 
-/** Whole numbers are inscriptions, and names are words. */
+/** Whether ord reads a text as a sat: it reads whole numbers as inscriptions, and names as words. */
 const isOrdsSat = ({ form, text }: Extract<Notation, { kind: 'sat' }>, query: string): boolean =>
   form !== 'number' && form !== 'name' && text === query;
 

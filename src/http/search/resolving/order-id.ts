@@ -1,8 +1,8 @@
-/** A UUID, alone or at the end of an address of an order's page. */
+/** A UUID, alone or at the end of the address of an order's page. */
 const orderId = /^(?:\S*\/order(?:[#/]|\?id=))?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 
 /**
- * Whether a text is the id of an order, or a link with one. It is a secret: such a text is not searched, stored or shown
- * again. The script `order-id.js` of our pages knows the same form, and keeps it in the browser.
+ * Whether a text is the id of an order, or a link with one. It is a secret, so such a text is never searched, stored or
+ * shown. The script `order-id.js` of our pages knows the same form, and keeps the id in the browser.
  */
 export const isOrderId = (text: string): boolean => orderId.test(text.trim());

@@ -20,16 +20,16 @@ export interface ResolveQuestion {
   readonly text: string;
   readonly asker: Asker;
   readonly detail: Detail;
-  /** Finds transactions that no table has. Null: they are not looked for. */
+  /** Finds transactions that are in no table. Null: they are not looked for. */
   readonly transactions: Transactions | null;
 }
 
-/** A look-up takes a millisecond by its index; without one it would read a table. */
+/** Limit of a look-up. By its index it takes a millisecond; without the index it would read a table. */
 const lookUpMs = 1_000;
 
 /**
- * Everything that a text names here, the most certain first (ADR 83). One snapshot, and at most thirteen look-ups by
- * indexes. A hash that is nothing in the index is asked of the node afterwards, within seconds.
+ * Everything that a text names here, most certain first (ADR 83). It uses one snapshot, and at most thirteen look-ups
+ * by indexes. The node is asked afterwards, for some seconds at most, about a hash that is not in the index.
  */
 export async function resolve(
   deps: Dependencies,
@@ -47,7 +47,7 @@ export async function resolve(
     },
     asker.signal,
   ).catch((error: unknown) => {
-    // before its first sync ends, an index lacks what makes look-ups short: a text is then a text
+    // before the first sync ends, the indexes for short look-ups are missing: the text then has no meanings
     if (error instanceof Error && codeOfPostgresError(error) === 'postgres_timeout') return [];
     throw error;
   });
@@ -58,9 +58,9 @@ export async function resolve(
 }
 
 /**
- * The redirect of the search box for a text that is certainly one thing: an id, an address, a hash, a notation with
- * marks of its own. Null: it is a text too, so its results are shown. The page of an id that is unknown here says
- * so.
+ * The redirect of the search box for a text that certainly means one thing: an id, an address, a hash, or a notation
+ * with its own marks. Null: the text may also be a word, so its results are shown. The page of an unknown id says that
+ * it is unknown.
  */
 export async function typedTarget(
   deps: Dependencies,
@@ -89,9 +89,9 @@ async function meaningsOf(deps: Dependencies, notation: Notation, looking: Looki
     case 'hash':
       return hashMeanings(client, notation, detail);
     case 'outpoint':
-      return [meaningOfForm('output', notation.text, 'is written so')];
+      return [meaningOfForm('output', notation.text, 'has this notation')];
     case 'satpoint':
-      return [meaningOfForm('satpoint', notation.text, 'is written so')];
+      return [meaningOfForm('satpoint', notation.text, 'has this notation')];
     case 'address':
       return [meaningOfForm('address', notation.address, 'of this network')];
     case 'number':
@@ -107,7 +107,7 @@ async function meaningsOf(deps: Dependencies, notation: Notation, looking: Looki
 
 type Word = Extract<Notation, { kind: 'number' | 'rune id' | 'rune' | 'sat' | 'name' }>;
 
-/** Meanings of a text that may be a word or a number as well. */
+/** Meanings of a text that may also be a word or a number. */
 async function meaningsOfWord(
   deps: Dependencies,
   notation: Word,
@@ -138,7 +138,7 @@ async function meaningsOfWord(
   }
 }
 
-/** Things that are certain by their form; their pages say whether they exist. */
+/** Meanings that are certain by their form; their pages say whether the thing exists. */
 const meaningOfForm = (kind: 'output' | 'satpoint' | 'address', label: string, why: string): Meaning => ({
   kind,
   label,
@@ -149,10 +149,10 @@ const meaningOfForm = (kind: 'output' | 'satpoint' | 'address', label: string, w
   certainty: 'certain',
 });
 
-/** A person waits for it, and a page about the hash is as good if the node is slow. */
+/** Longest wait for the node: a person waits for the answer, and a page about the hash is useful without it. */
 const nodeWaitMs = 2_000;
 
-/** A hash that no table has: a transaction of the node or of the blocks, or that of a file. */
+/** A hash that is in no table: of a transaction that the node or a block has, or of a file. */
 async function unindexedHash(
   { hex, txid }: Extract<Notation, { kind: 'hash' }>,
   transactions: Transactions | null,
@@ -170,7 +170,7 @@ async function unindexedHash(
     if (!signal.aborted && !(error instanceof AppError)) throw error;
     return fileMeaning(
       hex,
-      'nothing that is indexed has this hash, and the node could not be asked for a transaction',
+      'nothing indexed has this hash, and the node could not be asked for a transaction',
     );
   }
 }

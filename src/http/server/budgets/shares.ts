@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
 export interface SharesOptions {
-  /** What is shared, as messages call it: `streams of events`. */
+  /** The shared thing, in the words of messages: `streams of events`. */
   readonly what: string;
   /** Places of the process. */
   readonly total: number;

@@ -6,7 +6,7 @@ export interface Fault {
   readonly message: string;
   /** The parameter or field with the fault, if there is one. */
   readonly parameter?: string;
-  /** Where the parameter is. Absent: in the query. */
+  /** Place of the parameter. Absent: in the query. */
   readonly place?: 'path';
 }
 
@@ -17,7 +17,7 @@ export interface Failure {
   readonly code: ErrorCode;
   /** Messages for the client: all faults where the form has a list, else the first one. Never empty. */
   readonly faults: readonly [Fault, ...Fault[]];
-  /** Where the path is documented, relative to our origin. */
+  /** Place of the path in the reference, relative to our origin. */
   readonly docs: string;
 }
 

@@ -89,7 +89,7 @@ export interface AppDependencies {
   readonly prices?: PriceSettings;
   /** The maximum delay of the event loop. Absent: the one in `limits`. */
   readonly eventLoop?: EventLoopLimits;
-  /** What clients may use of the process. Absent ones: those in `limits`. */
+  /** Bounds of what clients may use of the process. Absent bounds: those in `limits`. */
   readonly budgets?: Partial<Budgets>;
   /** Room for large bodies. Absent: the room in `limits`. */
   readonly bodyRoom?: BodyRoom;

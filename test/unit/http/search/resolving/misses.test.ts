@@ -17,8 +17,8 @@ test.each([
   ['NO•SUCH•RUNE', 'No rune with this name is known here.'],
   ['no•such•rune', 'No rune with this name is known here.'],
   ['2099999997690000', 'No inscription, block or sat with this number is known here.'],
-  ['101%', 'No sat is written so. The last one is 2,099,999,997,689,999, at 100 %.'],
-  ['9°0′0″', 'No sat is written so. The last one is 2,099,999,997,689,999, at 100 %.'],
+  ['101%', 'No sat has this notation. The last sat is 2,099,999,997,689,999, at 100 %.'],
+  ['9°0′0″', 'No sat has this notation. The last sat is 2,099,999,997,689,999, at 100 %.'],
   [
     'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
     'This is an address of another network: this server follows regtest.',
