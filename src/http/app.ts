@@ -97,7 +97,7 @@ const corsOptions = {
   ],
   exposedHeaders: [
     'ETag',
-    // they sign the document of /tokenpay/reserves
+    // signatures of the document of /tokenpay/reserves
     'webhook-id',
     'webhook-timestamp',
     'webhook-signature',
@@ -133,11 +133,11 @@ export function buildApp(given: AppDependencies): App {
 function createServer(deps: AppDependencies): App {
   const app: App = fastify({
     loggerInstance: deps.logger,
-    // errors are logged where they are answered; a line per request would fill the log
+    // errors are logged where they are answered; a log line per request would fill the log
     logController: new LogController({ disableRequestLogging: true }),
     http: serverOptions,
     bodyLimit: limits.bodyBytes,
-    // of X-Forwarded-Host and -Proto; who asks is read by server/access/client.ts
+    // only for X-Forwarded-Host and -Proto; server/access/client.ts finds the client
     trustProxy: proxyTest(deps.trustedProxies ?? []),
     connectionTimeout: limits.idleTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -149,7 +149,7 @@ function createServer(deps: AppDependencies): App {
       querystringParser: parseQuery,
     },
     rewriteUrl: (request) => {
-      // first: errors that no hook sees are shown in the form that these headers ask for
+      // first, because errors that no hook sees take their form from these headers
       dropLongLists(request);
       return routableTarget(request);
     },
@@ -186,7 +186,7 @@ function answerErrors(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Ends a request whose client is gone: no error is written for it. */
+/** Ends a request of a disconnected client without writing an error. */
 function giveUp(reply: FastifyReply): FastifyReply {
   answerIsMade(reply);
   return reply.hijack();
@@ -214,7 +214,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     const scope = routes as App;
     statusRoutes(scope, deps, samples);
     metricsRoutes(scope, deps.operations);
-    // a process with another task answers only about itself
+    // a process with another role only answers about itself
     if (!answersRequests(deps.operations.role)) {
       roomRoutes(scope, ['/search', '/search/*', '/indexer', '/indexer/*'], 'search');
       return;

@@ -16,19 +16,19 @@ import { waitingPage } from '#web/pages/waiting.page.ts';
 
 export interface WaitingDependencies {
   readonly logger: FastifyBaseLogger;
-  /** What the process waits for. */
+  /** The reasons why the process waits. */
   readonly problems: () => readonly Problem[];
 }
 
-/** A normal start takes a few seconds. */
+/** Seconds of a normal start. */
 const startingSeconds = 5;
-/** A person looks at the page meanwhile; an answer costs a millisecond. */
+/** Seconds until the page reloads. A person looks at it, and an answer takes a millisecond. */
 const pageAgainSeconds = 3;
 const nothingKnown = 'This service is starting.';
 
 /**
- * Answers before anything can be served, while the network is still unknown: the process is alive and not ready, with
- * the reason. Supervisors and load balancers then see a waiting process, not a missing one, and people a page.
+ * Answers before the service can, while the network is still unknown: the process is alive and not ready, with the
+ * reason. Supervisors and load balancers then see a waiting process, not a missing one, and people see a page.
  */
 export function buildWaitingApp({ logger, problems }: WaitingDependencies): FastifyInstance {
   const app = fastify({
@@ -43,11 +43,11 @@ export function buildWaitingApp({ logger, problems }: WaitingDependencies): Fast
     },
   });
   app.server.maxConnections = limits.connections;
-  // bodies are not read: nothing that they say changes the answer
+  // bodies are not read: they never change the answer
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.get('/health/live', async (_request, reply) => withHeaders(reply).send({ status: 'ok' }));
-  // of any version: they are not kept, because the service that starts answers on the same address
+  // assets of any version: they are not cached, because the started service answers at the same address
   app.get<{ Params: { '*': string } }>('/assets/:version/*', async ({ params }, reply) => {
     const asset = assets.get(params['*']);
     return asset === undefined ? refuse(reply) : withHeaders(reply).type(asset.type).send(asset.bytes);

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** The length that a request announces for its body; 0 without one: its chunks are counted. */
+/** The length that a request announces for its body; 0 if it announces none: its chunks are counted. */
 export const announcedBytes = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0);
 
 /** Whether a body follows the head of a request, of a known length or in chunks. */

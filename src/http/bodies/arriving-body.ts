@@ -10,14 +10,14 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { BodySink } from './body-sink.ts';
 import { readChunks } from './read-chunks.ts';
 
-/** What all bodies of the process share. */
+/** Bounds that all bodies of the process share. */
 export interface BodiesShared {
   readonly room: BodyRoom;
-  /** Of large bodies. */
+  /** Places for large bodies. */
   readonly places: Shares;
 }
 
-/** The body of one request: what it takes of what is shared, from its announcement until the answer is out. */
+/** The body of one request: its share of the bounds, from its announcement until the answer is sent. */
 export class ArrivingBody {
   readonly #asker: Asker;
   readonly #shared: BodiesShared;
@@ -32,13 +32,13 @@ export class ArrivingBody {
     this.#asker = asker;
     this.#shared = shared;
     this.#held = shared.room.hold(asker.client);
-    // the answer is out in every case: sent, cut or failed. A thread may keep the bytes longer
+    // runs always: after the answer was sent, cut off or has failed. A thread may keep the bytes longer
     asker.whenOut(() => void this.#parsing.finally(() => this.#held.release()));
   }
 
   /**
-   * Checks a body before it comes. Throws `body_too_large`, and where a large one may not come now `too_many_at_once`
-   * and `bodies_busy`. It takes room when it comes: a client may announce what it never sends.
+   * Checks a body before it arrives. Throws `body_too_large`, and `too_many_at_once` or `bodies_busy` if a large one
+   * may not be sent now. Room is taken only when bytes arrive: a client may announce bytes that it never sends.
    *
    * @param isKept in memory; a sink has bounds of its own
    */
@@ -49,7 +49,7 @@ export class ArrivingBody {
     this.#takePlace();
   }
 
-  /** Reads the body. Throws what `announce` throws for a body of this length, and `request_invalid`. */
+  /** Reads the body. Throws the errors of `announce` for a body of this length, and `request_invalid`. */
   async read(payload: IncomingMessage, reader: BodyReader, bodyLimit: number): Promise<void> {
     let bytes = 0;
     await readChunks(payload, this.#asker.client, (chunk) => {
@@ -61,7 +61,7 @@ export class ArrivingBody {
     });
   }
 
-  /** Passes the body on to a sink. Throws `body_too_large`, `request_invalid`, and what the sink throws. */
+  /** Passes the body to a sink. Throws `body_too_large`, `request_invalid`, and the errors of the sink. */
   async pour(payload: IncomingMessage, sink: BodySink, bodyLimit: number): Promise<void> {
     let bytes = 0;
     await readChunks(payload, this.#asker.client, (chunk) => {
@@ -74,7 +74,7 @@ export class ArrivingBody {
   /**
    * The value of the body. Throws `request_invalid`.
    *
-   * @param within the field that holds all others, which the names of faults leave out
+   * @param within the field that contains all others; names of faults leave it out
    */
   async parse(reader: BodyReader, within?: string): Promise<unknown> {
     const parsing = reader.end();
@@ -86,7 +86,7 @@ export class ArrivingBody {
     throw new InvalidRequest([first, ...others]);
   }
 
-  /** Takes room for bytes that are about to be held. Throws `bodies_busy`. */
+  /** Takes room for bytes that will be held. Throws `bodies_busy`. */
   takeRoom(bytes: number): void {
     const free = Math.min(bytes, this.#freeBytes);
     this.#freeBytes -= free;
@@ -100,7 +100,7 @@ export class ArrivingBody {
   }
 }
 
-/** A fault whose field is named as it is inside another field. */
+/** A fault that names its field as it is named inside another field. */
 function namedWithin(fault: BodyFault, within: string | undefined): BodyFault {
   const { message, parameter = '' } = fault;
   const outer = `${within ?? ''}.`;

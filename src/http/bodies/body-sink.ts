@@ -1,22 +1,22 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Takes the body of a request as it comes, in place of the memory of the process. */
+/** Takes the body of a request while it arrives, in place of the memory of the process. */
 export interface BodySink {
   /**
-   * Takes the next bytes. No more are read until it resolves; undefined: more may come at once. Throws to refuse
-   * the body.
+   * Takes the next bytes. No more are read until it resolves; undefined: more may come at once. Throws to refuse the
+   * body.
    */
   append(chunk: Uint8Array): Promise<void> | undefined;
-  /** All of the body has come: what the route gets as its body. */
+  /** Ends a complete body. The result is the body that the route gets. */
   end(): Promise<unknown>;
-  /** The body did not come whole, or was refused: nothing of it stays. */
+  /** Discards everything, because the body did not arrive completely or was refused. */
   discard(): Promise<void>;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Takes bodies of any content type, in place of what parses them. It is asked before a byte is read, and may
+     * Takes bodies of any content type, in place of the parsers. It is asked before the first byte is read, and may
      * refuse by throwing.
      */
     readonly sink?: (request: FastifyRequest, reply: FastifyReply) => Promise<BodySink>;

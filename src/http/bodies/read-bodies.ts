@@ -20,7 +20,7 @@ import { deferContinue, sendContinue } from './expect-continue.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { cutSmallChunks } from './small-chunks.ts';
 
-/** What bodies take now, and the most that they may. */
+/** Current use by bodies, and the bounds. */
 export interface BodiesUnderWay {
   readonly large: QueueState;
   readonly bytes: QueueState;
@@ -36,7 +36,7 @@ const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
  * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). It runs after the `onRequest` hooks for
- * access and rates, so no body of a refused request is read. Call it before the routes.
+ * access and rates, so no body of a refused request is read. Call it before the routes are added.
  */
 export function readBodies(
   app: FastifyInstance,
@@ -52,7 +52,7 @@ export function readBodies(
   deferContinue(app);
 
   const admit = atOnce((request, reply) => {
-    // of these, Fastify reads a body only where one is announced
+    // for these methods, Fastify reads a body only if one is announced
     if (bodyless.has(request.method) && !announcesBody(request)) return;
     if (!request.is404) refuseEncoded(request, reply);
     const body = new ArrivingBody(askerOf(reply), shared);
@@ -69,14 +69,14 @@ export function readBodies(
   app.addHook('preParsing', (request, reply, _payload, done) => admit(request, reply, done));
 
   const readAs = (mediaType: string | null) => async (request: FastifyRequest, payload: IncomingMessage) => {
-    // an unknown path is reported without reading the body
+    // an unknown path is answered without reading the body
     if (request.is404) return undefined;
     // many clients name the type of a body that they do not send
     if (request.method === 'DELETE' && !announcesBody(request)) return undefined;
     const { bodyLimit, config } = request.routeOptions;
     const { body, reply } = admitted.get(request) ?? {};
     if (body === undefined || reply === undefined)
-      throw new Error('a body is read behind the hook that admits it');
+      throw new Error('a body is read without the hook that admits it');
     if (config.sink !== undefined) {
       const sink = await config.sink(request, reply);
       sendContinue(request.raw, reply.raw);
@@ -98,12 +98,12 @@ export function readBodies(
   return () => ({ large: shared.places.state, bytes: room.state });
 }
 
-/** Refuses a body in an encoding (RFC 9110, 8.4), which would else be read as what it is not. */
+/** Refuses a body with an encoding (RFC 9110, 8.4), which would otherwise be misread. */
 function refuseEncoded({ headers }: FastifyRequest, reply: FastifyReply): void {
   const encoding = (headers['content-encoding'] ?? '').trim();
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
   const shown = encoding.slice(0, shownEncodingChars);
-  // what would be accepted (RFC 9110, 15.5.16); the rest of the body may still come
+  // names the accepted encoding (RFC 9110, 15.5.16); the rest of the body may still arrive
   reply.header('accept-encoding', 'identity').header('connection', 'close');
   throw new AppError(
     'media_type_unsupported',
@@ -118,11 +118,11 @@ function largePlaces(): Shares {
     total: limits.largeBodies,
     each: limits.largeBodiesEach,
     full: () =>
-      new AppError('bodies_busy', 'too many large bodies are sent at once: try again in a few seconds'),
+      new AppError('bodies_busy', 'too many large bodies are being sent: try again in a few seconds'),
   });
 }
 
-/** The body as a sink has it, all of it or nothing. */
+/** Passes the body to a sink: all of it or nothing. */
 async function sunk(sink: BodySink, pour: () => Promise<void>): Promise<unknown> {
   try {
     await pour();
@@ -133,7 +133,7 @@ async function sunk(sink: BodySink, pour: () => Promise<void>): Promise<unknown>
   }
 }
 
-/** Lets Fastify take a body whose content type is no media type, as one without a type: it would refuse it. */
+/** Makes Fastify take a body with an invalid content type like one without a type: it would refuse it. */
 function dropNoType({ raw: { headers } }: FastifyRequest): void {
   if (!isMediaType(headers['content-type'] ?? '')) delete headers['content-type'];
 }

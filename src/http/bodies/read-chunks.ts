@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Nearly all bodies are complete by then; of longer ones each chunk is a turn of the event loop of its own. */
+/** Bytes after which each chunk takes a turn of the event loop of its own. Nearly all bodies are complete by then. */
 const freeBytes = 64 * 1024;
 
 /**
- * Passes each chunk of a body on as it arrives, those of a long body in the turns of `client`, and the next one once
- * `take` is ready for it. Throws `request_invalid` for a body that ends early, and what `take` throws; the rest of the
- * body is then not read.
+ * Passes on each chunk of a body as it arrives, those of a long body in the turns of `client`, and the next one once
+ * `take` is ready for it. Throws `request_invalid` for a body that ends early, and the errors of `take`; the rest of
+ * the body is then not read.
  */
 export function readChunks(
   payload: IncomingMessage,
@@ -54,7 +54,7 @@ export function readChunks(
       return;
     }
     payload.on('data', onData).once('end', onEnd).once('close', onCut);
-    // the cut of a connection is told by `close` too
+    // `close` also reports a broken connection
     payload.on('error', () => undefined);
   });
 }

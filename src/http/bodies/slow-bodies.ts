@@ -5,7 +5,7 @@ import { handleClientError } from '#http/server/errors/client-errors.ts';
 import { limits } from '#http/server/limits.ts';
 import { announcesBody } from './announced-body.ts';
 
-/** How long a server waits for slow bodies. */
+/** Times that a server waits for slow bodies. */
 export type BodyPace = Readonly<Record<'bodyPatienceMs' | 'bodyRate' | 'checkMs', number>>;
 
 const usual: BodyPace = { ...limits, checkMs: 1_000 };
@@ -29,7 +29,7 @@ function watch(
   { bodyPatienceMs, bodyRate, checkMs }: BodyPace,
 ): void {
   const { socket } = raw;
-  // a request that this process injects itself has no connection
+  // a request that this process injects has no connection
   if (!(socket instanceof Socket)) return;
   const startedAt = performance.now();
   const bytesBefore = socket.bytesRead;
@@ -41,7 +41,7 @@ function watch(
     const spentMs = performance.now() - startedAt;
     if (spentMs < bodyPatienceMs || (socket.bytesRead - bytesBefore) * 1000 >= bodyRate * spentMs) return;
     clearInterval(timer);
-    // a 408 would garble an answer that has begun
+    // a 408 would corrupt an answer that has begun
     if (!reply.raw.headersSent) {
       handleClientError(Object.assign(new Error('slow body'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     }

@@ -1,11 +1,11 @@
 import type { StoredContent } from '#chain/inscriptions/content.queries.ts';
 
 /**
- * Confines inscribed code. Two policies are ord's, for which recursive inscriptions are written. The third takes the
- * origin away: code that runs here has no cookies, no storage and no access to the page around it, and can fetch only
- * contents and recursive endpoints. An action needs the permission of all three. The allowlist says the same of
- * connections that policies do not cover (WebRTC could send datagrams anywhere), in browsers that read it; and names
- * that are only mentioned are not looked up in the DNS.
+ * Confines inscribed code. Two policies are ord's, for which recursive inscriptions are written. The third removes the
+ * origin: code that runs here has no cookies, no storage and no access to the surrounding page, and can only fetch
+ * contents and recursive endpoints. An action needs the permission of all three. In browsers that support it, the
+ * allowlist has the same rules for connections that policies do not cover (WebRTC could send datagrams anywhere).
+ * Mentioned names are not looked up in the DNS.
  */
 export const inscribedHeaders = {
   'content-security-policy': [
@@ -18,8 +18,8 @@ export const inscribedHeaders = {
 };
 
 /**
- * Headers of a stranger's file that is not on the chain: browsers save it, and show and run nothing of it. The policy
- * is for those that ignore the disposition. Signs that could show another name are replaced.
+ * Headers of a stranger's file that is not on the chain: browsers save it, and neither show nor run it. The policy is
+ * for browsers that ignore the disposition. Characters that could show another name are replaced.
  */
 export const downloadHeaders = (name: string) => ({
   'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/gu, '_')}"`,
@@ -30,15 +30,15 @@ export const downloadHeaders = (name: string) => ({
 /** An id names its bytes forever, even across reorganisations: the txid commits to the script. */
 export const immutable = 'public, max-age=1209600, immutable';
 
-/** The `Content-Encoding` of a stored body, or that this client cannot be sent the body. */
+/** The `Content-Encoding` of a stored body, or the fact that this client cannot get the body. */
 export type EncodingChoice =
   | { readonly kind: 'send'; readonly encoding: string | null }
   | { readonly kind: 'refuse'; readonly encoding: string };
 
 /**
- * The rules of ord (src/subcommand/server/{r,accept_encoding}.rs): an encoding that cannot be a header is dropped and
- * the body sent as it is; one that is not UTF-8 counts as empty, and an empty one is never acceptable; any other must
- * be named by `Accept-Encoding`, whatever its weight.
+ * Chooses the encoding by ord's rules (src/subcommand/server/{r,accept_encoding}.rs). An encoding that is invalid in a
+ * header is dropped, and the body is sent unchanged. One that is not UTF-8 counts as empty, which is never acceptable.
+ * `Accept-Encoding` must name any other, with any weight.
  */
 export function chooseEncoding(stored: Uint8Array | null, accept: string | undefined): EncodingChoice {
   if (stored === null) return { kind: 'send', encoding: null };
@@ -53,20 +53,20 @@ export function chooseEncoding(stored: Uint8Array | null, accept: string | undef
 }
 
 /**
- * Whether a stored encoding is ever sent as `Content-Encoding`; the body goes out as it is otherwise, or not at all.
+ * Whether a stored encoding is ever sent as `Content-Encoding`; otherwise the body is sent without it, or not at all.
  */
 export function isSentEncoded(stored: Uint8Array): boolean {
   return isUtf8(stored) && stored.length > 0 && headerValue(stored) !== null;
 }
 
-/** The stored content type as a header value; `application/octet-stream` where it cannot be one. */
+/** The stored content type as a header value; `application/octet-stream` if it is invalid in a header. */
 export function contentTypeHeader(stored: StoredContent['contentType']): string {
   const fallback = 'application/octet-stream';
   return stored === null || !isUtf8(stored) ? fallback : (headerValue(stored) ?? fallback);
 }
 
 /**
- * Bytes as Node writes headers, one character a byte; null where a byte is not allowed in a header (RFC 9110, 5.5).
+ * Bytes in Node's form of headers, one character per byte; null if a byte is not allowed in a header (RFC 9110, 5.5).
  */
 function headerValue(bytes: Uint8Array): string | null {
   const isAllowed = (byte: number): boolean => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f);

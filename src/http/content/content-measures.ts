@@ -9,23 +9,26 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { decodeContent } from './decode-content.ts';
 import { type ImageSize, imageSize } from './image-size.ts';
 
-/** What a browser has to hold to show a content. */
+/** Memory that a browser needs to show a content. */
 export interface ContentMeasure {
-  /** Decoded. `more`: above `decodedBytesMax`. `broken`: not of its encoding. */
+  /** Decoded bytes. `more`: above `decodedBytesMax`. `broken`: they do not match the encoding. */
   readonly bytes: number | 'more' | 'broken';
-  /** Of an image. Null: it tells none, or is none. */
+  /** Size of an image. Null: it states none, or the content is not an image. */
   readonly pixels: ImageSize | null;
 }
 
-/** The most that is ever decoded of a content: what a frame of its own may show (preview-bounds.ts). */
+/** Most bytes that are ever decoded of a content, which is the bound of a frame of its own (preview-bounds.ts). */
 export const decodedBytesMax = 16_000_000;
 
-/** Each takes a thread of libuv's four while it decodes, and up to 16 MB: two leave half of the pool to other work. */
+/**
+ * Measures that run at once. Each takes one of libuv's four threads while it decodes, and up to 16 MB: two leave half
+ * of the pool for other work.
+ */
 const measuringMax = 2;
-/** As for reads: all requests that are being answered. A body of 16 MB takes 60 ms. */
+/** Waiting measures, as for reads: all requests that are being answered. A body of 16 MB takes 60 ms. */
 const waitingMax = limits.requests;
 const waitMs = 5_000;
-/** A measure is some 300 bytes with its key: 6 MB. */
+/** Kept measures, about 300 bytes each with their key: 6 MB. */
 const keptMax = 20_000;
 
 /** A stored body, and the encoding that browsers undo. */
@@ -36,7 +39,7 @@ export interface EncodedBody {
 
 /**
  * Measures contents for previews: sizes that are not stored. Bodies are named by their hash and never change, so a
- * measure is made once and kept. A bounded number is made at once; more requests are refused (`contents_busy`).
+ * measure is made once and kept. A limited number runs at once; more requests are refused (`contents_busy`).
  */
 export class ContentMeasures {
   readonly #reads: ContentReads;
@@ -53,8 +56,10 @@ export class ContentMeasures {
   }
 
   /**
-   * @param isImage whether its size in pixels is wanted
-   * @param asker reads end where it is gone
+   * Measures a content.
+   *
+   * @param isImage whether its size in pixels is needed
+   * @param asker reads end when it disconnects
    */
   async measure(asker: Asker, content: EncodedBody, isImage: boolean): Promise<ContentMeasure> {
     const { body, encoding } = content;
@@ -70,8 +75,8 @@ export class ContentMeasures {
   }
 
   /**
-   * The first bytes of a decoded content, at most `count`; null where they are not of its encoding. Decodes no more
-   * than them.
+   * The first bytes of a decoded content, at most `count`; null if the bytes do not match the encoding. Decodes no more
+   * than these.
    */
   async head(
     asker: Asker,

@@ -34,7 +34,7 @@ export const contentAnswers = {
   304: unchanged,
   416: noBody('the range starts after the end'),
 };
-/** The client cannot decode the body. */
+/** Statuses for a body that the client cannot decode. */
 export const contentFailures = [406];
 
 /** `/content/<id>`: the stored body of an inscription, or of its delegate, as ord serves it. */
@@ -58,7 +58,7 @@ export function contentRoutes(app: App, reads: ContentReads): void {
   });
 }
 
-/** What an inscription shows: its own body, or its delegate's. Throws `request_invalid` and `not_found`. */
+/** The shown content of an inscription: its own body, or its delegate's. Throws `request_invalid` and `not_found`. */
 export async function contentOf(reads: ContentReads, asker: Asker, text: string): Promise<StoredContent> {
   const id = parseInscriptionId(text);
   if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');
@@ -77,12 +77,12 @@ export async function contentOf(reads: ContentReads, asker: Asker, text: string)
   }
 }
 
-/** A pending inscription may never be in a block: caches keep no content of it. */
+/** Cache rules of a content. A pending inscription may never be in a block, so caches must not keep its content. */
 const keepingOf = ({ body }: StoredContent): string => (body?.contentId === null ? 'no-store' : immutable);
 
 /**
- * Sends a stored body with ord's headers and an opaque origin, or 406 where its encoding is not accepted. A client
- * that is gone ends it.
+ * Sends a stored body with ord's headers and an opaque origin, or 406 if its encoding is not accepted. It ends when the
+ * client disconnects.
  */
 export async function sendContent(
   reads: ContentReads,
@@ -124,13 +124,13 @@ export async function sendContent(
     .header('accept-ranges', 'bytes')
     .header('content-length', part.count);
   if (range !== null) reply.code(206).header('content-range', `bytes ${first}-${last}/${sizeBytes}`);
-  // as a stream: for buffers Fastify would replace content types that it cannot read
+  // as a stream: Fastify would replace unreadable content types of buffers
   return reply.send(Readable.from(pieces, { objectMode: false }));
 }
 
 /**
- * Sends a range only of the version that the client already holds a part of, otherwise the whole body. Only GET has
- * ranges (RFC 9110, 14.2).
+ * The requested range, only for the version of which the client already has a part; otherwise the whole body is sent.
+ * Only GET has ranges (RFC 9110, 14.2).
  */
 function askedRange(request: FastifyRequest, tag: string, sizeBytes: number): ByteRange | 'none' | null {
   if (request.method !== 'GET') return null;

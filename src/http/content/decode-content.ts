@@ -2,12 +2,12 @@ import { Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import type { EncodingName } from '#indexer/parse/content-decoding.ts';
 
-/** `whole`: all of it was taken. `enough`: `take` wanted no more. `broken`: the bytes do not match the encoding. */
+/** `whole`: everything was decoded. `enough`: `take` wanted no more. `broken`: the bytes do not match the encoding. */
 export type DecodeEnd = 'whole' | 'enough' | 'broken';
 
-/** RFC 8878, 3.1.1.1.2: decoders need not support windows above 8 MB, and browsers do not. */
+/** Largest window of zstd: decoders need not support windows above 8 MB (RFC 8878, 3.1.1.1.2), and browsers do not. */
 const zstdWindowLogMax = 23;
-/** Output of one turn of a decoder. */
+/** Bytes of output of a decoder's turn. */
 const chunkSize = 64 * 1024;
 
 const decoders: Readonly<Record<EncodingName, () => Transform & { readonly bytesWritten: number }>> = {
@@ -18,10 +18,10 @@ const decoders: Readonly<Record<EncodingName, () => Transform & { readonly bytes
 };
 
 /**
- * Decodes a body in libuv's pool, a chunk at a time: nothing is decoded beyond what `take` wants, and the event loop
- * is free meanwhile. Errors of the source are thrown.
+ * Decodes a body in libuv's pool, one chunk at a time: nothing is decoded beyond what `take` wants, and the event loop
+ * stays free. Throws errors of the source.
  *
- * @param take takes a chunk, and says whether it wants more
+ * @param take takes a chunk, and returns whether it wants more
  */
 export async function decodeContent(
   encoding: EncodingName,
@@ -42,12 +42,12 @@ export async function decodeContent(
   source.pipe(decoder);
   try {
     for await (const chunk of decoder) if (!take(chunk as Buffer)) return 'enough';
-    // Node ends with the first frame of zstd, and browsers go on: what follows could be of any size
+    // Node stops after the first zstd frame, but browsers continue: the rest could be of any size
     return decoder.bytesWritten < given || !source.readableEnded ? 'broken' : 'whole';
   } catch {
     const [failure] = failures;
     if (failure !== undefined) throw failure;
-    // every other error is of zlib and about these bytes
+    // all other errors come from zlib and are about these bytes
     return 'broken';
   } finally {
     source.destroy();

@@ -3,17 +3,17 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** `more`: the given beginning does not tell. Null: no format that is read here. */
+/** `more`: the given beginning is too short to decide. Null: it is not a format that is read here. */
 export type ImageSizeAnswer = ImageSize | 'more' | null;
 
 /**
- * The size that an image claims, in pixels: what a browser makes room for before it decodes anything. Formats are
- * told by their bytes, as browsers do, whatever the content type says: PNG, GIF, WebP, JPEG, BMP, AVIF and HEIF.
+ * The size that an image claims, in pixels: browsers reserve memory for it before they decode anything. Formats are
+ * recognised by their bytes, as in browsers, whatever the content type is: PNG, GIF, WebP, JPEG, BMP, AVIF and HEIF.
  *
  * Total: any bytes give an answer, in time linear in their number.
  *
  * @param bytes the beginning of an image
- * @param isWhole whether they are all of it
+ * @param isWhole whether these are all its bytes
  */
 export function imageSize(bytes: Buffer, isWhole: boolean): ImageSizeAnswer {
   if (bytes.length < headerBytes && !isWhole) return 'more';
@@ -38,18 +38,23 @@ function sizeByFormat(bytes: Buffer): ImageSizeAnswer {
   return null;
 }
 
-/** The first chunk is IHDR, or browsers show nothing (PNG 3, 5.6). Frames of an APNG lie within it. */
+/**
+ * The size of a PNG. Its first chunk is IHDR, or browsers show nothing (PNG 3, 5.6). Frames of an APNG are within it.
+ */
 function pngSize(bytes: Buffer): ImageSize | null {
   if (bytes.toString('latin1', 12, 16) !== 'IHDR') return null;
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
-/** The screen, or the first frame where that is larger: decoders widen the screen to it (GIF89a, 18 and 20). */
+/**
+ * The size of a GIF: the screen, or the first frame if it is larger, because decoders widen the screen to it (GIF89a,
+ * 18 and 20).
+ */
 function gifSize(bytes: Buffer): ImageSizeAnswer {
   const screen = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
   const flags = bytes.readUInt8(10);
   let at = 13 + ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
-  // extensions stand before the first frame
+  // extensions come before the first frame
   while (bytes[at] === 0x21) {
     at += 2;
     while (bytes[at] !== 0) {
@@ -68,7 +73,7 @@ function gifSize(bytes: Buffer): ImageSizeAnswer {
   };
 }
 
-/** By the kind of the first chunk (RFC 9649, 2). */
+/** The size of a WebP, by the kind of the first chunk (RFC 9649, 2). */
 function webpSize(bytes: Buffer): ImageSize | null {
   switch (bytes.toString('latin1', 12, 16)) {
     case 'VP8X':
@@ -84,11 +89,11 @@ function webpSize(bytes: Buffer): ImageSize | null {
   }
 }
 
-/** The header of the frame, behind segments of any length such as an ICC profile (T.81, B.2.2). */
+/** The size in the header of the frame, which follows segments of any length, such as an ICC profile (T.81, B.2.2). */
 function jpegSize(bytes: Buffer): ImageSizeAnswer {
   let at = 2;
   for (;;) {
-    // decoders skip what is between segments
+    // decoders skip bytes between segments
     at = bytes.indexOf(0xff, at);
     if (at === -1) return 'more';
     while (bytes[at] === 0xff) at++;
@@ -98,7 +103,7 @@ function jpegSize(bytes: Buffer): ImageSizeAnswer {
     if (kind === 'alone') continue;
     if (kind === 'end') return null;
     if (kind === 'frame') {
-      // a height of 0 is told after the first scan (B.2.5): the largest
+      // a height of 0 is only defined after the first scan (B.2.5): the largest height is assumed
       const height = bytes.readUInt16BE(at + 3);
       return { width: bytes.readUInt16BE(at + 5), height: height === 0 ? 65_535 : height };
     }
@@ -106,12 +111,12 @@ function jpegSize(bytes: Buffer): ImageSizeAnswer {
   }
 }
 
-/** `alone`: without a length. `end`: the data, or the end of the image. */
+/** Kind of a marker. `alone`: without a length. `end`: the data, or the end of the image. */
 function jpegMarker(marker: number): 'alone' | 'end' | 'frame' | 'segment' {
   // escaped data, restarts, the start of an image
   if (marker <= 1 || (marker >= 0xd0 && marker <= 0xd8)) return 'alone';
   if (marker === 0xd9 || marker === 0xda) return 'end';
-  // among them are tables (0xc4, 0xcc), and one that is reserved
+  // tables (0xc4, 0xcc) and a reserved marker are in this range too
   const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
   return isFrame ? 'frame' : 'segment';
 }
@@ -119,13 +124,13 @@ function jpegMarker(marker: number): 'alone' | 'end' | 'frame' | 'segment' {
 function bmpSize(bytes: Buffer): ImageSize {
   // the oldest header has 16 bits for each
   if (bytes.readUInt32LE(14) === 12) return { width: bytes.readUInt16LE(18), height: bytes.readUInt16LE(20) };
-  // a negative height: rows from the top
+  // a negative height means rows from the top
   return { width: Math.abs(bytes.readInt32LE(18)), height: Math.abs(bytes.readInt32LE(22)) };
 }
 
 /**
- * The largest of the sizes that are named: of items (`ispe`, ISO/IEC 23008-12, 6.5.3) and of sequences (`av01` in
- * `stsd`). They may stand at the end.
+ * The largest of the stated sizes: of items (`ispe`, ISO/IEC 23008-12, 6.5.3) and of sequences (`av01` in `stsd`). They
+ * may be at the end.
  */
 function heifSize(bytes: Buffer): ImageSizeAnswer {
   let largest: ImageSize = { width: 0, height: 0 };
@@ -136,7 +141,7 @@ function heifSize(bytes: Buffer): ImageSizeAnswer {
     if (at + 16 <= bytes.length) take(bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12));
   }
   for (let at = bytes.indexOf('stsd'); at !== -1; at = bytes.indexOf('stsd', at + 4)) {
-    // after its version, its count and the size of the entry; two bytes each after 28 of the entry
+    // after its version, its count and the size of the entry: two bytes each, at byte 28 of the entry
     if (at + 48 <= bytes.length && bytes.toString('latin1', at + 16, at + 20) === 'av01')
       take(bytes.readUInt16BE(at + 44), bytes.readUInt16BE(at + 46));
   }

@@ -26,14 +26,14 @@ import { inscribedHeaders, isSentEncoded } from './content-headers.ts';
 import { ContentMeasures } from './content-measures.ts';
 import { boundsOf, type PreviewSize, tooLarge } from './preview-bounds.ts';
 
-/** The most text that a frame shows; the rest is at `/content`. */
+/** Most text that a frame shows; the rest is at `/content`. */
 const previewTextBytes = 64 * 1024;
 
 const previewQuery = Type.Object({
   size: Type.Optional(
     Type.Unsafe<PreviewSize>(
       Type.Union([Type.Literal('card'), Type.Literal('full')], {
-        description: 'card: for a list, with smaller bounds, and nothing plays by itself',
+        description: 'card: for a list, with smaller bounds and without autoplay',
         default: 'full',
       }),
     ),
@@ -41,8 +41,9 @@ const previewQuery = Type.Object({
 });
 
 /**
- * `/preview/<id>`: an inscription in a frame. HTML and SVG are sent as they are; other types are wrapped in a page of
- * ours. What a browser would have to decode to more than it can hold is told in words instead (preview-bounds.ts).
+ * `/preview/<id>`: an inscription in a frame. HTML and SVG are sent unchanged; other types are wrapped in a page of
+ * ours. A content that a browser would decode to more than it can hold is described in words instead
+ * (preview-bounds.ts).
  */
 export function previewRoutes(app: App, reads: ContentReads): void {
   const measures = new ContentMeasures(reads);
@@ -76,7 +77,7 @@ export function previewRoutes(app: App, reads: ContentReads): void {
   });
 }
 
-/** Errors are shown inside the frame too. */
+/** Shows an error inside the frame. */
 function noContent(error: unknown, reply: FastifyReply): null {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
   const shown = previewPage({ kind: 'none', words: error.message });
@@ -94,7 +95,7 @@ interface AskedPreview {
   readonly size: PreviewSize;
 }
 
-/** What a frame shows. `as it is`: the body itself. */
+/** The content of a frame. `as it is`: the body itself. */
 async function previewOf(
   measures: ContentMeasures,
   asker: Asker,
@@ -107,7 +108,7 @@ async function previewOf(
   if (media === 'other') return { kind: 'none', words: mediaWords(type) };
   const encoding = undoneEncoding(contentEncoding);
   const still = (why: string): Preview => ({ kind: 'none', words: stillWords(why, id, size) });
-  // a browser may know more encodings than we do, and bombs come in each
+  // a browser may know more encodings than we do, and each can carry a bomb
   if (encoding === 'unknown') return still('in an encoding that is not decoded here');
   const encoded = { body, encoding };
   if (media === 'text') {
@@ -118,7 +119,7 @@ async function previewOf(
   const measure = await measures.measure(asker, encoded, media === 'image');
   const why =
     tooLarge(body.sizeBytes, measure, boundsOf(size)) ??
-    // a format that we cannot read is one whose size we do not know
+    // the size of an image is unknown if we cannot read its format
     (media === 'image' && measure.pixels === null ? mediaWords(type) : null);
   return why === null ? shownAs(media, { id, size }) : still(why);
 }
@@ -138,13 +139,16 @@ function shownAs(media: Exclude<Media, 'text' | 'other'>, { id, size }: AskedPre
   }
 }
 
-/** The encoding that a browser undoes before it shows a body: none where none is sent with it. */
+/** The encoding that a browser undoes before it shows a body; null if none is sent with it. */
 export function undoneEncoding(stored: StoredContent['contentEncoding']): EncodingName | 'unknown' | null {
   if (stored === null || !isSentEncoded(stored)) return null;
   return encodingOf(stored) ?? 'unknown';
 }
 
-/** A card is a link to the page of its inscription; alone, only the body itself is left. */
+/**
+ * The words for a content that is not shown. A card is a link to the page of its inscription; a frame of its own names
+ * the path of the body.
+ */
 function stillWords(why: string, id: string, size: PreviewSize): string {
   return size === 'card' ? why : `${why}: not shown here, but at /content/${id}`;
 }

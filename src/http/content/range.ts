@@ -1,13 +1,12 @@
-/** Bytes of a body, both ends included. */
+/** A range of bytes of a body, both ends included. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * The one range that a `Range` header asks for (RFC 9110, 14.1.2). 'none': it starts beyond the end. Null: send the
- * whole body (no header, several ranges, another unit, or nonsense). Players of some browsers show nothing without
- * ranges.
+ * The single range in a `Range` header (RFC 9110, 14.1.2). 'none': it starts after the end. Null: send the whole body
+ * (no header, several ranges, another unit, or an invalid text). Players of some browsers show nothing without ranges.
  */
 export function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | 'none' | null {
   const match = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/u.exec(header ?? '');

@@ -20,7 +20,7 @@ export interface FedEvent {
   readonly json: string;
 }
 
-/** How an event is written to a client. */
+/** The text form of an event for a client. */
 export type EventForm = (event: FedEvent) => string;
 
 export const ndjsonForm: EventForm = ({ json }) => `${json}\n`;
@@ -30,7 +30,7 @@ export const serverSentForm: EventForm = ({ id, type, json }) =>
 /** Keep-alive interval: proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
 const heartbeatMs = 15_000;
 
-/** The events of a row from an index on. */
+/** The events of a row from an index. */
 export type EventsOfRow = (entry: OutboxEntry, fromIndex: number) => Iterable<FedEvent>;
 
 export interface FeedOptions {
@@ -39,14 +39,14 @@ export interface FeedOptions {
   readonly network: NetworkName;
   readonly from: FeedPosition;
   /**
-   * Rows up to here void nothing that the client has: it begins with nothing read, and reads by the rules of now. 0: it
-   * may have read by older ones.
+   * Rows up to this one do not void events that the client has, because it starts without any and uses the current
+   * rules. 0: its events may follow older rules.
    */
   readonly rulesUpTo: number;
   /** The maximum number of events. */
   readonly limit: number;
   readonly form: EventForm;
-  /** Shows the rows of a page, after what it must look up for them. Absent: as docs/events.md has them. */
+  /** Shows the rows of a page, after the look-ups that they need. Absent: in the form of docs/events.md. */
   readonly showPage?: (entries: readonly OutboxEntry[], signal: AbortSignal) => Promise<EventsOfRow>;
   /** Signals new rows: the feed waits for them instead of ending. */
   readonly live: OutboxReader | null;
@@ -56,8 +56,8 @@ export interface FeedOptions {
 }
 
 /**
- * The stream of events from a position on. It is read page by page as the client takes it, and holds no connection
- * between pages. It ends at the end of the outbox, or, if live, when aborted.
+ * The stream of events from a position. It is read page by page as the client takes it, and holds no connection between
+ * pages. It ends at the end of the outbox, or, if live, when aborted.
  */
 export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> {
   const { pool, kind, network, form, live, asker, reads } = options;
@@ -95,7 +95,7 @@ interface Cursor {
   readonly rulesUpTo: number;
 }
 
-/** The events of a page from the cursor on. Moves the cursor past them. */
+/** The events of a page from the cursor. Moves the cursor past them. */
 function* eventsOfPage(
   show: EventsOfRow,
   entries: readonly OutboxEntry[],

@@ -10,13 +10,13 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
 
-/** How a client resumes after its stream ended, and how long it waits first. */
+/** Milliseconds that a client waits before it connects again after its stream ended. */
 const retryMs = 2000;
 
-/** What a stream sends. */
+/** Content of a stream. */
 export type StreamPart = Pick<FeedOptions, 'kind' | 'from' | 'rulesUpTo' | 'limit' | 'showPage'>;
 
-/** The streams of events that are open, of all routes: they share places, turns and the notice of new blocks. */
+/** The open streams of events of all routes: they share places, turns and the notice of new blocks. */
 export class EventStreams {
   readonly #deps: Pick<AppDependencies, 'pool' | 'network'>;
   readonly #listener: OutboxListener;
@@ -30,14 +30,14 @@ export class EventStreams {
     this.#listener = new OutboxListener(deps.pool);
     tellOfClients(app, [this.#reads]);
     deps.operations.metrics.watchQueue('event streams', () => this.#places.state);
-    // a live stream never ends by itself, so the server could not close; it is cut off, so that no client takes it for
-    // the end
+    // a live stream never ends by itself, so the server could not close; it is cut off, so that no client mistakes this
+    // for its end
     app.addHook('preClose', async () => {
       for (const reply of this.#open) reply.raw.destroy();
     });
   }
 
-  /** Takes a place until the answer is out. Throws `too_many_at_once` or `too_many_streams`. */
+  /** Takes a place until the answer is sent. Throws `too_many_at_once` or `too_many_streams`. */
   takePlace(asker: Asker): void {
     this.#places.take(asker);
   }
@@ -63,7 +63,7 @@ export class EventStreams {
   }
 }
 
-/** The headers of a stream. nginx would hold events back to fill its buffers. */
+/** Sets the headers of a stream. By default nginx would hold events back to fill its buffers. */
 export function asStream(reply: FastifyReply, isLive: boolean): FastifyReply {
   return reply
     .type(isLive ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson')
@@ -80,8 +80,8 @@ function streamPlaces(): Shares {
 }
 
 /**
- * A page takes the database some ten milliseconds. A client with many streams gets them one after another while others
- * read too; a stream waits as long as its client stays.
+ * Reads of pages. A page takes the database some ten milliseconds. A client with many streams gets them one after
+ * another while others read too; a stream waits as long as its client stays.
  */
 function pageReads(): FairGate {
   return new FairGate({
@@ -90,7 +90,11 @@ function pageReads(): FairGate {
     restsBesideOthers: limits.restsBesideOthers,
     waiting: limits.eventStreams,
     waitMs: limits.requestTimeoutMs,
-    refusal: () => new AppError('too_many_streams', 'streams of events are read too slowly now'),
+    refusal: () =>
+      new AppError(
+        'too_many_streams',
+        'reads of event streams wait too long now: try again in a few seconds',
+      ),
   });
 }
 

@@ -24,7 +24,7 @@ const hashesAnswer = Type.Object({
   version: Type.Integer(),
   kind: Type.String(),
   hashes: Type.Array(
-    Type.Object({ height: height('of the block'), blockHash: hex, sha256: hex, cumulative: hex }),
+    Type.Object({ height: height('height of the block'), blockHash: hex, sha256: hex, cumulative: hex }),
   ),
 });
 
@@ -59,7 +59,8 @@ function querySchemas(kinds: readonly EventKindIdentity[]) {
       ),
       after: Type.Optional(
         Type.String({
-          description: 'id of the last event that the client saw, or a sequence that it saw completely',
+          description:
+            'id of the last event that the client received, or a sequence that it received completely',
           acceptedForm: eventPlace,
           examples: ['12.0'],
         }),
@@ -71,7 +72,12 @@ function querySchemas(kinds: readonly EventKindIdentity[]) {
     hashes: Type.Object({
       kind,
       from: Type.Optional(height('the lowest height; absent: the newest blocks')),
-      limit: Type.Integer({ minimum: 1, maximum: 2000, default: 100, description: 'blocks at most' }),
+      limit: Type.Integer({
+        minimum: 1,
+        maximum: 2000,
+        default: 100,
+        description: 'the maximum number of blocks',
+      }),
     }),
     text: Type.Object({ kind }),
   };
@@ -93,7 +99,7 @@ export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStre
     schema: {
       operationId: 'events',
       summary:
-        'Events of all blocks, from a position on: NDJSON up to the tip, or server-sent events that continue',
+        'Events of all blocks, from a position: NDJSON up to the tip, or server-sent events that continue',
       tags,
       querystring: query.events,
       response: { 200: eventStream },
@@ -102,7 +108,7 @@ export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStre
     handler: async (request, reply) => {
       const kind = kindNamed(kinds, request.query.kind);
       const asker = askerOf(reply);
-      // before the first await: of many requests that are given up at once, none keeps its place
+      // before the first await: requests that are abandoned at once must not keep their places
       if (request.method !== 'HEAD') streams.takePlace(asker);
       await requireEventTexts(pool, kind, asker.signal);
       const isLive = wantsServerSent(request);
@@ -127,7 +133,7 @@ function kindNamed(kinds: readonly StoredEventKind[], name: string): StoredEvent
   return kind;
 }
 
-/** The hashes that two instances compare. */
+/** Paths of the hashes that two instances compare. */
 function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonly StoredEventKind[]): void {
   const query = querySchemas(kinds);
   apiRoute(app, {
@@ -135,8 +141,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
     url: '/events/hashes',
     schema: {
       operationId: 'eventHashes',
-      summary:
-        'Hashes of blocks’ events of one kind, from a height on; without a height, of the newest blocks',
+      summary: 'Hashes of blocks’ events of one kind, from a height; without a height, of the newest blocks',
       tags,
       querystring: query.hashes,
       response: { 200: hashesAnswer },
@@ -196,7 +201,7 @@ function wantsServerSent({ headers: { accept } }: FastifyRequest): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/iu.test(accept);
 }
 
-/** Where a stream begins: after the last event that a reconnecting client saw, whatever its URL says. */
+/** Start of a stream: after the last event that a reconnecting client received, whatever its URL says. */
 async function startOf(
   kind: EventKindIdentity,
   { from, after }: EventsQuery,

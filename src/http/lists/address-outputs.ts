@@ -30,16 +30,16 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 export const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
 type OutputType = (typeof outputTypes)[number];
 
-/** Outputs of one answer without a limit: an output takes half a kilobyte. */
+/** Most outputs of one answer without a limit: an output takes half a kilobyte. */
 const outputsMax = 20_000;
-/** Inscriptions of one answer: 7 MB. */
+/** Most inscriptions of one answer: 7 MB. */
 const inscriptionsMax = 100_000;
-/** Outputs whose contents are looked up at once. */
+/** Outputs whose contents are looked up together. */
 const lookedUpAtOnce = 1_000;
-/** A cursor names the height and outpoint that it follows. */
+/** Bytes of a cursor, which names the height and outpoint that it follows. */
 const positionBytes = 4 + 36;
 
-/** What is asked of an address. */
+/** A question about the outputs of an address. */
 interface OutputsQuestion {
   readonly address: string;
   readonly script: Uint8Array;
@@ -48,7 +48,7 @@ interface OutputsQuestion {
   readonly cursor?: string | undefined;
 }
 
-/** An output of the answer, and what it holds. */
+/** An output of the answer, and its contents. */
 export interface FilledOutput {
   readonly output: AddressOutput;
   readonly inscriptions: readonly InscriptionId[];
@@ -56,14 +56,14 @@ export interface FilledOutput {
   readonly sats: readonly SatRange[] | null;
 }
 
-/** What the rest of an answer may hold. */
+/** Room for the rest of an answer. */
 interface Room {
   inscriptions: number;
   balances: number;
   ranges: number;
 }
 
-/** Throws `request_invalid`. */
+/** The type of outputs in a parameter. Throws `request_invalid`. */
 export function outputTypeOf(text: string | undefined): OutputType {
   if (text === undefined) return 'any';
   const type = outputTypes.find((known) => known === text);
@@ -73,7 +73,7 @@ export function outputTypeOf(text: string | undefined): OutputType {
   return type;
 }
 
-/** The outputs of an address, read in turns, as JSON in parts. No more is read than what is answered. */
+/** The outputs of an address, read in turns, as JSON in parts. Only the answered part is read. */
 export async function readOutputs(
   { client, tip }: Snapshot,
   reply: FastifyReply,
@@ -92,7 +92,7 @@ export async function readOutputs(
   return outputsParts(question, tip, filled);
 }
 
-/** Outputs of a page, with what they hold. Throws `index_missing` during a first sync. */
+/** Outputs of a page, with their contents. Throws `index_missing` during a first sync. */
 export async function contentsOf(
   client: ClientBase,
   outputs: readonly AddressOutput[],
@@ -103,8 +103,8 @@ export async function contentsOf(
 }
 
 /**
- * A wallet may spend an output that is reported free of runes, and lose the runes: where runes are not known, nothing
- * is.
+ * Throws if runes are unknown and the type depends on them: a wallet may spend an output that is reported free of
+ * runes, and lose the runes.
  */
 async function requireRunesFor(client: ClientBase, type: OutputType): Promise<void> {
   if (type !== 'cardinal' && type !== 'runic') return;
@@ -112,11 +112,16 @@ async function requireRunesFor(client: ClientBase, type: OutputType): Promise<vo
   if (state === 'filling') await requireNotBehind(client, 'runes');
   if (state === 'known') return;
   const words =
-    state === 'absent' ? 'this server has no index of runes' : 'runes are not known: blocks are missing';
+    state === 'absent'
+      ? 'this server has no index of runes'
+      : 'runes are unknown, because blocks are missing';
   throw new AppError('request_invalid', `type ${type}: ${words}`);
 }
 
-/** Those of some outputs that are of the type, with what they hold. What others hold is read as far as it tells that. */
+/**
+ * The outputs of the wanted type, with their contents. Contents of other outputs are only read as far as needed to
+ * decide that.
+ */
 async function filledOutputs(
   client: ClientBase,
   outputs: readonly AddressOutput[],
@@ -184,7 +189,7 @@ function* outputsParts(
 
 /**
  * The outputs that can be of the type, in ord's order; with a limit or a cursor, a page of all outputs, oldest first.
- * Without an index of addresses, those that hold inscriptions are all that is known, and they have no pages.
+ * Without an index of addresses, only outputs with inscriptions are known, and they have no pages.
  */
 async function listedOutputs(
   client: ClientBase,
@@ -196,7 +201,7 @@ async function listedOutputs(
   if (!isWhole && type !== 'inscribed') {
     throw new AppError(
       'not_found',
-      'this server has no address index: of its outputs only type=inscribed is known',
+      'this server has no address index: it only knows outputs of type=inscribed',
     );
   }
   if (isWhole && (limit !== undefined || cursor !== undefined)) return pageOfOutputs(client, reply, question);

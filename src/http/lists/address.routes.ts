@@ -30,23 +30,23 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { addressTabs } from '#web/pages/address.page.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
 
-/** Outputs of one `/address`. ord lists them all; 100,000 are 8 MB. */
+/** Most outputs in one `/address`. ord lists all; 100,000 are 8 MB. */
 const listedMax = 100_000;
 
 const addressAnswer = Type.Object({
   inscriptions: Type.Array(Type.String()),
-  outputs: Type.Optional(Type.Array(Type.String({ description: 'with an index of addresses' }))),
+  outputs: Type.Optional(Type.Array(Type.String({ description: 'only with an index of addresses' }))),
   runes_balances: Type.Union(
     [
       Type.Array(Type.Array(Type.Union([Type.String(), Type.Null()]), { minItems: 3, maxItems: 3 })),
       Type.Null(),
     ],
-    { description: 'name, amount in units of the rune, and symbol; null: not known' },
+    { description: 'name, amount in units of the rune, and symbol; null: unknown' },
   ),
-  sat_balance: Type.Optional(Type.Integer({ description: 'with an index of addresses' })),
+  sat_balance: Type.Optional(Type.Integer({ description: 'only with an index of addresses' })),
 });
 
-/** What an address holds, in ord's form (docs/ord-api.md, docs/http.md). */
+/** The contents of an address, in ord's form (docs/ord-api.md, docs/http.md). */
 export function addressRoutes(app: App, deps: AppDependencies): void {
   const tags = ['addresses'] as const;
   const config = { errors: 'plain', guard: open, failures: [410, 422] } as const;
@@ -68,7 +68,7 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
         ),
         after: Type.Optional(
           Type.String({
-            description: 'a place that the HTML page gave: rows after it',
+            description: 'a place from a link of the HTML page; the rows after it are shown',
             acceptedForm: acceptedForms.cursor,
           }),
         ),

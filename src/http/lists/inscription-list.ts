@@ -28,16 +28,16 @@ import type { ListChoice } from '#web/parts/choices.ts';
 import { kindChoices } from './kind-choices.ts';
 import { readList, refusePage } from './read-list.ts';
 
-/** Cards of a page: with the page's own files less than 60 requests. It fills rows of two, three, four and six. */
+/** Cards of a page: with the page's own files fewer than 60 requests. They fill rows of two, three, four and six. */
 const cardsMax = 48;
-/** Inscriptions that are read for them: equal contents follow each other, as mints do. */
+/** Inscriptions that are read for them: equal contents, such as mints, follow each other. */
 const readMax = 8 * cardsMax;
 
 const sortNames = { newest: 'Newest', oldest: 'Oldest', number: 'Number', size: 'Size' } as const;
 type Sort = keyof typeof sortNames;
 const sorts = Object.keys(sortNames) as Sort[];
 
-/** The list of all inscriptions as a page, token operations hidden and equal contents shown once. */
+/** Sends the list of all inscriptions as a page: token operations are hidden, and equal contents are shown once. */
 export async function sendInscriptionList(
   deps: AppDependencies,
   reply: FastifyReply,
@@ -45,7 +45,7 @@ export async function sendInscriptionList(
   page: number,
 ): Promise<FastifyReply> {
   const sort = sortOf(query);
-  // pages by number are those of ord's whole list
+  // pages by number belong to ord's whole list
   const wanted = choice(query.tokens, 'tokens', ['show', 'hide']);
   const isHiding = wanted !== 'show' && query.metaprotocol === undefined && page === 0;
   const tokens = isHiding ? { tokens: 'hide' } : {};
@@ -56,7 +56,7 @@ export async function sendInscriptionList(
     order: sort === 'newest' || sort === 'size' ? 'desc' : 'asc',
     limit: readMax,
   };
-  // a page may be asked to be shorter
+  // a request may ask for a shorter page
   const shown = query.limit === undefined ? cardsMax : Math.min(pagingOf(query, 'desc').limit, cardsMax);
   refusePage(page, filter, paging);
   const isPaged = page > 0;
@@ -73,7 +73,7 @@ export async function sendInscriptionList(
       const { client, tip } = snapshot;
       const summaries = await inscriptionSummaries(
         client,
-        // ord's JSON repeats the first of all inscriptions there
+        // there, ord's JSON repeats the first of all inscriptions
         listed.isPastEnd ? [] : listed.inscriptions.map(({ key }) => key),
       );
       const copies = await contentCopies(
@@ -97,14 +97,14 @@ export async function sendInscriptionList(
           })),
           page: listed.page,
           first: listed.page > 0 ? linkTo(query, {}) : null,
-          // the cursor of a page by number is of the whole list
+          // the cursor of a page by number belongs to the whole list
           next:
             next === null ? null : linkTo(query, { cursor: next, ...(isPaged ? { tokens: 'show' } : {}) }),
           empty: listed.isPastEnd
             ? 'This page is past the end.'
             : next === null
               ? 'No inscription matches.'
-              : 'None among the inscriptions checked so far: further ones may match.',
+              : 'No match among the inscriptions checked so far. Later ones may match.',
         }),
         { thumbnails: true },
       );
@@ -123,12 +123,12 @@ const kindSubjects: Readonly<Record<InscriptionKind | 'all', string>> = {
   video: 'Films',
 };
 
-/** Throws `request_invalid`. */
+/** The order of the list. Throws `request_invalid`. */
 function sortOf({ sort, order }: ListQuery): Sort {
   return choice(sort, 'sort', sorts) ?? (order === 'asc' ? 'oldest' : 'newest');
 }
 
-/** The list with other choices; undefined leaves a choice out. A cursor holds for one list alone. */
+/** A link to the list with other choices; undefined removes a choice. A cursor is only valid for one list. */
 function linkTo(query: ListQuery, more: Readonly<Record<string, string | undefined>>): string {
   const { cursor: _cursor, order: _order, ...own } = query;
   const parameters = Object.entries({ ...own, sort: sortOf(query), ...more }).flatMap(([name, value]) =>
@@ -160,7 +160,7 @@ function choicesOf(query: ListQuery, sort: Sort, isHiding: boolean): Choices {
   };
 }
 
-/** Filters that have no choice on the page. What is no filter is not shown as one. */
+/** Filters without a choice on the page. Other parameters are not shown as filters. */
 const shownFilters: ReadonlySet<string> = new Set([...Object.keys(filterQuery), 'address', 'delegate']);
 
 const otherFilters = (query: ListQuery): [string, string][] =>

@@ -10,29 +10,29 @@ import type { Paging } from '#http/parameters/list-parameters.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** A cursor names the key that it follows. */
+/** Bytes of a cursor, which names the key that it follows. */
 const keyBytes = 4;
 
-/** A page of a list that is asked for. */
+/** A requested page of a list. */
 interface List {
   readonly filter: InscriptionFilter | null;
   readonly paging: Paging;
   readonly page: number;
-  /** The largest first; there is no next page. */
+  /** Largest first; there is no next page. */
   readonly bySize?: boolean;
-  /** Shortens a page that was read, for a list that shows less of it. */
+  /** Shortens a page after it was read, for a list that shows fewer entries. */
   readonly shorten?: (read: ListPage) => ListPage;
 }
 
-/** A page of a list, and what leads to the next one. */
+/** A page of a list, and the way to the next one. */
 export interface Listed extends ListPage {
   readonly page: number;
   readonly nextCursor: string | null;
-  /** The page is past the end, and its inscription is the first of all. */
+  /** The page is past the end, and has the first of all inscriptions. */
   readonly isPastEnd: boolean;
 }
 
-/** Pages are counted in the list of all inscriptions alone. Throws `request_invalid`. */
+/** Only the list of all inscriptions has page numbers. Throws `request_invalid`. */
 export function refusePage(page: number, filter: InscriptionFilter | null, paging: Paging): void {
   if (page > 0 && (filter !== null || paging.cursor !== undefined)) {
     throw new AppError('request_invalid', 'page excludes filters and cursor: follow next_cursor instead');
@@ -69,7 +69,7 @@ export async function readList({ client, tip }: Snapshot, asked: List): Promise<
   return { ...listed, page: pageIndex, nextCursor, isPastEnd: false };
 }
 
-/** Writes a filter's bytes as text: cursors compare the question, and all processes must write it alike. */
+/** Writes a filter's bytes as text. Cursors compare the question, so all processes must write it in the same way. */
 function hexOfBytes(_name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 }

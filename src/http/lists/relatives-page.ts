@@ -19,19 +19,19 @@ const descriptions = {
   Gallery: (of: string) => `Inscriptions in the gallery of inscription ${of}.`,
 } as const;
 
-/** A page of the inscriptions that belong to another one. */
+/** A page of the relatives of an inscription. */
 export interface RelativesOf {
   readonly name: keyof typeof descriptions;
   readonly of: InscriptionName;
   readonly keys: readonly InscriptionKey[];
   readonly more: boolean;
-  /** Counts from 0. */
+  /** The page, from 0. */
   readonly page: number;
   /** The address of a page. */
   readonly path: (page: number) => string;
 }
 
-/** Sends a list of relatives as tiles: 100 a page, as ord's JSON has them at the same path. */
+/** Sends a list of relatives as tiles, 100 per page, like ord's JSON at the same path. */
 export async function sendRelatives(
   deps: AppDependencies,
   reply: FastifyReply,
@@ -56,7 +56,7 @@ export async function sendRelatives(
       page,
       first: page > 0 ? path(0) : null,
       next: more ? path(page + 1) : null,
-      empty: page > 0 ? 'This page is past the end.' : 'There are none here.',
+      empty: page > 0 ? 'This page is past the end.' : 'There are no inscriptions here.',
     }),
     { thumbnails: true },
   );

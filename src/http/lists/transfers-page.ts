@@ -13,20 +13,20 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { transfersPage } from '#web/pages/transfers.page.ts';
 import type { TimelineEvent } from '#web/parts/timeline.ts';
 
-/** Rows on a page for people: more are a long way to scroll on a phone. */
+/** Rows on a page for people: more would be a long way to scroll on a phone. */
 export const pageRows = 100;
 
 interface FoundTransfers {
   readonly id: InscriptionId;
   readonly transfers: readonly Transfer[];
   readonly order: 'asc' | 'desc';
-  /** No transfer comes before these. */
+  /** There are no newer transfers. */
   readonly isFirst: boolean;
   readonly nextCursor: string | null;
   readonly tip: Tip | null;
 }
 
-/** Sends the page of the history of an inscription, in the snapshot that it was read in. */
+/** Sends the page of an inscription's history, in the snapshot in which it was read. */
 export async function sendTransfersPage(
   deps: SiteDependencies & { readonly network: NetworkParameters },
   reply: FastifyReply,
@@ -55,7 +55,7 @@ interface EventsQuestion {
   readonly network: NetworkParameters;
 }
 
-/** Transfers, those that were sales with their prices. */
+/** Transfers; those that were sales have their prices. */
 async function eventsOf(
   client: ClientBase,
   { key, newestFirst, network }: EventsQuestion,
@@ -67,7 +67,7 @@ async function eventsOf(
   const txids = new Set<string | null>(
     newestFirst.map(({ txid }) => (txid === null ? null : displayHash(txid))),
   );
-  // others of the first and the last block are on the pages beside this one
+  // further ones of the first and last block are on the pages before and after
   const here = sales.filter(({ txid }) => txids.has(txid));
   return timelineOf(newestFirst, here, network);
 }

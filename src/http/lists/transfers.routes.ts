@@ -19,7 +19,7 @@ import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { pageRows, sendTransfersPage } from './transfers-page.ts';
 
-/** A cursor names the height and step that it follows. */
+/** Bytes of a cursor, which names the height and step that it follows. */
 const placeBytes = 8;
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -43,7 +43,7 @@ const transfersAnswer = Type.Object({
   nextCursor: nullable(Type.String()),
 });
 
-/** The history of an inscription's locations, which ord does not have. */
+/** The history of an inscription's locations, which ord does not offer. */
 export function transfersRoutes(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
   apiRoute(app, {

@@ -9,12 +9,12 @@ import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { newestSales } from '#market/sales/newest-sales.store.ts';
 import type { LiveSale, LiveView } from '#web/parts/live-strip.ts';
 
-/** Lines that the strip has room for. */
+/** Sales that fit into the strip. */
 const salesShown = 2;
-/** A page does not wait longer for a node: the fees of a moment ago, or none, will do. */
+/** Longest wait of a page for the node: it can show the previous fees, or none. */
 const feesWaitMs = 50;
 
-/** Reads what happens now. */
+/** Reads the present state. */
 export class LiveFacts {
   readonly #estimates: FeeEstimates | null;
   #fees: LiveView['fees'] = null;
@@ -23,7 +23,11 @@ export class LiveFacts {
     this.#estimates = node === null ? null : new FeeEstimates(node);
   }
 
-  /** @param client in a snapshot, so that all parts are of one moment */
+  /**
+   * Reads all parts.
+   *
+   * @param client in a snapshot, so that all parts are of one moment
+   */
   async read(client: ClientBase): Promise<LiveView> {
     const [block = null] = await blocksBelow(client, null, 1);
     const pending = await countPendingInscriptions(client);
@@ -41,7 +45,7 @@ export class LiveFacts {
     };
   }
 
-  /** The fees now; if the node takes long, those of its last answer. */
+  /** The current fees; if the node takes long, those of its last answer. */
   async #currentFees(): Promise<LiveView['fees']> {
     if (this.#estimates === null) return null;
     const asked = this.#estimates.recommended().then(
@@ -49,7 +53,7 @@ export class LiveFacts {
         this.#fees = { next, hour, day };
       },
       () => {
-        // a node that is gone estimates nothing
+        // an unreachable node has no estimates
         this.#fees = null;
       },
     );
@@ -63,7 +67,7 @@ export class LiveFacts {
   }
 }
 
-/** Sales as the market lists them, without wash trades. Null: sales are not indexed, or not yet of all blocks. */
+/** Sales in the market's list, without wash trades. Null: sales are not indexed, or not yet for all blocks. */
 async function latestSales(client: ClientBase): Promise<LiveSale[] | null> {
   if (!(await isComplete(client, 'sales'))) return null;
   const all = { before: null, class: null, from: null, to: null, withWash: false };

@@ -13,24 +13,24 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { LiveFacts } from './live-facts.ts';
 import { liveParts } from './live-parts.ts';
 
-/** How often the mempool and the fees are looked at; new blocks announce themselves. */
+/** Milliseconds between checks of the mempool and the fees; new blocks announce themselves. */
 const lookMs = 3_000;
-/** After each look: a first sync announces hundreds of blocks a second, and people see no more than a few. */
+/** Rest after each check: a first sync announces hundreds of blocks a second, and people see only a few. */
 const restMs = 500;
-/** Proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
+/** Interval of keep-alives: proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
 const heartbeatMs = 15_000;
-/** A browser waits this long before it connects again: all come back at once after a restart. */
+/** Time that a browser waits before it connects again: after a restart all connect at once. */
 const retryMs = 5_000;
 
-/** A state of the parts of pages, and its name. */
+/** A state of the parts of pages, and its id. */
 interface News {
   readonly id: string;
   readonly data: string;
 }
 
 /**
- * Streams of what happens now. One loop looks for all of them, and runs while there are any: a change is read and
- * written once, however many clients have it.
+ * Streams of the present state. One loop checks for all of them, and runs while there are streams: a change is read and
+ * written once, for any number of clients.
  */
 export class LiveStreams {
   readonly #deps: Pick<AppDependencies, 'pool' | 'logger'> & SiteDependencies;
@@ -61,12 +61,16 @@ export class LiveStreams {
     });
   }
 
-  /** Takes a place until the answer is out. Throws `too_many_at_once` or `too_many_streams`. */
+  /** Takes a place until the answer is sent. Throws `too_many_at_once` or `too_many_streams`. */
   takePlace(asker: Asker): void {
     this.#places.take(asker);
   }
 
-  /** @param seen the id of what the client has already; null: nothing */
+  /**
+   * Starts a stream.
+   *
+   * @param seen the id of the state that the client has; null: none
+   */
   send(reply: FastifyReply, asker: Asker, seen: string | null): FastifyReply {
     this.#open.add(reply);
     asker.whenOut(() => {
@@ -95,14 +99,14 @@ export class LiveStreams {
   #start(): void {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;
-      // one came while the loop ended
+      // a client came while the loop ended
       if (this.#open.size > 0 && !this.#closing.signal.aborted) this.#start();
-      // what is known now may be old for the next client
+      // this state may be old when the next client comes
       else this.#news = null;
     });
   }
 
-  /** Looks while there are clients. Whatever fails is tried again with the next look. */
+  /** Checks while there are clients. A failed check is repeated with the next one. */
   async #look(): Promise<void> {
     const reader = this.#listener.join();
     const { signal } = this.#closing;
@@ -135,7 +139,7 @@ export class LiveStreams {
     }
   }
 
-  /** Whether something changed before the time was over. */
+  /** Whether something changed before the time ended. */
   #change(signal: AbortSignal, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const finish = (isChanged: boolean): void => {

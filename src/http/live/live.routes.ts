@@ -11,17 +11,19 @@ const liveStream = {
   content: { 'text/event-stream': { schema: Type.Unknown() } },
 };
 
-/** Longer than any id of ours. */
+/** Longest id: longer than any of ours. */
 const idCharsMax = 64;
 
-/** `/live`: what pages show of the present moment, as it changes. For our own pages: its form follows theirs. */
+/**
+ * `/live`: the parts of pages about the present, as they change. It is only for our own pages, and changes with them.
+ */
 export function liveRoutes(app: App, streams: LiveStreams): void {
   apiRoute(app, {
     method: 'GET',
     url: '/live',
     schema: {
       operationId: 'livePages',
-      summary: 'What our pages show of the present moment, as server-sent events',
+      summary: 'The parts of our pages about the present, as server-sent events',
       tags: ['pages'],
       response: { 200: liveStream },
     },

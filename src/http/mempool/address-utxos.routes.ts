@@ -10,7 +10,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Utxo } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** Esplora's form of an unspent output, in its order of keys. */
+/** Esplora's form of an unspent output, with its order of keys. */
 const utxoAnswer = Type.Object({
   txid: Type.String(),
   vout: Type.Integer(),
@@ -18,7 +18,7 @@ const utxoAnswer = Type.Object({
     confirmed: Type.Literal(true),
     block_height: Type.Integer(),
     block_hash: Type.String(),
-    block_time: Type.Integer({ description: 'seconds' }),
+    block_time: Type.Integer({ description: 'Unix seconds' }),
   }),
   value: Type.Integer({ description: 'sats' }),
 });
@@ -52,7 +52,7 @@ export function addressUtxosRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Throws `utxo_source_missing`. */
+/** The reader of unspent outputs. Throws `utxo_source_missing`. */
 export function utxosOf({ utxos = null }: AppDependencies): UtxoReader {
   if (utxos !== null) return utxos;
   throw new AppError('utxo_source_missing', 'this server has no source of unspent outputs');

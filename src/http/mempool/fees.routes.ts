@@ -28,7 +28,8 @@ export function feesRoutes(app: App, { node }: AppDependencies): void {
     },
     config: { errors: 'serviceRead', guard: open },
     handler: async (_request, reply) => {
-      if (estimates === null) throw new AppError('no_node', 'fees are asked of a node, and there is none');
+      if (estimates === null)
+        throw new AppError('no_node', 'fees come from a node, and this server has no node');
       reply.header('cache-control', 'no-cache');
       return estimates.recommended();
     },

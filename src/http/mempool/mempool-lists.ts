@@ -11,7 +11,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** A page of rows, of which one more than its limit was read, and the cursor of the next page: null on the last one. */
+/** A page of rows, and the cursor of the next page (null on the last page). One row more than the limit was read. */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,
@@ -31,7 +31,7 @@ interface Reading {
 
 type AnswerOfList<Answer> = (snapshot: Snapshot, state: MempoolState) => Promise<Answer>;
 
-/** Answers from one snapshot, or 304 where nothing changed. Throws `no_node` and `mempool_not_followed`. */
+/** Answers from one snapshot, or 304 if nothing changed. Throws `no_node` and `mempool_not_followed`. */
 export async function readList<Answer>(
   reading: Reading,
   answer: AnswerOfList<Answer>,
@@ -44,7 +44,7 @@ export async function readList<Answer>(
   });
 }
 
-/** The same for an answer that hangs on more than chain and mempool: nobody keeps it. */
+/** The same for an answer that does not only depend on chain and mempool: caches must not keep it. */
 export async function readUnkept<Answer>(reading: Reading, answer: AnswerOfList<Answer>): Promise<Answer> {
   const { reply } = reading;
   return readFollowed(reading, (snapshot, state) => {
@@ -92,4 +92,6 @@ export function wholeNumber(text: string): number {
 }
 
 export const notOurs = (): AppError =>
-  new AppError('request_invalid', 'cursor is not one of this list', { parameter: 'cursor' });
+  new AppError('request_invalid', 'cursor is not one of this list', {
+    parameter: 'cursor',
+  });

@@ -42,7 +42,7 @@ export function transactionJson({
     firstSeen: firstSeen.toISOString(),
     fee,
     vsize,
-    // thousandths, as nodes show them
+    // three decimals, as nodes show them
     feeRate: fee === null ? null : Math.round((fee / vsize) * 1000) / 1000,
     replaces: parts(replaces, 32).map(displayHash),
   };
@@ -107,7 +107,7 @@ function parts(bytes: Buffer, size: number): Buffer[] {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Null where it is not UTF-8, as everywhere. */
+/** A text; null if it is not UTF-8, as everywhere. */
 function text(bytes: Buffer | null): string | null {
   if (bytes === null) return null;
   try {

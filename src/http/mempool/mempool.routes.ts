@@ -76,16 +76,16 @@ function summaryRoute(app: App, deps: AppDependencies): void {
     url: '/mempool',
     schema: {
       operationId: 'mempool',
-      summary: 'Whether a mempool is followed, and how many of its transactions are kept',
+      summary: 'Whether a mempool is followed, and the number of kept transactions',
       tags,
       querystring: Type.Object({
         tab: text('the list that the HTML page shows', { enum: [...mempoolTabs] }, 'sales'),
         kind: text(
-          'a kind of content, to which the HTML page is narrowed',
+          'a kind of content: the HTML page shows only this kind',
           { enum: [...inscriptionKinds] },
           'images',
         ),
-        before: text('a place that the HTML page gave: older rows', acceptedForms.cursor),
+        before: text('a place from a link of the HTML page; older rows are shown', acceptedForms.cursor),
       }),
       response: { 200: pageOrJson(summaryAnswer, 'the state'), 304: unchanged },
     },
@@ -115,7 +115,7 @@ function inscriptionsRoute(app: App, { pool, network, node }: AppDependencies): 
     url: '/mempool/inscriptions',
     schema: {
       operationId: 'pendingInscriptions',
-      summary: 'Unconfirmed reveals, in the order in which they were seen',
+      summary: 'Unconfirmed reveals, in the order of their arrival',
       tags,
       querystring: listQuery,
       response: { 200: inscriptionsAnswer, 304: unchanged },
@@ -179,7 +179,7 @@ function runesRoute(app: App, { pool, network, node }: AppDependencies): void {
     url: '/mempool/runes',
     schema: {
       operationId: 'pendingRunes',
-      summary: 'What pending transactions would do to runes: all, those of an address, or of a rune',
+      summary: 'Changes of runes by pending transactions: all, those of an address, or of a rune',
       tags,
       querystring: runesQuery,
       response: { 200: runesAnswer, 304: unchanged },

@@ -49,7 +49,7 @@ export const summaryAnswer = Type.Object({
   problem: nullable(Type.String()),
 });
 
-/** Of the row's transaction. */
+/** Fields of the row's transaction. */
 export const ofTransaction = {
   txid: Type.String(),
   firstSeen: Type.String(),
@@ -104,7 +104,7 @@ export const salesQuery = Type.Object({
   address: Type.Optional(
     Type.String({
       maxLength: 128,
-      description: 'of the seller or the buyer',
+      description: 'the address of the seller or the buyer',
       acceptedForm: acceptedForms.address,
       examples: [exampleAddress],
     }),
@@ -112,7 +112,7 @@ export const salesQuery = Type.Object({
   inscription: Type.Optional(
     Type.String({
       maxLength: 128,
-      description: 'id of the inscription that is sold',
+      description: 'id of the sold inscription',
       acceptedForm: acceptedForms.inscriptionId,
       examples: [exampleId],
     }),
@@ -121,7 +121,7 @@ export const salesQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'of a collection: that of an import, or the id of a parent or gallery',
+      description: 'slug of a collection: that of an import, or the id of a parent or gallery',
       examples: ['bitcoin-frogs'],
     }),
   ),
@@ -139,7 +139,7 @@ export const salesAnswer = Type.Object({
       { price: Type.Integer({ description: 'sats' }), inscriptionId: Type.String(), txid: Type.String() },
       {
         description:
-          'the cheapest pending sale of the collection that is no wash trade: what a buyer pays now, not an open listing; null: there is none, or no slug was asked for',
+          'the cheapest pending sale of the collection without wash trades: a price that a buyer pays now, not an open listing; null: there is none, or the request has no slug',
       },
     ),
   ),
@@ -148,7 +148,7 @@ export const salesAnswer = Type.Object({
       inscriptionId: Type.String(),
       ...ofTransaction,
       outpoint: Type.String({ description: 'the seller’s output' }),
-      input: Type.Integer({ description: 'that spends it' }),
+      input: Type.Integer({ description: 'index of the input that spends it' }),
       class: nameOf({ sale: moveClasses.sale, offer: moveClasses.offer }, 'docs/marketplace.md, "Classes"'),
       price: Type.Integer({ minimum: 0, description: 'sats' }),
       grossPayout: Type.Integer({ minimum: 0, description: 'sats' }),
@@ -161,11 +161,13 @@ export const salesAnswer = Type.Object({
       payoutOutput: Type.Integer(),
       feeOutput: nullable(Type.Integer()),
       sighash: Type.Integer(),
-      bundle: Type.Integer({ description: 'inscriptions that are sold together' }),
+      bundle: Type.Integer({ description: 'number of inscriptions that are sold together' }),
       wash: Type.Boolean(),
       rules: Type.Integer({ description: 'version of the rules' }),
       slug: nullable(
-        Type.String({ description: 'that was asked for, else that of the collection it is shown with' }),
+        Type.String({
+          description: 'the requested slug, else that of the collection with which the item is shown',
+        }),
       ),
     }),
   ),
@@ -186,7 +188,7 @@ export const runesQuery = Type.Object({
   limit,
 });
 
-/** A rune that has no id yet is named by its etching. */
+/** A rune. One without an id yet is named by its etching. */
 const pendingRune = {
   rune: nullable(runeParts.rune),
   id: nullable(runeParts.id),
@@ -202,7 +204,7 @@ export const runesAnswer = Type.Object({
       etching: nullable(
         Type.Object({
           rune: nullable(
-            Type.String({ description: 'null: the name is given by the block and the place there' }),
+            Type.String({ description: 'null: the block and the position in it decide the name' }),
           ),
           divisibility: Type.Integer(),
           symbol: nullable(Type.String()),
@@ -211,15 +213,17 @@ export const runesAnswer = Type.Object({
             description: 'open, taken, locked, reserved, uncommitted, immature, or unknown',
           }),
           matureHeight: nullable(
-            Type.Integer({ description: 'the lowest block in which its commitment counts' }),
+            Type.Integer({ description: 'the first block in which its commitment counts' }),
           ),
           rivals: Type.Array(Type.String(), {
-            description: 'other pending etchings of the name, the first ten',
+            description: 'other pending etchings of the name, at most ten',
           }),
           warning: nullable(Type.String()),
         }),
       ),
-      minted: Type.Array(Type.Object(pendingAmount), { description: 'if it were in the next block' }),
+      minted: Type.Array(Type.Object(pendingAmount), {
+        description: 'amounts if the transaction were in the next block',
+      }),
       sent: Type.Array(Type.Object(atOutput)),
       received: Type.Array(Type.Object(atOutput)),
       burned: Type.Array(Type.Object(pendingAmount)),

@@ -43,7 +43,7 @@ function amountOf(
     rune: named?.rune ?? nameOf(own),
     id: named?.id ?? null,
     etchedBy: etchedBy === null ? null : displayHash(etchedBy),
-    // of a rune that another pending transaction etches, base units alone are known here
+    // for a rune that another pending transaction etches, only base units are known here
     ...amountView(amount, rune?.divisibility ?? own?.divisibility ?? 0),
   };
 }

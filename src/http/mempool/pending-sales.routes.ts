@@ -33,7 +33,7 @@ export function pendingSalesRoute(app: App, { pool, network, node }: AppDependen
       querystring: salesQuery,
       response: { 200: salesAnswer },
     },
-    // members of a collection may be many
+    // a collection may have many items
     config: { errors: 'own', guard: open, isDear: true },
     handler: async (request, reply) => {
       const { address, inscription, slug, cursor, limit } = request.query;
@@ -45,7 +45,7 @@ export function pendingSalesRoute(app: App, { pool, network, node }: AppDependen
       return readUnkept({ pool, node, request, reply }, async ({ client }, { revision }) => {
         await requireSales(client);
         const collection = slug === undefined ? null : await findMarketCollection(client, slug);
-        // as in the activity of a slug: an unknown one has no sales
+        // as in the activity of a slug, an unknown one has no sales
         if (slug !== undefined && collection === null)
           return { revision, floor: null, sales: [], nextCursor: null };
         const rows = await pendingSales(client, { ...filter, collection }, after, limit + 1);
@@ -113,7 +113,7 @@ function saleJson(
 
 const cursorOf = ({ position, input, place }: PendingSale): string => `${position}.${input}.${place}`;
 
-/** What columns of inputs and places can hold. */
+/** The largest value of columns of inputs and places. */
 const integerMax = 2 ** 31 - 1;
 
 function saleCursor(text: string | undefined): PendingSaleCursor | null {

@@ -1,7 +1,7 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 
-/** Whole sats per virtual byte, as public clients of fee estimates expect them. */
+/** Fees in whole sats per virtual byte, the form that public clients expect. */
 export interface RecommendedFees {
   readonly fastestFee: number;
   readonly halfHourFee: number;
@@ -10,13 +10,14 @@ export interface RecommendedFees {
   readonly minimumFee: number;
 }
 
-/** Blocks within which a transaction shall be mined. The node estimates none for a single one. */
+/** Blocks within which a transaction should be mined. The node has no estimate for a single block. */
 const targets = { fastestFee: 2, halfHourFee: 3, hourFee: 6, economyFee: 144 } as const;
-/** Estimates change with blocks, and minimum fees within seconds at most. */
+/** Milliseconds for which estimates are used: they change with blocks, and minimum fees within seconds. */
 const freshMs = 10_000;
 
 /**
- * Fees by the node's own estimates, and by what its mempool takes at least. Asked once in ten seconds, whoever asks.
+ * Fees from the node's estimates, and from the minimum of its mempool. The node is asked once in ten seconds, for all
+ * clients.
  */
 export class FeeEstimates {
   readonly #node: NodeRpc;
@@ -27,7 +28,7 @@ export class FeeEstimates {
     this.#node = node;
   }
 
-  /** Throws the codes of NodeRpc. */
+  /** The fees. Throws the codes of NodeRpc. */
   recommended(): Promise<RecommendedFees> {
     const now = performance.now();
     if (this.#fees !== null && now - this.#askedAt < freshMs) return this.#fees;
@@ -35,7 +36,7 @@ export class FeeEstimates {
     const asked = this.#ask();
     this.#fees = asked;
     asked.catch(() => {
-      // the next one asks again
+      // so that the next request asks again
       if (this.#fees === asked) this.#fees = null;
     });
     return asked;
@@ -47,7 +48,7 @@ export class FeeEstimates {
       readonly minrelaytxfee: number;
     }>('getmempoolinfo');
     const minimumFee = Math.max(satsPerVbyte(mempoolminfee), satsPerVbyte(minrelaytxfee), 1);
-    // whoever waits less pays no less: the node estimates each target by itself
+    // a faster target never costs less: the node estimates each target separately
     const economyFee = Math.max(minimumFee, await this.#estimate(targets.economyFee));
     const hourFee = Math.max(economyFee, await this.#estimate(targets.hourFee));
     const halfHourFee = Math.max(hourFee, await this.#estimate(targets.halfHourFee));
@@ -55,7 +56,7 @@ export class FeeEstimates {
     return { fastestFee, halfHourFee, hourFee, economyFee, minimumFee };
   }
 
-  /** 0: the node has seen too few transactions to estimate. */
+  /** The estimate for a number of blocks. 0: the node has seen too few transactions. */
   async #estimate(blocks: number): Promise<number> {
     const { feerate } = await this.#node.call<{ readonly feerate?: number }>('estimatesmartfee', [
       blocks,
@@ -65,7 +66,7 @@ export class FeeEstimates {
   }
 }
 
-/** From bitcoins per 1,000 virtual bytes. Rounded up: less than the minimum would not be relayed. */
+/** Converts from bitcoins per 1,000 virtual bytes. It rounds up: less than the minimum would not be relayed. */
 function satsPerVbyte(feerate: number): number {
   return Math.ceil(satsOfBitcoins(feerate) / 1000);
 }

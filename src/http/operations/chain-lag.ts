@@ -4,10 +4,10 @@ import { type DerivedTableReport, derivedTableReports } from '#chain/derived/der
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 
-/** How far the index is behind its source. */
+/** The distance between the index and its source. */
 export interface Lag {
   readonly blocks: number;
-  /** Seconds since the indexed tip, by its header, where there are newer blocks; 0 at the source's tip. */
+  /** Seconds since the indexed tip, by its header, if there are newer blocks; 0 at the source's tip. */
   readonly seconds: number;
 }
 
@@ -15,7 +15,7 @@ export interface Lag {
 export interface Standing extends FollowerReport {
   /** Null: the index is empty. */
   readonly tip: Tip | null;
-  /** Null where the source's tip is unknown. */
+  /** Null if the source's tip is unknown. */
   readonly lag: Lag | null;
   /** Derived tables that are still incomplete. */
   readonly behind: readonly DerivedTableReport[];
@@ -32,7 +32,7 @@ export async function standingAt({ client, tip }: Snapshot): Promise<Standing> {
   return { ...report, tip, lag: lagOf(tip, report), behind };
 }
 
-/** A tip above the source's is not a lag: a node with less work (`node_behind`) is a problem of its own. */
+/** The lag. A tip above the source's is not a lag: a node with less work (`node_behind`) is another problem. */
 export function lagOf(
   tip: Tip | null,
   { status, tipTime, now }: Pick<FollowerReport, 'status' | 'tipTime' | 'now'>,

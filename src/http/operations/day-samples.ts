@@ -1,4 +1,4 @@
-/** Minutes of a day, each with one sample: 1,440 of them with their numbers are below 300 kB. */
+/** Minutes of a day, each with one sample: 1,440 samples take less than 300 kB. */
 export const samplesMax = 1440;
 export const sampleEveryMs = 60_000;
 
@@ -15,7 +15,7 @@ export interface Standpoint {
 export interface MinuteSample extends Standpoint {
   /** Unix seconds of its end. */
   readonly time: number;
-  /** Requests that were answered in it, and those of them that searched. */
+  /** Requests that were answered in it; the other count has the searches among them. */
   readonly requests: number;
   readonly searches: number;
   /** Milliseconds within which 95 of 100 requests were answered. Null: there was no request. */
@@ -23,13 +23,13 @@ export interface MinuteSample extends Standpoint {
 }
 
 /**
- * Upper ends of the classes of durations, in milliseconds: each is a fifth above the one before it, from 0.1 ms to 60 s.
- * So the 95th percentile is right to 20 %, and a minute takes 75 counts, however many requests it has.
+ * Upper ends of the classes of durations, in milliseconds: each is a fifth above the previous one, from 0.1 ms to 60 s.
+ * So the 95th percentile is exact to 20 %, and a minute takes 75 counts for any number of requests.
  */
 const ends = Array.from({ length: 74 }, (_, place) => 0.1 * 1.2 ** place);
 const share = 0.95;
 
-/** Samples of the last day, one for each minute, in memory: what operators keep for longer is in `/metrics`. */
+/** Samples of the last day in memory, one per minute. Operators keep longer histories from `/metrics`. */
 export class DaySamples {
   readonly #read: () => Promise<Standpoint>;
   readonly #now: () => number;
@@ -39,7 +39,9 @@ export class DaySamples {
   #searches = 0;
 
   /**
-   * @param read rejects where the database does not answer
+   * Takes the sources of samples.
+   *
+   * @param read rejects if the database does not answer
    * @param now Unix milliseconds
    */
   constructor(read: () => Promise<Standpoint>, now: () => number = Date.now) {
@@ -47,7 +49,7 @@ export class DaySamples {
     this.#now = now;
   }
 
-  /** Counts a request that was answered. */
+  /** Counts an answered request. */
   count(milliseconds: number, isSearch: boolean): void {
     const place = ends.findIndex((end) => milliseconds <= end);
     const at = place === -1 ? ends.length : place;
@@ -68,7 +70,7 @@ export class DaySamples {
     if (this.#samples.length > samplesMax) this.#samples.shift();
   }
 
-  /** Oldest first. */
+  /** Samples, oldest first. */
   get samples(): readonly MinuteSample[] {
     return this.#samples;
   }
@@ -77,7 +79,7 @@ export class DaySamples {
 const unknown: Standpoint = { height: null, lagBlocks: null, mempool: null };
 const noCounts = (): number[] => Array.from({ length: ends.length + 1 }, () => 0);
 
-/** The upper end of the class in which the percentile is. */
+/** The upper end of the class that contains the percentile. */
 function percentile(counts: readonly number[], total: number): number | null {
   if (total === 0) return null;
   let seen = 0;
@@ -88,7 +90,7 @@ function percentile(counts: readonly number[], total: number): number | null {
   return null;
 }
 
-/** Blocks a minute, by samples of the last ten minutes; null: too few are known. */
+/** Blocks per minute, from samples of the last ten minutes; null: too few samples. */
 export function blocksPerMinute(samples: readonly MinuteSample[]): number | null {
   const known = samples.slice(-rateSamples).filter(({ height }) => height !== null);
   const [first] = known;
@@ -98,7 +100,7 @@ export function blocksPerMinute(samples: readonly MinuteSample[]): number | null
   return blocks <= 0 ? 0 : (blocks / (last.time - first.time)) * 60;
 }
 
-/** Ten minutes: blocks of a first sync differ by a factor of ten within seconds. */
+/** Samples of ten minutes: blocks of a first sync differ by a factor of ten within seconds. */
 const rateSamples = 11;
-/** Two samples of a timer may be some milliseconds less than a minute apart. */
+/** Least seconds between samples: a timer may fire some milliseconds early. */
 const minRateSeconds = 50;

@@ -6,7 +6,7 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 
-/** Labels must stay few, whatever clients send. */
+/** Methods that become labels: labels must stay few, whatever clients send. */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -17,7 +17,7 @@ const knownMethods: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** Measures every request by its route's pattern. Register it before the routes, so that it applies to all. */
+/** Measures every request by its route's pattern. Register it before the routes, so that it measures all. */
 export function measureRequests(app: App, { metrics }: Operations): void {
   app.addHook(
     'onResponse',
@@ -36,7 +36,7 @@ export function measureRequests(app: App, { metrics }: Operations): void {
 
 /** `/metrics` in the text format of Prometheus. */
 export function metricsRoutes(app: App, { metrics }: Operations): void {
-  // readings of two at once would clear each other's gauges
+  // two concurrent readings would clear each other's gauges
   const rendered = new SharedMaking(() => metrics.render());
   apiRoute(app, {
     method: 'GET',

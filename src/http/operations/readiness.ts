@@ -4,28 +4,28 @@ import type { Problem } from '#kernel/reports/health.ts';
 import type { Standing } from './chain-lag.ts';
 
 /**
- * A live indexer writes every few seconds. After this silence, a dozen times the usual one, it is gone or its machine
- * has stopped.
+ * Seconds of silence after which an indexer has ended or its machine has stopped. A live one writes every few seconds;
+ * this is a dozen times as long.
  */
 export const indexerSilenceMaxSeconds = 60;
-/** An indexer that waits without the lock also writes every 3 s: three reports are missing. */
+/** The same for an indexer that waits without the lock. It writes every 3 s too, so three reports are missing. */
 export const waitingSilenceMaxSeconds = 10;
 
 export interface Reason {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Null where the start is unknown. */
+  /** Null if the start is unknown. */
   readonly since: Date | null;
 }
 
 export interface ReadinessBounds {
-  /** More blocks behind than this is not ready. */
+  /** Missing blocks above which the service is not ready. */
   readonly lagMaxBlocks: number;
 }
 
 /**
- * The reasons why answers may be out of date or fail; empty: ready. Pure. A folder that was indexed to its end needs
- * no indexer any more.
+ * The reasons why answers may be out of date or fail; empty: ready. Pure. A folder that was indexed completely needs no
+ * indexer any more.
  */
 export function unreadyReasons(
   standing: Standing,
@@ -54,7 +54,7 @@ export function unreadyReasons(
 export type FollowerState = FollowerStatus['state'] | 'gone';
 
 /**
- * What the indexing process does, judged by its lock, or by its last report where it holds none: while it waits for
+ * The state of the indexing process, judged by its lock, or by its last report if it holds no lock: while it waits for
  * its node or the database it has no lock, but reports every few seconds. Null: no report yet.
  */
 export function followerState({

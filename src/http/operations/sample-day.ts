@@ -7,10 +7,16 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { standingAt } from './chain-lag.ts';
 import { DaySamples, type Standpoint, sampleEveryMs } from './day-samples.ts';
 
-/** A database that takes longer leaves a gap: its statements would otherwise wait for no one. */
+/**
+ * Longest time of a read, in milliseconds. After it, the sample has a gap: otherwise its statements could run for
+ * nothing.
+ */
 const readMaxMs = 5000;
 
-/** Takes a sample of the process each minute, for `/status`. Register it before the routes, to count all requests. */
+/**
+ * Takes a sample of the process each minute, for `/status`. Register it before the routes, so that all requests are
+ * counted.
+ */
 export function sampleDay(app: App, { pool }: Operations): DaySamples {
   const samples = new DaySamples(() =>
     withSnapshot(

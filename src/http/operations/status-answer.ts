@@ -38,9 +38,9 @@ const derivedTable = Type.Object({
   /** The first height that it covers; it has every indexed block from there to its tip. */
   fromHeight: Type.Integer(),
   /**
-   * `complete`: it has every block. `catching-up`: it is being made for blocks indexed before. `waiting`: that is
-   * held up. `gap`: it has every indexed block, but those that are missing leave its facts unknown. `remaking`: it has
-   * every block, and is made anew by other rules; blocks up to `tip` follow them.
+   * `complete`: it has every block. `catching-up`: it is being filled for blocks that were indexed earlier. `waiting`:
+   * this is delayed. `gap`: it has every indexed block, but missing blocks leave its facts unknown. `remaking`: it has
+   * every block, and is being rebuilt by newer rules; blocks up to `tip` follow them.
    */
   state: Type.Union([
     Type.Literal('complete'),
@@ -63,7 +63,7 @@ const mempool = Type.Object({
   reveals: Type.Union([Type.Literal('accepted'), Type.Literal('refused'), Type.Literal('untested')]),
 });
 
-/** Null: no process looks for payments. */
+/** Payments to watched scripts. Null: no process looks for payments. */
 const payments = Type.Object({
   /** The height up to which blocks were scanned. */
   height: Type.Integer(),
@@ -72,7 +72,7 @@ const payments = Type.Object({
 });
 
 const searchServer = Type.Object({
-  /** What answers instead while it cannot. */
+  /** The engine that answers while the server cannot. */
   fallback: Type.String(),
   /** The kind of events that its index consumes. */
   kind: Type.String(),
@@ -81,11 +81,11 @@ const searchServer = Type.Object({
   tip: nullable(blockRef),
   lagBlocks: nullableInteger,
   lagSequence: nullableInteger,
-  /** Why it does not answer searches now. */
+  /** The reason why it does not answer searches now. */
   problem: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
 });
 
-/** Null: unknown, because blocks are missing; ord's fields then count what is certain. */
+/** Totals. Null: unknown, because blocks are missing; ord's fields then count only certain ones. */
 const totals = Type.Object({ blessed: nullableInteger, cursed: nullableInteger, lostSats: nullableInteger });
 
 const ownObject = Type.Object({
@@ -96,7 +96,7 @@ const ownObject = Type.Object({
   blocks: Type.Integer(),
   islands: Type.Integer(),
   totals,
-  /** What the index follows; null: no indexing process has reported yet. */
+  /** The source that the index follows; null: no indexing process has reported yet. */
   source: nullable(
     Type.Object({
       name: Type.String(),
@@ -111,7 +111,7 @@ const ownObject = Type.Object({
   problems: Type.Array(problem),
   /** Tables derived from blocks, and their progress (docs/runbook.md, "Derived tables"). */
   derivedTables: Type.Array(derivedTable),
-  /** Over the events of all blocks, by kind (docs/events.md): instances with equal hashes are equal. */
+  /** Hashes over the events of all blocks, by kind (docs/events.md): instances with equal hashes are equal. */
   cumulativeHashes: Type.Record(Type.String(), nullable(cumulativeHash)),
   /** Null: no process follows a mempool. */
   mempool: nullable(mempool),
@@ -132,7 +132,7 @@ const ownObject = Type.Object({
 
 const duration = Type.Object({ secs: Type.Integer(), nanos: Type.Integer() });
 
-// ord's keys under ord's names. Its own client reads them into a struct where `height` alone may be null (ADR 60)
+// ord's keys under ord's names. Its own client reads them into a struct in which only `height` may be null (ADR 60)
 const ordObject = Type.Object({
   address_index: Type.Boolean(),
   blessed_inscriptions: Type.Integer(),
@@ -148,7 +148,7 @@ const ordObject = Type.Object({
   minimum_rune_for_next_block: Type.String(),
   /** Whether the runes of all indexed blocks are known. */
   rune_index: Type.Boolean(),
-  /** 0, as on ord, where `rune_index` is false. */
+  /** 0, as on ord, if `rune_index` is false. */
   runes: Type.Integer(),
   sat_index: Type.Boolean(),
   started: Type.String(),

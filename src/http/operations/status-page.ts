@@ -16,7 +16,7 @@ import type { statusAnswer } from './status-answer.ts';
 type Status = Static<typeof statusAnswer>;
 type Own = Status['satscribe'];
 
-/** The page of `/status`: what its JSON says, in words, with the last day of this process. */
+/** The page of `/status`: the facts of its JSON in words, with the last day of this process. */
 export async function statusMarkup(
   deps: SiteDependencies & Pick<AppDependencies, 'operations' | 'orders'>,
   { tip, body }: { readonly tip: Tip | null; readonly body: Status },
@@ -79,7 +79,7 @@ function indexWords({ source, lag, tip }: Own): StateWords {
     : { kind: 'good', words: 'Up to date; new blocks are indexed as they come.' };
 }
 
-/** Meanings of codes alone: messages may name machines, and people who read this cannot act on them. */
+/** Problems as the meanings of their codes: messages may name machines, and readers of this page cannot act on them. */
 function problemsOf({ problems, source, search, derivedTables }: Own): StatusView['problems'] {
   const codes = [
     ...problems.map(({ code }) => code),
@@ -119,8 +119,8 @@ function paymentWords({ payments, source }: Own): StatusView['payments'] {
   const lagBlocks = best === null ? null : Math.max(0, best - payments.height);
   const isCurrent = lagBlocks === null || lagBlocks <= 1;
   return isCurrent
-    ? { kind: 'good', words: 'seen as they come', lagBlocks }
-    : { kind: 'busy', words: 'blocks are being looked through', lagBlocks };
+    ? { kind: 'good', words: 'seen as they arrive', lagBlocks }
+    : { kind: 'busy', words: 'blocks are being scanned', lagBlocks };
 }
 
 async function webhooksOf(pool: AppDependencies['operations']['pool']): Promise<StatusView['webhooks']> {
@@ -128,7 +128,7 @@ async function webhooksOf(pool: AppDependencies['operations']['pool']): Promise<
   return { waiting: count, oldestSeconds };
 }
 
-/** The same reason as the page where people order. Without orders it is no problem. */
+/** The state of orders, with the same reason as on the order page. Missing orders are not a problem. */
 async function orderWords(
   pool: AppDependencies['operations']['pool'],
   orders: NonNullable<AppDependencies['orders']> | null,
@@ -142,6 +142,6 @@ async function orderWords(
     return { kind: counts.open === 0 ? 'off' : 'bad', words, ...counts };
   }
   return (await isAdvisoryLockHeld(pool, 'orders'))
-    ? { kind: 'good', words: 'taken, and a process brings them on', ...counts }
-    : { kind: 'bad', words: 'taken, but no process brings them on now', ...counts };
+    ? { kind: 'good', words: 'taken and processed', ...counts }
+    : { kind: 'bad', words: 'taken, but not being processed now', ...counts };
 }

@@ -37,7 +37,7 @@ const readyFacts = Type.Object({
   sourceHeight: nullableInteger,
   lagBlocks: nullableInteger,
   lagSeconds: nullableInteger,
-  /** Derived tables in the making, with the height of their last block. They do not affect readiness. */
+  /** Incomplete derived tables, with the height of their last block. They do not affect readiness. */
   catchingUp: Type.Array(Type.Object({ name: Type.String(), height: nullableInteger })),
 });
 type Facts = Static<typeof readyFacts>;
@@ -61,7 +61,7 @@ const config = { errors: 'plain', guard: open, answersUnderPressure: true } as c
 export function statusRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
   const { network, operations, eventKinds = [inscriptionKind] } = deps;
   const tags = ['status'] as const;
-  // on the connections of operations: however many ask, look-ups of others do not wait for it
+  // on the connections of operations: many such requests do not delay look-ups of others
   const totalsOf = totalsOfTips();
   const status = new SharedMaking(() =>
     withSnapshot(
@@ -113,7 +113,7 @@ export function statusRoutes(app: App, deps: AppDependencies, samples: DaySample
   readyRoute(app, deps);
 }
 
-/** Totals for ord's fields: the known ones, else the certain ones, which are counted once for a tip. */
+/** Totals for ord's fields: the known ones, else the certain ones, which are counted once per tip. */
 function totalsOfTips(): (snapshot: Snapshot, counts: ChainCounts) => Promise<CertainTotals> {
   let counted: { readonly tip: Tip; readonly totals: CertainTotals } | null = null;
   return async ({ client, tip }, { blessed, cursed, lostSats }) => {
@@ -167,7 +167,7 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
   });
 }
 
-/** Why the database did not answer. Its own message and the system's are for the log only. */
+/** The reason why the database did not answer. Its own message and the system's are only for the log. */
 function databaseReason(error: unknown): Reason {
   const failure = postgresFailure(error);
   const code = failure instanceof AppError ? failure.code : 'postgres_unreachable';
@@ -176,7 +176,10 @@ function databaseReason(error: unknown): Reason {
   return { code, message, since: null };
 }
 
-/** A part of this process may know more, for example that its embedded server is being restarted. */
+/**
+ * Reasons without the database. A part of this process may know more, for example that its embedded server is being
+ * restarted.
+ */
 function withoutDatabase(silence: Reason | null, { health }: Operations): readonly Reason[] {
   const own = health.problems();
   const isTold = silence === null || own.some(({ code }) => code === silence.code);
@@ -188,7 +191,7 @@ function reasonsOf(
   { health, role, lagMaxBlocks, standsBy }: Operations,
 ): readonly Reason[] {
   const own = health.problems();
-  // a standby is ready to take over, whatever the active process reports of itself
+  // a standby is ready to take over, whatever the active process reports about itself
   if (role === 'indexer' && standsBy()) return own;
   return unreadyReasons(standing, own, { lagMaxBlocks });
 }

@@ -18,11 +18,11 @@ import type { Markup } from '#web/html.ts';
 import type { Site } from '#web/layout.ts';
 import { accountPage, noKeyPage, type UsageDay, type UsageGroup } from '#web/pages/account.page.ts';
 
-/** The same span as `satscribe keys list` shows. */
+/** Days of usage that are shown, the same as by `satscribe keys list`. */
 const usageDays = 30;
 const dayMs = 86_400_000;
 
-/** The page of the key that a person's browser keeps: what it is for, and how often it was used. */
+/** The page of the key that a person's browser keeps: its purpose, and its usage. */
 export function accountRoutes(app: App, deps: AppDependencies): void {
   const { pool, access = null } = deps;
   apiRoute(app, {
@@ -34,7 +34,7 @@ export function accountRoutes(app: App, deps: AppDependencies): void {
       tags: ['pages'],
       response: { 200: page('the key, or a form to give one'), 304: unchanged },
     },
-    // the look-up of a key counts towards the limit of unknown ones by itself
+    // the look-up of a key counts towards the limit of unknown keys by itself
     config: { errors: 'plain', guard: open, cors: false },
     handler: async (request, reply) => {
       varyBy(reply, 'Cookie');
@@ -54,7 +54,7 @@ async function keyPage(pool: AppDependencies['pool'], site: Site, key: KeyFacts)
     new Date(Date.now() - (usageDays - 1 - place) * dayMs).toISOString().slice(0, 10),
   );
   const sheet = await readKeySheet(pool, Buffer.from(key.hash, 'hex'));
-  // revoked within the seconds for which a process remembers it
+  // the key was revoked within the seconds for which a process remembers it
   if (sheet === null) return noKeyPage(site, 'invalid');
   const lines = await usageSince(pool, [key.id], days[0] ?? '');
   return accountPage({
@@ -101,8 +101,8 @@ const discountWords = ({ discount, parameter, type }: Discount): string =>
 
 function termsWords({ baseFee, directBaseFee, discounts, reservedMax }: KeyTerms): string[] {
   return [
-    ...(baseFee === null ? [] : [`managed orders: ${grouped(baseFee)} sats a file`]),
-    ...(directBaseFee === null ? [] : [`direct orders: ${grouped(directBaseFee)} sats a file`]),
+    ...(baseFee === null ? [] : [`managed orders: ${grouped(baseFee)} sats per file`]),
+    ...(directBaseFee === null ? [] : [`direct orders: ${grouped(directBaseFee)} sats per file`]),
     ...discounts.map(discountWords),
     ...(reservedMax === null ? [] : [`at most ${grouped(reservedMax)} reserved sats of the inventory`]),
   ];

@@ -8,15 +8,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { assetAddress, assets, assetsVersion } from '#web/assets.ts';
 
 const path = Type.Object({
-  version: Type.String({ description: 'the version of all of them' }),
+  version: Type.String({ description: 'the version of all files' }),
   '*': Type.String({ description: 'the name of the file' }),
 });
 
 const tag = `W/"${assetsVersion}"`;
 
 /**
- * The files that pages load. A page that came from an older or newer process names another version: it is led to the
- * files of this one, which may not be kept.
+ * The files that pages load. A page of an older or newer process names another version: it is redirected to the files
+ * of this process, which must not be cached.
  */
 export function assetsRoutes(app: App): void {
   apiRoute(app, {

@@ -38,15 +38,18 @@ export function blockRoutes(app: App, deps: AppDependencies, { blocks, fees }: B
         }),
         tab: text('the list that the HTML page shows', { enum: [...blockTabs] }, 'sales'),
         kind: text(
-          'a kind of content, to which the HTML page is narrowed',
+          'a kind of content: the HTML page shows only this kind',
           { enum: [...inscriptionKinds] },
           'images',
         ),
-        after: text('a place that the HTML page gave: rows after it', acceptedForms.cursor),
+        after: text(
+          'a place from a link of the HTML page; the rows after it are shown',
+          acceptedForms.cursor,
+        ),
       }),
       response: ordAnswers.block,
     },
-    // what the index lacks of a block is read from all its bytes
+    // data that the index lacks is read from the whole block
     config: { errors: 'plain', guard: open, isDear: true },
     handler: async (request, reply) => {
       const { query } = request.params;

@@ -3,7 +3,7 @@ const dayMs = 86_400_000;
 /** The most bars that stay distinguishable, and large enough to tap, on a phone. */
 const spansMax = 40;
 
-/** Some days in a row, as one bar of a chart shows them. UTC days since 1970. */
+/** Consecutive days that are one bar of a chart. UTC days since 1970. */
 export interface DaySpan {
   readonly first: number;
   readonly last: number;
@@ -11,7 +11,7 @@ export interface DaySpan {
   readonly label: string;
 }
 
-/** Equal spans from a day to a later one, 40 at most; the last one may be shorter. */
+/** Equal spans from a day to a later one, at most 40; the last one may be shorter. */
 export function daySpans(first: number, last: number): DaySpan[] {
   const length = Math.ceil((last - first + 1) / spansMax);
   return Array.from({ length: Math.ceil((last - first + 1) / length) }, (_, index) => {
@@ -24,7 +24,7 @@ export function daySpans(first: number, last: number): DaySpan[] {
 
 const dayWords = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
 
-/** What the days of a span have together. */
+/** The sum over the days of a span. */
 export function totalIn<Day extends { readonly day: number }>(
   { first, last }: DaySpan,
   days: readonly Day[],

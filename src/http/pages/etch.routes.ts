@@ -6,7 +6,7 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { etchPage } from '#web/pages/etch.page.ts';
 import { orderFormView } from './order-form-view.ts';
 
-/** Paths that the script of the page asks. */
+/** Paths that the page's script asks. */
 const connects = ['/price', '/runes/etch', '/rune/', '/mempool/api/v1/fees/recommended'];
 
 /** The page on which customers order etchings. */

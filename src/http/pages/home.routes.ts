@@ -17,10 +17,10 @@ import { Showcase } from './showcase.ts';
 /** Blocks on the first page. */
 const latestBlocks = 25;
 
-/** Paths that its scripts ask: who inscribed a file first and when, and news. */
+/** Paths that its scripts ask: the first inscription of a file and its time, and news. */
 const connects = ['/search/hashes', '/r/inscription/', '/live'];
 
-/** The first page, which is the results page of a search too. */
+/** The first page, which also shows the results of a search. */
 export function homeRoutes(app: App, deps: ResultsDependencies, live: LiveFacts): void {
   const showcase = new Showcase(deps.operations.pool);
   apiRoute(app, {

@@ -15,15 +15,15 @@ import { contentBytesMax } from '#orders/reading/read-files.ts';
 import { type InscribeLimits, inscribePage } from '#web/pages/inscribe.page.ts';
 import { orderFormView } from './order-form-view.ts';
 
-/** Paths that the script of the page asks. */
+/** Paths that the page's script asks. */
 const connects = ['/price', '/inscribe', '/order', '/mempool/api/v1/fees/recommended', '/inscription/'];
 
 /** Bytes of the length before a push of 520 bytes. */
 const lengthBytes = 3;
 
 /**
- * Bytes that surely do not fit into a reveal: pushes alone take all of its weight. The price of an order knows the
- * exact bound, which depends on all else of it.
+ * Bytes that certainly do not fit into a reveal, because their pushes alone exceed its weight. The price of an order
+ * uses the exact bound, which depends on all its other parts.
  */
 const fileBytesMax = (weightMax: number): number =>
   Math.floor((weightMax * pushBytesMax) / (pushBytesMax + lengthBytes));

@@ -28,19 +28,21 @@ import { jsonShownChars } from '#web/parts/record-json.ts';
 import { shownSales } from './inscription-sales.ts';
 import { timelineOf } from './inscription-timeline.ts';
 
-/** The bytes of a content that are searched for references, for the inscription's page. */
+/** Bytes of a content that are searched for references, for the inscription's page. */
 const referenceBytes = 256 * 1024;
-/** Sales of an inscription that wait for a block, on its page: each one more is a purchase of what nobody has yet. */
+/**
+ * Most pending sales on the page of an inscription: each further one buys from a buyer that no block has confirmed yet.
+ */
 const pendingSalesShown = 5;
-/** The newest sales and the newest transfers: a screen or two. */
+/** Most newest sales and newest transfers on the page: one or two screens. */
 const eventsShown = 20;
-/** Tiles of parents, children and a gallery: with those of the page itself less than 60 requests. */
+/** Tiles of parents, children and a gallery: with the page's own files fewer than 60 requests. */
 const tilesShown = 8;
 
-/** Parents that the details of an inscription name at most, as in ord's answer. */
+/** Most parents in the details of an inscription, as in ord's answer. */
 const parentsOfDetail = 4;
 
-/** Everything that the page of an inscription shows beside its details: some twelve look-ups along indexes. */
+/** Everything that the page of an inscription shows besides its details: about twelve look-ups by indexes. */
 export async function inscriptionParts(
   client: ClientBase,
   detail: InscriptionDetail,
@@ -71,7 +73,7 @@ export async function inscriptionParts(
   };
 }
 
-/** Parents, the first children and items of the gallery, with the inscription itself: their tiles in one read. */
+/** Parents, the first children and items of the gallery, and the inscription itself: their tiles in one read. */
 async function relativesOf(
   client: ClientBase,
   detail: InscriptionDetail,
@@ -120,13 +122,16 @@ function stripOf(
   return { heading, cards, total, href };
 }
 
-/** The JSON of the properties as far as the page shows it. */
+/** The JSON of the properties that the page shows. */
 async function shownProperties(client: ClientBase, { key }: InscriptionDetail): Promise<string | null> {
   const head = (await propertiesHeads(client, [key])).get(key);
   return head === undefined ? null : startOfJson(client, head, jsonShownChars + 1);
 }
 
-/** Null while galleries are being indexed. It changes how later statements of its transaction are planned. */
+/**
+ * Collections of an inscription. Null while galleries are being indexed. It changes how later statements of its
+ * transaction are planned.
+ */
 async function shownCollections(
   client: ClientBase,
   { id }: InscriptionDetail,
@@ -136,7 +141,7 @@ async function shownCollections(
   return collectionsOf(client, id);
 }
 
-/** The inscriptions that the content refers to, if browsers run its type. */
+/** The inscriptions that the content refers to, if browsers run content of its type. */
 async function shownReferences(
   client: ClientBase,
   { contentId, contentType }: InscriptionDetail,

@@ -9,8 +9,8 @@ import { saleView } from '#market/sales/sale-view.ts';
 import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 
 /**
- * The newest sales of an inscription, newest first. Empty while sales are filled in, or the index that finds them is
- * built. Moves of our own orders are not sales.
+ * The newest sales of an inscription, newest first. Empty while sales are being filled in, or while their index is
+ * being built. Moves of our own orders are not sales.
  *
  * @param heights absent: all
  */

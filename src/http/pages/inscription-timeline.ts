@@ -7,8 +7,8 @@ import type { SaleView } from '#kernel/sales/sale-view.ts';
 import type { Party, TimelineEvent } from '#web/parts/timeline.ts';
 
 /**
- * Transfers and sales as one list, newest first. A sale is a transfer too: they are one event. Sales that are older
- * than all given transfers follow them.
+ * Transfers and sales as one list, newest first. A sale is also a transfer, and both are one entry. Sales that are
+ * older than all given transfers follow them.
  *
  * @param transfers newest first
  *
@@ -53,7 +53,7 @@ function saleEvent(sale: SaleView): TimelineEvent {
   };
 }
 
-/** A script without an address is named by its hex, a long one by its hash: neither has a page. */
+/** A script without an address is named by its hex, a long one by its hash; neither has a page. */
 const scriptNameLike = /^(?:sha256:)?[0-9a-f]*$/u;
 
 const partyNamed = (text: string): Party => ({ text, isAddress: !scriptNameLike.test(text) });

@@ -42,20 +42,22 @@ import { pendingInscriptionPage } from './pending-inscription.ts';
 const config = { errors: 'plain', guard: open } as const;
 
 /**
- * Whether `deps.inscriptions` reads the answer to a request. Pages and inscriptions by sat have snapshots of their
- * own.
+ * Whether `deps.inscriptions` reads the answer to a request. Pages and inscriptions by sat have their own snapshots.
  */
 function isReadTogether({ headers, params }: FastifyRequest): boolean {
   const { query } = params as { readonly query: string };
   return prefersJson(headers.accept) && !isSatName(query);
 }
 
-/** Whether a request has the headers of ord's client, which accepts JSON alone and does not name itself. */
+/** Whether a request has the headers of ord's client, which accepts only JSON and has no User-Agent. */
 function isOrdClient({ headers }: FastifyRequest): boolean {
   return headers.accept === 'application/json' && headers['user-agent'] === undefined;
 }
 
-/** An unknown inscription. ord's client reads null as that, and any other body as a broken answer. */
+/**
+ * Sends the answer for an unknown inscription to ord's client: it reads null as unknown, and any other body as a broken
+ * answer.
+ */
 function sendOrdNull(reply: FastifyReply): FastifyReply {
   return reply
     .code(404)
@@ -64,7 +66,7 @@ function sendOrdNull(reply: FastifyReply): FastifyReply {
     .send('null');
 }
 
-/** Sends the page of a pending inscription. Throws `missing` where the id is not pending. */
+/** Sends the page of a pending inscription. Throws `missing` if the id is not pending. */
 async function sendMissing(
   deps: PieceDependencies,
   snapshot: Parameters<typeof pendingInscriptionPage>[1],
@@ -139,7 +141,7 @@ export function inscriptionRoutes(app: App, deps: PieceDependencies): void {
   });
 }
 
-/** The asked inscription is not in the index. One for all: an error with its trace takes 50 µs. */
+/** The error for an inscription that is not in the index. It is made once: an error with its trace takes 50 µs. */
 const notIndexed = new RangeError('the inscription is not indexed');
 
 interface AskedInscription {
@@ -181,7 +183,7 @@ function answerJson(
   });
 }
 
-/** The inscription, or its child at a position that counts from 0. */
+/** The inscription, or its child at a position from 0. */
 async function asked(
   client: ClientBase,
   question: InscriptionQuestion,

@@ -10,13 +10,15 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** A path of ours, in the characters that a header may hold. `//` and `/\` begin a host for browsers. */
+/**
+ * A path of this server, in the characters that a header may have. Browsers read `//` and `/\` as the start of a host.
+ */
 const ownPath = '^/(?![/\\\\])[!-~]*$';
 
 const nextPath = Type.String({
   pattern: ownPath,
   maxLength: limits.urlBytes,
-  description: 'a path of this server that is shown next',
+  description: 'the path of this server to show next',
 });
 
 const body = Type.Object({
@@ -25,8 +27,8 @@ const body = Type.Object({
 });
 
 /**
- * People give their key in a form, and a cookie keeps it: pages cannot send headers. The cookie is read for searches
- * alone (`SearchAccess`), is hidden from scripts, and is never sent with a request that another site makes.
+ * A form in which people send their key, which a cookie then keeps, because pages cannot send headers. The cookie is
+ * used only for searches (`SearchAccess`), is hidden from scripts, and is never sent with a request of another site.
  */
 export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencies, 'publicOrigin'>): void {
   apiRoute(app, {
@@ -43,8 +45,8 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
     bodyLimit: bodyLimits.key,
     handler: async (request, reply) => {
       const { key, to = '/' } = request.body;
-      refuseOtherSites(request, 'another site may not give a key');
-      // what is no key never becomes a header; whether it is valid, each search decides
+      refuseOtherSites(request, 'a form of another site cannot set the key: use the form on this site');
+      // an invalid key never becomes a header; each search checks whether it is known
       const given = key.trim();
       if (apiKeyHash(given) === null) throw new AppError('key_refused', 'this key is not valid here');
       return reply
@@ -67,7 +69,7 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
     config: { errors: 'plain', guard: open, body: 'form', failures: [403], cors: false },
     bodyLimit: bodyLimits.key,
     handler: async (request, reply) => {
-      refuseOtherSites(request, 'another site may not forget a key');
+      refuseOtherSites(request, 'a form of another site cannot remove the key: use the form on this site');
       return reply
         .header('set-cookie', `${cookieOf(request, publicOrigin, '')}; Max-Age=0`)
         .header('cache-control', 'no-store')
@@ -76,7 +78,7 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
   });
 }
 
-/** Browsers say where a form comes from. Throws `key_scope`. */
+/** Refuses forms of other sites, which browsers name. Throws `key_scope`. */
 function refuseOtherSites({ headers }: FastifyRequest, message: string): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none')

@@ -17,7 +17,7 @@ import { toldOrNull } from './chain/chain-sources.ts';
 import { nextBlockOutlook } from './chain/fee-outlook.ts';
 import { mempoolTab } from './chain/mempool-tabs.ts';
 
-/** A list of the mempool, as its address names it. */
+/** A list of the mempool, as named by its address. */
 interface MempoolPageQuestion {
   readonly tab?: string | undefined;
   readonly kind?: string | undefined;
@@ -70,7 +70,7 @@ function stateView({ isFollowed, state, problem, since, kept, leftOut }: Mempool
   return { isFollowed, words, since: Math.floor(since.getTime() / 1000), kept, leftOut };
 }
 
-/** Null: the node does not tell. */
+/** The fee outlook. Null: the node cannot answer. */
 async function outlookOf(
   client: ClientBase,
   fees: RecommendedFees | null,

@@ -7,7 +7,7 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { mintRunePage } from '#web/pages/mint-rune.page.ts';
 import { orderFormView } from './order-form-view.ts';
 
-/** Paths that the script of the page asks. */
+/** Paths that the page's script asks. */
 const connects = ['/price', '/runes/mint', '/rune/', '/mempool/api/v1/fees/recommended'];
 
 /** The page on which customers order mints of a rune. */
@@ -21,7 +21,7 @@ export function mintRuneRoutes(app: App, deps: AppDependencies): void {
       tags: ['pages'],
       querystring: Type.Object({
         rune: Type.Optional(
-          Type.String({ description: 'the name that is filled in', examples: ['UNCOMMON•GOODS'] }),
+          Type.String({ description: 'a name that the form begins with', examples: ['UNCOMMON•GOODS'] }),
         ),
       }),
       response: { 200: page('the page'), 304: unchanged },

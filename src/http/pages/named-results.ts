@@ -12,11 +12,14 @@ import { namedPage } from '#web/pages/named.page.ts';
 
 /** Dependencies of the page of results. */
 export interface ResultsDependencies extends AppDependencies {
-  /** Finds transactions that no table has. */
+  /** Finds transactions that are in no table. */
   readonly transactions: Transactions;
 }
 
-/** Failures of the search among texts, as values: what a text names is looked up without it. Throws all others. */
+/**
+ * The failure of a search among texts, as a value: the meanings of the text are looked up without it. Throws all other
+ * errors.
+ */
 export function searchFailure(error: unknown): AppError {
   const failure = postgresFailure(error);
   if (failure instanceof AppError && isOfSearch(failure)) return failure;
@@ -28,8 +31,8 @@ const isOfSearch = ({ code }: AppError): boolean => code.startsWith('search_engi
 const ofSearch: ReadonlySet<string> = new Set(['search_busy', 'search_too_broad', 'postgres_timeout']);
 
 /**
- * Sends what a text names, where texts could not be searched for it: a number, a rune or a collection has its page all
- * the same. Throws the failure where it names nothing for certain.
+ * Sends the meanings of a text if texts could not be searched for it: a number, a rune or a collection still has its
+ * page. Throws the failure if the text certainly means nothing.
  */
 export async function namedResults(
   deps: ResultsDependencies,
@@ -41,7 +44,7 @@ export async function namedResults(
   const meanings = await resolve(deps, { text, asker: askerOf(reply), detail: 'card', transactions });
   const named = meanings.filter(({ certainty }) => certainty !== 'possible');
   if (named.length === 0) throw failure;
-  // the same search may be answered in a moment
+  // the same search may succeed in a moment
   reply.header('cache-control', 'no-store');
   const view = { site: siteOfApp(reply), query: text, meanings: named, failure: toldOf(failure) };
   return sendPage(reply, namedPage(view), { thumbnails: true });

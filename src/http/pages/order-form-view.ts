@@ -4,7 +4,7 @@ import { siteOfApp } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { OrderFormView } from '#web/parts/order-fields.ts';
 
-/** The view of a page on which customers order something, as the service is now. */
+/** The view of a page on which customers order something, for the current state of the service. */
 export async function orderFormView(
   { network, orders = null, demo }: AppDependencies,
   reply: FastifyReply,

@@ -10,12 +10,12 @@ interface EmptySearch {
   readonly match: TextMatch;
 }
 
-/** A person waits for all counts together: one that takes longer is offered without its number. */
+/** Time for all counts together, because a person waits: a slower search is offered without its number. */
 const countsMs = 1_500;
 
 /**
- * Other readings of a text that was not found, with the number of their matches. One after the other, so that a page
- * takes one place among the searches. Those without a match are left out.
+ * Other searches for a text that was not found, with the number of their matches. They run one after another, so that a
+ * page takes one place among the searches. Those without a match are left out.
  */
 export async function otherSearches(
   search: SearchService,
@@ -42,9 +42,9 @@ interface Reading {
   readonly match: TextMatch;
 }
 
-/** The same text by looser rules in the same place, then by the same rules in the other place. */
+/** Searches for the text by looser rules in the same place, then by the same rules in the other place. */
 function readings(text: string, where: Corpus, match: TextMatch): Reading[] {
-  // a single word that no text contains is no word of any text either
+  // if no text contains a single word, no text has it as a whole word
   const isOneWord = /^[\p{L}\p{M}\p{N}]*$/u.test(text.trim());
   const elsewhere = where === 'content' ? 'metadata' : 'content';
   const looser: readonly Reading[] = [
@@ -81,7 +81,7 @@ async function countOf(
   } catch (error) {
     asker.signal.throwIfAborted();
     if (signal.aborted) return 'too slow';
-    // a text without words, one that would read too much, or no place: there is nothing to offer
+    // the text has no words, the search would read too much, or there is no place: it is not offered
     if (error instanceof AppError) return 'refused';
     throw error;
   }

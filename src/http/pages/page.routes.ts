@@ -15,7 +15,7 @@ import { keyRoutes } from './key.routes.ts';
 import { mintRuneRoutes } from './mint-rune.routes.ts';
 import { siteFilesRoutes } from './site-files.routes.ts';
 
-/** The pages for people that have no routes of their subject, and the files that belong to pages. */
+/** The pages for people without routes of their own subject, and the files of pages. */
 export function pageRoutes(
   app: App,
   deps: PieceDependencies,

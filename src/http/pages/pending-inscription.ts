@@ -31,8 +31,8 @@ const idBytes = 36;
 const hashBytes = 32;
 
 /**
- * Sends the page of an inscription that waits in the mempool. Null: it does not wait there. Throws `not_found` with
- * what became of it, where it has left the mempool without a block.
+ * Sends the page of an inscription that waits in the mempool. Null: it does not wait there. If it left the mempool
+ * without a block, throws `not_found` with the reason.
  */
 export async function pendingInscriptionPage(
   deps: Pick<AppDependencies, 'network' | 'banner'>,
@@ -42,7 +42,7 @@ export async function pendingInscriptionPage(
 ): Promise<FastifyReply | null> {
   const detail = await pendingInscription(client, id);
   if (detail !== null) {
-    // a block may have it at any moment
+    // a block may contain it at any moment
     reply.header('cache-control', 'no-store');
     const view = { ...viewOf(detail, deps.network), site: siteOf(deps, tip) };
     return sendPage(reply, page(view), { thumbnails: true });
@@ -87,7 +87,7 @@ function viewOf(
   };
 }
 
-/** The name and the traits that the page shows once a block has it. */
+/** The name and traits that its page will show once it is in a block. */
 function titleAndTraitsOf({ title, metadataJson }: PendingDetail): TitleAndTraits {
   const ofMetadata = titleAndTraits({ attributesJson: null, metadataJson });
   return title !== null && isVisible(title) ? { ...ofMetadata, title } : ofMetadata;

@@ -8,7 +8,7 @@ import { daySpans, totalIn } from './day-spans.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** Counts of a search for its page, with links that narrow it. */
+/** The counts of a search for its page, with links that narrow the search. */
 export async function overviewOf(
   pool: pg.Pool,
   facets: Omit<SearchFacets, 'tip'> | null,
@@ -39,9 +39,7 @@ async function barsOf(
   }));
 }
 
-/**
- * The search, narrowed to the blocks from one height up to another within its own range; null: no blocks are left.
- */
+/** The search, narrowed to the blocks between two heights within its own range; null: no blocks are left. */
 function linkTo(parameters: Parameters, start: number | undefined, end: number | undefined): string | null {
   if (start === undefined || end === undefined) return null;
   const from = Math.max(start, Number(parameters['from'] ?? 0));

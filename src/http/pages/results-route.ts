@@ -36,7 +36,7 @@ import { namedResults, type ResultsDependencies, searchFailure } from './named-r
 import { otherSearches } from './other-searches.ts';
 import { overviewOf } from './results-overview.ts';
 
-// forms also send empty fields
+// forms send empty fields too
 const mark = (description: string) =>
   Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('')], { description }));
 
@@ -45,7 +45,7 @@ const formNumber = (description: string) =>
 
 export const resultsQuery = Type.Object({
   q: text(
-    'the content of the search box: redirects to what it names, or to a search',
+    'the content of the search box: redirects to the page of the thing that it names, or to a search',
     { minLength: 0 },
     'brc-20',
   ),
@@ -57,7 +57,7 @@ export const resultsQuery = Type.Object({
   hash: text('sha256 of the content in 64 hex digits', acceptedForms.hash, exampleHash),
   in: Type.Optional(
     Type.Union([Type.Literal('content'), Type.Literal('metadata')], {
-      description: 'where the text is searched',
+      description: 'the texts to search',
     }),
   ),
   all: mark('1: text is a list, separated by commas; all must occur'),
@@ -72,25 +72,25 @@ export const resultsQuery = Type.Object({
 });
 export type ResultsQuery = Static<typeof resultsQuery>;
 
-/** How the text is searched; the search box keeps the choice. */
+/** Ways to search the text; the search box keeps the choice. */
 const modeNames = ['all', 'words', 'fuzzy'] as const;
 
 /** Fills rows of two to six cards. */
 const resultsPerPage = 60;
 
-/** Whether a query is a search. The id of an order is not one: it is never looked for, nor shown again. */
+/** Whether a query is a search. The id of an order is not: it is never looked for or shown. */
 export function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean {
   return (q !== undefined || text !== undefined || hash !== undefined) && !hasOrderId({ q, text });
 }
 
-/** Whether the id of an order was sent in place of a search, as browsers without scripts do. */
+/** Whether the id of an order was sent as a search, as browsers without scripts do. */
 export function hasOrderId({ q, text }: Readonly<Record<string, unknown>>): boolean {
   return [q, text].some((given) => typeof given === 'string' && isOrderId(given));
 }
 
-/** Tells where the id of an order belongs. Nothing is asked of the database but the tip. */
+/** Says where the id of an order belongs. It only reads the tip from the database. */
 export async function orderIdRoute(deps: AppDependencies, reply: FastifyReply): Promise<FastifyReply> {
-  // the address of this very page has the secret: it goes into no cache and no referrer
+  // the address of this page has the secret: it must not be in any cache or referrer
   reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   return withSnapshot(
     deps.pool,
@@ -99,7 +99,7 @@ export async function orderIdRoute(deps: AppDependencies, reply: FastifyReply): 
   );
 }
 
-/** Searches of the page: leads to what the input names, or shows matches. */
+/** Searches of the page: redirects to the thing that the input names, or shows matches. */
 export async function resultsRoute(
   deps: ResultsDependencies,
   query: ResultsQuery,
@@ -135,7 +135,7 @@ interface Narrowing {
   readonly paging: {
     readonly page: number;
     readonly itemsPerPage: number;
-    /** Matches in the mempool come last. */
+    /** Matches in the mempool are last. */
     readonly pending: true;
     readonly filter?: SearchFilter;
     readonly sort?: SearchSort;
@@ -244,7 +244,7 @@ async function show(
     totalPages: Math.ceil(value.totalItems / resultsPerPage),
     overview: await overviewOf(deps.pool, value.facets ?? null, parameters, asker.signal),
     misses: missesOf(query, meanings, deps.network),
-    // the page itself is about the content
+    // the page already shows the content
     meanings: meanings
       .filter(({ kind }) => kind !== 'hash')
       .map(({ certainty, ...meaning }) => ({

@@ -12,7 +12,7 @@ interface Candidate {
   readonly contentType: string | null;
 }
 
-/** The most inscriptions of each kind, the visible kinds first: otherwise mints of tokens would fill the page. */
+/** Most inscriptions of each kind, visible kinds first: otherwise mints of tokens would fill the page. */
 const shares: Readonly<Record<Media, number>> = {
   image: 5,
   frame: 5,
@@ -22,21 +22,21 @@ const shares: Readonly<Record<Media, number>> = {
   other: 0,
   text: 14,
 };
-/** Three full rows on a wide screen; the last place is for the first indexed inscription. */
+/** Most inscriptions: three full rows on a wide screen. The last place is for the first indexed inscription. */
 const shownMax = 15;
 
-/** Narrow rows, read once per tip. */
+/** Newest inscriptions that are considered: narrow rows, read once per tip. */
 const consideredMax = 20_000;
 /**
- * How many frames are checked, and how much of each: a frame that needs inscriptions that are not indexed would be
- * blank. 8 MB at most.
+ * Frames that are checked, and the checked bytes of each, at most 8 MB together: a frame that needs inscriptions
+ * outside the index would be blank.
  */
 const framesConsideredMax = 1_000;
 const frameBytes = 8 * 1024;
-/** The newest of these are searched for scripts, once per tip: a millisecond each. */
+/** Newest of these that are searched for scripts, once per tip: a millisecond each. */
 const stillConsideredMax = 100;
 
-/** Keys of new inscriptions to show: various kinds, the visible ones first, no content twice. */
+/** Keys of new inscriptions to show: various kinds, visible ones first, each content once. */
 export function chooseShowcase(newest: readonly Candidate[]): InscriptionKey[] {
   const chosen = new Map<Media, InscriptionKey[]>(Object.keys(shares).map((media) => [media as Media, []]));
   const seen = new Set<number>();
@@ -64,13 +64,16 @@ export class Showcase {
   }
 
   /**
-   * @param tip the one of the page. A selection of the block after it is as good: keys that the page's moment lacks are
-   *   not shown.
+   * The selected keys.
+   *
+   * @param tip of the page. A selection of the next block is usable too: keys that the page's moment lacks are not
+   * shown.
    */
   async keys(tip: Tip | null): Promise<readonly InscriptionKey[]> {
     const name = tip === null ? null : `${tip.height} ${Buffer.from(tip.hash).toString('hex')}`;
     if (name !== this.#tip) {
-      // on a connection of its own: that of its first visitor is cut when that visitor leaves, and others wait for it
+      // on its own connection: others wait for it, and the connection of its first visitor ends when that visitor
+      // leaves
       const keys = withSnapshot(this.#pool, ({ client }) => choose(client), null);
       // a failed selection is tried again
       keys.catch(() => {
@@ -102,7 +105,7 @@ async function choose(client: pg.ClientBase): Promise<InscriptionKey[]> {
   );
 }
 
-/** Documents that run no script: nothing runs in a list, so that others show a badge in place of their art. */
+/** Documents without scripts. Scripts do not run in a list, so others show a badge in place of their art. */
 async function stillOf(
   client: pg.ClientBase,
   keys: readonly InscriptionKey[],

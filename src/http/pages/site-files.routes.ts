@@ -4,14 +4,14 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { assetAddress, assetText } from '#web/assets.ts';
 
-/** Browsers request these by themselves, and read the type rather than the name. */
+/** The icon that browsers request by themselves; they use its type, not its name. */
 const icon = assetText('icon.svg');
 
-/** Searches are expensive, and content inscribed by others should not be found under our name. */
+/** Rules for robots: searches are expensive, and content inscribed by others should not be found under our name. */
 const robots =
   'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow: /preview/\nDisallow: /thumbnails/\nDisallow: /r/\n';
 
-/** Name and icons that a phone shows where a page is kept like an application. */
+/** Name and icons that a phone shows if the page is installed as an application. */
 const manifest = JSON.stringify({
   name: 'Satscribe',
   short_name: 'Satscribe',

@@ -20,11 +20,11 @@ const optional = (description: string, acceptedForm: AcceptedForm, example?: str
     Type.String({ description, acceptedForm, ...(example === undefined ? {} : { examples: [example] }) }),
   );
 
-/** Examples are real, so that the reference's readers and tools can send them. */
+/** An existing id, so that readers and tools of the reference can send it. */
 export const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
 export const exampleAddress = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 
-/** The path of what is told of an address. */
+/** The path of facts about an address. */
 export const addressPath = Type.Object({
   address: Type.String({
     description: 'an address of the network',
@@ -50,7 +50,7 @@ export const filterQuery = {
   from: wholeNumberText('lowest height of the reveal', acceptedForms.count, '767430'),
   to: wholeNumberText('highest height of the reveal', acceptedForms.count, '800000'),
   cursed: text(
-    'true: cursed inscriptions; false: inscriptions that are not cursed; unknown ones match neither',
+    'true: only cursed inscriptions; false: only others; inscriptions with unknown curses match neither',
     { enum: ['true', 'false'] },
     'true',
   ),
@@ -65,12 +65,12 @@ export const listQuery = Type.Object({
   delegate: text('id of the delegate', acceptedForms.inscriptionId, exampleId),
   kind: text('a kind of content', { enum: [...inscriptionKinds] }, 'images'),
   tokens: text(
-    'hide: without JSON texts that name a protocol, such as BRC-20; the page hides them unless it is `show`',
+    'hide: leaves out JSON texts that name a protocol, such as BRC-20; the page hides them unless this is `show`',
     { enum: ['show', 'hide'] },
     'hide',
   ),
   sort: text(
-    'order of the page, in place of `order`: number and size leave out what has neither; size has the largest of the newest 5,000 alone',
+    'order of the page, in place of `order`. number and size leave out inscriptions without one; size only has the largest of the newest 5,000',
     { enum: ['newest', 'oldest', 'number', 'size'] },
     'newest',
   ),
@@ -82,13 +82,13 @@ const limitDefault = 100;
 const limitMax = 1_000;
 
 /**
- * Whether a page has more entries than usual. 1,000 with what is looked up for each take the database and the event loop
+ * Whether a page has more entries than usual. 1,000 entries with their look-ups take the database and the event loop
  * some 30 ms: such a request is dear.
  */
 export const isLongPage = ({ limit }: Readonly<Record<string, unknown>>): boolean =>
   Number(limit) > limitDefault;
 
-/** Longer content types and metaprotocols are data and do not fit into a URL. */
+/** Most bytes: longer content types and metaprotocols are data, and do not fit into a URL. */
 const textBytesMax = 4_096;
 
 const invalid = (message: string, parameter: string): AppError =>
@@ -114,7 +114,7 @@ export interface Paging {
   readonly cursor: string | undefined;
 }
 
-/** Throws `request_invalid`. */
+/** The paging of a query. Throws `request_invalid`. */
 export function pagingOf(
   {
     limit,
@@ -149,7 +149,7 @@ export function sharedFilterOf(
   };
 }
 
-/** The filter of a query; null where it has no filter. Throws `request_invalid`, naming the parameter. */
+/** The filter of a query; null if it has none. Throws `request_invalid`, naming the parameter. */
 export function filterOf(query: ListQuery, network: NetworkParameters): InscriptionFilter | null {
   const { address } = query;
   const filter: InscriptionFilter = {
@@ -169,7 +169,7 @@ function contentTypeOf(value: string | undefined): string | undefined {
   throw invalid('contentType must be an exact type, or a class such as image/*', 'contentType');
 }
 
-/** Throws `request_invalid`. */
+/** A text within the bound. Throws `request_invalid`. */
 export function boundedText(value: string | undefined, name: string): string | undefined {
   if (value === undefined) return undefined;
   if (value === '') throw invalid(`${name} is empty`, name);
@@ -195,7 +195,7 @@ export function choice<const Word extends string>(
   return word;
 }
 
-/** Throws `request_invalid`. */
+/** The inscription id of a parameter. Throws `request_invalid`. */
 export function idOf(value: string | undefined, name: string): InscriptionId | undefined {
   if (value === undefined) return undefined;
   const id = parseInscriptionId(value);
@@ -203,7 +203,7 @@ export function idOf(value: string | undefined, name: string): InscriptionId | u
   return id;
 }
 
-/** Characters of a wrong value that an error quotes. */
+/** Most characters of a wrong value that an error quotes. */
 const shownChars = 100;
 
 /** The script of an address. Throws `request_invalid`, also for an address of another network. */
@@ -211,7 +211,10 @@ export function scriptOf(address: string, name: string, network: NetworkParamete
   return scriptIn(parseAddress(address, network), address, name, network);
 }
 
-/** The script of an address that a client sends its own sats to: `request_invalid`, too, if anybody or no one can spend it. */
+/**
+ * The script of an address to which a client sends its own sats. Also throws `request_invalid` if anyone or no one can
+ * spend its outputs.
+ */
 export function payableScriptOf(address: string, name: string, network: NetworkParameters): Uint8Array {
   const checked = checkDestination({ address, network, amount: null }, 'allowed');
   return scriptIn(checked, address, name, network);

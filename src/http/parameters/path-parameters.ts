@@ -13,28 +13,28 @@ import { parseSat } from '#kernel/sats/parse-sat.ts';
 import { parseUnsigned } from '#kernel/sats/rust-numbers.ts';
 import { lastSat, type Sat } from '#kernel/sats/sat.ts';
 
-/** The most characters of a parameter that an error quotes: valid ones are not longer. */
+/** Most characters of a parameter that an error quotes: valid ones are not longer. */
 const quotedMax = 80;
 
 function invalid(words: string): AppError {
   return new AppError('request_invalid', words);
 }
 
-/** Throws `request_invalid`. */
+/** The inscription id of a path. Throws `request_invalid`. */
 export function inscriptionIdOf(text: string): InscriptionId {
   const id = parseInscriptionId(text);
   if (id === null) throw invalid('this is not an inscription id');
   return id;
 }
 
-/** Whether a text is the name of a sat where it names an inscription: ids and numbers are longer or have digits. */
+/** Whether a text in place of an inscription is the name of a sat: ids and numbers are longer or have digits. */
 export const isSatName = (text: string): boolean => /^[a-z]{1,11}$/u.test(text);
 
 /** An id, a number, or the name of a sat. Throws `request_invalid`; messages about sats are ord's. */
 export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   const id = parseInscriptionId(text);
   if (id !== null) return { kind: 'id', id };
-  // as many digits as ord accepts
+  // at most as many digits as ord accepts
   const number = /^-?\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(number) < 2 ** 31) return { kind: 'number', number };
   if (isSatName(text)) return { kind: 'sat', sat: satOf(text) };
@@ -89,7 +89,7 @@ export function heightOf(text: string): Height {
   throw invalid('this is not a height');
 }
 
-/** A position that counts from 0: a page, a child, an item. Throws `request_invalid`. */
+/** A position from 0: a page, a child, an item. Throws `request_invalid`. */
 export function placeOf(text: string | undefined, name: string): number {
   if (text === undefined) return 0;
   const place = /^\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
@@ -121,24 +121,24 @@ export function satOf(text: string): Sat {
   throw invalid(`Invalid URL: ${parsed.fault}`);
 }
 
-/** A sat in any notation, for the page of a person. Throws `request_invalid` in our words. */
+/** A sat in any notation, for a page. Throws `request_invalid` in our words. */
 export function satOfPage(text: string): Sat {
   const parsed = parseSat(text);
   if ('sat' in parsed) return parsed.sat;
   const notations = 'its number, name, decimal, degree or percentile';
   throw invalid(
-    `${quoted(text)} names no sat. A sat is named by ${notations}, and the last one is ${lastSat}`,
+    `${quoted(text)} names no sat. A sat is named by ${notations}, and the last sat is ${lastSat}`,
   );
 }
 
-/** What ord reads as 64 bits without a sign. Throws `request_invalid`. */
+/** A number that ord reads as 64 bits without a sign. Throws `request_invalid`. */
 export function u64Of(text: string, name: string): bigint {
   const read = parseUnsigned(text, 64);
   if ('fault' in read) throw invalid(`${name} is not a whole number`);
   return read.value;
 }
 
-/** A place in a list that counts from 0, or, where it is negative, from -1 at the end. Throws `request_invalid`. */
+/** A place in a list: from 0, or, if negative, from -1 at the end. Throws `request_invalid`. */
 export function placeFromEitherEnd(text: string): bigint {
   const place = /^[+-]?\d{1,63}$/u.test(text) ? BigInt(text.replace('+', '')) : null;
   if (place === null || BigInt.asIntN(64, place) !== place) throw invalid('the index is not a whole number');

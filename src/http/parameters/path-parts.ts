@@ -2,9 +2,7 @@ import { Type } from 'typebox';
 import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { exampleId } from './list-parameters.ts';
 
-/**
- * Path parameters are texts that the handler parses, so that its errors can say what an id or an outpoint looks like.
- */
+/** Path parameters are texts that the handler parses, so that its errors can show the form of an id or an outpoint. */
 const part = (description: string, example: string, acceptedForm: AcceptedForm) =>
   Type.String({ description, acceptedForm, examples: [example] });
 
@@ -27,5 +25,5 @@ export const pathParts = {
     'UNCOMMON.GOODS',
     acceptedForms.rune,
   ),
-  index: part('an index from 0, or from the end where negative', '-1', acceptedForms.fromEitherEnd),
+  index: part('an index from 0, or, if negative, from the end', '-1', acceptedForms.fromEitherEnd),
 };

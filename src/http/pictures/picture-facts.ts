@@ -19,7 +19,7 @@ export interface PictureFacts extends Pick<CardOrder, 'head' | 'title' | 'lines'
   readonly art: InscriptionId | null;
 }
 
-/** Facts of the subject that a path names. Null: there is no such one. Throws `request_invalid`. */
+/** Reads facts of the subject that a path names. Null: it does not exist. Throws `request_invalid`. */
 type Reader = (client: ClientBase, name: string) => Promise<PictureFacts | null>;
 
 const block: Reader = async (client, name) => {
@@ -80,7 +80,7 @@ const collection: Reader = async (client, name) => {
   };
 };
 
-/** The kinds of subjects, by the name in their page's path. */
+/** The readers by the kind of subject in a page's path. */
 const readers: ReadonlyMap<string, Reader> = new Map([
   ['block', block],
   ['inscription', inscription],
@@ -90,14 +90,14 @@ const readers: ReadonlyMap<string, Reader> = new Map([
 
 export const pictureKinds: readonly string[] = [...readers.keys()];
 
-/** Throws `not_found`, and what the readers throw. */
+/** Facts of a subject. Throws `not_found`, and the errors of the readers. */
 export async function pictureFacts(client: ClientBase, kind: string, name: string): Promise<PictureFacts> {
   const found = (await readers.get(kind)?.(client, name)) ?? null;
   if (found === null) throw new AppError('not_found', `there is no such ${kind}`);
   return found;
 }
 
-/** Texts for pages without a subject. */
+/** Texts of pages without a subject. */
 export const siteFacts: PictureFacts = {
   head: 'Satscribe',
   title: 'Everything inscribed, word for word.',

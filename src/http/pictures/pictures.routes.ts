@@ -15,7 +15,7 @@ import { type PictureFacts, pictureFacts, pictureKinds, siteFacts } from './pict
 import { Pictures } from './pictures.ts';
 
 const suffix = '.png';
-/** A tenth of what thumbnails may take: 3,000 pictures of 30 kB. */
+/** Bytes of stored pictures, a tenth of the bound of thumbnails: 3,000 pictures of 30 kB. */
 const filesBytes = 100_000_000;
 
 const path = Type.Object({
@@ -85,7 +85,10 @@ export function picturesRoutes(app: App, deps: PieceDependencies, thumbnailOf: T
   });
 }
 
-/** A picture without its art is better than none, except where a busy server should be asked later. */
+/**
+ * Null for an error: a picture without its art is better than none. If a busy server should be asked later, the error
+ * is thrown.
+ */
 function unlessGone(error: unknown): null {
   if (error instanceof AppError && error.code === 'not_found') return null;
   throw error;

@@ -7,21 +7,21 @@ import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
-/** Increase it when the same facts are drawn differently: part of each name. */
+/** Version of the drawing, a part of each name. Increase it when the same facts are drawn differently. */
 const drawingVersion = 1;
-/** Requests that wait for the one process: robots of sites ask once for each shared link. */
+/** Requests that may wait for the one process: robots of sites ask once for each shared link. */
 const waitingMax = 32;
-/** Each takes some tenths of a second. */
+/** Longest wait: each picture takes some tenths of a second. */
 const waitMs = 10_000;
 
-/** A picture, and the name of all that it shows. */
+/** A picture, and a name for everything that it shows. */
 export interface SharedPicture {
   readonly name: string;
   /** Null: it could not be drawn now. */
   readonly png: Buffer | null;
 }
 
-/** Pictures of shared links, each drawn once for the same facts. One is drawn at a time, clients in turn. */
+/** Pictures of shared links, each drawn once for the same facts. One is drawn at a time, and clients take turns. */
 export class Pictures {
   readonly #files: ThumbnailFiles | null;
   readonly #onUnwritten: (error: unknown) => void;
@@ -29,7 +29,9 @@ export class Pictures {
   readonly #gate = new FairGate({ running: 1, waiting: waitingMax, waitMs, refusal: contentsBusy });
 
   /**
-   * @param files null: none are kept
+   * Takes the place of the files.
+   *
+   * @param files null: no pictures are kept
    * @param onUnwritten receives the error of a file that could not be written
    */
   constructor(files: ThumbnailFiles | null, onUnwritten: (error: unknown) => void) {
@@ -42,7 +44,7 @@ export class Pictures {
     return this.#gate.state;
   }
 
-  /** Throws `contents_busy`. */
+  /** The picture of an order. Throws `contents_busy`. */
   async of(asker: Asker, order: Omit<CardOrder, 'kind'>): Promise<SharedPicture> {
     const name = nameOf(order);
     const known = (await this.#files?.read(name)) ?? null;
@@ -60,7 +62,7 @@ export class Pictures {
   }
 }
 
-/** A hash of what a picture shows, in hexadecimal digits. */
+/** A hash of everything that a picture shows, in hexadecimal digits. */
 function nameOf({ thumbnail, ...texts }: Omit<CardOrder, 'kind'>): string {
   const hash = createHash('sha256').update(`card ${drawingVersion} ${JSON.stringify(texts)}\n`);
   return hash.update(thumbnail ?? '').digest('hex');

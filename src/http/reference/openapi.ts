@@ -6,8 +6,7 @@ import { documentedSchema } from '#http/server/routes/accepted-form.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 
 const description = `Satscribe indexes Bitcoin inscriptions, runes and sats. Its answers equal those of ord, and it adds searches,
-the holders and the history of runes at any height, and the sats of outputs. Runes are known where every block from the first
-rune height on is indexed; an index of sats is an option (\`INDEX_SATS\`), and without it a node tells the sats of an output.
+the holders and the history of runes at any height, and the sats of outputs. Runes are known if every block from the first rune height is indexed; an index of sats is an option (\`INDEX_SATS\`), and without it a node traces the sats of an output.
 
 Paths of the public interface (searches) and of ord keep their own forms; all other paths are ours and use camelCase.
 Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere but on \`/metrics\` and \`/key\`. ord's pages answer JSON to
@@ -22,7 +21,7 @@ const tags = [
   { name: 'addresses', description: 'Contents of addresses' },
   { name: 'content', description: 'Inscribed content, unchanged' },
   { name: 'ord', description: 'ord’s JSON API' },
-  { name: 'runes', description: 'What ord does not tell about runes' },
+  { name: 'runes', description: 'Data of runes that ord does not offer' },
   { name: 'sats', description: 'Satributes, and the sats of outputs' },
   { name: 'orders', description: 'Prices and orders of inscriptions, and referrals' },
   { name: 'psbts', description: 'Transactions that wallets sign' },
@@ -34,9 +33,9 @@ const tags = [
   { name: 'market', description: 'Sales from the chain, and collections of the market' },
   { name: 'events', description: 'Events of blocks' },
   { name: 'mempool', description: 'Unconfirmed inscriptions and transfers' },
-  { name: 'webhooks', description: 'What receivers verify webhooks with' },
+  { name: 'webhooks', description: 'Keys with which receivers verify webhooks' },
   { name: 'status', description: 'Tip, health and metrics' },
-  { name: 'feeds', description: 'Atom feeds of what is new' },
+  { name: 'feeds', description: 'Atom feeds of news' },
   { name: 'pages', description: 'HTML pages; most also answer JSON' },
   { name: 'reference', description: 'This document' },
 ];
@@ -97,7 +96,7 @@ interface AnyDocument {
   readonly components?: object;
 }
 
-/** The document as the plugin makes it, with what the plugin does not know of our answers. */
+/** The plugin's document, with additions about our answers that the plugin does not know. */
 function asAnswered<Document extends AnyDocument>(document: Document): Document {
   for (const operation of operationsOf(document)) {
     if (operation.parameters) operation.parameters = operation.parameters.map(asTaken);
@@ -111,8 +110,8 @@ function operationsOf({ paths = {} }: AnyDocument): Operation[] {
 }
 
 /**
- * A parameter with a default may be left out. "Try it" sends every parameter that has an example: those of optional
- * ones stay in their schemas, because all filters at once find nothing, and some exclude each other.
+ * A parameter with a default may be left out. "Try it" sends every parameter that has an example, so examples of
+ * optional ones stay in their schemas: all filters at once find nothing, and some exclude each other.
  */
 function asTaken(parameter: Parameter): Parameter {
   const { example, schema, ...rest } = parameter;
@@ -126,7 +125,7 @@ function asTaken(parameter: Parameter): Parameter {
   } as Parameter;
 }
 
-/** Errors shared by many paths are in the document once, under the name of their status. */
+/** Puts errors that many paths share into the document once, under the name of their status. */
 function withSharedErrors<Document extends AnyDocument>(document: Document): Document {
   const names = new Map<string, string>();
   const shared: Record<string, unknown> = {};

@@ -14,8 +14,8 @@ import { assetText } from '#web/assets.ts';
 const prefix = '/docs';
 
 /**
- * The reference runs only the scripts of its own folder: inscribed content is on this server too (`/content/…`), and
- * a policy can tell them apart only by path. "Try it" requests any of our paths, and shows the answer as text.
+ * The reference runs only the scripts of its own folder: inscribed content is on this server too (`/content/…`), and a
+ * policy can distinguish them only by path. "Try it" requests any of our paths, and shows the answer as text.
  */
 const policies = [
   [
@@ -38,7 +38,7 @@ const policies = [
 
 const icon = assetText('icon.svg');
 
-/** The page of the package lacks it, and a phone would show the page of a desktop. */
+/** A script that adds the viewport: the package's page lacks it, and a phone would show the desktop page. */
 const viewport = `const viewport = document.createElement('meta');
 viewport.name = 'viewport';
 viewport.content = 'width=device-width, initial-scale=1';
@@ -117,10 +117,12 @@ export function referenceRoutes(app: App): void {
   });
 }
 
-/** The document takes the event loop 300 ms, once: it is made for a client that is still there after this time. */
+/**
+ * The document takes the event loop 300 ms, once. It is only made for a client that is still connected after this time.
+ */
 const stayMs = 100;
 
-/** Throws the reason of a client that left. */
+/** Waits. Throws the reason of a client that left. */
 async function stay(reply: FastifyReply): Promise<void> {
   const { signal } = askerOf(reply);
   await pause(stayMs, undefined, { signal }).catch(() => undefined);

@@ -34,7 +34,9 @@ const activitySchema = Type.Object({
   blockHash: Type.String(),
   timestamp: Type.Integer({ description: 'Unix seconds of the block’s header' }),
   txid: Type.String(),
-  output: Type.Union([Type.String(), Type.Null()], { description: 'that got the units of a transfer' }),
+  output: Type.Union([Type.String(), Type.Null()], {
+    description: 'the output that got the units of a transfer',
+  }),
   ...ownerParts,
   ...amountParts,
 });
@@ -44,9 +46,9 @@ const activityAnswer = Type.Object({
   nextCursor: textOrNull,
 });
 
-const nobody = { address: null, script: null, scriptSha256: null };
+const noOwner = { address: null, script: null, scriptSha256: null };
 
-/** What happened to a rune. ord does not tell. */
+/** Events of a rune, which ord does not offer. */
 export function activityRoutes(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
   apiRoute(app, {
@@ -54,11 +56,11 @@ export function activityRoutes(app: App, deps: AppDependencies): void {
     url: '/rune/:rune/activity',
     schema: {
       operationId: 'runeActivity',
-      summary: 'What happened to a rune: etching, mints, transfers and burns',
+      summary: 'The events of a rune: etching, mints, transfers and burns',
       tags: ['runes'],
       params: Type.Object({ rune: pathParts.rune }),
       querystring: Type.Object(pagingQuery),
-      response: { 200: pageOrJson(activityAnswer, 'what happened'), 304: unchanged },
+      response: { 200: pageOrJson(activityAnswer, 'the events'), 304: unchanged },
     },
     config: { errors: 'own', guard: open, failures: [410], isDear: isLongPage },
     handler: async (request, reply) => {
@@ -114,7 +116,7 @@ function eventView(
     timestamp,
     txid,
     output: script === null ? null : `${txid}:${vout}`,
-    ...(script === null ? nobody : storedOwner(script, network)),
+    ...(script === null ? noOwner : storedOwner(script, network)),
     ...amountView(amount, divisibility),
   };
 }
@@ -125,7 +127,7 @@ function bytesOf({ height, txIndex, step, vout }: ActivityPlace): Buffer {
   return bytes;
 }
 
-/** Cursors can be forged: any numbers that the columns can hold. */
+/** The place in a cursor. Cursors can be forged, so it may have any numbers that the columns can have. */
 function placeOf(bytes: Uint8Array): ActivityPlace {
   const position = Buffer.from(bytes);
   const [height = 0, txIndex = 0, step = 0, vout = 0] = [0, 4, 8, 12].map((at) => position.readInt32BE(at));

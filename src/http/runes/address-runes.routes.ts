@@ -44,11 +44,11 @@ const historyPositionBytes = 12;
 
 const balancesAnswer = Type.Object({
   address: Type.String(),
-  height: Type.Integer({ description: 'after the block at this height' }),
+  height: Type.Integer({ description: 'the state after the block at this height' }),
   runes: Type.Array(Type.Object({ ...runeParts, ...amountParts, outputs: Type.Integer() })),
   pending: Type.Optional(
     Type.Array(Type.Object({ ...runeParts, received: amountSchema, sent: amountSchema }), {
-      description: 'with pending=1: what unconfirmed transactions would bring and take',
+      description: 'only with pending=1: units that unconfirmed transactions would add and take',
     }),
   ),
   nextCursor: textOrNull,
@@ -70,7 +70,7 @@ const historyAnswer = Type.Object({
   nextCursor: textOrNull,
 });
 
-/** The runes of an address, at any height, and how it got them. Needs no index of addresses. */
+/** The runes of an address at any height, and their history. It needs no index of addresses. */
 export function addressRunesRoutes(app: App, deps: AppDependencies): void {
   balancesRoute(app, deps);
   historyRoute(app, deps);
@@ -87,7 +87,7 @@ function balancesRoute(app: App, { pool, network, node }: AppDependencies): void
       params: addressPath,
       querystring: Type.Object({
         at: text('a height: the balances after that block', acceptedForms.count, '840100'),
-        pending: text('1: what is unconfirmed too', { enum: ['0', '1'] }, '1'),
+        pending: text('1: unconfirmed transactions too', { enum: ['0', '1'] }, '1'),
         limit: pagingQuery.limit,
         cursor: pagingQuery.cursor,
       }),
@@ -101,7 +101,7 @@ function balancesRoute(app: App, { pool, network, node }: AppDependencies): void
       const asked = heightOfAt(at);
       const withPending = choice(request.query.pending, 'pending', ['0', '1']) === '1';
       if (withPending && asked !== null)
-        throw new AppError('request_invalid', 'pending=1 is about the tip: leave out at', {
+        throw new AppError('request_invalid', 'pending=1 only works at the tip: leave out at', {
           parameter: 'pending',
         });
       const { limit } = pagingOf({ limit: limitText }, 'asc');
@@ -128,7 +128,7 @@ function historyRoute(app: App, { pool, network }: AppDependencies): void {
     url: '/address/:address/runes/history',
     schema: {
       operationId: 'runeHistoryOfAddress',
-      summary: 'What an address received and sent of runes, by transaction',
+      summary: 'Units of runes that an address received and sent, by transaction',
       tags,
       params: addressPath,
       querystring: Type.Object(pagingQuery),
@@ -203,7 +203,7 @@ function balanceBytes(height: Height, key: number): Buffer {
   return bytes;
 }
 
-/** Cursors can be forged: any numbers. */
+/** The position in a cursor. Cursors can be forged, so it may have any numbers. */
 function balancePosition(bytes: Uint8Array): { height: Height; key: number } {
   const position = Buffer.from(bytes);
   return { height: asHeight(Math.min(position.readUInt32BE(), maxHeight)), key: position.readInt32BE(4) };
@@ -248,7 +248,7 @@ function bytesOf({ height, txIndex, key }: HistoryPlace): Buffer {
   return bytes;
 }
 
-/** Cursors can be forged: any numbers that the columns can hold. */
+/** The place in a cursor. Cursors can be forged, so it may have any numbers that the columns can have. */
 function placeOf(bytes: Uint8Array): HistoryPlace {
   const position = Buffer.from(bytes);
   const [height = 0, txIndex = 0, key = 0] = [0, 4, 8].map((at) => position.readInt32BE(at));

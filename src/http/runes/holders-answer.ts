@@ -7,14 +7,14 @@ import { amountParts, ownerParts, textOrNull, units } from './rune-views.ts';
 export const holdersAnswer = Type.Object({
   rune: Type.String(),
   id: Type.String(),
-  height: Type.Integer({ description: 'after the block at this height' }),
+  height: Type.Integer({ description: 'the state after the block at this height' }),
   divisibility: Type.Integer(),
   held: units,
   burned: units,
   minted: units,
   premine: units,
   proven: Type.Boolean({ description: 'held + burned = minted + premine' }),
-  count: Type.Integer({ description: 'of all holders' }),
+  count: Type.Integer({ description: 'number of all holders' }),
   holders: Type.Array(
     Type.Object({
       ...ownerParts,

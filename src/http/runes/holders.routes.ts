@@ -31,19 +31,20 @@ import { pageRows, sendHoldersPage } from './rune-list-pages.ts';
 import { foundRune, heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
 import { amountView } from './rune-views.ts';
 
-/** A cursor names the height of its list, so that all pages are of one moment, and the position in it. */
+/** Bytes of a cursor's position: the height of its list, so that all pages are of one moment, and the place in it. */
 const positionBytes = 8;
 
 /**
- * Every holder of a rune is walked for a page that no walk before it has found, which takes a connection up to ten seconds: two of the ten connections, one for each
- * client. Who waits longer than for one such walk asks again.
+ * Bounds of walks. A page that no earlier walk has found needs a walk over every holder of its rune, which takes a
+ * connection up to ten seconds: two of the ten connections, one for each client. A client that would wait longer than
+ * one such walk asks again.
  */
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 
 const busy = (): AppError =>
   new AppError('holders_busy', 'too many lists of holders are being made: try again in a few seconds');
 
-/** Who holds a rune, at any height. ord does not tell. */
+/** Holders of a rune at any height, which ord does not offer. */
 export function holdersRoutes(app: App, deps: AppDependencies): void {
   const { pool, network, operations } = deps;
   const gate = new FairGate({ ...gateBounds, refusal: busy });
@@ -75,7 +76,7 @@ export function holdersRoutes(app: App, deps: AppDependencies): void {
       if (!isPage && (await answeredUnchanged(pool, request, reply))) return reply;
       const shown = isPage ? Math.min(limit, pageRows) : limit;
       const question = { name: request.params.rune, asked, limit: shown, cursor };
-      /** Null: it takes a walk, which it may not make. */
+      /** Null if it would need a walk that is not allowed. */
       const read = async (snapshot: Snapshot, mayWalk: boolean): Promise<FoundHolders | null> => {
         const found = await holdersPage(lists, snapshot, network, question, mayWalk);
         if (found !== null && !isPage) setMoment(request, reply, snapshot.tip);
@@ -93,7 +94,7 @@ export function holdersRoutes(app: App, deps: AppDependencies): void {
 }
 
 interface PageQuestion {
-  /** Of the rune. */
+  /** Name of the rune. */
   readonly name: string;
   /** Null: the tip. */
   readonly asked: Height | null;
@@ -135,7 +136,7 @@ async function holdersView(
   network: NetworkParameters,
 ): Promise<Omit<HoldersAnswer, 'nextCursor'>> {
   const { mints, burned } = await runeTotals(client, rune.key, height);
-  // not there before its etching
+  // the premine does not exist before the etching
   const premine = rune.height > height ? zeroU128 : rune.premine;
   const minted = BigInt(mints) * BigInt(rune.terms?.amount ?? zeroU128);
   return {
@@ -164,7 +165,7 @@ function bytesOf(height: Height, offset: number): Buffer {
   return bytes;
 }
 
-/** Cursors can be forged: any numbers. */
+/** The position in a cursor. Cursors can be forged, so it may have any numbers. */
 function positionOf(bytes: Uint8Array): { height: Height; offset: number } {
   const position = Buffer.from(bytes);
   return {

@@ -34,7 +34,7 @@ import { exactNumber } from '#kernel/text/exact-number.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountSchema, amountView, runeParts, runeView, units } from './rune-views.ts';
 
-/** What a block takes on average: the dates of coming heights are estimates. */
+/** Average seconds of a block: the dates of coming heights are estimates. */
 const blockSeconds = 600;
 
 const integerOrNull = Type.Union([Type.Integer(), Type.Null()]);
@@ -43,18 +43,19 @@ const heightOrNull = (description: string) =>
 
 const mintingAnswer = Type.Object({
   ...runeParts,
-  height: Type.Integer({ description: 'the next block, in which a mint would be' }),
-  state: Type.String({ description: 'open, not-begun, ended, used-up, or none: nobody can mint it' }),
-  amount: Type.Union([amountSchema, Type.Null()], { description: 'of one mint' }),
+  height: Type.Integer({ description: 'the next block, which a mint would be in' }),
+  state: Type.String({ description: 'open, not-begun, ended, used-up, or none: no one can mint it' }),
+  amount: Type.Union([amountSchema, Type.Null()], { description: 'amount of one mint' }),
   mints: Type.Integer(),
   pendingMints: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'pending transactions that mint it, if each were the next; null: no mempool is followed',
+    description:
+      'pending transactions that mint it, each counted as if it were the next; null: no mempool is followed',
   }),
-  cap: Type.Union([units, Type.Null()], { description: 'how many mints there can be' }),
-  left: Type.Union([units, Type.Null()], { description: 'mints up to the cap' }),
+  cap: Type.Union([units, Type.Null()], { description: 'maximum number of mints' }),
+  left: Type.Union([units, Type.Null()], { description: 'mints left up to the cap' }),
   progress: Type.Union([Type.Number(), Type.Null()], { description: 'mints / cap, 0 to 1' }),
   start: heightOrNull('the first block that may mint; null: any'),
-  end: heightOrNull('the first block that may mint no more; null: never'),
+  end: heightOrNull('the first block after the open mint; null: no end'),
   blocksToStart: integerOrNull,
   blocksToEnd: integerOrNull,
   minted: amountSchema,
@@ -64,7 +65,7 @@ const mintingAnswer = Type.Object({
 
 const takenSchema = Type.Object({ ...runeParts, etching: Type.String() });
 const nameAnswer = Type.Object({
-  name: Type.String({ description: 'its letters: spacers make no other name' }),
+  name: Type.String({ description: 'its letters; spacers do not make a different name' }),
   state: Type.String({ description: 'free, locked, taken or reserved' }),
   height: Type.Integer({ description: 'the next block' }),
   takenBy: Type.Union([takenSchema, Type.Null()]),
@@ -72,25 +73,27 @@ const nameAnswer = Type.Object({
     [
       Type.Object({
         height: Type.Integer({ description: 'the first block that may etch it' }),
-        blocksLeft: Type.Integer({ description: 'blocks before that one; 0: the next block may' }),
+        blocksLeft: Type.Integer({ description: 'blocks to wait for it; 0: the next block may etch it' }),
         estimatedAt: Type.Union([Type.String(), Type.Null()], {
-          description: 'of ten minutes a block; null: no block is missing',
+          description: 'estimate at ten minutes per block; null: there is no block to wait for',
         }),
       }),
       Type.Null(),
     ],
-    { description: 'null: never' },
+    { description: 'null: the name can never be etched' },
   ),
   commitment: Type.Union(
     [
       Type.Object({
-        push: Type.String({ description: 'in hex: the data push of a tapscript that commits to the name' }),
-        blocks: Type.Integer({ description: 'the reveal may be mined so many blocks after the commitment' }),
-        earliestReveal: Type.Integer({ description: 'where the commitment is in the next block' }),
+        push: Type.String({ description: 'the data push of a tapscript that commits to the name, in hex' }),
+        blocks: Type.Integer({ description: 'least number of blocks from the commitment to the reveal' }),
+        earliestReveal: Type.Integer({
+          description: 'the first block for the reveal if the next block has the commitment',
+        }),
       }),
       Type.Null(),
     ],
-    { description: 'null: nobody can etch the name' },
+    { description: 'null: no one can etch the name' },
   ),
   pending: Type.Union(
     [
@@ -121,7 +124,7 @@ function mintingRoute(app: App, { pool }: AppDependencies): void {
     url: '/rune/:rune/minting',
     schema: {
       operationId: 'runeMinting',
-      summary: 'How far the mint of a rune is',
+      summary: 'The progress of a rune’s mint',
       tags: ['runes'],
       params: Type.Object({ rune: pathParts.rune }),
       response: { 200: mintingAnswer, 304: unchanged },
@@ -222,7 +225,7 @@ function capView(terms: Terms | null, mints: number) {
   return { cap: String(cap), left: String(left), progress: cap === 0 ? null : mints / Number(cap) };
 }
 
-/** Heights go up to 2^64 - 1. */
+/** A height as a number; heights go up to 2^64 - 1. */
 const heightView = (height: U128 | null): number | null =>
   typeof height === 'bigint' ? exactNumber(String(height)) : height;
 
@@ -272,7 +275,11 @@ function nameState(name: Rune, rune: RuneDetail | null, isUnlocked: boolean): st
   return isUnlocked ? 'free' : 'locked';
 }
 
-/** @param time Unix seconds of the tip */
+/**
+ * The unlock of a name.
+ *
+ * @param time Unix seconds of the tip
+ */
 function unlockView(first: number, height: number, time: number | null) {
   const blocksLeft = Math.max(0, first - height);
   const isComing = blocksLeft > 0 && time !== null;

@@ -12,10 +12,10 @@ import { type U128, u128OfText } from '#kernel/runes/u128.ts';
 import { runeActivityPage, runeHoldersPage } from '#web/pages/rune-lists.page.ts';
 import type { FoundHolders } from './holders-answer.ts';
 
-/** Rows on a page for people: more are a long way to scroll on a phone. */
+/** Rows on a page for people: more would be a long way to scroll on a phone. */
 export const pageRows = 100;
 
-/** The page of a rune's holders. `asked`: the height that the link names; null: the tip. */
+/** Sends the page of a rune's holders. `asked`: the height in the link; null: the tip. */
 export function sendHoldersPage(
   deps: SiteDependencies,
   reply: FastifyReply,
@@ -55,13 +55,13 @@ interface FoundActivity {
   readonly rune: RuneDetail;
   readonly events: readonly RuneActivity[];
   readonly order: 'asc' | 'desc';
-  /** No event comes before these. */
+  /** There are no newer events. */
   readonly isFirst: boolean;
   readonly nextCursor: string | null;
   readonly tip: Tip | null;
 }
 
-/** The page of what happened to a rune. */
+/** Sends the page of a rune's events. */
 export function sendActivityPage(
   deps: SiteDependencies,
   reply: FastifyReply,
@@ -83,7 +83,7 @@ export function sendActivityPage(
 const queryOf = (parameters: Readonly<Record<string, string>>): string =>
   new URLSearchParams(parameters).toString();
 
-/** Percentage with two decimals, rounded down: a holder of nearly all has never more than 100. */
+/** Percentage with two decimals, rounded down, so that a holder of nearly everything never has more than 100. */
 export function percentOf(part: U128, whole: U128): number {
   return BigInt(whole) === 0n ? 0 : Number((BigInt(part) * 10_000n) / BigInt(whole)) / 100;
 }

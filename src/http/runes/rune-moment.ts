@@ -6,7 +6,7 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Height, parseHeight } from '#kernel/primitives/height.ts';
 
-/** Throws `not_found`, and `derived_table_behind` while the table is being filled. */
+/** The rune of a name. Throws `not_found`, and `derived_table_behind` while the table is being filled. */
 export async function foundRune(client: ClientBase, name: string): Promise<RuneDetail> {
   await requireRunes(client);
   const rune = await runeDetail(client, runeQuestionOf(name));
@@ -14,13 +14,13 @@ export async function foundRune(client: ClientBase, name: string): Promise<RuneD
   return rune;
 }
 
-/** Throws `not_found` where runes are unknown at a height. */
+/** A height at which runes are known. Throws `not_found` otherwise. */
 export async function knownHeight(client: ClientBase, height: Height): Promise<Height> {
   if (await knowsRunesAt(client, height)) return height;
   throw new AppError('not_found', `runes are unknown at height ${height}`);
 }
 
-/** The height of `at`; null: it is left out. Throws `request_invalid`. */
+/** The height of `at`; null if it is absent. Throws `request_invalid`. */
 export function heightOfAt(at: string | undefined): Height | null {
   if (at === undefined) return null;
   const height = parseHeight(at);

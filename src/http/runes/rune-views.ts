@@ -14,7 +14,7 @@ export const units = Type.String({ pattern: '^[0-9]+$', description: 'in base un
 export const amountParts = {
   amount: units,
   amountNumber: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'the same as a number; null where a double cannot hold it',
+    description: 'the same as a number; null if a double cannot represent it exactly',
   }),
   display: Type.String({ description: 'the amount in units of the rune' }),
 };
@@ -32,11 +32,11 @@ export function amountView(amount: U128, divisibility: number): Type.Static<type
 export const ownerParts = {
   address: textOrNull,
   script: Type.Union([Type.String(), Type.Null()], {
-    description: 'in hex; null where it is longer than 128 bytes',
+    description: 'in hex; null if it is longer than 128 bytes',
   }),
-  scriptSha256: Type.Union([Type.String(), Type.Null()], { description: 'of a longer one' }),
+  scriptSha256: Type.Union([Type.String(), Type.Null()], { description: 'SHA-256 of a longer script' }),
 };
-/** A rune, as lists name it. */
+/** A rune in lists. */
 export const runeParts = {
   rune: Type.String({ description: 'its name with spacers' }),
   id: Type.String({ description: '<block>:<transaction>' }),

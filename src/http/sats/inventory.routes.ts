@@ -13,14 +13,14 @@ import { defaultBaseFees, inventoryTypes } from '#inventory/inventory-types.ts';
 const integer = Type.Integer({ minimum: 0 });
 const typeAnswer = Type.Object({
   amount: Type.Integer({ minimum: 0, description: 'sats of the type' }),
-  baseFee: Type.Integer({ minimum: 0, description: 'price of an inscription on one, in sats' }),
-  commonCount: Type.Integer({ minimum: 0, description: 'outputs that hold some' }),
-  count: Type.Integer({ minimum: 0, description: 'how many can be ordered now' }),
+  baseFee: Type.Integer({ minimum: 0, description: 'price of an inscription on such a sat, in sats' }),
+  commonCount: Type.Integer({ minimum: 0, description: 'outputs that contain such sats' }),
+  count: Type.Integer({ minimum: 0, description: 'number of sats that can be ordered now' }),
   maxSize: integer,
   minSize: integer,
 });
 
-/** What the operator has of special sats, in the public interface's form (docs/inventory.md). */
+/** The operator's special sats, in the public interface's form (docs/inventory.md). */
 export function inventoryRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -40,7 +40,7 @@ export function inventoryRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** What can be ordered of each type: without an index of sats orders are refused, so nothing is. */
+/** Standings of each type that can be ordered. Without an index of sats none can, because orders are refused. */
 async function shownStanding(
   { inventory = null, pool }: { readonly inventory?: Inventory | null; readonly pool: pg.Pool },
   signal: AbortSignal,

@@ -12,7 +12,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { outputSatsAnswer, outputSatsView, rangesATurn } from './output-sats.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 
-/** The sats of an output on demand, which needs a node and no index (docs/satributes.md). */
+/** The sats of an output on demand. It needs a node and no index (docs/satributes.md). */
 export function outputSatsRoutes(app: App, deps: AppDependencies): void {
   const { satTracer = null } = deps;
   apiRoute(app, {
@@ -31,7 +31,7 @@ export function outputSatsRoutes(app: App, deps: AppDependencies): void {
       if (satTracer === null)
         throw new AppError(
           'no_node',
-          'whether an output is unspent is asked of a node, and there is none: start the server with --node',
+          'only a node knows whether an output is unspent, and this server has none: start it with --node',
         );
       const outpoint = { txid: displayHash(txid), vout };
       const asker = askerOf(reply);

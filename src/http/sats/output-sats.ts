@@ -7,13 +7,13 @@ import { type Rarity, rarities } from '#kernel/sats/rarity.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
 
-/** Special ranges of one output: a megabyte of an answer. Counts are exact beyond it. */
+/** Most special ranges of one output: a megabyte of an answer. Counts are exact beyond it. */
 const specialMax = 10_000;
 
 const integer = Type.Integer();
 const text = Type.String();
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const end = Type.Integer({ description: 'not in the range' });
+const end = Type.Integer({ description: 'the first sat after the range' });
 
 export const outputSatsAnswer = Type.Object({
   outpoint: text,
@@ -22,7 +22,7 @@ export const outputSatsAnswer = Type.Object({
   blockHash: text,
   state: Type.Union([Type.Literal('known'), Type.Literal('unknown')]),
   reason: nullable(Type.String({ description: 'why the sats are unknown' })),
-  steps: Type.Integer({ description: 'transactions and lists of fees that were read' }),
+  steps: Type.Integer({ description: 'number of transactions and lists of fees that were read' }),
   ranges: nullable(
     Type.Array(Type.Object({ start: integer, end }), { description: 'in the order of the output' }),
   ),
@@ -31,14 +31,14 @@ export const outputSatsAnswer = Type.Object({
   ),
   specialComplete: nullable(Type.Boolean({ description: 'false: special ranges are left out' })),
   counts: nullable(
-    Type.Record(text, integer, { description: 'sats of each satribute that there are some of' }),
+    Type.Record(text, integer, { description: 'number of sats of each satribute, for those with any' }),
   ),
 });
 
-/** Ranges compared with all satributes in one turn of the event loop: some milliseconds. */
+/** Ranges compared with all satributes in one turn of the event loop, in some milliseconds. */
 export const rangesATurn = 250;
 
-/** What an output holds. Unknown sats are said to be unknown: nothing is said about what they are not. */
+/** The sats of an output. Unknown sats are reported as unknown, never as common. */
 export async function outputSatsView(
   traced: TracedSats,
   book: SatributeBook,
@@ -62,7 +62,7 @@ export async function outputSatsView(
   };
 }
 
-/** The special sats of an output; at most `limit` ranges of them. */
+/** The special sats of an output; at most `limit` ranges. */
 export async function specialOf(
   ranges: readonly SatRange[],
   book: SatributeBook,

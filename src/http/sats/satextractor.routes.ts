@@ -20,7 +20,7 @@ import { whyNotSpendable } from '#utxos/why-not-spendable.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 import { specialRangeJson, specialRangeSchema } from './scan-outputs.ts';
 
-/** Sats per virtual byte: nodes relay nothing below, and nobody has ever paid more. */
+/** Bounds in sats per virtual byte: nodes relay nothing below, and no one has ever paid more. */
 const feeRateLeast = 0.1;
 const feeRateMost = 10_000;
 const feeText = '^[0-9]{1,5}(\\.[0-9]{1,8})?$';
@@ -29,9 +29,9 @@ const address = (description: string) =>
   Type.String({ description, acceptedForm: acceptedForms.address, examples: [exampleAddress] });
 
 const extractBody = Type.Object({
-  scanAddress: address('whose outputs are looked at and spent'),
-  addressToSendSpecialSats: address('gets the special sats'),
-  addressToSendCommonSats: address('gets all other sats but the fee'),
+  scanAddress: address('the address whose outputs are scanned and spent'),
+  addressToSendSpecialSats: address('the address that gets the special sats'),
+  addressToSendCommonSats: address('the address that gets all other sats, except the fee'),
   feePerByte: Type.Union([Type.Number(), Type.String({ pattern: feeText })], {
     description: `sats per virtual byte, ${feeRateLeast} to ${feeRateMost}`,
     acceptedForm: { type: 'number', minimum: feeRateLeast, maximum: feeRateMost },
@@ -40,7 +40,7 @@ const extractBody = Type.Object({
   filterSatributes: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: 100,
-      description: 'ids of satributes; absent or empty: all that can be found',
+      description: 'ids of satributes; absent or empty: all satributes that can be found',
       acceptedForm: { type: 'array', items: { enum: satributeSpellings }, maxItems: 100 },
     }),
   ),
@@ -50,11 +50,11 @@ const extractAnswer = Type.Object({
   specialRanges: Type.Array(specialRangeSchema),
   tx: Type.String({ description: 'an unsigned transaction in hex' }),
   leftOut: Type.Array(Type.Object({ output: Type.String(), reason: Type.String() }), {
-    description: 'outputs of the address that it does not spend though they may hold special sats',
+    description: 'outputs of the address that are not spent although they may contain special sats',
   }),
 });
 
-/** The extractor of the public interface: special sats into outputs of their own (docs/satributes.md). */
+/** The extractor of the public interface: moves special sats into outputs of their own (docs/satributes.md). */
 export function satextractorRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',
@@ -72,10 +72,10 @@ export function satextractorRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Reasons in the message of a 404: most name no transaction, and there are few. */
+/** Most reasons in the message of a 404: most reasons name no transaction, and there are few. */
 const reasonsShown = 5;
 
-/** An output that is not spent though it may hold special sats. */
+/** An output that is not spent although it may contain special sats. */
 interface LeftOut {
   readonly output: string;
   readonly reason: string;
@@ -121,20 +121,20 @@ async function extract(
   };
 }
 
-/** The message of a 404 has no list of outputs, but their reasons, each once. */
+/** The message of a 404, which has no list of outputs, but each of their reasons once. */
 function nothingWanted(leftOut: readonly LeftOut[]): string {
-  if (leftOut.length === 0) return 'the address holds no such special sats';
+  if (leftOut.length === 0) return 'the address has no such special sats';
   const counts = new Map<string, number>();
   for (const { reason } of leftOut) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const reasons = [...counts].sort(([, a], [, b]) => b - a);
   const shown = reasons.slice(0, reasonsShown).map(([reason, count]) => `${count}: ${reason}`);
   if (reasons.length > reasonsShown) shown.push('and others');
-  return `no such special sats are known to be in outputs of the address that may be spent; ${leftOut.length} left out (${shown.join('; ')})`;
+  return `no spendable output of the address is known to have such special sats; ${leftOut.length} outputs left out (${shown.join('; ')})`;
 }
 
 const nameOf = ({ txid, vout }: Utxo): string => outpointText(displayHash(txid), vout);
 
-/** The outputs that may be spent with what is wanted of them, and the others with the reason. */
+/** The spendable outputs with their wanted sats, and the others with the reason. */
 async function candidatesOf(
   deps: AppDependencies,
   scanAddress: string,
@@ -146,7 +146,7 @@ async function candidatesOf(
   if (deps.satTracer == null)
     throw new AppError(
       'no_node',
-      'which outputs are unspent is asked of a node, and there is none: start the server with --node',
+      'only a node knows which outputs are unspent, and this server has none: start it with --node',
     );
   const { utxos } = await reader.unspent([{ script, address: scanAddress }], asker);
   const holdings = await reader.holdings(utxos, asker);
@@ -171,7 +171,7 @@ async function candidatesOf(
   return { candidates, leftOut };
 }
 
-/** Throws `request_invalid`. */
+/** The fee rate of a body. Throws `request_invalid`. */
 function feeRateOf(given: number | string): number {
   const rate = Number(given);
   if (rate >= feeRateLeast && rate <= feeRateMost) return rate;
@@ -180,7 +180,7 @@ function feeRateOf(given: number | string): number {
   });
 }
 
-/** Throws `request_invalid` for a name that is none, and for one whose sats are not known. */
+/** The named satributes. Throws `request_invalid` for an unknown name, and for a satribute with unknown sats. */
 function satributesOf(names: readonly string[], deps: AppDependencies): readonly Satribute[] {
   const book = satributesInForce(deps);
   const { findable } = book;
@@ -193,7 +193,7 @@ function satributesOf(names: readonly string[], deps: AppDependencies): readonly
           ? 'is not a satribute'
           : book.isFindable(satribute)
             ? null
-            : 'is a satribute whose sats are not known here';
+            : 'is a satribute whose sats are unknown here';
       if (satribute !== null && why === null) return satribute.id;
       const shown = name.length <= 50 ? name : `${name.slice(0, 50)}…`;
       throw new AppError('request_invalid', `filterSatributes: ${shown} ${why}; /satributes lists them`, {
@@ -208,9 +208,13 @@ function refusal(plan: Refusal): AppError {
   const invalid = (message: string): AppError => new AppError('request_invalid', message);
   switch (plan.kind) {
     case 'size-unknown':
-      return invalid('scanAddress: how large a spend of its outputs is cannot be told from such an address');
+      return invalid(
+        'scanAddress: the size of inputs that spend from this type of address is unknown: use an address of another type',
+      );
     case 'too-large':
-      return invalid('no transaction can hold that many special ranges: name fewer in filterSatributes');
+      return invalid(
+        'these special ranges do not fit into one transaction: name fewer satributes in filterSatributes',
+      );
     case 'fee-unpaid':
       // the words that public clients show
       return invalid(

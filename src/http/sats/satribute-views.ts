@@ -7,25 +7,30 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type Sat, satSupply } from '#kernel/sats/sat.ts';
 import { type SatRange } from '#kernel/sats/sat-range.ts';
 
-/** Ranges shown of a satribute. A list has hundreds of thousands at most. */
+/** Most ranges of a satribute that are shown. A list has at most hundreds of thousands. */
 const rangesMax = 100;
 const allSats: SatRange = { start: 0, end: satSupply };
 
 const integer = Type.Integer();
 const text = Type.String();
-const range = Type.Object({ start: integer, end: Type.Integer({ description: 'not in the range' }) });
+const range = Type.Object({
+  start: integer,
+  end: Type.Integer({ description: 'the first sat after the range' }),
+});
 
 const summary = Type.Object({
   id: text,
-  version: Type.Integer({ description: 'another rule under the same id is another version' }),
+  version: Type.Integer({ description: 'a changed rule under the same id has another version' }),
   title: text,
   about: text,
-  origin: Type.String({ description: 'where the rule or the list comes from' }),
-  completeness: Type.String({ description: 'whether its sats are all that there are, as far as is known' }),
-  spellings: Type.Array(text, { description: 'the id, and what public interfaces call it' }),
+  origin: Type.String({ description: 'source of the rule or the list' }),
+  completeness: Type.String({ description: 'whether the list of its sats is known to be complete' }),
+  spellings: Type.Array(text, { description: 'the id, and its names in public interfaces' }),
   networks: Type.Union([Type.Literal('all'), Type.Literal('mainnet')]),
-  findable: Type.Boolean({ description: 'its sats are known, and it means something on this network' }),
-  sats: Type.Union([integer, Type.Null()], { description: 'of all that will ever be mined; null: unknown' }),
+  findable: Type.Boolean({ description: 'true: its sats are known, and it applies to this network' }),
+  sats: Type.Union([integer, Type.Null()], {
+    description: 'number of its sats that will ever be mined; null: unknown',
+  }),
 });
 
 export const satributesAnswer = Type.Object({ network: text, satributes: Type.Array(summary) });
@@ -33,9 +38,9 @@ export const satributesAnswer = Type.Object({ network: text, satributes: Type.Ar
 const explanation = Type.Object({
   sat: integer,
   has: Type.Union([Type.Boolean(), Type.Null()], {
-    description: 'null: its sats are unknown, so it cannot be told',
+    description: 'null: its sats are unknown, so this sat may have it or not',
   }),
-  range: Type.Union([range, Type.Null()], { description: 'the sats of the rule that it is among' }),
+  range: Type.Union([range, Type.Null()], { description: 'the range of the rule that contains the sat' }),
 });
 
 export const satributeAnswer = Type.Object({
@@ -43,11 +48,12 @@ export const satributeAnswer = Type.Object({
   rule: Type.Object(
     { kind: text },
     {
-      description: 'the definition as data; of a list of ranges how many it has, and of unknown sats why',
+      description:
+        'the definition as data; for a list of ranges their number, and for unknown sats the reason',
       additionalProperties: true,
     },
   ),
-  ranges: Type.Array(range, { description: 'the first of its sats' }),
+  ranges: Type.Array(range, { description: 'the first ranges of its sats' }),
   more: Type.Boolean(),
   explain: Type.Optional(explanation),
 });
@@ -56,7 +62,7 @@ export const satExplainAnswer = Type.Object({
   sat: integer,
   satributes: Type.Array(Type.Object({ id: text, version: integer, about: text, range })),
   unknown: Type.Array(Type.Object({ id: text, why: text }), {
-    description: 'satributes whose sats are not known here: the sat may have them',
+    description: 'satributes whose sats are unknown here: the sat may have them',
   }),
 });
 
@@ -99,15 +105,15 @@ export function satributeView(
   return sat === null ? view : { ...view, explain: explanationOf(satribute, sat, book) };
 }
 
-/** What a rule says beside the first of its ranges. */
+/** Facts of a rule besides the first of its ranges. */
 interface RuleSummary extends Partial<Pick<ProvenanceRule, 'outputs'>> {
   readonly kind: SatributeRule['kind'];
-  /** Ranges of its list. */
+  /** Number of ranges in its list. */
   readonly count?: number;
   readonly why?: string;
 }
 
-/** Long lists are not repeated: the first of them are beside it. */
+/** A rule for an answer. Long lists are not repeated, because the answer has their first ranges already. */
 function ruleView(rule: SatributeRule): SatributeRule | RuleSummary {
   if (rule.kind === 'ranges' && rule.ranges.length > rangesMax)
     return { kind: rule.kind, count: rule.ranges.length };
@@ -116,13 +122,13 @@ function ruleView(rule: SatributeRule): SatributeRule | RuleSummary {
   return { kind, outputs, ...(sats.state === 'known' ? { count: sats.ranges.length } : { why: sats.why }) };
 }
 
-/** The satributes of a sat that can be told. */
+/** The satributes that a sat is known to have. */
 export function satributeNames(sat: Sat, book: SatributeBook): { id: string; title: string }[] {
   const named = new Set(satExplainView(sat, book).satributes.map(({ id }) => id));
   return book.satributes.filter(({ id }) => named.has(id)).map(({ id, title }) => ({ id, title }));
 }
 
-/** The satributes of a sat with the reason of each, and those that it may have. */
+/** The satributes of a sat, each with the reason, and those that it may have. */
 export function satributeReasons(
   sat: Sat,
   book: SatributeBook,
@@ -140,7 +146,7 @@ type Explained = Static<typeof satExplainAnswer>;
 type SatributeReason = Explained['satributes'][number] & { readonly title: string };
 type UnknownSatribute = Explained['unknown'][number] & { readonly title: string };
 
-/** What a sat is, by every definition that means something on the network. */
+/** The explanation of a sat, by every definition that applies to the network. */
 export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof satExplainAnswer> {
   const meant = book.satributes.filter((satribute) => book.isMeant(satribute));
   return {
@@ -160,12 +166,12 @@ export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof sat
 function explanationOf(satribute: Satribute, sat: Sat, book: SatributeBook): Static<typeof explanation> {
   const { rule } = satribute;
   if (whyUnknown(rule) !== null) return { sat, has: null, range: null };
-  // what happened on mainnet is true of no sat of another network
+  // facts of mainnet apply to no sat of another network
   const has = book.isMeant(satribute) && countWithin(rule, { start: sat, end: sat + 1 }) > 0;
   return { sat, has, range: has ? rangeAround(rule, sat) : null };
 }
 
-/** The range of a rule that has a sat: whole where the rule is a list, the sat alone otherwise. */
+/** The range of a rule that contains a sat: the whole range of a list, otherwise only the sat. */
 function rangeAround(rule: Satribute['rule'], sat: Sat): SatRange {
   if (rule.kind === 'blocks') {
     for (const found of rangesWithin(rule, allSats)) if (found.start <= sat && sat < found.end) return found;

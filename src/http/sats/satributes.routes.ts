@@ -33,7 +33,7 @@ import { satributesInForce } from './satributes-in-force.ts';
 const tags = ['sats'] as const;
 const config = { errors: 'own', guard: open } as const;
 
-/** The definitions of satributes, and what is true of a sat (docs/satributes.md). They need no index. */
+/** The definitions of satributes, and the satributes of a sat (docs/satributes.md). They need no index. */
 export function satributesRoutes(app: App, deps: AppDependencies): void {
   const page = async (reply: FastifyReply, show: (site: Site) => Markup): Promise<FastifyReply> =>
     withSnapshot(
@@ -107,7 +107,7 @@ function explainRoute(app: App, deps: AppDependencies): void {
     url: '/sat/:sat/satributes',
     schema: {
       operationId: 'satSatributes',
-      summary: 'The satributes of a sat, and which ones cannot be told',
+      summary: 'The satributes of a sat, and the satributes that are unknown for it',
       tags,
       params: Type.Object({ sat: pathParts.sat }),
       response: { 200: satExplainAnswer },

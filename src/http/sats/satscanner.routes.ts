@@ -16,7 +16,7 @@ import { refuseTwins, scanAnswer, scanOutputs } from './scan-outputs.ts';
 
 const tags = ['sats'] as const;
 const config = { errors: 'serviceRead', guard: builds } as const;
-/** Outputs in one scan: each is looked up at the node. */
+/** Most outputs of one scan: each is looked up at the node. */
 const outputsMax = 10_000;
 
 /** The scanner of the public interface: special sats of outputs and addresses (docs/satributes.md). */
@@ -38,12 +38,12 @@ export function satscannerRoutes(app: App, deps: AppDependencies): void {
   utxosRoute(app, deps);
 }
 
-/** Throws `no_node`. */
+/** The tracer of sats. Throws `no_node`. */
 function tracerOf({ satTracer = null }: AppDependencies): SatTracer {
   if (satTracer !== null) return satTracer;
   throw new AppError(
     'no_node',
-    'which outputs are unspent is asked of a node, and there is none: start the server with --node',
+    'only a node knows which outputs are unspent, and this server has none: start it with --node',
   );
 }
 
@@ -74,7 +74,7 @@ function addressRoute(app: App, deps: AppDependencies): void {
       const asker = askerOf(reply);
       const scanner = tracerOf(deps);
       const { utxos } = await utxosOf(deps).unspent([{ script, address }], asker);
-      const gone = (): string => 'the node does not have it as an unspent output';
+      const gone = (): string => 'for the node it is not an unspent output';
       return sendJsonInTurns(reply, { result: await scanOutputs(deps, scanner, utxos, asker, gone) });
     },
   });

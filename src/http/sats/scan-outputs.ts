@@ -16,7 +16,7 @@ import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
 import { rangesATurn, rarestIn, specialOf } from './output-sats.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 
-/** Ranges and special ranges in one answer: 8 MB. */
+/** Most ranges and special ranges of one answer: 8 MB. */
 const rangesMax = 50_000;
 
 const integer = Type.Integer();
@@ -31,7 +31,7 @@ export const specialRangeSchema = Type.Object({
   satributes: Type.Array(text),
 });
 
-/** The public scanner's answer, and `unknown`, which it does not have. */
+/** The public scanner's answer, with `unknown` in addition. */
 export const scanAnswer = Type.Object({
   result: Type.Object({
     inscriptions: Type.Array(Type.Object({ output: text, inscriptions: Type.Array(text) })),
@@ -39,15 +39,15 @@ export const scanAnswer = Type.Object({
       Type.Object({
         output: text,
         start: integer,
-        end: Type.Integer({ description: 'not in the range' }),
+        end: Type.Integer({ description: 'the first sat after the range' }),
         size: integer,
         offset: integer,
-        rarity: Type.String({ description: 'of its rarest sat' }),
+        rarity: Type.String({ description: 'rarity of its rarest sat' }),
       }),
     ),
     specialRanges: Type.Array(specialRangeSchema),
     unknown: Type.Array(Type.Object({ output: text, reason: text }), {
-      description: 'outputs whose sats are not all known or listed: others of them may be special',
+      description: 'outputs whose sats are not all known or listed: the missing ones may be special',
     }),
   }),
 });
@@ -56,7 +56,7 @@ type Scan = Static<typeof scanAnswer>['result'];
 const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
 
 /**
- * What some outputs hold, in their order. Within the time of one walk; what is not reached is unknown.
+ * The sats of some outputs, in their order. All share the time of one walk; outputs that it does not reach are unknown.
  *
  * @param isGone what to do about an output that the node does not have as an unspent one
  */
@@ -73,7 +73,7 @@ export async function scanOutputs(
   return scanOf({ outpoints, held, found }, satributesInForce(deps), asker.client, isGone);
 }
 
-/** Outputs, and what is known of each by its place. */
+/** Outputs, and the known facts of each by its position. */
 interface Known {
   readonly outpoints: readonly Outpoint[];
   /** Ids of inscriptions. */
@@ -119,7 +119,7 @@ async function addKnown(
     return;
   }
   const special = await specialOf(ranges, book, work, left);
-  // a list that just ended would say of the rest that it is common
+  // an incomplete list without this note would mean that the rest is common
   if (!special.isComplete)
     scan.unknown.push({
       output,
@@ -134,7 +134,7 @@ async function addKnown(
   for (const range of special.ranges) scan.specialRanges.push(specialRangeJson(output, range));
 }
 
-/** A special range of an output, with satributes as the public scanner spells them. */
+/** A special range of an output, with satributes in the public scanner's spelling. */
 export function specialRangeJson(
   output: string,
   { start, end, offset, satributes }: SpecialRange,
@@ -143,7 +143,7 @@ export function specialRangeJson(
   return { start, output, size: end - start, offset, satributes: names };
 }
 
-/** The inscriptions in each output, by its place in the list. */
+/** The inscriptions in each output, by its position in the list. */
 async function heldBy(
   { pool }: AppDependencies,
   outpoints: readonly Outpoint[],
@@ -161,7 +161,7 @@ async function heldBy(
   );
 }
 
-/** Throws `request_invalid` where an output is named twice. */
+/** Throws `request_invalid` if an output is named twice. */
 export function refuseTwins(outpoints: readonly Outpoint[], name: string): void {
   const seen = new Set<string>();
   for (const outpoint of outpoints) {

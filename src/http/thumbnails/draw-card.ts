@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import sharp, { type OverlayOptions } from 'sharp';
 import type { CardOrder, Drawing } from './drawing.ts';
 
-/** The size that sites show shared links in. */
+/** Width of the card, the size in which sites show shared links. */
 const width = 1200;
 const height = 630;
 const margin = 72;
@@ -11,17 +11,17 @@ const margin = 72;
 const edge = 400;
 const colours = { paper: '#faf7f0', ink: '#221f1a', faint: '#6f675a', accent: '#a84c08' } as const;
 
-/** libvips reads no WOFF2. */
+/** The font as TTF, because libvips reads no WOFF2. */
 const fontfile = fileURLToPath(new URL('../pictures/fonts/serif.ttf', import.meta.url));
 const icon = readFileSync(new URL('../../web/assets/icons/icon-192.png', import.meta.url));
 const iconEdge = 56;
 
-/** The largest size of a title that fits wins. */
+/** Sizes of a title: the largest that fits is used. */
 const titleSizes = [76, 60, 46, 36] as const;
 const titleHeight = 250;
 const lineSize = 32;
 const lineHeight = 48;
-/** Characters that are drawn of a text: more do not fit at the smallest size. */
+/** Most drawn characters of a text: more do not fit at the smallest size. */
 const charsMax = 160;
 
 /** A card with texts on the left, a thumbnail on the right, and our name below. */
@@ -61,7 +61,7 @@ export async function drawCard({ head, title, lines, network, thumbnail }: CardO
       .toBuffer();
     return { kind: 'picture', picture };
   } catch {
-    // a text that the library cannot draw: the page is shared without a picture
+    // the library cannot draw this text: the page is shared without a picture
     return { kind: 'none' };
   }
 }
@@ -78,7 +78,7 @@ interface Drawn {
 }
 
 interface Style {
-  /** In pixels. */
+  /** Size of the font in pixels. */
   readonly size: number;
   readonly colour: string;
   /** Pixels of width. */
@@ -98,14 +98,14 @@ async function fitting(title: string, room: number): Promise<Drawn> {
 
 const drawn = async (text: string, style: Style): Promise<Buffer> => (await measured(text, style)).picture;
 
-/** Marks above and below letters may be any number: what is beyond the room is cut away. */
+/** Draws a text within its room. Marks above and below letters have no limit, so the rest is cut off. */
 async function measured(text: string, { size, colour, room, most = titleHeight }: Style): Promise<Drawn> {
   const { data, info } = await sharp({
     text: {
       text: `<span foreground="${colour}">${markupOf(text)}</span>`,
       font: `Satscribe Serif Bold ${size}`,
       fontfile,
-      // a point is a pixel
+      // so that a point is a pixel
       dpi: 72,
       width: room,
       rgba: true,
@@ -119,7 +119,7 @@ async function measured(text: string, { size, colour, room, most = titleHeight }
   return { picture: await sharp(data).extract(cut).png().toBuffer(), height: info.height };
 }
 
-/** A text in the markup of Pango: one line, without controls, and as a text whatever it has. */
+/** A text in the markup of Pango: one line without control characters, and with all markup escaped. */
 function markupOf(text: string): string {
   const characters = Array.from(
     text

@@ -10,26 +10,26 @@ import {
 } from './drawing.ts';
 
 /**
- * A process that decodes images of strangers and nothing else: no environment, no connection, one image at a time. It
- * ends itself beyond its memory, and its parent ends it beyond its time (thumbnail-drawer.ts).
+ * A process that only decodes images of strangers: no environment, no connection, one image at a time. It ends itself
+ * beyond its memory, and its parent ends it beyond its time (thumbnail-drawer.ts).
  */
 
-/** Width and height at most: a card of a list, on a screen with two dots a pixel. */
+/** Most width and height: a card of a list, on a screen with two dots per pixel. */
 const edge = 400;
 const quality = 80;
-/** JPEG has no transparency. */
+/** Colour of the background, because JPEG has no transparency. */
 const paper = '#ffffff';
-/** An image of pixels is drawn larger with sharp edges up to here. */
+/** Largest edge of pixel art, which is enlarged with sharp edges. */
 const pixelArtEdge = edge / 2;
-/** Of this process. */
+/** Memory limit of this process. */
 const memoryBytes = Number(process.argv[2]);
-/** How often memory is looked at, in milliseconds: a decoder fills some hundred megabytes in a tenth of a second. */
+/** Milliseconds between checks of the memory: a decoder fills some hundred megabytes in a tenth of a second. */
 const lookEveryMs = 10;
 
-// of an image there is nothing to use again
+// no part of an image is used again
 sharp.cache(false);
 sharp.concurrency(1);
-// libvips knows forty formats; these are what browsers show, and PDF is not among them
+// libvips knows forty formats; these are the ones that browsers show, without PDF
 const loaders = {
   pixels: [
     'VipsForeignLoadJpegBuffer',
@@ -38,12 +38,12 @@ const loaders = {
     'VipsForeignLoadNsgifBuffer',
     'VipsForeignLoadHeifBuffer',
   ],
-  // from memory it has no address, so it loads no file and no other server: only what is in it as `data:`
+  // an SVG from memory has no address, so it loads no file and no other server: only its own `data:`
   svg: ['VipsForeignLoadSvgBuffer'],
   // thumbnails and icons of ours
   card: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'],
 } as const;
-/** Dots an inch: that of browsers, and one for drawings that are too large. */
+/** Dots per inch: that of browsers, and one for drawings that are too large. */
 const densities = [72, 4] as const;
 
 giveWayToOthers();
@@ -62,7 +62,7 @@ async function draw(order: AnyOrder): Promise<Drawing> {
   return order.kind === 'svg' ? drawSvg(order) : drawPixels(order);
 }
 
-/** The first frame, upright, within the edges. */
+/** Draws the first frame, upright, within the edges. */
 async function drawPixels({ image, form }: ImageOrder): Promise<Drawing> {
   try {
     const opened = sharp(image, { limitInputPixels: drawnPixelsMax, pages: 1, failOn: 'error' });
@@ -82,7 +82,10 @@ async function drawPixels({ image, form }: ImageOrder): Promise<Drawing> {
   }
 }
 
-/** A drawing, scaled before it is drawn. One that shows nothing has no picture: its art needs scripts, or time to pass. */
+/**
+ * Draws an SVG, scaled before it is drawn. A result without visible pixels becomes no picture: its art needs scripts,
+ * or time to pass.
+ */
 async function drawSvg({ image, form }: ImageOrder): Promise<Drawing> {
   for (const density of densities) {
     try {
@@ -109,7 +112,11 @@ function isVisible(pixels: Buffer): boolean {
   return false;
 }
 
-/** @param isSharp with edges that a coarser colour would blur */
+/**
+ * Writes an image.
+ *
+ * @param isSharp with edges that a coarser colour would blur
+ */
 async function written(image: Sharp, form: ImageOrder['form'], isSharp: boolean): Promise<Buffer> {
   return form === 'webp'
     ? image.webp({ quality, smartSubsample: isSharp, effort: 2 }).toBuffer()
@@ -119,7 +126,7 @@ async function written(image: Sharp, form: ImageOrder['form'], isSharp: boolean)
         .toBuffer();
 }
 
-/** Where memory of the machine runs out, Linux ends this process first. */
+/** Makes Linux end this process first if the machine runs out of memory. */
 function giveWayToOthers(): void {
   if (process.platform !== 'linux') return;
   try {

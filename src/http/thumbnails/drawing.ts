@@ -1,25 +1,25 @@
-/** What the decoder's process is sent, and what it answers. */
+/** Messages to the decoder's process, and its answers. */
 
-/** The formats of pictures: WebP keeps what is transparent, JPEG has it on white. */
+/** The formats of pictures: WebP keeps transparency, JPEG has a white background. */
 export const pictureForms = ['jpeg', 'webp'] as const;
 export type PictureForm = (typeof pictureForms)[number];
 
 /** An image to draw. */
 export interface ImageOrder {
   readonly image: Buffer;
-  /** `svg`: a text, which is drawn; `pixels`: an image that is decoded. */
+  /** `svg`: a text, which is drawn; `pixels`: an image, which is decoded. */
   readonly kind: 'svg' | 'pixels';
   readonly form: PictureForm;
 }
 
-/** A picture of texts, which links to a page are shown with. */
+/** A picture of texts, shown with links to a page. */
 export interface CardOrder {
   readonly kind: 'card';
   /** The kind of the page. */
   readonly head: string;
   readonly title: string;
   readonly lines: readonly string[];
-  /** Shown in its corner. */
+  /** Network, shown in its corner. */
   readonly network: string;
   /** A JPEG that we drew; null: there is none. */
   readonly thumbnail: Buffer | null;
@@ -27,7 +27,7 @@ export interface CardOrder {
 
 export type AnyOrder = ImageOrder | CardOrder;
 
-/** An order, and the number that its answer has too. */
+/** An order, with the number that its answer repeats. */
 export type DrawingOrder = AnyOrder & { readonly number: number };
 
 /** `picture`: drawn. `none`: these bytes are not an image that is decoded here. */
@@ -39,7 +39,7 @@ export interface DrawingAnswer {
 }
 
 /**
- * More pixels are not decoded. Four bytes each are 200 MB, in formats that are decoded whole; cameras make 50 million
- * at most, and inscriptions have less than 4 MB.
+ * Most pixels that are decoded. With four bytes each they take 200 MB, in formats that are decoded whole. Cameras make
+ * 50 million at most, and inscriptions have less than 4 MB.
  */
 export const drawnPixelsMax = 50_000_000;

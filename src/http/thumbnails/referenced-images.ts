@@ -7,12 +7,12 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { drawnPixelsMax } from './drawing.ts';
 import { wholeBody } from './whole-body.ts';
 
-/** Bytes of all images of one SVG, without their encodings: a block has 4 MB. */
+/** Most bytes of all images of one SVG, without their encodings: a block has 4 MB. */
 const bytesMax = 4_000_000;
-/** Pixels of all images of one SVG: they are decoded to four bytes each, beside the drawing. */
+/** Most pixels of all images of one SVG: they are decoded to four bytes each, besides the drawing. */
 const pixelsMax = drawnPixelsMax / 2;
 
-/** `unknown`: an inscription is not there (yet). `none`: one is not an image of pixels, or they are too large. */
+/** `unknown`: an inscription is not known (yet). `none`: one is not an image of pixels, or they are too large. */
 export type ReferencedImages =
   | { readonly kind: 'read'; readonly addresses: ReadonlyMap<string, string> }
   | { readonly kind: 'unknown' }
@@ -45,7 +45,7 @@ export async function referencedImages(
   return { kind: 'read', addresses };
 }
 
-/** The type of an image that is decoded within an SVG: PNG, JPEG, GIF and WebP. Null: another one. */
+/** The type of an image that is decoded within an SVG: PNG, JPEG, GIF or WebP. Null: another type. */
 function drawableType(image: Buffer): string | null {
   const first = image.toString('latin1', 0, 12);
   if (first.startsWith('\x89PNG')) return 'image/png';

@@ -4,7 +4,7 @@ import {
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
 
-/** References to more inscriptions than this are not drawn: layers of generated art are some ten. */
+/** Most references to inscriptions in a drawn SVG: layers of generated art are about ten. */
 export const referencesMax = 24;
 
 /** Needs of an SVG that is drawn without a browser. */
@@ -16,11 +16,11 @@ export type SvgNeeds =
   | { readonly kind: 'inscriptions'; readonly ids: readonly InscriptionId[] };
 
 const runsScripts = /<(?:\w+:)?(?:script|foreignObject)[\s/>]/iu;
-/** In quotes or parentheses: an attribute, or `url(…)` of a style. */
+/** A reference in quotes or parentheses: an attribute, or `url(…)` of a style. */
 const reference =
   /(["'(])(?:https?:\/\/[^"'()\s/]{1,255})?\/content\/([0-9a-f]{64}i\d{1,10})(?=["'\u0029])/giu;
 
-/** Returns what an SVG needs. Any text gives an answer, in linear time. */
+/** Returns the needs of an SVG. Any text gives an answer, in linear time. */
 export function svgNeeds(svg: string): SvgNeeds {
   if (runsScripts.test(svg)) return { kind: 'scripts' };
   const ids = new Map<string, InscriptionId>();
@@ -36,7 +36,7 @@ export function svgNeeds(svg: string): SvgNeeds {
  *
  * @param addressOf by id; null: that reference stays, and is not drawn
  *
- * @param charsMax the result is null beyond: an SVG may name one image a thousand times
+ * @param charsMax a longer result becomes null: an SVG may name one image a thousand times
  */
 export function withReferences(
   svg: string,

@@ -2,19 +2,19 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { AnyOrder, Drawing, DrawingAnswer, DrawingOrder } from './drawing.ts';
 
-/** `given up`: it took too long or too much memory, or ended its process. Another time it may succeed. */
+/** `given up`: it took too long or too much memory, or ended its process. It may succeed another time. */
 export type Drawn = Drawing | { readonly kind: 'given up' };
 
-/** 50 million pixels of a PNG take a second; a slow machine takes a few. */
+/** Longest time of an image: 50 million pixels of a PNG take a second, and a few on a slow machine. */
 const drawMsDefault = 5_000;
 /**
- * 50 million pixels of 16 bits for each of four channels, interlaced, so that they are decoded whole, take 517 MiB with
- * Node itself.
+ * Memory of the process: 50 million pixels of 16 bits for each of four channels, interlaced so that they are decoded
+ * whole, take 517 MiB with Node itself.
  */
 const memoryBytesDefault = 640 * 1024 * 1024;
-/** The process holds 80 MB while nobody asks. */
+/** Time without work after which the process ends: idle, it holds 80 MB. */
 const idleMs = 60_000;
-/** Of its own JavaScript: an image and its answer. */
+/** Megabytes of its own JavaScript: an image and its answer. */
 const heapMegabytes = 96;
 
 interface DrawingBounds {
@@ -25,8 +25,8 @@ interface DrawingBounds {
 const program = fileURLToPath(new URL('./draw-thumbnail.worker.ts', import.meta.url));
 
 /**
- * Decodes images in a process of their own, which is started when it is needed: a decoder that crashes, hangs or fills
- * memory ends that process, and the next image has a new one. One image at a time: its caller sees to that.
+ * Decodes images in a separate process, which is started when it is needed: a decoder that crashes, hangs or fills
+ * memory ends that process, and the next image starts a new one. The caller passes one image at a time.
  */
 export class ThumbnailDrawer {
   readonly #drawMs: number;
@@ -37,6 +37,8 @@ export class ThumbnailDrawer {
   #ended = 0;
 
   /**
+   * Starts without a process.
+   *
    * @param drawMs the time that one image may take
    * @param memoryBytes the memory of the process
    */
@@ -45,7 +47,7 @@ export class ThumbnailDrawer {
     this.#memoryBytes = memoryBytes;
   }
 
-  /** Since the start: images that were tried, and of these those that were given up. */
+  /** Counts since the start: images that were tried, and those that were given up. */
   get counts(): { readonly tried: number; readonly givenUp: number } {
     return { tried: this.#drawn, givenUp: this.#ended };
   }
@@ -74,11 +76,11 @@ export class ThumbnailDrawer {
       // bytes as they are
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
-      // nothing of the service's secrets
+      // without the service's secrets
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    // a process that cannot be started or written to: its image is given up
+    // the process could not be started or written to: its image is given up
     decoder.on('error', () => this.#end(decoder));
     decoder.on('exit', () => this.#forget(decoder));
     this.#process = decoder;
@@ -95,7 +97,7 @@ export class ThumbnailDrawer {
   }
 }
 
-/** The answer of a process, or that it ended or took too long. */
+/** The answer of a process, or the fact that it ended or took too long. */
 function ordered(decoder: ChildProcess, order: DrawingOrder, timeoutMs: number): Promise<Drawn> {
   return new Promise((resolve) => {
     const settle = (drawn: Drawn): void => {
@@ -116,6 +118,6 @@ function ordered(decoder: ChildProcess, order: DrawingOrder, timeoutMs: number):
   });
 }
 
-/** Messages carry buffers as views of what was received. */
+/** Restores buffers, which messages carry as views of received bytes. */
 const withBuffer = (drawing: Drawing): Drawing =>
   drawing.kind === 'picture' ? { kind: 'picture', picture: Buffer.from(drawing.picture) } : drawing;

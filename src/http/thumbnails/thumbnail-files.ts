@@ -3,17 +3,20 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 
-/** Fifty thousand pictures of 20 kB. What is asked for least goes first, and is drawn again when it is asked for. */
+/**
+ * Bytes of all files: fifty thousand pictures of 20 kB. The least recently used ones are deleted first, and drawn again
+ * on request.
+ */
 const bytesMaxDefault = 1_000_000_000;
 /** A file takes whole blocks of its disk. */
 const blockBytes = 4096;
-/** Their form is part of their name. */
+/** End of names; the form is an earlier part of the name. */
 const suffix = '.picture';
 
 /**
- * Thumbnails in files below a folder, named by what they show. They can be made again, so they lie beside the database
- * and not in it: no backup carries them, and an API process needs no right to write to tables. Processes may share a
- * folder: a file is whole or absent, and one that another process deleted is absent.
+ * Thumbnails in files below a folder, named by their content. They can be drawn again, so they are in files and not in
+ * the database: no backup includes them, and an API process needs no right to write to tables. Processes may share a
+ * folder: a file is complete or absent, and one that another process deleted is absent.
  */
 export class ThumbnailFiles {
   readonly #folder: string;
@@ -32,7 +35,11 @@ export class ThumbnailFiles {
     });
   }
 
-  /** @param name hexadecimal digits */
+  /**
+   * Reads a picture.
+   *
+   * @param name hexadecimal digits
+   */
   async read(name: string): Promise<Buffer | null> {
     await this.#open();
     try {
@@ -45,7 +52,7 @@ export class ThumbnailFiles {
     }
   }
 
-  /** Throws what the file system throws: no room, no right. */
+  /** Writes a picture. Throws the errors of the file system: no room, no right. */
   async write(name: string, picture: Buffer): Promise<void> {
     await this.#open();
     await mkdir(join(this.#folder, name.slice(0, 2)), { recursive: true, mode: 0o700 });
@@ -63,7 +70,7 @@ export class ThumbnailFiles {
     return join(this.#folder, name.slice(0, 2), `${name}${suffix}`);
   }
 
-  /** Learns what an earlier process left, once. */
+  /** Finds the files of earlier processes, once. */
   #open(): Promise<void> {
     this.#opened ??= this.#learn();
     return this.#opened;
@@ -73,7 +80,7 @@ export class ThumbnailFiles {
     for (const part of await readdir(this.#folder).catch(() => [])) {
       for (const file of await readdir(join(this.#folder, part)).catch(() => [])) {
         const path = join(this.#folder, part, file);
-        // begun by a process that ended
+        // left by a process that ended while writing
         if (!file.endsWith(suffix)) await rm(path, { force: true }).catch(() => undefined);
         else {
           const found = await stat(path).catch(() => null);

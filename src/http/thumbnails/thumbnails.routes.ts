@@ -35,7 +35,7 @@ import { wholeBody } from './whole-body.ts';
 const placeholderOf = (name: string): Buffer =>
   readFileSync(new URL(`./placeholders/${name}`, import.meta.url));
 
-/** Empty frames of 400 × 400, where there is no picture. As WebP they say why, in a grey for both themes. */
+/** Empty frames of 400 × 400, used if there is no picture. As WebP they say why, in a grey for both themes. */
 const placeholders: Readonly<Record<PictureForm, Readonly<Record<Undrawn, Buffer>>>> = {
   jpeg: sameForAll(placeholderOf('none.jpeg')),
   webp: {
@@ -50,7 +50,7 @@ function sameForAll(picture: Buffer): Readonly<Record<Undrawn, Buffer>> {
   return { none: picture, scripts: picture, inscriptions: picture, 'given up': picture };
 }
 
-/** Where the content may come with the next block. */
+/** Cache rule for a content that the next block may bring. */
 const untilItComes = 'public, max-age=10';
 const untilTriedAgain = `public, max-age=${givenUpMs / 1000}`;
 
@@ -61,10 +61,10 @@ const thumbnailPath = Type.Object({
   }),
 });
 
-/** The thumbnail of an inscription as JPEG. Null: it has none. */
+/** Reads the thumbnail of an inscription as JPEG. Null: it has none. */
 export type ThumbnailReader = (asker: Asker, id: InscriptionId) => Promise<Buffer | null>;
 
-/** `/thumbnails/<id>.jpeg` and `.webp`: a small picture of what an inscription shows. */
+/** `/thumbnails/<id>.jpeg` and `.webp`: a small picture of an inscription's content. */
 export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailReader {
   const { contents: reads, operations, logger, thumbnailsFolder = null } = deps;
   const drawer = new ThumbnailDrawer();
@@ -78,7 +78,7 @@ export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailRe
   operations.metrics.watchQueue('thumbnails', () => thumbnails.waiting);
   operations.metrics.read({
     name: 'satscribe_thumbnails_drawn',
-    help: 'Images since the start that were given to the decoder, and those on which it was ended',
+    help: 'Images since the start that were given to the decoder, and images for which it had to be ended',
     labels: ['result'],
     values: () => [
       { labels: { result: 'tried' }, value: drawer.counts.tried },
@@ -93,7 +93,7 @@ export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailRe
       operationId: 'thumbnail',
       summary: 'A small picture of an inscription',
       description:
-        'Within 400 × 400: as JPEG on white, as WebP with what is transparent. What is no PNG, JPEG, GIF, WebP, AVIF or SVG, needs scripts, or is too large, has a placeholder.',
+        'At most 400 × 400: JPEG has a white background, WebP keeps transparency. Contents other than PNG, JPEG, GIF, WebP, AVIF or SVG, or that need scripts or are too large, get a placeholder.',
       tags: ['content'],
       params: thumbnailPath,
       response: { 200: anyBytes('a JPEG or a WebP'), 304: unchanged },
@@ -133,7 +133,8 @@ function mintThumbnailRoute(
     schema: {
       operationId: 'mintThumbnail',
       summary: 'A small picture of a file of a collection for sale',
-      description: 'As those of inscriptions, as WebP. Only what an operator approved is shown.',
+      description:
+        'The same as for inscriptions, only as WebP. Only files that an operator approved are shown.',
       tags: ['collections'],
       params: Type.Object({
         slug: Type.String({ description: 'slug of the collection', examples: ['moths'] }),
@@ -162,7 +163,7 @@ function mintThumbnailRoute(
   });
 }
 
-/** The id and the form that a path names. Throws `request_invalid`. */
+/** The id and the form in a path. Throws `request_invalid`. */
 function askedOf(file: string): { readonly id: InscriptionId; readonly form: PictureForm } {
   for (const form of pictureForms) {
     const id = file.endsWith(`.${form}`) ? parseInscriptionId(file.slice(0, -form.length - 1)) : null;
@@ -172,7 +173,7 @@ function askedOf(file: string): { readonly id: InscriptionId; readonly form: Pic
 }
 
 interface Picture {
-  /** What it shows. */
+  /** Identifies the shown content. */
   readonly tag: string;
   readonly cache: string;
   readonly picture: Buffer;
@@ -185,7 +186,8 @@ const nonePicture = (form: PictureForm, why: Undrawn, cache: string): Picture =>
 });
 
 /**
- * What an inscription shows; null: it is there, but not yet its content. Throws `not_found`.
+ * The content that an inscription shows; null: the inscription exists, but its content is not known yet. Throws
+ * `not_found`.
  */
 async function shownContent(
   reads: ContentReads,

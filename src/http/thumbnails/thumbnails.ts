@@ -14,12 +14,13 @@ import { referencesMax, svgNeeds, withReferences } from './svg-art.ts';
 import type { ThumbnailDrawer } from './thumbnail-drawer.ts';
 import type { ThumbnailFiles } from './thumbnail-files.ts';
 
-/** Increase it when the same image is drawn differently: part of each name and tag. */
+/** Version of the drawing, a part of each name and tag. Increase it when the same image is drawn differently. */
 export const drawingVersion = 2;
 
 /**
- * Why there is no picture. `none`: this content is never drawn. `scripts`: only its scripts would draw it.
- * `inscriptions`: it needs others that are no images of pixels, or too many. `given up`: not this time.
+ * Reason for a missing picture. `none`: this content is never drawn. `scripts`: only its scripts would draw it.
+ * `inscriptions`: it needs other inscriptions that are not images of pixels, or too many. `given up`: this attempt
+ * failed.
  */
 export type Undrawn = 'none' | 'scripts' | 'inscriptions' | 'given up';
 
@@ -29,19 +30,19 @@ export type Thumbnail =
 
 /** A content to draw. */
 export interface Art {
-  /** Hash of the bytes as they are stored. */
+  /** Hash of the stored bytes. */
   readonly sha256: Uint8Array;
   readonly encoding: EncodingName | null;
-  /** All bytes without their encoding; null: there are none to draw. */
+  /** Reads all bytes without their encoding; null: there are none to draw. */
   readonly image: (asker: Asker) => Promise<Buffer | null>;
   readonly kind: ImageOrder['kind'];
   readonly form: PictureForm;
 }
 
-/** Longer drawings have been seen in attacks alone: text that takes librsvg seconds. */
+/** Most bytes of an SVG: longer ones have only been seen in attacks, as text that takes librsvg seconds. */
 const svgBytesMax = 4_000_000;
 
-/** An image on its way. */
+/** An image that is being drawn. */
 interface Making {
   readonly made: Promise<Thumbnail>;
   readonly controller: AbortController;
@@ -49,26 +50,26 @@ interface Making {
   waiting: number;
 }
 
-/** Two of the longest images: each may take five seconds. */
+/** Longest wait: two of the slowest images, which may take five seconds each. */
 const waitMs = 12_000;
 /** Contents that could not be drawn, by their hash: 200 bytes each. */
 const undrawnMax = 20_000;
-/** A content that was given up is tried again after this time: a bomb takes the decoder less than 1 % of it. */
+/** Time after which a given up content is tried again: a bomb then takes less than 1 % of the decoder's time. */
 export const givenUpMs = 600_000;
 
 export interface ThumbnailParts {
   readonly reads: ContentReads;
   readonly drawer: ThumbnailDrawer;
-  /** Null: none are kept. */
+  /** Null: no thumbnails are kept. */
   readonly files: ThumbnailFiles | null;
-  /** Told of a file that could not be written. */
+  /** Receives the error of a file that could not be written. */
   readonly onUnwritten: (error: unknown) => void;
 }
 
 /**
- * Thumbnails of contents, each drawn once for all inscriptions that show it. One image is drawn at a time, clients in
- * turn; those that wait longer are refused (`contents_busy`). Requests for one content share its drawing: it is given
- * up when the last of them is gone before its turn came.
+ * Thumbnails of contents, each drawn once for all inscriptions that show it. One image is drawn at a time, and clients
+ * take turns; requests that wait too long are refused (`contents_busy`). Requests for one content share its drawing,
+ * which is given up if the last of them disconnects before its turn.
  */
 export class Thumbnails {
   readonly #parts: ThumbnailParts;
@@ -85,7 +86,10 @@ export class Thumbnails {
     return this.#gate.state;
   }
 
-  /** Throws `contents_busy`, `not_found` where the body is gone, and the reason of an aborted signal. */
+  /**
+   * The thumbnail of a content. Throws `contents_busy`, `not_found` if the body is missing, and the reason of an
+   * aborted signal.
+   */
   async of(asker: Asker, art: Art): Promise<Thumbnail> {
     const name = nameOf(art);
     const known = await this.#known(name);
@@ -93,7 +97,7 @@ export class Thumbnails {
     asker.signal.throwIfAborted();
     const making = this.#makings.get(name) ?? this.#begin(asker, name, art);
     return waitFor(making, asker.signal, (reason) => {
-      // whoever asks from now on gets one that is not given up
+      // later requests get a drawing that is not given up
       this.#forget(name, making);
       making.controller.abort(reason);
     });
@@ -108,7 +112,7 @@ export class Thumbnails {
 
   #begin(asker: Asker, name: string, art: Art): Making {
     const controller = new AbortController();
-    // others may wait for it when this asker is gone
+    // others may wait for it when this client disconnects
     const own = ownAsker(asker.client, controller.signal);
     const making: Making = {
       made: this.#gate.run(own, () => this.#make(own, name, art)).finally(() => this.#forget(name, making)),
@@ -124,7 +128,7 @@ export class Thumbnails {
   }
 
   async #make(asker: Asker, name: string, art: Art): Promise<Thumbnail> {
-    // one whose askers had gone may have been drawn since
+    // an image may have been drawn after its clients disconnected
     const known = await this.#known(name);
     if (known !== null) return known;
     const image = await this.#imageOf(asker, art);
@@ -135,12 +139,12 @@ export class Thumbnails {
     return drawn;
   }
 
-  /** The bytes of an image within the bounds, or why there is none. */
+  /** The bytes of an image within the bounds, or the reason why there are none. */
   async #imageOf(asker: Asker, art: Art): Promise<Buffer | Undrawn> {
     const image = await art.image(asker);
     if (image === null) return 'none';
     if (art.kind === 'svg') return svgOf(this.#parts.reads, asker, image);
-    // what no browser would show is not given to a decoder
+    // an image that no browser would show is not given to a decoder
     const size = imageSize(image, true);
     if (size === null || size === 'more' || size.width * size.height > drawnPixelsMax) return 'none';
     return image;
@@ -151,13 +155,13 @@ export class Thumbnails {
     return { kind: 'undrawn', why };
   }
 
-  /** A thumbnail that cannot be kept is sent all the same, and drawn again next time. */
+  /** Keeps a thumbnail. If that fails, it is still sent, and drawn again next time. */
   async #keep(name: string, picture: Buffer): Promise<void> {
     await this.#parts.files?.write(name, picture).catch(this.#parts.onUnwritten);
   }
 }
 
-/** What a thumbnail shows, in hexadecimal digits. */
+/** A name for everything that a thumbnail shows, in hexadecimal digits. */
 export function nameOf({ sha256, encoding, kind, form }: Art): string {
   const encodingDigit = encoding === null ? 0 : { br: 1, gzip: 2, zstd: 3 }[encoding];
   const kindDigit = kind === 'svg' ? 1 : 0;
@@ -165,7 +169,7 @@ export function nameOf({ sha256, encoding, kind, form }: Art): string {
   return `${hash}${encodingDigit}${kindDigit}${pictureForms.indexOf(form)}${drawingVersion}`;
 }
 
-/** An SVG with the images that it shows, or why it is not drawn. */
+/** An SVG with the images that it shows, or the reason why it is not drawn. */
 async function svgOf(reads: ContentReads, asker: Asker, image: Buffer): Promise<Buffer | Undrawn> {
   // compressed ones are for files, and browsers do not show them
   const svg = image[0] === 0x1f || image.length > svgBytesMax ? null : utf8OrNull(image);
@@ -182,9 +186,9 @@ async function svgOf(reads: ContentReads, asker: Asker, image: Buffer): Promise<
 }
 
 /**
- * Waits until it is made, or the signal is aborted: its reason is thrown then.
+ * Waits until it is made, or until the signal is aborted: then throws its reason.
  *
- * @param onLeft called when nobody waits for it any more
+ * @param onLeft called when no request waits for it any more
  */
 function waitFor(making: Making, signal: AbortSignal, onLeft: (reason: unknown) => void): Promise<Thumbnail> {
   making.waiting++;

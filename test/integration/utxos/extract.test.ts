@@ -114,7 +114,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
       error: `${noneKnown}; 1 left out (1: it holds an inscription)`,
     });
     const both = await ask({ ...valid, scanAddress: addressOf(unpaid) });
-    expect(both.json()).toEqual({ status: 'error', error: 'the address holds no such special sats' });
+    expect(both.json()).toEqual({ status: 'error', error: 'the address has no such special sats' });
     expect(outpoint(inscribed)).toMatch(/^[0-9a-f]{64}:0$/u);
   });
 

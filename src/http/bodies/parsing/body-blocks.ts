@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 
-/** Blocks grow to this size: 100 MB are a hundred of them, each handed to the thread without a copy. */
+/** Largest size of a block: 100 MB are a hundred blocks, each handed to the thread without a copy. */
 const blockBytesMax = 1024 * 1024;
-/** The first block of a body. */
+/** Size of the first block of a body. */
 const blockBytesMin = 16 * 1024;
 
 /**
- * The bytes of a body, copied once, into blocks. Chunks are not kept: a client may send a hundred million chunks of
- * one byte, and each kept chunk would cost a hundred times its size.
+ * The bytes of a body, copied once into blocks. Chunks are not kept: a client may send a hundred million chunks of one
+ * byte, and each kept chunk would cost a hundred times its size.
  */
 export class BodyBlocks {
   readonly #expected: number;
@@ -18,6 +18,8 @@ export class BodyBlocks {
   #free = 0;
 
   /**
+   * Starts without bytes.
+   *
    * @param expected the length of the body in bytes as its client states it; 0: unknown
    * @param takeRoom called with the size of each block before it is made; may throw
    */
@@ -43,7 +45,7 @@ export class BodyBlocks {
     }
   }
 
-  /** The blocks without the free end of the last one. Nothing may be appended afterwards. */
+  /** The blocks, without the free end of the last one. Nothing may be appended afterwards. */
   blocks(): Uint8Array<ArrayBuffer>[] {
     const last = this.#blocks.pop();
     if (last !== undefined) this.#blocks.push(last.subarray(0, last.byteLength - this.#free));
@@ -54,7 +56,7 @@ export class BodyBlocks {
   #addBlock(): void {
     const left = this.#expected - this.#byteLength;
     const doubled = Math.max(blockBytesMin, 2 * (this.#blocks.at(-1)?.byteLength ?? 0));
-    // what a client states, it may never send
+    // a client may never send the bytes that it states
     const bytes = Math.min(left > 0 ? left : doubled, doubled, blockBytesMax);
     this.#takeRoom(bytes);
     this.#blocks.push(new Uint8Array(bytes));

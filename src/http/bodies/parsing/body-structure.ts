@@ -1,20 +1,20 @@
 import type { WholeBodyKind } from './parse-body.ts';
 
-/** What a body may hold beside plain texts. */
+/** Bounds of a body besides plain texts. */
 export interface StructureBounds {
-  /** Of JSON: brackets, commas and colons. Of a form: fields, and brackets in their names. */
+  /** In JSON: brackets, commas and colons. In a form: fields, and brackets in their names. */
   readonly marks: number;
   /** Levels of JSON. */
   readonly depth: number;
 }
 
 export interface StructureFault {
-  /** The bound that is exceeded. */
+  /** The exceeded bound. */
   readonly bound: keyof StructureBounds;
   readonly message: string;
 }
 
-/** How a body exceeds the bounds, found before it is parsed; null: it does not. */
+/** The bound that a body exceeds, found before it is parsed; null: none. */
 export function structureFault(
   kind: WholeBodyKind,
   bytes: Uint8Array,
@@ -27,8 +27,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * How a JSON text exceeds the bounds, found before it is parsed; null: it does not. Skips strings, and stops at the
- * first mark beyond.
+ * The bound that a JSON text exceeds, found before it is parsed; null: none. Skips strings, and stops at the first mark
+ * beyond a bound.
  */
 function jsonFault(given: Uint8Array, bounds: StructureBounds): StructureFault | null {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);

@@ -10,13 +10,13 @@ export interface BodyTask {
   readonly kind: WholeBodyKind;
   readonly blocks: readonly Uint8Array<ArrayBuffer>[];
   readonly bounds: StructureBounds;
-  /** Return long texts of the value as bytes (long-texts.ts). */
+  /** Long texts of the value are returned as bytes (long-texts.ts). */
   readonly longTexts: LongTexts;
 }
 
 /**
- * Bytes of a body after which garbage is collected at once. The bytes, their text, its values and their bytes again are
- * five times the body; left to itself, a thread that waits for work keeps them until it parses some more.
+ * Bytes of a body from which garbage is collected at once. The bytes, their text, its values and their bytes again take
+ * five times the body; without this, an idle thread keeps them until it parses more.
  */
 const collectedBytes = 8_000_000;
 
@@ -41,5 +41,5 @@ export default function parse(task: BodyTask): unknown {
   } as unknown as Parameters<typeof move>[0]);
 }
 
-/** Gives the memory of bytes back before garbage is collected: nothing reads them any more. */
+/** Frees the memory of bytes before garbage is collected: they are not read any more. */
 const release = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0);

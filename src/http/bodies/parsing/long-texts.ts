@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 /**
- * A text of a body on a route with `longTexts`. From `longTextBytes` on, a text of a large body stays UTF-8 bytes: as
- * strings, 67 MB of files would be copied between threads on the event loop, which takes it 50 to 100 ms.
+ * A text of a body on a route with `longTexts`. A text of a large body with at least `longTextBytes` stays UTF-8 bytes.
+ * As strings, 67 MB of files would be copied between threads on the event loop, which takes 50 to 100 ms.
  */
 export type BodyText = string | Uint8Array<ArrayBuffer>;
 
@@ -12,18 +12,18 @@ export type LongTexts = boolean | readonly string[];
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The handler takes long texts of a large body as bytes. Its schema names their fields with `bodyText`. A list: of
-     * the fields that may be long. Long texts of all others are cut after 4,097 characters: they are refused as too
-     * long, or are of unknown fields, and 30 MB of these would be kept until the answer is out.
+     * The handler takes long texts of a large body as bytes. Its schema names their fields with `bodyText`. A list
+     * names the fields that may be long. Long texts of all other fields are cut after 4,097 characters: they are
+     * refused as too long, or belong to unknown fields, and 30 MB of them would be kept until the answer is sent.
      */
     readonly longTexts?: LongTexts;
   }
 }
 
-/** Beyond the longest text that is no content. */
+/** Characters left of a cut text: more than the longest text that is not a content. */
 const cutChars = 4097;
 
-/** Shorter texts cost more as a view than as a string. */
+/** Bytes of the shortest long text: a shorter one costs more as a view than as a string. */
 export const longTextBytes = 4096;
 
 /** The schema of a text that may be long. */
@@ -41,10 +41,11 @@ export function textBytes(text: BodyText): number {
 }
 
 /**
- * Replaces each long text in a JSON value by its bytes, all in one buffer. Changes the value; one that is itself a
- * long text is returned as bytes.
+ * Replaces each long text in a JSON value by its bytes, all in one buffer. It changes the value; a value that is itself
+ * a long text is returned as bytes.
  *
  * @param names of the fields that may be long, or whose lists have long texts: texts of others are cut. True: all may
+ * be long
  */
 export function liftLongTexts(
   value: unknown,
@@ -75,12 +76,12 @@ export function liftLongTexts(
 interface TextPlace {
   readonly holder: Record<string, unknown>;
   readonly name: string;
-  /** Its name; of an item, that of its list. */
+  /** Name of the field; for an item, that of its list. */
   readonly field: string;
   readonly text: string;
 }
 
-/** Without recursion: JSON may be as deep as a body is long. */
+/** Finds long texts without recursion: JSON may be as deep as a body is long. */
 function longTextsIn(root: Record<string, unknown>): TextPlace[] {
   const places: TextPlace[] = [];
   const left: { readonly holder: Record<string, unknown>; readonly list: string | null }[] = [

@@ -4,7 +4,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The format of the route's body; absent: any JSON. */
     readonly body?: BodyKind;
-    /** The field of the body that holds all others: faults name those without it, as paths without it do. */
+    /**
+     * The field of the body that contains all others. Names of faults leave it out, to equal those of paths without it.
+     */
     readonly within?: string;
     /** The most texts of a body that is a list of texts. */
     readonly textsMax?: number;
@@ -18,10 +20,10 @@ export const mediaTypes = {
   form: 'application/x-www-form-urlencoded',
 } as const satisfies Readonly<Record<BodyKind, string>>;
 
-/** The content type of bodies that a sink takes. */
+/** The content type of bodies for a sink. */
 export const anyMediaType = '*/*';
 
-/** Longer ones are no media types: an inscription could not have them in one push. */
+/** Most characters of a media type: an inscription could not have a longer one in one push. */
 const mediaTypeChars = 520;
 /** A type with its parameters (RFC 9110, 8.3.1), in visible ASCII and blanks. */
 const mediaTypeForm =

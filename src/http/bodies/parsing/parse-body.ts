@@ -8,7 +8,7 @@ import { unreachable } from '#kernel/unreachable.ts';
  */
 export type BodyKind = 'json' | 'exactJson' | 'texts' | 'form';
 
-/** The formats that are parsed when the whole body is there. */
+/** The formats that are parsed when the whole body has arrived. */
 export type WholeBodyKind = Exclude<BodyKind, 'texts'>;
 
 /** A part of a body that cannot be kept as it was sent. */
@@ -24,19 +24,19 @@ export type ParsedBody =
   | {
       readonly ok: false;
       readonly message: string;
-      /** All that is wrong with it, the message first; absent: the message alone. */
+      /** All faults, the one of the message first; absent: only the message. */
       readonly faults?: readonly BodyFault[];
     };
 
 /**
- * Parses a body whose structure is bounded (`structureFault`). Total: any bytes give a result. What cannot be kept as
- * it was sent is a fault, so that no route has to look for it: bytes that are not UTF-8, NUL and lone surrogates in
- * texts and names, and numbers that lose digits.
+ * Parses a body whose structure is bounded (`structureFault`). Total: any bytes give a result. Parts that cannot be
+ * kept as they were sent are faults, so that no route has to look for them: bytes that are not UTF-8, NUL and lone
+ * surrogates in texts and names, and numbers that lose digits.
  */
 export function parseBody(kind: WholeBodyKind, bytes: Uint8Array): ParsedBody {
   let text: string;
   try {
-    // drops a byte order mark, like other JSON readers
+    // drops a byte order mark, as other JSON readers do
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return { ok: false, message: 'the body is not UTF-8' };
@@ -72,14 +72,14 @@ function bodyFault({ path, isName, reason }: JsonFault): BodyFault {
   return path === '' ? { message } : { message, parameter: path };
 }
 
-/** Whether a text may contain a name that changes what objects inherit. Names can be written with escapes. */
+/** Whether a text may contain a name that changes what objects inherit. Such names can be written with escapes. */
 function mayPoison(text: string): boolean {
   return text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u');
 }
 
 /**
- * Whether a value has `__proto__`, or `constructor` with `prototype`: copied to another object, they would change
- * what it inherits. Without recursion, because JSON may nest as deep as a body is long.
+ * Whether a value has `__proto__`, or `constructor` with `prototype`: copied to another object, they would change what
+ * it inherits. It does not recurse, because JSON may nest as deep as a body is long.
  */
 function poisons(value: unknown): boolean {
   const left: unknown[] = [value];
@@ -98,17 +98,17 @@ function poisons(value: unknown): boolean {
   return false;
 }
 
-/** Bounds of a form. Anything beyond is refused; by default qs would drop it silently. */
+/** Bounds of a form. A form beyond them is refused; by default qs would silently drop the rest. */
 const formLimits = {
   /** Items per list. */
   arrayLimit: 1_000,
-  /** Fields in total: phases with their allow lists. */
+  /** Number of all fields: phases with their allow lists. */
   parameterLimit: 20_000,
   /** `phases[0][allowList][3]` is 3 deep. */
   depth: 5,
 } as const;
 
-/** Parses lists and objects in names (`phases[0][price]=1`), as PHP and jQuery write them. */
+/** Parses lists and objects in names (`phases[0][price]=1`), in the form of PHP and jQuery. */
 function parseForm(text: string): ParsedBody {
   try {
     const value = qs.parse(text, {
@@ -117,7 +117,7 @@ function parseForm(text: string): ParsedBody {
       strictDepth: true,
       // objects without a prototype
       plainObjects: true,
-      // that of qs returns what it cannot decode as it is
+      // the default decoder of qs returns parts unchanged if it cannot decode them
       decoder: (part) => decodeURIComponent(part.replaceAll('+', ' ')),
     });
     const faults = faultsIn(value);

@@ -2,12 +2,12 @@ import type { BodyReader } from './body-reader.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { lengthBytes, TextList } from './text-list.ts';
 
-/** A text as it is written: ids have 75 bytes, and may be six times as long in escapes. */
+/** Most bytes of a text: ids have 75, and six times that in escapes. */
 const textBytesMax = 512;
-/** A byte that is no UTF-8 becomes a character of three bytes. */
+/** Most bytes of a decoded text: a byte that is not UTF-8 becomes a character of three bytes. */
 const decodedBytesMax = 3 * textBytesMax;
 const blockBytesMin = 16 * 1024;
-/** Large enough that 32 MiB are few blocks, small enough that the last one's free end is little. */
+/** Size of a block: large enough that 32 MiB are few blocks, and small enough that the last one's free end is short. */
 const blockBytesMax = 256 * 1024;
 
 const quote = 0x22;
@@ -16,34 +16,36 @@ const comma = 0x2c;
 const opening = 0x5b;
 const closing = 0x5d;
 const byteOrderMark = [0xef, 0xbb, 0xbf];
-/** The bytes that JSON values begin with. */
+/** The first bytes of JSON values. */
 const beginnings = new Set(Buffer.from('{["-0123456789tfn'));
 
-/** What the next byte may be. */
+/** Kinds of bytes that may come next. */
 type Expected = 'list' | 'text or end' | 'text' | 'rest of text' | 'comma or end' | 'nothing';
 
 /**
- * Reads a JSON list of texts while it arrives: in one pass over its bytes, without a value for each text. It looks at
- * nothing more after the first wrong byte, so what is no list of texts costs no more than its arrival.
+ * Reads a JSON list of texts while it arrives: in one pass over its bytes, without a value for each text. After the
+ * first wrong byte it looks at nothing more, so any other body costs only its arrival.
  */
 export class TextListReader implements BodyReader {
   readonly #max: number;
   readonly #takeRoom: (bytes: number) => void;
   #expected: Expected = 'list';
-  /** Bytes that came before the list. */
+  /** Bytes before the list. */
   #before = 0;
   #count = 0;
   #fault: string | null = null;
 
-  /** Blocks that are full, each without its free end. */
+  /** Full blocks, each without its free end. */
   readonly #full: Uint8Array[] = [];
   #block = Buffer.alloc(0);
-  /** Where the present text begins in the block, and the end of what there is of it. */
+  /** Start of the current text in the block, and the end of its part so far. */
   #start = 0;
   #end = 0;
   #hasEscapes = false;
 
   /**
+   * Starts without texts.
+   *
    * @param max the texts that are kept; more are only counted
    * @param takeRoom called with the size of each block before it is made; may throw
    */
@@ -62,7 +64,7 @@ export class TextListReader implements BodyReader {
   async end(): Promise<ParsedBody> {
     if (this.#fault !== null) return { ok: false, message: this.#fault };
     if (this.#expected !== 'nothing') return { ok: false, message: notJson };
-    // in ord's words; ord has this limit too where one is configured
+    // the words of ord, which has this limit too if one is configured
     if (this.#count > this.#max) {
       const message = `request for ${this.#count} items exceeds batch limit of ${this.#max}`;
       return { ok: false, message };
@@ -71,7 +73,7 @@ export class TextListReader implements BodyReader {
     return { ok: true, value: new TextList(this.#full, this.#count) };
   }
 
-  /** A byte outside of texts. */
+  /** Reads a byte outside texts. */
   #readMark(byte: number): void {
     if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return;
     if (this.#expected === 'list') this.#readBeginning(byte);
@@ -84,7 +86,7 @@ export class TextListReader implements BodyReader {
 
   #readBeginning(byte: number): void {
     if (byte === opening) this.#expected = 'text or end';
-    // a byte order mark is dropped, as by other readers of JSON
+    // a byte order mark is dropped, as in other readers of JSON
     else if (byte === byteOrderMark[this.#before]) this.#before++;
     else this.#fault = beginnings.has(byte) ? 'the body is not an array' : notJson;
   }
@@ -103,7 +105,7 @@ export class TextListReader implements BodyReader {
     this.#end = this.#start + lengthBytes;
   }
 
-  /** Copies the text up to its end, or to the end of the chunk. Returns the place behind it. */
+  /** Copies the text up to its end, or to the end of the chunk. Returns the place after it. */
   #readText(chunk: Uint8Array, from: number): number {
     const block = this.#block;
     const last = this.#start + lengthBytes + textBytesMax;
@@ -126,7 +128,7 @@ export class TextListReader implements BodyReader {
     return chunk.length;
   }
 
-  /** A text is complete. */
+  /** Completes a text. */
   #close(): void {
     this.#expected = 'comma or end';
     const start = this.#start + lengthBytes;
@@ -134,13 +136,13 @@ export class TextListReader implements BodyReader {
       this.#fault = notJson;
       return;
     }
-    // beyond the bound a text is counted, and the next one is written over it
+    // beyond the bound a text is only counted, and the next one overwrites it
     if (this.#count > this.#max) return;
     this.#block.writeUInt16BE(this.#end - start, this.#start);
     this.#start = this.#end;
   }
 
-  /** Writes the text without its escapes, which makes it no longer. False where they are not JSON. */
+  /** Writes the text without its escapes, which never makes it longer. False if they are not JSON. */
   #unescape(start: number): boolean {
     try {
       const text = JSON.parse(`"${this.#block.toString('utf8', start, this.#end)}"`) as string;
@@ -155,7 +157,7 @@ export class TextListReader implements BodyReader {
     const bytes = Math.min(blockBytesMax, Math.max(blockBytesMin, 2 * this.#block.length));
     this.#takeRoom(bytes);
     this.#closeBlock();
-    // filled before it is read
+    // every byte is written before it is read
     this.#block = Buffer.allocUnsafeSlow(bytes);
     this.#start = 0;
   }
@@ -167,7 +169,7 @@ export class TextListReader implements BodyReader {
 
 const notJson = 'the body is not JSON';
 
-/** Whether an odd number of backslashes is at the end of what there is of a text. */
+/** Whether the current part of a text ends with an odd number of backslashes. */
 function isEscaped(block: Uint8Array, start: number, end: number): boolean {
   let first = end;
   while (first > start && block[first - 1] === backslash) first--;

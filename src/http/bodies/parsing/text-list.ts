@@ -1,18 +1,22 @@
 /**
- * Texts one after the other in blocks of bytes, each behind two bytes that hold its length: half a million strings
- * would take 60 MB of heap.
+ * Texts one after another in blocks of bytes, each after two bytes with its length: half a million strings would take
+ * 60 MB of heap.
  */
 export class TextList {
   readonly #blocks: readonly Uint8Array[];
   readonly count: number;
 
-  /** @param blocks full of texts: no block begins within one */
+  /**
+   * Takes full blocks.
+   *
+   * @param blocks of whole texts: no text continues in the next block
+   */
   constructor(blocks: readonly Uint8Array[], count: number) {
     this.#blocks = blocks;
     this.count = count;
   }
 
-  /** What it holds in memory. */
+  /** Bytes that it holds in memory. */
   get bytes(): number {
     return this.#blocks.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
@@ -35,5 +39,5 @@ export class TextList {
   }
 }
 
-/** Bytes before each text, for its length. */
+/** Bytes before each text, which have its length. */
 export const lengthBytes = 2;

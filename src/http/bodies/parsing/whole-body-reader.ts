@@ -7,11 +7,11 @@ import { type ParsedBody, parseBody, type WholeBodyKind } from './parse-body.ts'
 
 export interface WholeBodyOptions {
   readonly kind: WholeBodyKind;
-  /** Up to these the event loop parses a body, and up to this size. */
+  /** Bounds of a body that the event loop parses, with its size. */
   readonly small: StructureBounds & { readonly bytes: number };
-  /** Up to these a thread parses it; null: it is refused. */
+  /** Bounds of a body that a thread parses; null: larger ones are refused. */
   readonly large: StructureBounds | null;
-  /** A large body's long texts become bytes (long-texts.ts). */
+  /** Long texts of a large body become bytes (long-texts.ts). */
   readonly longTexts: LongTexts;
   readonly thread: LargeBodyParser;
   /** Called with the size of each block before it is made; may throw. */
@@ -23,7 +23,11 @@ export class WholeBodyReader implements BodyReader {
   readonly #options: WholeBodyOptions;
   readonly #blocks: BodyBlocks;
 
-  /** @param expected the length of the body in bytes as its client states it; 0: unknown */
+  /**
+   * Starts without bytes.
+   *
+   * @param expected the length of the body in bytes as its client states it; 0: unknown
+   */
   constructor(expected: number, options: WholeBodyOptions) {
     this.#options = options;
     this.#blocks = new BodyBlocks(expected, options.takeRoom);

@@ -100,7 +100,7 @@ export class Transactions {
     );
   }
 
-  /** As `find`, if the places in the index are known already. */
+  /** Finds as `find`, with places in the index that are known already. */
   async findAt(
     txid: Txid,
     { tip, place }: { readonly tip: Tip | null; readonly place: TransactionPlace | null },

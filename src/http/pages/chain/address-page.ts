@@ -44,10 +44,10 @@ import { heldRune, holdingsOf, satributesIn } from './holdings.ts';
 import { keyIn, notOurs } from './page-places.ts';
 import { pendingCardOf } from './pending-card.ts';
 
-/** Outputs and inscriptions that are counted for a page: takes some milliseconds. */
+/** Most outputs and inscriptions that are counted for a page, which takes some milliseconds. */
 const countedMax = 10_000;
 
-/** An address, and the part of it that is asked for. */
+/** An address, and the requested part of its data. */
 interface AddressQuestion {
   readonly address: string;
   readonly script: Uint8Array;
@@ -55,7 +55,7 @@ interface AddressQuestion {
   readonly after?: string | undefined;
 }
 
-/** A page of a tab. Outputs are named with the contents that are still to be put into words. */
+/** A page of a tab. Contents of outputs are still to be put into words. */
 interface TabRows {
   readonly shown: AddressTabView;
   readonly filled: readonly FilledOutput[];
@@ -114,13 +114,13 @@ async function totalsOf(client: ClientBase, tip: Tip | null, script: Uint8Array)
   };
 }
 
-/** With blocks missing, the outputs of an address in those blocks are unknown. */
+/** A note for an index with missing blocks: the outputs of an address in those blocks are unknown. */
 async function gapWords(client: ClientBase): Promise<string | null> {
   const { islands } = await chainCounts(client);
   return islands > 1 ? 'Blocks are missing here: only inscriptions with a known owner are listed.' : null;
 }
 
-/** A page of runes and one more. Null: runes are not known. */
+/** A page of runes and one more. Null: runes are unknown. */
 async function runesAfter(client: ClientBase, tip: Tip | null, script: Uint8Array, above: number) {
   const { state } = await runeStanding(client);
   if (state !== 'known' || tip === null) return null;
@@ -235,7 +235,7 @@ async function pendingRows(client: ClientBase, { deps, script, after }: TabQuest
   const found = await pendingTransfers(client, { script, inscription: null }, place, rowsMax + 1);
   const transfers = found.slice(0, rowsMax);
   const last = found.length > rowsMax ? transfers.at(-1) : undefined;
-  // what is no list of moves is on the first page alone
+  // lists other than of moves are only on the first page
   const inscribed = place === null ? await pendingInscriptionsTo(client, script, rowsMax) : [];
   const balances = place === null ? (await pendingBalances(client, script)).slice(0, rowsMax) : [];
   const addressOf = (of: Uint8Array | null): string | null =>

@@ -15,7 +15,7 @@ import { formatSalePlace, parseSalePlace } from '#market/sales/sale-id.ts';
 import type { AddressSalesView } from '#web/parts/address-sales.ts';
 import { rowsMax } from './chain-sources.ts';
 
-/** Sales that a page sums: each is a row somewhere in its table, so more would take a slow disk seconds. */
+/** Most sales that a page sums: each is a row somewhere in its table, so more would take a slow disk seconds. */
 const summedMax = 2_000;
 
 interface SalesQuestion {
@@ -27,18 +27,20 @@ interface SalesQuestion {
 
 interface AddressSales {
   readonly sales: AddressSalesView;
-  /** The sale before which the next page begins, as a text. Null: there is no older one. */
+  /** The sale before which the next page begins, as text. Null: there are no older sales. */
   readonly next: string | null;
 }
 
-/** A page of what an address sold or bought. Throws `request_invalid` for a place that no list has. */
+/** A page of the sales and purchases of an address. Throws `request_invalid` for a place that is in no list. */
 export async function addressSales(
   client: ClientBase,
   { network, script, side, after }: SalesQuestion,
 ): Promise<AddressSales> {
   const before = after === undefined ? null : parseSalePlace(after);
   if (after !== undefined && before === null)
-    throw new AppError('request_invalid', 'after is no place of this list', { parameter: 'after' });
+    throw new AppError('request_invalid', 'after is not a place in this list: follow the links of the page', {
+      parameter: 'after',
+    });
   const why = await whyUnknown(client);
   if (why !== null) return { sales: { kind: 'unknown', why }, next: null };
   const { sales, next } = await salesOfAddress(client, { script, side, before, limit: rowsMax });
@@ -53,7 +55,7 @@ export async function addressSales(
   };
 }
 
-/** Null: the sales of an address are known. */
+/** The reason why the sales of an address are unknown. Null: they are known. */
 async function whyUnknown(client: ClientBase): Promise<string | null> {
   if (await areSalesLeftOut(client)) return 'sales are not indexed here';
   if ((await whyBehind(client, 'sales')) !== null) return 'sales of earlier blocks are still being read';

@@ -11,7 +11,7 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 import type { BlockReward } from '#web/pages/block.page.ts';
 import { toldOrNull } from './chain-sources.ts';
 
-/** A hash and a number each. A block has the same fees for ever. */
+/** Kept fees of blocks: a hash and a number each. The fees of a block never change. */
 const keptMax = 10_000;
 
 interface Sources {
@@ -29,7 +29,7 @@ export class BlockFees {
     this.#sources = sources;
   }
 
-  /** The fees are null where neither the node nor the bytes of the block and of what it spends tell them. */
+  /** The reward of a block. The fees are null if neither the node nor the block and its spent outputs are available. */
   async rewardOf(block: BlockRef, asker: Asker): Promise<BlockReward> {
     const name = displayHash(block.hash);
     const fees = this.#fees.get(name) ?? (await this.#ask(block, asker));
@@ -37,7 +37,7 @@ export class BlockFees {
     return { subsidy: nodeSubsidy(block.height, this.#sources.network), fees };
   }
 
-  /** The node counts them by itself: its answer has one number, where the block has megabytes. */
+  /** Asks the node, which counts the fees itself: its answer is one number, while the block has megabytes. */
   async #ask(block: BlockRef, asker: Asker): Promise<Sats | null> {
     const { node, rawBlocks, network } = this.#sources;
     const told = node === null ? null : await toldOrNull(nodeFees(node.of(asker), displayHash(block.hash)));

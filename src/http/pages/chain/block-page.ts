@@ -12,11 +12,11 @@ import { blockPage, blockTabs } from '#web/pages/block.page.ts';
 import type { BlockFees } from './block-fees.ts';
 import { blockLists, blockTab } from './block-tabs.ts';
 
-/** A list of a block, as its address names it. */
+/** A list of a block, as named by its address. */
 interface BlockPageQuestion {
-  /** The block as it was asked for. */
+  /** The block as the path names it. */
   readonly query: string;
-  /** Counts from 1. */
+  /** The page, from 1. */
   readonly page: number;
   readonly tab?: string | undefined;
   readonly kind?: string | undefined;

@@ -21,7 +21,7 @@ import { keyIn } from './page-places.ts';
 
 /** Cards on a page of a block: rows of two, three, four and six are full. */
 const cardsPerPage = 60;
-/** Rows on a page of sales or runes: names and pictures of each are some look-ups. */
+/** Rows of a page of sales or runes: the names and pictures of each take some look-ups. */
 const rowsPerPage = 50;
 
 /** Lists of a block besides its inscriptions. */
@@ -47,22 +47,22 @@ async function salesCount(client: ClientBase, block: BlockWithKeys): Promise<Kno
   if (!(await hasBlock(client, 'sales', block.height))) return { unknown: 'sales are still being indexed' };
   const count = await countSalesOfBlock(client, block.height);
   const shown = Math.min(count, blockSalesMax);
-  // where earlier blocks are missing, so are the inscriptions of these
+  // without earlier blocks, their inscriptions are missing in the count
   return { known: { count: shown, isLeast: count > blockSalesMax || !block.anchored } };
 }
 
-/** The list of a page of a block. */
+/** The requested list of a block's page. */
 export interface BlockTabQuestion {
   readonly tab: BlockTab;
   readonly kind: InscriptionKind | undefined;
-  /** Counts from 1. */
+  /** The page, from 1. */
   readonly page: number;
-  /** A key of the list of one kind. */
+  /** A key in the list of one kind. */
   readonly after: string | undefined;
   readonly network: NetworkParameters;
 }
 
-/** The rows of a tab. Lists of one kind change settings of the planner: it is the last reading of a snapshot. */
+/** The rows of a tab. Lists of one kind change settings of the planner, so this must be the last read of a snapshot. */
 export async function blockTab(
   { client, tip }: Pick<Snapshot, 'client' | 'tip'>,
   block: BlockWithKeys,
@@ -81,7 +81,7 @@ export async function blockTab(
   }
 }
 
-/** Links that narrow the list of a block to a kind. */
+/** Links that narrow a block's list to one kind. */
 const kindsOf = ({ height }: BlockWithKeys, current?: InscriptionKind): ListChoice[] =>
   kindChoices(current, (kind) => `/block/${height}${kind === undefined ? '' : `?kind=${kind}`}`);
 

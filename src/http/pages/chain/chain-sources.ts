@@ -17,10 +17,10 @@ export interface ChainSources {
   readonly estimates: FeeEstimates | null;
 }
 
-/** Rows of each list of a page. Each output takes a look-up or two. */
+/** Rows of each list of a page. Each output takes one or two look-ups. */
 export const rowsMax = 100;
 
-/** Codes of what blocks and the node do not have, or cannot tell now: pages show the rest, and say why. */
+/** Codes of data that neither blocks nor the node have, or not now: pages show the rest, and the reason. */
 const untold: ReadonlySet<string> = new Set([
   'no_node',
   'not_found',
@@ -33,7 +33,7 @@ const untold: ReadonlySet<string> = new Set([
   'spent_outputs_mismatch',
 ]);
 
-/** The answer, or why there is none. Other errors are thrown. */
+/** The answer, or the reason why it is missing. Other errors are thrown. */
 export async function toldOrWhy<Told>(ask: Promise<Told>): Promise<{ told: Told } | { why: AppError }> {
   try {
     return { told: await ask };
@@ -43,7 +43,7 @@ export async function toldOrWhy<Told>(ask: Promise<Told>): Promise<{ told: Told 
   }
 }
 
-/** The answer; null where blocks and the node do not tell. */
+/** The answer; null if neither blocks nor the node have it. */
 export async function toldOrNull<Told>(ask: Promise<Told>): Promise<Told | null> {
   const answer = await toldOrWhy(ask);
   return 'told' in answer ? answer.told : null;

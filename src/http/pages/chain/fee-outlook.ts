@@ -1,7 +1,7 @@
 import type { RecommendedFees } from '#http/mempool/recommended-fees.ts';
 import { grouped } from '#web/format.ts';
 
-/** How long a fee rate waits by the node's estimates, in words. Pure. */
+/** The expected wait at a fee rate, from the node's estimates, in words. Pure. */
 export function feeOutlook(feeRate: number, fees: RecommendedFees): string {
   const { fastestFee, halfHourFee, hourFee, economyFee, minimumFee } = fees;
   const by = (rate: number): string => `by the node’s estimate (${rate} sat/vB)`;
@@ -11,23 +11,23 @@ export function feeOutlook(feeRate: number, fees: RecommendedFees): string {
   if (feeRate >= economyFee) return `its fee rate is enough for a day ${by(economyFee)}`;
   if (feeRate >= minimumFee)
     return `its fee rate is below the estimate for a day (${economyFee} sat/vB): it may wait long`;
-  return `its fee rate is below what the node takes now (${minimumFee} sat/vB)`;
+  return `its fee rate is below the node’s minimum (${minimumFee} sat/vB)`;
 }
 
 /**
- * Virtual bytes that transactions fill of a block: its limit without the header and the coinbase (8,000 weight
+ * Virtual bytes of a block that transactions can fill: its limit without the header and the coinbase (8,000 weight
  * units).
  */
 const roomOfBlock = (4_000_000 - 8_000) / 4;
 
-/** Pending inscriptions, and how many of them pay the rate of the next two blocks; counted up to a bound. */
+/** Pending inscriptions, and how many of them pay the fee rate of the next two blocks; counted up to a bound. */
 export interface PayingCount {
   readonly count: number;
   readonly paying: number;
   readonly countedMax: number;
 }
 
-/** How many pending inscriptions the next blocks would have, in words. Pure. */
+/** The number of pending inscriptions that the next blocks would contain, in words. Pure. */
 export function nextBlockOutlook(
   { count, paying, countedMax }: PayingCount,
   { fastestFee }: RecommendedFees,
@@ -37,8 +37,8 @@ export function nextBlockOutlook(
   const all = isMore ? `${grouped(countedMax)} or more` : grouped(count);
   if (vsize <= roomOfBlock)
     return count === 0
-      ? 'all that waits fits into it'
-      : `all that waits fits into it, with ${all} ${count === 1 ? 'inscription' : 'inscriptions'}`;
+      ? 'all pending transactions fit into it'
+      : `all pending transactions fit into it, with ${all} ${count === 1 ? 'inscription' : 'inscriptions'}`;
   const share = isMore ? `${grouped(Math.min(paying, countedMax))} of the first` : `${grouped(paying)} of`;
   const named = count === 1 ? 'pending inscription pays' : 'pending inscriptions pay';
   return `${share} ${grouped(Math.min(count, countedMax))} ${named} for the next two (${fastestFee} sat/vB or more by the node’s estimate)`;

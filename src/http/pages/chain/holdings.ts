@@ -8,12 +8,12 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { HoldingsView } from '#web/parts/chain-outputs.ts';
 import type { HeldRune } from '#web/parts/held-runes.ts';
 
-/** Inscriptions and runes of one output in a row: the page of the output has all. */
+/** Inscriptions and runes of one output in a row: the page of the output lists all. */
 const shownEach = 3;
 /** Ranges compared with all satributes in one turn of the event loop: some milliseconds. */
 const rangesATurn = 250;
 
-/** A rune with what is held of it, as pages write it. */
+/** A rune and the held amount, in the form of pages. */
 export const heldRune = (rune: RuneBalance): HeldRune => ({
   name: formatSpacedRune(rune),
   amount: shownAmount(rune.amount, rune.divisibility),

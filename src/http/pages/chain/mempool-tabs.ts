@@ -18,10 +18,10 @@ import { pendingRuneLines } from './pending-rune-lines.ts';
 
 /** Cards of a page: a list has at most 48 pictures. */
 const cardsMax = 48;
-/** Sales, and transactions with runes, on a page: whether a reader sees one takes 50 µs. */
+/** Sales, or transactions with runes, of a page. The check whether a reader may see a row takes 50 µs. */
 const rowsMax = 50;
 
-/** Above all positions. */
+/** A place above all positions. */
 const newest = Number.MAX_SAFE_INTEGER;
 /** Columns of inputs and places are integers. */
 const integerMax = 2 ** 31 - 1;
@@ -30,7 +30,7 @@ const integerMax = 2 ** 31 - 1;
 export interface MempoolQuestion {
   readonly tab: MempoolTab;
   readonly kind: InscriptionKind | undefined;
-  /** A place of the same list: older rows. */
+  /** A place in the same list; older rows follow. */
   readonly before: string | undefined;
   readonly network: NetworkParameters;
 }
@@ -47,11 +47,13 @@ export async function mempoolTab(client: ClientBase, question: MempoolQuestion):
   }
 }
 
-/** Numbers of a place, each of at most some digits. */
+/** The numbers of a place, each with a limited number of digits. */
 function placeIn(text: string, count: number): number[] {
   const numbers = text.split('.').map((part) => (/^\d{1,15}$/u.test(part) ? Number(part) : Number.NaN));
   if (numbers.length === count && !numbers.some(Number.isNaN)) return numbers;
-  throw new AppError('request_invalid', 'before is no place of this list', { parameter: 'before' });
+  throw new AppError('request_invalid', 'before is not a place in this list: follow the links of the page', {
+    parameter: 'before',
+  });
 }
 
 function positionIn(text: string | undefined): number {
@@ -77,7 +79,7 @@ async function inscriptionsTab(
       : await newestPendingOfKind(client, kind, from, cardsMax + 1);
   const shown = pending.slice(0, cardsMax);
   const last = shown.at(-1)?.position ?? 0;
-  // what a transaction reveals beyond the page is on the page of the transaction
+  // further reveals of a transaction are on the page of the transaction
   const isMore = pending.length > cardsMax && last < (shown[0]?.position ?? 0);
   const next = isMore ? last : lookedTo;
   return {

@@ -29,7 +29,7 @@ import { type TransactionFacts, transactionFacts } from './transaction-facts.ts'
 import { nodeFacts } from './transaction-node.ts';
 import { isAt, isPaidTo, isTold, outputLines } from './transaction-rows.ts';
 
-/** Sends the page of an output. Throws `not_found`, and `no_node` where only a node knows it. */
+/** Sends the page of an output. Throws `not_found`, and `no_node` if only a node knows it. */
 export async function sendOutputPage(
   sources: ChainSources,
   reply: FastifyReply,
@@ -53,7 +53,7 @@ interface Made {
   readonly view: OwnView;
 }
 
-/** Reads the whole transaction, which also tells what a spent output held. */
+/** Reads the whole transaction, which also shows what a spent output contained. */
 async function viewByTransaction(
   { deps, node }: ChainSources,
   read: ReadTransaction,
@@ -124,7 +124,7 @@ const cardsOf = (
   inscriptionCount: number | null,
 ): Pick<OwnView, 'cards' | 'inscriptionCount'> => ({ cards: summaries.map(cardOf), inscriptionCount });
 
-/** Reads the index alone: the bytes of the transaction are not here, or it is no real output. */
+/** Reads only the index: the bytes of the transaction are not here, or the output is not a real one. */
 async function viewByIndex(
   { deps, outputs }: ChainSources,
   outpoint: Outpoint,

@@ -1,8 +1,10 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** The error for a place that no page of a list gave. */
+/** The error for a place that is from no page of the list. */
 export const notOurs = (): AppError =>
-  new AppError('request_invalid', 'after is no place of this list', { parameter: 'after' });
+  new AppError('request_invalid', 'after is not a place in this list: follow the links of the page', {
+    parameter: 'after',
+  });
 
 /** A key of the index. Throws `request_invalid`. */
 export function keyIn(text: string): number {

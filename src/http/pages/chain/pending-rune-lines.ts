@@ -10,10 +10,10 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { asU128, maxU128, type U128 } from '#kernel/runes/u128.ts';
 import type { PendingRuneLine } from '#web/pages/mempool.page.ts';
 
-/** Lines of one transaction: its own page has all. An edict each may move a hundred runes. */
+/** Most lines of one transaction, whose own page has all. With one edict each, it may move a hundred runes. */
 const linesMax = 5;
 
-/** Etchings, mints and moves of runes by pending transactions, a line for each rune of a transaction. */
+/** Etchings, mints and moves of runes by pending transactions: one line for each rune of a transaction. */
 export const pendingRuneLines = (rows: readonly PendingRuneTransaction[]): PendingRuneLine[] =>
   rows.flatMap((row) => [...etchingLine(row), ...moveLines(row)].slice(0, linesMax));
 
@@ -44,7 +44,7 @@ function etchingLine(row: PendingRuneTransaction): PendingRuneLine[] {
 const symbolOf = (point: number | null): string | null =>
   point === null ? null : String.fromCodePoint(point);
 
-/** Reasons for which the next block would make no rune with the name, by state (docs/mempool.md, "Runes"). */
+/** Reasons why the next block would not accept the etching of a name, by state (docs/mempool.md, "Runes"). */
 const problems: Readonly<Record<string, string>> = {
   taken: 'the name is taken',
   locked: 'the name is not free yet',
@@ -61,12 +61,14 @@ function problemOf(state: string, rivalCount: number): string | null {
 
 const kinds = { minted: 'minted', given: 'moved', burned: 'burned' } as const;
 
-/** Amounts of the same rune are summed. What an input gives up is in what outputs get, or is burned. */
+/**
+ * Lines of moves; amounts of the same rune are summed. Units that leave inputs are in the sums of outputs, or burned.
+ */
 function moveLines(row: PendingRuneTransaction): PendingRuneLine[] {
   const sums = new Map<string, { readonly move: PendingMove; amount: bigint }>();
   const minted = new Set(row.moves.filter(({ step }) => step === 'minted').map(runeOf));
   for (const move of row.moves) {
-    // a mint is told once, not again as what an output gets
+    // a mint is listed once, not a second time as the receipt of an output
     if (move.step === 'taken' || (move.step === 'given' && minted.has(runeOf(move)))) continue;
     const name = `${move.step} ${runeOf(move)}`;
     const sum = sums.get(name);
@@ -76,7 +78,10 @@ function moveLines(row: PendingRuneTransaction): PendingRuneLine[] {
   return [...sums.values()].flatMap(({ move, amount }) => lineOf(row, move, inRange(amount)));
 }
 
-/** Pending mints count as if each were the next: together they may be more than there can be. */
+/**
+ * An amount within the range of runes. Pending mints count as if each were the next, so their sum may exceed the
+ * possible supply.
+ */
 const inRange = (amount: bigint): U128 => asU128(amount < maxU128 ? amount : maxU128);
 
 const runeOf = ({ rune, etchedBy }: PendingMove): string =>
@@ -89,7 +94,7 @@ function lineOf(
 ): PendingRuneLine[] {
   if (step === 'taken') return [];
   const isOwn = etchedBy !== null && Buffer.compare(etchedBy, row.txid) === 0;
-  // the line of the etching has its premine
+  // the line of the etching contains its premine
   if (isOwn && step === 'given') return [];
   const etched = rune ?? (isOwn ? row.etching : null);
   return [
@@ -105,6 +110,6 @@ function lineOf(
   ];
 }
 
-/** Null: the block gives the name. */
+/** The name of a rune. Null: the block assigns the name. */
 const nameOf = (of: NamedRune | PendingEtchingRow | null): string | null =>
   of === null || of.rune === null ? null : formatSpacedRune({ rune: of.rune, spacers: of.spacers });

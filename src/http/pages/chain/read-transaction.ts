@@ -25,18 +25,18 @@ export interface BlockOfTransaction {
   readonly hash: BlockHash;
   /** Time of its header, in Unix seconds. */
   readonly time: number;
-  /** False: the node alone has it, below or above what is indexed. */
+  /** False: only the node has it, because it is below or above the indexed blocks. */
   readonly isIndexed: boolean;
 }
 
-/** A transaction as far as blocks and the node tell. */
+/** A transaction, as far as blocks and the node have its data. */
 export interface ReadTransaction {
   readonly txid: Txid;
   /** Null: its bytes are not here. */
   readonly transaction: RawTransaction | null;
-  /** Why they are not; null: they are. */
+  /** The reason why the bytes are missing; null if they are not. */
   readonly why: string | null;
-  /** Null: it is in no block, or in none that is known. */
+  /** Null: it is in no block, or in no known block. */
   readonly block: BlockOfTransaction | null;
   /** Position in the block; null: unknown. */
   readonly index: number | null;
@@ -47,7 +47,10 @@ export interface ReadTransaction {
 /** Hashes in one turn of the event loop: a millisecond or two. */
 const hashesATurn = 500;
 
-/** Reads a transaction, its block and what it spends. Throws what is no matter of missing blocks or of the node. */
+/**
+ * Reads a transaction, its block and the outputs that it spends. Throws errors that are not about missing blocks or the
+ * node.
+ */
 export async function readTransaction(
   sources: ChainSources,
   txid: Txid,
@@ -73,7 +76,7 @@ export async function readTransaction(
   return { txid, transaction, why, block, ...(parts ?? { index: told, spent: null }) };
 }
 
-/** A transaction of a known block, and its place there as far as the index tells. */
+/** A transaction of a known block, and its position there if the index knows it. */
 interface AskedPlace {
   readonly txid: Txid;
   readonly told: number | null;
@@ -81,7 +84,7 @@ interface AskedPlace {
 
 type PartsInBlock = Pick<ReadTransaction, 'index' | 'spent'>;
 
-/** Asks the node about the transaction alone: a whole block takes four times as long. Null: the node does not tell. */
+/** Asks the node only about the transaction: a whole block takes four times as long. Null: the node cannot answer. */
 async function partsByNode(
   { node }: ChainSources,
   { hash }: BlockOfTransaction,
@@ -97,7 +100,7 @@ async function partsByNode(
   return spent === null || index === null ? null : { index, spent };
 }
 
-/** Null: the bytes of the block are not here. */
+/** The transaction from its block. Null: the bytes of the block are not here. */
 async function partsInBlock(
   { rawBlocks }: ChainSources,
   block: BlockOfTransaction,
@@ -124,7 +127,7 @@ async function blockOf(
   return header === null ? null : { height: header.height, hash, time: header.time, isIndexed: false };
 }
 
-/** The place of a transaction in its block, and what it spends. Null: the block does not have it. */
+/** The position of a transaction in its block, and the outputs that it spends. Null: the block does not contain it. */
 async function partsIn(
   { bytes, spentOutputs }: RawBlock,
   txid: Txid,

@@ -49,14 +49,17 @@ import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts
 import { rowsMax } from './chain-sources.ts';
 import type { ReadTransaction } from './read-transaction.ts';
 
-/** Inscriptions and runes of a transaction that are read: more than a page lists, as outputs tell what they hold. */
+/**
+ * Most inscriptions and runes of a transaction that are read: more than a page lists, because outputs show their
+ * contents too.
+ */
 const heldMax = 1_000;
-/** Ranges of sats that are compared with satributes for a page: some tens of milliseconds. */
+/** Most ranges of sats that are compared with satributes for a page, in some tens of milliseconds. */
 const rangesMax = 5_000;
 
-/** Facts of the index about a transaction, in one moment. */
+/** Facts of the index about a transaction, from one moment. */
 export interface TransactionFacts {
-  /** One more than is read, if there are more. */
+  /** One more than the limit, if there are more. */
   readonly revealed: readonly RevealedInscription[];
   readonly summaries: readonly InscriptionSummary[];
   /** Null: unknown. */
@@ -66,18 +69,18 @@ export interface TransactionFacts {
   readonly sold: readonly StoredSale[] | null;
   /** Null: unknown. */
   readonly runes: readonly RuneChange[] | null;
-  /** The shown outputs that are unspent in the chain, by place in the question. */
+  /** The shown outputs that are unspent in the chain, by position in the question. */
   readonly known: KnownOutputs;
-  /** Heights that spent its outputs. Null: there is no index of addresses. */
+  /** Heights at which its outputs were spent. Null: there is no index of addresses. */
   readonly spends: ReadonlyMap<number, Height | null> | null;
   /** Ranges of the shown outputs; null: unknown. */
   readonly sats: ((outpoint: Outpoint) => readonly SatRange[] | null) | null;
   readonly pending: PendingFacts | null;
-  /** Why it left the mempool, where it is neither there nor in a block. */
+  /** The reason why it left the mempool, if it is neither there nor in a block. */
   readonly departure: DepartureRow | null;
 }
 
-/** Facts of the mempool's tables about it. */
+/** Facts about it in the mempool's tables. */
 export interface PendingFacts extends PendingTransaction {
   readonly inscriptions: readonly PendingSummary[];
   readonly transfers: readonly PendingTransferRow[];
@@ -87,7 +90,11 @@ export interface PendingFacts extends PendingTransaction {
 
 const nothingKnown: KnownOutputs = { byPlace: new Map(), hasAll: false, hasAllWithValue: false };
 
-/** @param shown the outputs on the page */
+/**
+ * Reads the facts of the index.
+ *
+ * @param shown the outputs on the page
+ */
 export async function transactionFacts(
   client: ClientBase,
   read: ReadTransaction,
@@ -144,7 +151,10 @@ async function spendsOf(
   return (await hasAddressIndex(client)) ? spendHeights(client, { txid, height }) : null;
 }
 
-/** Null: sales are left out, or are being filled in. Deliveries of our own orders are no sales. */
+/**
+ * Sales of a transaction. Null: sales are not indexed, or are being filled in. Deliveries of our own orders are not
+ * sales.
+ */
 async function soldIn(client: ClientBase, { txid }: ReadTransaction): Promise<StoredSale[] | null> {
   if ((await areSalesLeftOut(client)) || !(await isComplete(client, 'sales'))) return null;
   const built = await builtIndexes(client, [salesOfTransactionIndex]);
@@ -153,7 +163,7 @@ async function soldIn(client: ClientBase, { txid }: ReadTransaction): Promise<St
   return salesOfTransaction(client, txid, rowsMax + 1);
 }
 
-/** Null: runes of the block are unknown, or the transaction's place in it is. */
+/** Changes of runes. Null: runes of the block, or the transaction's position in it, are unknown. */
 async function runesIn(
   client: ClientBase,
   { index }: ReadTransaction,
@@ -163,7 +173,7 @@ async function runesIn(
   return runesOfTransaction(client, { height, txIndex: index }, heldMax);
 }
 
-/** Null: there is no index of sats, or the outputs have more ranges than a page compares. */
+/** Ranges of sats. Null: there is no index of sats, or the outputs have more ranges than a page compares. */
 async function satsOf(client: ClientBase, shown: readonly Outpoint[]): Promise<TransactionFacts['sats']> {
   try {
     const ranges = await satRangesOf(client, shown, rangesMax);

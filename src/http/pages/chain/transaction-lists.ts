@@ -38,7 +38,7 @@ export function movedList({ read, facts: { moved, names, pending } }: RowParts):
   return { lines, isAll: moved.length <= rowsMax, unknown: null };
 }
 
-/** An unknown list of a transaction in a block; an empty one of any other. */
+/** The list of a transaction without data: unknown if it is in a block, else empty. */
 const missing = ({ block }: ReadTransaction, unknown = 'its block is not indexed here'): ListOf<never> => ({
   lines: [],
   isAll: true,
@@ -59,7 +59,7 @@ export function soldList({ read, facts: { sold, pending, names }, network }: Row
     return { lines, isAll: lines.length < rowsMax, unknown: null };
   }
   if (sold === null) return missing(read, 'sales are not known here');
-  // it moved what it sold, so its names are known
+  // sold inscriptions moved, so their names are known
   const numbers = new Map(
     [...names.values()].map(({ txid, index, number }) => [formatInscriptionId(txid, index), number]),
   );

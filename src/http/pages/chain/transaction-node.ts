@@ -20,7 +20,7 @@ export interface NodeFacts {
   readonly entry: NodeMempoolEntry | null;
   /** Transactions of the mempool that spend the shown outputs; null: unknown. */
   readonly spenders: readonly (string | null)[] | null;
-  /** Whether shown outputs are unspent in the chain, by place; where the index does not tell. Null: unknown. */
+  /** Whether shown outputs are unspent in the chain, by position, if the index does not know it. Null: unknown. */
   readonly unspent: ReadonlyMap<number, boolean | null>;
   /** Outputs that an unconfirmed transaction spends, by shown input; null: unknown. */
   readonly spent: readonly (RawOutput | null)[] | null;
@@ -31,7 +31,7 @@ interface NodeQuestion {
   readonly read: ReadTransaction;
   readonly inputs: readonly Outpoint[];
   readonly outputs: readonly Outpoint[];
-  /** Places of outputs of which the index does not tell whether they are unspent. */
+  /** Positions of outputs for which the index does not know whether they are unspent. */
   readonly untold: readonly number[];
 }
 
@@ -55,12 +55,12 @@ export async function nodeFacts(node: NodeRpc | null, question: NodeQuestion): P
   };
 }
 
-/** The answer of a look-up that may find nothing; null where the node cannot tell. */
+/** The answer of a look-up that may find nothing; null if the node cannot answer. */
 async function toldOrFailed<Found>(look: Promise<Found>): Promise<{ readonly found: Found } | null> {
   return toldOrNull(look.then((found) => ({ found })));
 }
 
-/** Outputs of the chain, else of other transactions of the mempool, each of which is read once. */
+/** Outputs of the chain, else of other transactions in the mempool, each of which is read once. */
 async function spentByPending(node: NodeRpc, inputs: readonly Outpoint[]): Promise<(RawOutput | null)[]> {
   const parents = new Map<string, Promise<RawTransaction | null>>();
   const parentOf = ({ txid }: Outpoint): Promise<RawTransaction | null> => {

@@ -19,14 +19,14 @@ import { scriptWords } from './script-words.ts';
 import type { TransactionFacts } from './transaction-facts.ts';
 import type { NodeFacts } from './transaction-node.ts';
 
-/** All that the rows of a transaction's page are made of. */
+/** Data for the rows of a transaction's page. */
 export interface RowParts {
   readonly read: ReadTransaction;
   readonly facts: TransactionFacts;
   readonly told: NodeFacts;
   readonly network: NetworkParameters;
   readonly book: SatributeBook;
-  /** Whose turn the work takes. */
+  /** The client whose turns the work takes. */
   readonly client: string;
 }
 
@@ -45,7 +45,7 @@ const named = ({ names }: TransactionFacts, key: InscriptionKey): NamedHolding[]
   return name === undefined ? [] : [{ id: formatInscriptionId(name.txid, name.index), number: name.number }];
 };
 
-/** Text and owner of an output; an empty script is one that a folder does not know. */
+/** Text and owner of an output. An empty script means that a folder of blocks does not know it. */
 function ownerOf(
   output: RawOutput | null,
   network: NetworkParameters,
@@ -92,14 +92,14 @@ const namedTransfer = (row: PendingTransferRow): NamedHolding => ({
   number: null,
 });
 
-/** Why rows may lack inscriptions or runes, in words; null: they lack none. */
+/** The reason why rows may lack inscriptions or runes, in words; null: they lack nothing. */
 function unknownHoldings({ facts: { moved, runes, pending } }: RowParts): string | null {
   if (pending !== null) return null;
   if (moved === null) return 'its inscriptions and runes are not indexed here';
   return runes === null ? 'its runes are not known here' : null;
 }
 
-/** BIP 30 and before: the input of a coinbase names no output. */
+/** Whether an input is that of a coinbase: it names no output (also before BIP 30). */
 export const isCoinbaseInput = ({ txid, vout }: Outpoint): boolean =>
   vout === 0xffff_ffff && txid.every((byte) => byte === 0);
 
@@ -132,7 +132,7 @@ export async function outputLines(
   return lines;
 }
 
-/** Inscriptions that an output got. */
+/** Inscriptions that an output received. */
 function inscriptionsAt({ facts }: RowParts, vout: number): NamedHolding[] {
   const { revealed, moved, pending } = facts;
   const keys = [...revealed, ...(moved ?? [])].filter((each) => isAt(each, vout)).map(({ key }) => key);
@@ -145,7 +145,7 @@ function inscriptionsAt({ facts }: RowParts, vout: number): NamedHolding[] {
   ];
 }
 
-/** Whether an inscription was left in an output. */
+/** Whether an inscription came to an output. */
 export const isAt = (each: { readonly place: string; readonly vout: number | null }, vout: number): boolean =>
   each.place === 'output' && each.vout === vout;
 
@@ -156,7 +156,7 @@ export const isPaidTo = ({ kind, output }: RuneChange, vout: number): boolean =>
 const runesAt = ({ facts: { runes } }: RowParts, vout: number): HeldRune[] =>
   (runes ?? []).filter((each) => isPaidTo(each, vout)).map(heldRune);
 
-/** Whether an output is spent, by the first source that tells. */
+/** Whether an output is spent, from the first source that knows it. */
 function spentState(parts: RowParts, output: RawOutput, place: number, vout: number): SpentState {
   const { facts, told } = parts;
   if (output.script[0] === opReturn) return { kind: 'unspendable' };
@@ -171,16 +171,16 @@ function spentState(parts: RowParts, output: RawOutput, place: number, vout: num
 
 /** The state of an output that neither the index nor the node lists as unspent. */
 function absentState({ facts, told }: RowParts, { value }: RawOutput, place: number): SpentState {
-  // all unspent outputs of the chain are known, and this one is not among them
+  // all unspent outputs of the chain are known, and this output is not one of them
   const { hasAll, hasAllWithValue } = facts.known;
   const isKnownSpent = hasAll || (hasAllWithValue && value > 0) || told.unspent.get(place) === false;
   if (facts.pending === null && told.entry === null)
     return isKnownSpent ? { kind: 'spent', txid: null, height: null } : { kind: 'unknown' };
-  // of a transaction in the mempool, where the node names no spender
+  // its transaction is in the mempool, and the node names no spender
   return told.spenders === null ? { kind: 'unknown' } : { kind: 'unspent' };
 }
 
-/** The spend of an output, as far as moves of inscriptions and runes tell it. */
+/** The spend of an output, as far as moves of inscriptions and runes show it. */
 function spentInChain(facts: TransactionFacts, vout: number): SpentState | null {
   const spend = spendOfInscription(facts, vout) ?? spendOfRune(facts, vout);
   const height = spend?.height ?? facts.spends?.get(vout) ?? null;
@@ -195,6 +195,6 @@ const spendOfInscription = ({ revealed, moved }: TransactionFacts, vout: number)
 const spendOfRune = ({ runes }: TransactionFacts, vout: number): RuneChange['spent'] =>
   runes?.find((each) => isPaidTo(each, vout) && each.spent !== null)?.spent ?? null;
 
-/** Whether the index tells if an output is unspent. */
+/** Whether the index knows if an output is unspent. */
 export const isTold = ({ known, spends }: TransactionFacts, place: number, vout: number): boolean =>
   known.byPlace.has(place) || known.hasAll || spends?.get(vout) != null;

@@ -42,7 +42,7 @@ export class BodyRoom {
   check(client: string, bytes: number): void {
     const { totalBytes, eachBytes } = this.#size;
     if (this.#used.total + bytes <= totalBytes && this.#used.of(client) + bytes <= eachBytes) return;
-    throw new AppError('bodies_busy', 'too many large bodies are sent at once: try again in a few seconds');
+    throw new AppError('bodies_busy', 'too many large bodies are being sent: try again in a few seconds');
   }
 
   /** Starts with nothing held. */

@@ -111,7 +111,7 @@ describe('the stream of a kind', () => {
     ['/events?after=12.r3', 'after is the id of an event of another kind'],
     [
       '/events?kind=births&after=12.B3',
-      'after is not the id of an event, like 12.b3, or a sequence, like 12',
+      'after is not the id of an event, such as 12.b3, or a sequence, such as 12',
     ],
   ])('refuses %s', async (path, error) => {
     expect(await json(path, 400)).toMatchObject({

@@ -11,17 +11,19 @@ test('a fee rate waits as long as the node estimates', () => {
     'its fee rate is enough for an hour by the node’s estimate (5 sat/vB)',
     'its fee rate is enough for a day by the node’s estimate (3 sat/vB)',
     'its fee rate is below the estimate for a day (3 sat/vB): it may wait long',
-    'its fee rate is below what the node takes now (1 sat/vB)',
+    'its fee rate is below the node’s minimum (1 sat/vB)',
   ]);
 });
 
 test('the next block has all that waits where it fits', () => {
   const outlook = (count: number, vsize: number, paying = 0): string =>
     nextBlockOutlook({ count, paying, countedMax: 10_000 }, fees, vsize);
-  expect(outlook(0, 0)).toBe('all that waits fits into it');
-  expect(outlook(1, 998_000)).toBe('all that waits fits into it, with 1 inscription');
-  expect(outlook(1_200, 998_000)).toBe('all that waits fits into it, with 1,200 inscriptions');
-  expect(outlook(10_001, 998_000)).toBe('all that waits fits into it, with 10,000 or more inscriptions');
+  expect(outlook(0, 0)).toBe('all pending transactions fit into it');
+  expect(outlook(1, 998_000)).toBe('all pending transactions fit into it, with 1 inscription');
+  expect(outlook(1_200, 998_000)).toBe('all pending transactions fit into it, with 1,200 inscriptions');
+  expect(outlook(10_001, 998_000)).toBe(
+    'all pending transactions fit into it, with 10,000 or more inscriptions',
+  );
 });
 
 test('else those that pay the rate of the next two blocks', () => {
