@@ -9,7 +9,7 @@ export interface Asset {
   readonly type: string;
 }
 
-/** The files of `assets/style` in the order of the one stylesheet that they make: later ones win. */
+/** The files of `assets/style` in the order in which they make the one stylesheet: later ones win. */
 const styles = [
   'fonts',
   'base',
@@ -66,7 +66,7 @@ function readAssets(): ReadonlyMap<string, Asset> {
   ]);
 }
 
-/** All assets, by the name that their address ends with. */
+/** All assets, by the end of their address. */
 export const assets: ReadonlyMap<string, Asset> = readAssets();
 
 function hashOf(files: ReadonlyMap<string, Asset>): string {
@@ -75,10 +75,10 @@ function hashOf(files: ReadonlyMap<string, Asset>): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** The version of all assets: a hash of their names and bytes. Clients keep an asset of a version for ever. */
+/** The version of all assets: a hash of their names and bytes. Clients keep a versioned asset for ever. */
 export const assetsVersion = hashOf(assets);
 
-/** The address of an asset. Scripts import each other by relative ones, so the version is a folder. */
+/** The address of an asset. Scripts import each other by relative addresses, so the version is a folder. */
 export function assetAddress(name: string): string {
   if (!assets.has(name)) throw new Error(`there is no asset ${name}`);
   return `/assets/${assetsVersion}/${name}`;
@@ -97,6 +97,6 @@ export const addresses = {
   theme: assetAddress('script/theme.js'),
   icon: assetAddress('icon.svg'),
   touchIcon: assetAddress('icons/apple-touch.png'),
-  /** The font of headings in Latin letters, which every page has. */
+  /** The font of headings in Latin letters, which every page needs. */
   headings: assetAddress('fonts/serif-latin.woff2'),
 } as const;

@@ -3,7 +3,7 @@ export function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** The same for digits of any number of places: 1234567.5 -> 1,234,567.5 */
+/** The same for digits with any number of decimals: 1234567.5 -> 1,234,567.5 */
 export function groupedDecimal(digits: string): string {
   const [whole = '', ...fraction] = digits.split('.');
   const first = whole.length % 3;

@@ -1,4 +1,4 @@
-/** HTML that is safe to send: only the `html` template makes it. */
+/** HTML that is safe to send: only the `html` template creates it. */
 export class Markup {
   readonly text: string;
 
@@ -10,8 +10,8 @@ export class Markup {
 export type HtmlValue = string | number | null | undefined | false | Markup | readonly HtmlValue[];
 
 /**
- * A template of HTML. Every value is escaped, for text and for quoted attributes; lists are joined; null, undefined
- * and false leave nothing. Values must not stand in unquoted attributes, scripts or styles.
+ * A template of HTML. Every value is escaped, for text and for quoted attributes; lists are joined; null, undefined and
+ * false leave nothing. Never put values into unquoted attributes, scripts or styles.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Markup {
   let text = strings[0] ?? '';

@@ -1,6 +1,6 @@
 /** The facts that decide which fields of a block's inscriptions are known (docs/schema.md). */
 export interface KnownFacts {
-  /** All earlier blocks that can matter are known. */
+  /** All relevant earlier blocks are known. */
   readonly anchored: boolean;
   /** The outputs that it spends are known. */
   readonly hasSpent: boolean;
@@ -12,12 +12,12 @@ export interface KnownFacts {
 
 export interface Known {
   readonly known: string;
-  /** The unknown facts, and why. Null if all are known. */
+  /** The unknown facts, and the reason. Null if all are known. */
   readonly unknown: string | null;
   readonly why: string | null;
 }
 
-/** The known facts of a block's inscriptions, and why others are unknown, in words. */
+/** The known facts of a block's inscriptions, and the reason why others are unknown, in words. */
 export function knownOf({ anchored, hasSpent, sequenced, numbered }: KnownFacts): Known {
   const isWhole = anchored && hasSpent;
   if (isWhole) {

@@ -5,7 +5,7 @@ import { type HtmlValue, html, type Markup } from './html.ts';
 import { sharingPlace } from './parts/sharing-tags.ts';
 import { plainTitle } from './titles-and-traits.ts';
 
-/** Why what pages show may be out of date, and what follows from it. */
+/** The reason why pages may be out of date, and what it means for their reader. */
 export interface Banner {
   readonly kind: 'starting' | 'syncing' | 'behind' | 'no-node';
   readonly words: string;
@@ -21,17 +21,17 @@ export interface Site {
 
 export interface Layout {
   readonly title: string;
-  /** One sentence for search engines and shared links, about this page alone. */
+  /** One sentence about only this page, for search engines and shared links. */
   readonly description: string;
   /** Null: the network is not known yet. */
   readonly site: Site | null;
   /** Scripts of this page, by their names in `assets/script`. */
   readonly scripts?: readonly string[];
-  /** Shown in the search box. */
+  /** Text of the search box. */
   readonly query?: string;
   /** The mode of that search (`in`, `all`, `words`, `fuzzy`), which the box keeps. */
   readonly mode?: Readonly<Record<string, string>>;
-  /** Files that are dropped on the page are its own: they are not searched for. */
+  /** The page itself uses files that are dropped on it: they are not searched for. */
   readonly takesFiles?: boolean;
   /** The page has its own search box. */
   readonly isHome?: boolean;
@@ -85,7 +85,7 @@ ${!takesFiles && dropPlace}
 }
 
 function headOf({ scripts = [], ...page }: Layout): Markup {
-  // both may have names and searches of strangers, and a head isolates no text
+  // both may contain names and searches of strangers, and text in a head cannot be isolated
   const [title, description] = [plainTitle(page.title), plainTitle(page.description)];
   return html`<head>
 <meta charset="utf-8">
@@ -134,7 +134,7 @@ export function tipPlace({ tipHeight }: Pick<Site, 'tipHeight'>): Markup {
   return html`<span class="tip" data-live="tip">${words}</span>`;
 }
 
-/** The place of the banner, which live pages replace: it is there without a banner too. */
+/** The place of the banner, which live pages replace. It exists without a banner too. */
 export function bannerPlace({ banner }: Pick<Site, 'banner'>): Markup {
   return html`<div role="status" data-live="banner">${banner && html`<div class="banner"><p>${banner.words}</p></div>`}</div>`;
 }

@@ -1,7 +1,7 @@
-/** How a content is shown, by its type. */
+/** The way in which a content is shown, by its type. */
 export type Media = 'text' | 'image' | 'frame' | 'audio' | 'video' | 'font' | 'other';
 
-// maps, because a content type can be any text, such as the name of a property of every object
+// maps, because a content type can be any text, even the name of a property of every object
 const byType: ReadonlyMap<string, Media> = new Map([
   ['application/json', 'text'],
   ['application/javascript', 'text'],
@@ -23,7 +23,7 @@ const byFamily: ReadonlyMap<string, Media> = new Map([
   ['font', 'font'],
 ]);
 
-/** How to show a content of this type. Types that browsers execute (HTML, SVG) get frames. */
+/** The way to show a content of this type. Types that browsers execute (HTML, SVG) get frames. */
 export function mediaOf(contentType: string | null): Media {
   const [essence = ''] = (contentType ?? '').toLowerCase().split(';');
   const type = essence.trim();
@@ -31,7 +31,7 @@ export function mediaOf(contentType: string | null): Media {
   return byType.get(type) ?? byFamily.get(family) ?? 'other';
 }
 
-/** Whether browsers show it as an SVG. */
+/** Whether browsers show a content as an SVG. */
 export const isSvg = (contentType: string | null): boolean =>
   (contentType ?? '').toLowerCase().split(';', 1)[0]?.trim() === 'image/svg+xml';
 

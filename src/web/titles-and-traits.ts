@@ -13,17 +13,17 @@ export interface Trait {
   readonly value: string;
 }
 
-/** Longer titles are texts, not names. */
+/** Most characters of a title: longer ones are texts, not names. */
 const titleCharsMax = 120;
-/** Longer names and values are cut. */
+/** Most characters of a name or value; the rest is cut. */
 const traitCharsMax = 200;
-/** More are in the record: honest collections have some ten. */
+/** Most traits that are shown; all are in the record. Honest collections have about ten. */
 const traitsMax = 40;
 
 /**
- * Reads the title and traits from properties (ord's `attributes`), else from metadata in the forms that collections
- * use: `name` or `title`, and `attributes` as a list of `trait_type` and `value`, or `attributes` or `traits` as an
- * object. Any texts give an answer; JSON that is cut gives none.
+ * Reads the title and traits from properties (ord's `attributes`), else from metadata in the forms of collections:
+ * `name` or `title`, and `attributes` as a list of `trait_type` and `value`, or `attributes` or `traits` as an object.
+ * Any texts give an answer; truncated JSON gives none.
  */
 export function titleAndTraits({
   attributesJson,
@@ -31,7 +31,7 @@ export function titleAndTraits({
   metadataJson,
 }: {
   readonly attributesJson: string | null;
-  /** All properties, for those that are not in rows. */
+  /** All properties, including those that are not in rows. */
   readonly propertiesJson?: string | null;
   readonly metadataJson: string | null;
 }): TitleAndTraits {
@@ -64,7 +64,7 @@ function objectOf(json: string | null): JsonObject | null {
 const asObject = (value: unknown): JsonObject | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 
-/** Makes numbers texts of their digits: a double would round large ones. */
+/** Turns numbers into texts of their digits: a double would round large ones. */
 function exactNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
@@ -94,7 +94,7 @@ function traitOf(name: string | null, value: unknown): Trait[] {
 const cut = (text: string): string =>
   text.length <= traitCharsMax ? text : `${text.slice(0, traitCharsMax).toWellFormed()}…`;
 
-/** A title for the head of a page and for shared links: without characters that turn or hide others. */
+/** A title for the head of a page and for shared links: without characters that reverse or hide others. */
 export function plainTitle(title: string): string {
   return title.replace(/\p{C}/gu, '').replace(/\s+/gu, ' ').trim();
 }

@@ -1,6 +1,6 @@
-/** An entry of a feed. Texts are plain: readers show no markup of them. */
+/** An entry of a feed. Its texts are plain: readers do not interpret markup in them. */
 export interface FeedEntry {
-  /** The same for ever, and of this entry alone. */
+  /** An id that never changes, and that no other entry has. */
   readonly id: string;
   readonly title: string;
   readonly href: string;
@@ -12,7 +12,7 @@ export interface FeedEntry {
 export interface Feed {
   readonly id: string;
   readonly title: string;
-  /** The addresses of the feed itself, and of the page that shows the same. */
+  /** The addresses of the feed itself, and of the page with the same content. */
   readonly self: string;
   readonly page: string;
   readonly author: string;
@@ -20,7 +20,7 @@ export interface Feed {
   readonly entries: readonly FeedEntry[];
 }
 
-/** An Atom feed (RFC 4287). It is as new as its newest entry; an empty one is as old as Unix time. */
+/** An Atom feed (RFC 4287). Its time is that of its newest entry; an empty feed has Unix time 0. */
 export function atomFeed({ id, title, self, page, author, entries }: Feed): string {
   const updated = entries.reduce((newest, entry) => Math.max(newest, entry.updated), 0);
   return `<?xml version="1.0" encoding="utf-8"?>
@@ -56,11 +56,11 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Characters that XML 1.0 has no form for, not even an escaped one. */
+/** Characters that XML 1.0 cannot contain, not even escaped. */
 // oxlint-disable-next-line no-control-regex -- these are the ones
 const outsideXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/gu;
 
-/** A text in content or in a quoted attribute of XML. What XML cannot have becomes U+FFFD. */
+/** A text in content or in a quoted attribute of XML. Characters that XML cannot contain become U+FFFD. */
 function xmlText(text: string): string {
   return text
     .toWellFormed()

@@ -5,10 +5,10 @@ import { timeChart } from '#web/parts/chart.ts';
 
 /** Requests with a key on a day. */
 export interface UsageDay {
-  /** `2026-11-21`, of UTC. */
+  /** UTC day, as in `2026-11-21`. */
   readonly day: string;
   readonly requests: number;
-  /** Refused for the rate. */
+  /** Requests that were refused because of the rate limit. */
   readonly refused: number;
 }
 
@@ -25,26 +25,26 @@ export interface AccountView {
   /** The first characters of the key. */
   readonly prefix: string;
   readonly scopes: readonly string[];
-  /** In words; null: no limit. */
+  /** The rate in words; null: no limit. */
   readonly rate: string | null;
-  /** `2026-11-21`. */
+  /** Day of creation, as in `2026-11-21`. */
   readonly created: string;
   readonly lastUsed: string | null;
-  /** Prices and limits of its own, in words. */
+  /** Prices and limits that only this account has, in words. */
   readonly terms: readonly string[];
-  /** Oldest first, each day of the span once. */
+  /** Days of the span, oldest first, each once. */
   readonly days: readonly UsageDay[];
-  /** Most requests first. */
+  /** Groups, most requests first. */
   readonly groups: readonly UsageGroup[];
 }
 
 const title = 'Your key · Satscribe';
-const description = 'What your key is for, its limits, and how often it was used on each day.';
+const description = 'The scopes and limits of your key, and its usage by day.';
 
 const row = (words: string, value: HtmlValue): Markup =>
   html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
 
-/** The key that the browser of a person keeps. */
+/** The page of the key in a person's browser. */
 export function accountPage(view: AccountView): Markup {
   const { site, account, prefix, scopes, rate, created, lastUsed, terms, days } = view;
   const total = days.reduce((sum, { requests }) => sum + requests, 0);
@@ -57,22 +57,22 @@ export function accountPage(view: AccountView): Markup {
 <p>This browser keeps a key of the account <b>${account}</b> until you close it.</p>
 <dl class="table">
 ${row('Key', html`<span class="mono">${prefix}…</span>`)}
-${row('It is for', scopes.join(', '))}
+${row('Scopes', scopes.join(', '))}
 ${row('Limit', rate ?? 'none')}
 ${
   terms.length > 0 &&
   row(
-    'Terms of its own',
+    'Own terms',
     terms.map((words) => html`<div>${words}</div>`),
   )
 }
-${row('Made on', created)}
+${row('Created on', created)}
 ${row('Last used on', lastUsed ?? html`<span class="faint">not used yet</span>`)}
 </dl>
 <form action="/key/forget" method="post"><input type="hidden" name="to" value="/account"><p><button class="button" type="submit">Forget the key in this browser</button></p></form>
 <p class="faint">The key itself stays valid. Ask the operator to revoke it if it was stolen.</p>
 <h2>Usage</h2>
-<p>${plural(total, 'request')} in ${plural(days.length, 'day')}.${refusedWords(days)} <span class="faint">Counts are a few seconds old; days are those of UTC.</span></p>
+<p>${plural(total, 'request')} in ${plural(days.length, 'day')}.${refusedWords(days)} <span class="faint">Counts are a few seconds old. Days are in UTC.</span></p>
 ${timeChart(
   days.map(({ day, requests }) => ({ label: day, count: requests, href: null })),
   {
@@ -89,11 +89,11 @@ ${groupsTable(view)}
 
 function refusedWords(days: readonly UsageDay[]): string {
   const refused = days.reduce((sum, day) => sum + day.refused, 0);
-  return refused === 0 ? '' : ` ${plural(refused, 'more', 'more')} were refused for the limit.`;
+  return refused === 0 ? '' : ` ${plural(refused, 'more', 'more')} were refused because of the limit.`;
 }
 
 function groupsTable({ groups }: AccountView): Markup {
-  if (groups.length === 0) return html`<p class="empty">Nothing was asked with this key yet.</p>`;
+  if (groups.length === 0) return html`<p class="empty">No request has used this key yet.</p>`;
   return html`<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col">Paths</th><th scope="col" class="num">Requests</th><th scope="col" class="num">Refused</th></tr></thead>
 <tbody>
@@ -105,7 +105,7 @@ ${groups.map(
 </table></div>`;
 }
 
-/** Why there is no key to show. `off`: this server has no keys. */
+/** The reason why there is no key to show. `off`: this server has no keys. */
 export type NoKeyReason = 'none' | 'invalid' | 'off';
 
 /** The same page without a key. */
@@ -116,7 +116,7 @@ export function noKeyPage(site: Site, reason: NoKeyReason): Markup {
     site,
     main: html`<section>
 <h1>Your key</h1>
-${reason === 'off' ? html`<p>This server asks for no keys: everything here is open.</p>` : keyForm(reason)}
+${reason === 'off' ? html`<p>This server needs no keys: everything here is open.</p>` : keyForm(reason)}
 </section>`,
   });
 }
@@ -124,8 +124,8 @@ ${reason === 'off' ? html`<p>This server asks for no keys: everything here is op
 function keyForm(reason: NoKeyReason): Markup {
   const words =
     reason === 'invalid'
-      ? 'The key that this browser keeps is not valid here: it was mistyped or revoked. Give another one.'
-      : 'Give your key to see what it is for, its limits and how often it was used.';
+      ? 'The key in this browser is not valid here: it was mistyped or revoked. Enter another key.'
+      : 'Enter your key to see its scopes, limits and usage.';
   return html`<p>${words}</p>
 <form class="search key" action="/key" method="post">
   <div class="box">
@@ -133,7 +133,7 @@ function keyForm(reason: NoKeyReason): Markup {
     <input type="hidden" name="to" value="/account">
     <button type="submit">Show</button>
   </div>
-  <p><small>A cookie keeps it until you close the browser. The operator of this service makes keys.</small></p>
+  <p><small>A cookie keeps it until you close the browser. Ask the operator of this service for a key.</small></p>
 </form>
 ${reason === 'invalid' && html`<form action="/key/forget" method="post"><input type="hidden" name="to" value="/account"><p><button class="button" type="submit">Forget the key in this browser</button></p></form>`}`;
 }

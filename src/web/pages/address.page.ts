@@ -16,7 +16,7 @@ import {
 } from '#web/parts/identifiers.ts';
 import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
 
-/** An unspent output, with what it holds. */
+/** An unspent output, and its contents. */
 export interface OwnedOutput {
   readonly outpoint: string;
   readonly value: number;
@@ -28,7 +28,7 @@ export interface OwnedOutput {
 export interface PendingMoveLine {
   readonly inscription: { readonly id: string; readonly number: null };
   readonly txid: string;
-  /** Null: it has none, or it is unknown. */
+  /** Null: there is no such address, or it is unknown. */
   readonly from: string | null;
   readonly to: string | null;
   /** Sats; null: unknown. */
@@ -36,7 +36,7 @@ export interface PendingMoveLine {
   readonly vsize: number;
 }
 
-/** A rune of which transactions of the mempool would give to the address or take from it. */
+/** A rune that transactions of the mempool would give to the address or take from it. */
 export interface PendingRuneLine {
   readonly rune: HeldRune;
   readonly sent: string;
@@ -44,7 +44,7 @@ export interface PendingRuneLine {
 
 export type AddressTabView =
   | { readonly tab: 'inscriptions'; readonly cards: readonly Card[] }
-  /** Null: not known. */
+  /** Null: runes are unknown. */
   | { readonly tab: 'runes'; readonly runes: readonly HeldRune[] | null }
   | { readonly tab: 'outputs'; readonly outputs: readonly OwnedOutput[] | null }
   | {
@@ -71,20 +71,20 @@ export interface AddressView {
   readonly address: string;
   /** Null: the index of owners is being built. */
   readonly inscriptions: BoundedCount | null;
-  /** Null: runes are not known. */
+  /** Null: runes are unknown. */
   readonly runes: BoundedCount | null;
   /** Null: there is no index of addresses. */
   readonly outputs: (BoundedCount & { readonly sats: number }) | null;
-  /** Why inscriptions may be missing; null: none are. */
+  /** The reason why inscriptions may be missing; null: none are. */
   readonly gap: string | null;
   readonly shown: AddressTabView;
-  /** Whether rows come before these. */
+  /** Whether there are rows before these. */
   readonly isLater: boolean;
-  /** The place that the next page begins after. */
+  /** The place after which the next page begins. */
   readonly next: string | null;
 }
 
-/** An address: its totals, and what it holds in tabs. */
+/** An address: its totals, and its contents in tabs. */
 export function addressPage(view: AddressView): Markup {
   const { site, address, inscriptions, runes, outputs, gap, shown, isLater, next } = view;
   const path = `/address/${address}`;
@@ -106,7 +106,7 @@ ${fact('Value', valueWords(outputs))}
 ${gap !== null && html`<p class="faint">${gap}</p>`}
 </section>
 <section>
-<nav class="tabs" aria-label="Of this address">${addressTabs.map(
+<nav class="tabs" aria-label="Parts of this address">${addressTabs.map(
       (tab) =>
         html`<a href="${path}?tab=${tab}"${tab === shown.tab && html` aria-current="page"`}>${labels[tab]}</a> `,
     )}</nav>
@@ -133,14 +133,16 @@ function tabBody(shown: AddressTabView, isLater: boolean): HtmlValue {
     html`<p class="empty">${isLater ? 'There is nothing on this page.' : words}</p>`;
   switch (shown.tab) {
     case 'inscriptions':
-      return shown.cards.length > 0 ? cardList(shown.cards) : empty('It holds no inscription.');
+      return shown.cards.length > 0 ? cardList(shown.cards) : empty('This address has no inscriptions.');
     case 'runes':
       if (shown.runes === null) return html`<p>${unknownWords('runes are not indexed here')}</p>`;
-      return heldRunesTable(shown.runes) ?? empty('It holds no rune.');
+      return heldRunesTable(shown.runes) ?? empty('This address has no runes.');
     case 'outputs':
       if (shown.outputs === null)
-        return html`<p>${unknownWords('addresses are not indexed here; those with inscriptions are in the tab of inscriptions')}</p>`;
-      return shown.outputs.length > 0 ? outputRows(shown.outputs) : empty('It has no unspent output.');
+        return html`<p>${unknownWords('addresses are not indexed here; outputs with inscriptions are in the tab of inscriptions')}</p>`;
+      return shown.outputs.length > 0
+        ? outputRows(shown.outputs)
+        : empty('This address has no unspent outputs.');
     case 'pending':
       return pendingBody(shown, empty);
     case 'sold':
@@ -170,12 +172,13 @@ function pendingBody(
   { isFollowed, cards, moves, runes }: Extract<AddressTabView, { tab: 'pending' }>,
   empty: (words: string) => Markup,
 ): HtmlValue {
-  if (!isFollowed) return html`<p>${unknownWords('no mempool is followed here now')}</p>`;
-  if (cards.length + moves.length + runes.length === 0) return empty('Nothing of it waits in the mempool.');
+  if (!isFollowed) return html`<p>${unknownWords('no mempool is being followed here')}</p>`;
+  if (cards.length + moves.length + runes.length === 0)
+    return empty('Nothing in the mempool concerns this address.');
   return [
-    cards.length > 0 && html`<h3>Inscribed to it</h3>${pendingCardList(cards)}`,
-    moves.length > 0 && html`<h3>Inscriptions that move</h3>${moveRows(moves)}`,
-    runes.length > 0 && html`<h3>Runes that move</h3>${runeRows(runes)}`,
+    cards.length > 0 && html`<h3>Inscribed to this address</h3>${pendingCardList(cards)}`,
+    moves.length > 0 && html`<h3>Moving inscriptions</h3>${moveRows(moves)}`,
+    runes.length > 0 && html`<h3>Moving runes</h3>${runeRows(runes)}`,
   ];
 }
 

@@ -23,13 +23,13 @@ export interface BlockReward {
 export const blockTabs = ['inscriptions', 'sales', 'runes'] as const;
 export type BlockTab = (typeof blockTabs)[number];
 
-/** Numbered pages, counted from 1. */
+/** Numbered pages, from 1. */
 export interface NumberedSteps {
   readonly page: number;
   readonly totalPages: number;
 }
 
-/** Addresses of other pages of a list that has no numbers; null: there is none. */
+/** Links of a list without page numbers; null: there is no such page. */
 interface LinkedSteps {
   readonly first: string | null;
   readonly next: string | null;
@@ -48,18 +48,18 @@ export type BlockTabView =
 export interface BlockView {
   readonly site: Site;
   readonly block: BlockLine;
-  /** Heights of the indexed blocks next to it, however far away. Null: none. */
+  /** Heights of the nearest indexed blocks before and after it. Null: there is none. */
   readonly previous: Height | null;
   readonly next: Height | null;
   readonly reward: BlockReward;
-  /** Inscriptions that it sold. */
+  /** Inscriptions that were sold in it. */
   readonly sales: Known<BoundedCount>;
-  /** Runes that it etched. */
+  /** Runes that were etched in it. */
   readonly runes: Known<number>;
   readonly shown: BlockTabView;
 }
 
-/** A block: its facts, and what was inscribed, sold and etched in it. */
+/** The page of a block: its facts, and its inscriptions, sales and etchings. */
 export function blockPage(view: BlockView): Markup {
   const { site, block, previous, next, reward, shown } = view;
   const steps = html`<p class="steps"><span>${previous !== null && html`<a href="/block/${previous}" rel="prev">‹ ${grouped(previous)}</a>${gapBetween(previous, block.height)}`}</span><span>${next !== null && html`${gapBetween(block.height, next)}<a href="/block/${next}" rel="next">${grouped(next)} ›</a>`}</span></p>`;
@@ -73,14 +73,14 @@ export function blockPage(view: BlockView): Markup {
 <dl class="pairs">
 ${fact('Time', timeWords(block.time))}
 ${fact('Transactions', `${grouped(block.txCount)}, ${sizeWords(block.sizeBytes)}`)}
-${fact('Fees', reward.fees === null ? unknownWords('neither a node nor what it spends is here') : price(reward.fees))}
+${fact('Fees', reward.fees === null ? unknownWords('there is neither a node nor the spent outputs of the block') : price(reward.fees))}
 ${fact('Subsidy', price(reward.subsidy))}
 ${knownOf(block).unknown !== null && fact('Known', knownWords(block))}
 </dl>
 ${steps}
 </section>
 <section>
-<nav class="tabs" aria-label="Of this block">${blockTabs.map((tab) => tabLink(view, tab))}</nav>
+<nav class="tabs" aria-label="Parts of this block">${blockTabs.map((tab) => tabLink(view, tab))}</nav>
 <h2>${headings[shown.tab]}</h2>
 ${tabBody(view)}
 ${stepsOf(block.height, shown)}
@@ -90,14 +90,14 @@ ${steps}
   });
 }
 
-/** Says that blocks between two heights are not indexed. */
+/** Says that the blocks between two heights are not indexed. */
 function gapBetween(below: Height, above: Height): Markup | null {
   const missing = above - below - 1;
   if (missing <= 0) return null;
-  return html` <span class="faint">${plural(missing, 'block')} between are not indexed</span> `;
+  return html` <span class="faint">${plural(missing, 'block')} in between are not indexed</span> `;
 }
 
-/** Numbers of its parts, as far as they are known. */
+/** Numbers of its parts, if they are known. */
 function countsWords({ block, sales, runes }: BlockView): string {
   return [
     plural(block.txCount, 'transaction'),
@@ -164,7 +164,7 @@ function noCardWords(steps: NumberedSteps | LinkedSteps): string {
   if ('page' in steps) return `Page ${steps.page} is past the end.`;
   return steps.next === null
     ? 'No inscription of this block is of that kind.'
-    : 'None of that kind among those checked so far: further ones may be.';
+    : 'No match among the inscriptions checked so far. Later ones may match.';
 }
 
 function rowsOf<Row>(

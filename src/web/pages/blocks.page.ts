@@ -13,7 +13,7 @@ export interface BlocksView {
 export function blocksPage({ site, blocks, below }: BlocksView): Markup {
   return layout({
     title: 'Blocks · Satscribe',
-    description: 'The blocks that are indexed, newest first, with the inscriptions of each.',
+    description: 'The indexed blocks, newest first, with the number of inscriptions in each.',
     site,
     main: html`<section>
 <h1>Blocks</h1>

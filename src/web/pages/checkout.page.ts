@@ -6,28 +6,28 @@ import { moment } from '#web/parts/moment.ts';
 import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /**
- * How far a charge is, for its payer. `seen`: how much a payment brings is not known until it is credited. `late`: one
- * was seen that completes nothing any more. `unasked`: the order cannot be completed.
+ * State of a charge, for its payer. `seen`: the amount of a payment is unknown until it is credited. `late`: the seen
+ * payment can no longer complete the order. `unasked`: the order can no longer be completed.
  */
 export type CheckoutChargeState = 'open' | 'partly' | 'seen' | 'late' | 'paid' | 'over' | 'unasked';
 
 /**
- * `waiting`: nothing is asked for. `closing`: the time is over, and the order did not end yet. `over`: it ended unpaid.
- * `etched-again`: the rune is gone, and another one has its name.
+ * State of the checkout. `waiting`: nothing is to be paid now. `closing`: the time has ended, but the order has not.
+ * `over`: it ended unpaid. `etched-again`: the rune no longer exists, and another one has its name.
  */
 export type CheckoutState = 'open' | 'waiting' | 'closing' | 'completed' | 'over' | 'etched-again';
 
 export interface CheckoutCharge {
   readonly state: CheckoutChargeState;
   readonly address: string;
-  /** In words with its unit, as `2.5 UNCOMMON•GOODS`. */
+  /** The charge in words with its unit, such as `2.5 UNCOMMON•GOODS`. */
   readonly asked: string;
   readonly missing: string;
-  /** Null: nothing or all of it. */
+  /** The part that arrived. Null: nothing or the whole charge. */
   readonly arrived: string | null;
-  /** How deep the payment that waits is; null: there is no such payment. */
+  /** Confirmations of the waiting payment; null: there is no such payment. */
   readonly confirmations: { readonly count: number; readonly needed: number } | null;
-  /** The first payment that was seen; null: there is no such payment. */
+  /** The first seen payment; null: there is no such payment. */
   readonly txid: string | null;
 }
 
@@ -36,29 +36,29 @@ export interface CheckoutView {
   readonly network: string;
   readonly state: CheckoutState;
   readonly token: CheckoutCharge & {
-    /** The name of the rune; with its etching where another one has the name, too. */
+    /** The name of the rune, with its etching if another one has the same name. */
     readonly name: string;
     readonly symbol: string | null;
-    /** In digits alone, as wallets take an amount. */
+    /** Missing units in digits only, the form in which wallets take an amount. */
     readonly missingUnits: string;
   };
   readonly fee: CheckoutCharge & {
     readonly missingSats: bigint;
-    /** Sats that pay it: no fewer than a wallet can send; 0: nothing is missing. */
+    /** Sats that pay it, which are at least what a wallet can send; 0: nothing is missing. */
     readonly sentSats: bigint;
   };
   readonly expiresAt: Date;
-  /** An http or https URL of the shop; null: it named none. */
+  /** An http or https URL of the shop; null: the shop gave none. */
   readonly successUrl: string | null;
 }
 
-/** The page on which the customer of a shop pays. It shows nothing that a payer does not need. */
+/** The page on which the customer of a shop pays. It shows only facts that a payer needs. */
 export function checkoutPage(view: CheckoutView): Markup {
   const { site, state, successUrl } = view;
   const pay = signedPayment(view);
   return layout({
     title: 'Checkout · Satscribe',
-    description: 'What to pay, where to, and how much of it arrived.',
+    description: 'The amount to pay, the address, and the part that has arrived.',
     site,
     scripts: ['order/checkout-page.js'],
     takesFiles: true,
@@ -74,13 +74,13 @@ export function checkoutPage(view: CheckoutView): Markup {
 <section data-part="fee">${feePart(view)}</section>
 <section id="wallet" hidden></section>
 </article>
-<noscript><p class="notice">Without scripts, reload this page to see what arrived.</p></noscript>`,
+<noscript><p class="notice">Without scripts, reload this page to see new payments.</p></noscript>`,
   });
 }
 
 /**
- * The payment that a PSBT of this service makes, for the script of the page; null: none is made now, as while a payment
- * waits, whose amount is not known.
+ * The payment that a PSBT of this service makes, for the page's script. Null: there is none now, for example while a
+ * payment of unknown amount waits.
  */
 function signedPayment({ state, token, fee }: CheckoutView): string | null {
   if (state !== 'open' || token.state === 'seen' || fee.state === 'seen') return null;
@@ -90,7 +90,7 @@ function signedPayment({ state, token, fee }: CheckoutView): string | null {
   });
 }
 
-/** The tone of a state (order.css), its title, and what follows from it. */
+/** The tone of a state (order.css), its title, and its consequence for the reader. */
 type ToldState = readonly [tone: string, title: string, words: string];
 
 function toldState(view: CheckoutView): Markup {
@@ -105,13 +105,13 @@ function tellState({ state, token, fee }: CheckoutView): ToldState {
     closing: () => tellClosing([token, fee]),
     over: () => [
       'over',
-      'The order ended without a full payment: do not pay it any more',
-      'All that came, and what comes later, goes to the shop. Ask the shop for a new order, or for a refund.',
+      'The order ended without a full payment: do not pay it',
+      'All payments, also later ones, go to the shop. Ask the shop for a new order, or for a refund.',
     ],
     'etched-again': () => [
       'halted',
-      'The rune of this order was etched again: do not pay this order any more',
-      'A reorganisation took its etching out of the chain, and another transaction has its name now. All that came goes to the shop. Ask the shop for a new order, or for a refund.',
+      'The rune of this order was etched again: do not pay this order',
+      'A reorganisation removed its etching from the chain, and another transaction has its name now. All payments go to the shop. Ask the shop for a new order, or for a refund.',
     ],
     open: () => {
       const open = [token, fee].filter(isPayable);
@@ -134,29 +134,29 @@ function tellClosing(charges: readonly CheckoutCharge[]): ToldState {
     return [
       'wait',
       'Payment seen in time',
-      'The time to pay is over, and what was sent in time counts. It waits for confirmations: do not send more.',
+      'The time to pay is over, but your payment was sent in time. It waits for confirmations: do not send more.',
     ];
   const isWaiting = charges.some(({ state }) => state === 'seen');
   return [
     'halted',
-    'The time to pay is over: do not pay this order any more',
+    'The time to pay is over: do not pay this order',
     isWaiting
-      ? 'A payment that was sent in time waits for confirmations, and another part is missing. Such an order cannot be completed: ask the shop.'
-      : 'All that came goes to the shop. Ask the shop for a new order, or for a refund.',
+      ? 'One payment was sent in time and waits for confirmations, but the other is missing. The order cannot be completed: ask the shop.'
+      : 'All payments go to the shop. Ask the shop for a new order, or for a refund.',
   ];
 }
 
-/** Whether a payment of a charge is asked for. */
+/** Whether a charge is still to be paid. */
 export const isPayable = ({ state }: Pick<CheckoutCharge, 'state'>): boolean =>
   state === 'open' || state === 'partly';
 
 const chargeWords: Readonly<Record<Exclude<CheckoutChargeState, 'seen'>, string>> = {
   open: 'Not paid yet',
   partly: 'Partly paid',
-  late: 'A payment came that does not complete this order: it goes to the shop',
+  late: 'A payment arrived that cannot complete this order: it goes to the shop',
   paid: 'Paid',
   over: 'Not paid in time',
-  unasked: 'Not asked for any more',
+  unasked: 'No longer needed',
 };
 
 function stateWords({ state, confirmations }: CheckoutCharge): string {
@@ -169,7 +169,7 @@ function stateWords({ state, confirmations }: CheckoutCharge): string {
 const copied = (shown: HtmlValue, text: string): Markup =>
   html`<span class="copied">${shown}${copyButton(text)}</span>`;
 
-/** A charge whose payment is asked for, with a QR code; or a charge that is not, with its facts alone. */
+/** A charge that is to be paid, with a QR code, or another one with only its facts. */
 function charge(shown: CheckoutCharge, words: (text: string) => HtmlValue, asked: AskedPart): Markup {
   const { address, arrived, txid } = shown;
   const isAsked = isPayable(shown);
@@ -186,13 +186,13 @@ ${txid !== null && html`<dt>Payment</dt><dd>${transactionLink(txid, { isWhole: t
 <p class="hint">${asked.hint}</p></div></div>`;
 }
 
-/** How a charge is paid. */
+/** The way to pay a charge. */
 interface AskedPart {
   readonly amounts: HtmlValue;
   /** The text of the QR code. */
   readonly code: string;
   readonly label: string;
-  /** BIP 21. */
+  /** Link of BIP 21. */
   readonly link: string;
   readonly hint: string;
 }
@@ -201,15 +201,15 @@ function tokenPart({ token }: CheckoutView): Markup {
   const { address, missing, missingUnits, name } = token;
   const words = (text: string): HtmlValue =>
     token.symbol === null ? text : html`${text} ${runeSymbol(token.symbol)}`;
-  // no amount: wallets would take it for bitcoin. The code is the address alone, as wallets for runes show their own
-  const message = encodeURIComponent(`Send ${missingUnits} ${name}, which is a rune: no bitcoin`);
+  // no amount: wallets would read it as bitcoin. The code only has the address, the form that wallets for runes show
+  const message = encodeURIComponent(`Send ${missingUnits} ${name}, which is a rune, not bitcoin`);
   return html`<h2>Token</h2>
 ${charge(token, words, {
   amounts: copied(html`<b class="amount">${words(missing)}</b>`, missingUnits),
   code: address,
   label: 'QR code of the address for the token',
   link: `bitcoin:${address}?message=${message}`,
-  hint: `Choose ${name} in a wallet for runes, and type in the amount. Bitcoin alone, or another rune, does not pay this part.`,
+  hint: `Choose ${name} in a wallet for runes, and type in the amount. Bitcoin or another rune does not pay this part.`,
 })}`;
 }
 
@@ -219,7 +219,7 @@ function feePart({ fee }: CheckoutView): Markup {
   const least =
     sentSats === missingSats
       ? ''
-      : ` ${feeWords(missingSats)} ${missingSats === 1n ? 'is' : 'are'} missing, and wallets send at least ${feeWords(sentSats)}: what is more than asked is the shop’s.`;
+      : ` ${feeWords(missingSats)} ${missingSats === 1n ? 'is' : 'are'} missing, but wallets send at least ${feeWords(sentSats)}: the shop keeps the difference.`;
   return html`<h2>Fee</h2>
 ${charge(fee, (text) => text, {
   amounts: html`${copied(html`<b class="amount">${feeWords(sentSats)}</b>`, String(sentSats))} ${copied(`${coins(sentSats)} BTC`, coins(sentSats))}`,
@@ -232,7 +232,7 @@ ${charge(fee, (text) => text, {
 
 const satsPerCoin = 100_000_000n;
 
-/** Sats as BIP 21 has them, in coins with all decimals. */
+/** Sats in the form of BIP 21, in coins with all decimals. */
 const coins = (sats: bigint): string =>
   `${sats / satsPerCoin}.${String(sats % satsPerCoin).padStart(8, '0')}`;
 

@@ -7,9 +7,9 @@ import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
 export interface CollectionActivityView {
   readonly head: CollectionHead;
   readonly sales: readonly SaleLine[];
-  /** Sales of all pages, wash sales too. */
+  /** Number of sales on all pages, including wash sales. */
   readonly count: number;
-  /** From 1. */
+  /** The page, from 1. */
   readonly page: number;
   readonly totalPages: number;
 }

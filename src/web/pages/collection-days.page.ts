@@ -8,25 +8,25 @@ import { salesCharts } from '#web/parts/sales-charts.ts';
 import type { SumsLine } from './market.page.ts';
 
 export interface DayLine extends SumsLine {
-  /** `2025-05-23` */
+  /** A day, as in `2025-05-23`. */
   readonly day: string;
 }
 
 export interface CollectionDaysView {
   readonly head: CollectionHead;
-  /** The latest first. */
+  /** Days, latest first. */
   readonly days: readonly DayLine[];
-  /** Volumes and mean prices in sats, bar for bar the same days. */
+  /** Volumes and mean prices in sats; each bar has the same days in both. */
   readonly volumes: readonly Bar[];
   readonly prices: readonly Bar[];
-  /** Days of all pages. */
+  /** Number of days on all pages. */
   readonly count: number;
-  /** From 1. */
+  /** The page, from 1. */
   readonly page: number;
   readonly totalPages: number;
 }
 
-/** Sales of a collection, summed up for each day that has one. */
+/** Sales of a collection, summed for each day with a sale. */
 export function collectionDaysPage(view: CollectionDaysView): Markup {
   const { head, days, count, page, totalPages } = view;
   const { slug, name } = head;
@@ -34,10 +34,10 @@ export function collectionDaysPage(view: CollectionDaysView): Markup {
   const empty = page > 1 ? 'There are no days on this page.' : 'No sale of an item is known.';
   return collectionFrame(head, {
     tab: 'days',
-    description: `What ${name} sold on each day: number of sales, volume, lowest and mean price.`,
+    description: `Sales of ${name} by day: number of sales, volume, lowest and mean price.`,
     main: html`${salesCharts(view)}
 <section>
-<h2>Sales by day <span class="faint">${plural(count, 'day')} with a sale, in UTC by the times of blocks</span></h2>
+<h2>Sales by day <span class="faint">${plural(count, 'day')} with a sale, in UTC, by block times</span></h2>
 ${days.length > 0 ? daysTable(days) : html`<p class="empty">${empty}</p>`}
 ${pagesNav({ path, parameters: {}, page, totalPages })}
 <p class="tools"><a href="/marketplace/data/collections/${slug}/stats">Statistics as JSON</a></p>

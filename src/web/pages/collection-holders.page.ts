@@ -5,35 +5,35 @@ import { addressLink } from '#web/parts/identifiers.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 
 export interface HolderLine {
-  /** Null: the script has none. */
+  /** Null: the script has no address. */
   readonly address: string | null;
   readonly script: string;
   readonly items: number;
-  /** A part of all indexed items, up to 1. */
+  /** The part of all indexed items, up to 1. */
   readonly share: number;
 }
 
 export interface CollectionHoldersView {
   readonly head: CollectionHead;
-  /** Holders of most items first. */
+  /** Holders, most items first. */
   readonly holders: readonly HolderLine[];
-  /** Holders of all pages. Null: none is known. */
+  /** Number of holders on all pages. Null: no holder is known. */
   readonly count: number | null;
-  /** Holders that the pages list. */
+  /** Number of holders that the pages list. */
   readonly listed: number;
-  /** Items that have no holder, and why. */
+  /** Items without a holder, and the reason. */
   readonly items: {
     readonly burned: number;
     readonly lost: number;
     readonly unbound: number;
     readonly unknown: number;
   };
-  /** From 1. */
+  /** The page, from 1. */
   readonly page: number;
   readonly totalPages: number;
 }
 
-/** Who holds the items of a collection, after the last block. */
+/** The holders of a collection's items, after the last block. */
 export function collectionHoldersPage(view: CollectionHoldersView): Markup {
   const { head, holders, count, listed, items, page, totalPages } = view;
   const { slug, name } = head;
@@ -41,7 +41,7 @@ export function collectionHoldersPage(view: CollectionHoldersView): Markup {
   const words = count === null ? 'unknown' : plural(count, 'holder');
   return collectionFrame(head, {
     tab: 'holders',
-    description: `Who holds the items of ${name}, those of most items first.`,
+    description: `The holders of ${name}, those with the most items first.`,
     main: html`<section>
 <h2>Holders <span class="faint">${words}</span></h2>
 ${withoutHolder(items).map((sentence) => html`<p class="faint">${sentence}</p>`)}
@@ -53,16 +53,16 @@ ${count !== null && count > listed && html`<p class="faint">The first ${grouped(
   });
 }
 
-/** Rows of an address and two numbers. */
+/** Holders of a page; each row is an address and two numbers. */
 export const holdersPerPage = 100;
 
 function withoutHolder({ burned, lost, unbound, unknown }: CollectionHoldersView['items']): string[] {
   return [
-    burned > 0 && `${plural(burned, 'item')} burned: in an output that no one can spend.`,
-    lost > 0 && `${plural(lost, 'item')} lost: in a fee that no miner took.`,
-    unbound > 0 && `${plural(unbound, 'item')} on no sat, so without a holder.`,
+    burned > 0 && `${plural(burned, 'item')} burned, in an output that no one can spend.`,
+    lost > 0 && `${plural(lost, 'item')} lost, in a fee that no miner claimed.`,
+    unbound > 0 && `${plural(unbound, 'item')} unbound (on no sat), so without a holder.`,
     unknown > 0 &&
-      `Who holds ${plural(unknown, 'item')} is unknown: a block moved ${unknown === 1 ? 'it' : 'them'} whose spent outputs are not indexed.`,
+      `The holder of ${plural(unknown, 'item')} is unknown: a block without indexed spent outputs moved ${unknown === 1 ? 'it' : 'them'}.`,
   ].filter((sentence) => sentence !== false);
 }
 

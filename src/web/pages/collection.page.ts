@@ -16,40 +16,40 @@ export interface ItemLine {
   readonly number: number | null;
   /** False: no indexed block reveals it. */
   readonly indexed: boolean;
-  /** Null: no type, or it is not indexed. */
+  /** Null: it has no type, or is not indexed. */
   readonly contentType: string | null;
-  /** The beginning of a text. Null: it is no text, or not loaded. */
+  /** The beginning of a text. Null: it is not a text, or not loaded. */
   readonly text: string | null;
-  /** Null: no sale of it is known. */
+  /** Null: no sale of the item is known. */
   readonly lastSale: {
-    /** Sats. */
+    /** Price in sats. */
     readonly price: number;
     readonly wash: boolean;
   } | null;
 }
 
-/** Sums of sales in a span of time up to the last block, and in the span before it. */
+/** Sums of sales in a time span up to the last block, and in the span before it. */
 export interface WindowLine {
   readonly words: string;
   readonly sums: SumsLine;
-  /** Null: the span has no earlier one, or not all of its sales are counted. */
+  /** Null: there is no earlier span, or not all of its sales are counted. */
   readonly before: SumsLine | null;
 }
 
 /** Figures of a collection. */
 export interface CountedView extends ChartedSales {
   readonly indexed: number;
-  /** Items whose place is unknown, as a block without its spent outputs moved them. */
+  /** Items with an unknown place, because a block without spent outputs moved them. */
   readonly unknown: number;
-  /** Holders of all items. Null: none is known. */
+  /** Number of holders of all items. Null: no holder is known. */
   readonly holderCount: number | null;
-  /** Null: sales are not known. */
+  /** Null: sales are unknown. */
   readonly windows: readonly WindowLine[] | null;
-  /** Sats: the cheapest sale in the mempool. */
+  /** Sats of the cheapest sale in the mempool. */
   readonly pendingFloor: number | null;
 }
 
-/** Which page of the items: by its number, or by the item before it where the order has no numbers. */
+/** A page of the items: by its number, or by the item before it if the order has no numbers. */
 export type ItemsPlace =
   | { readonly kind: 'page'; readonly page: number; readonly totalPages: number }
   | {
@@ -63,24 +63,24 @@ export type ItemsPlace =
 export interface CollectionPageView {
   readonly head: CollectionHead;
   readonly description: string | null;
-  /** Its items are sold here now, before they are inscribed. */
+  /** Its items are for sale here now, before they are inscribed. */
   readonly isMinting: boolean;
-  /** http and https URLs of somebody else. */
+  /** http and https URLs of strangers. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
-  /** Items that it names. */
+  /** Number of items that it names. */
   readonly listed: number;
-  /** Null: a later or filtered page, which has items alone. */
+  /** Null: a later or filtered page, which only has items. */
   readonly counted: CountedView | null;
-  /** False: of an item without a known sale it is unknown whether it was sold. */
+  /** False: for an item without a known sale, it is unknown whether it was ever sold. */
   readonly areSalesKnown: boolean;
   readonly filters: ItemFilters;
-  /** Items that fit the filters. Null: they are not counted. */
+  /** Number of items that match the filters. Null: not counted. */
   readonly matching: number | null;
   readonly items: readonly ItemLine[];
   readonly place: ItemsPlace;
 }
 
-/** A collection of the market: what it sold, and its items. */
+/** The page of a collection of the market: its sales, and its items. */
 export function collectionPage(view: CollectionPageView): Markup {
   const { head, description, isMinting, links, counted, listed } = view;
   return collectionFrame(head, {
@@ -103,7 +103,7 @@ export function collectionPage(view: CollectionPageView): Markup {
 }
 
 const unknownWords = (items: number): string =>
-  `Who holds ${plural(items, 'item')} is unknown: a block moved ${items === 1 ? 'it' : 'them'} whose spent outputs are not indexed.`;
+  `The holder of ${plural(items, 'item')} is unknown: a block without indexed spent outputs moved ${items === 1 ? 'it' : 'them'}.`;
 
 const fact = (words: string, value: HtmlValue): Markup =>
   html`<div><dt>${words}</dt><dd>${value}</dd></div>
@@ -119,7 +119,7 @@ function facts(
 ${fact(items, grouped(listed))}
 ${fact(holderCount === 1 ? 'holder' : 'holders', holderCount === null ? 'unknown' : html`<a href="/collection/${slug}/holders">${grouped(holderCount)}</a>`)}
 ${windows === null && fact('sales', 'unknown')}
-${pendingFloor !== null && fact('cheapest sale that waits for a block', price(pendingFloor))}
+${pendingFloor !== null && fact('cheapest pending sale', price(pendingFloor))}
 </dl>`;
 }
 
@@ -131,7 +131,7 @@ function windowsSection(windows: readonly WindowLine[]): Markup {
 ${windows.map(windowRow)}
 </tbody>
 </table></div>
-<p class="faint">The lowest sale is the cheapest one of that time. It is no offer: listings are signatures that marketplaces keep, and no chain shows them. Change compares the volume with that of the same time before.</p>
+<p class="faint">The lowest sale is the cheapest one of the time span. It is not an offer: listings are signatures that marketplaces keep, so the chain does not show them. Change compares the volume with the time span before.</p>
 </section>`;
 }
 
@@ -148,7 +148,7 @@ function windowRow({ words, sums, before }: WindowLine): Markup {
 `;
 }
 
-/** Nothing sold before has no percentage. */
+/** The change in words. There is no percentage without earlier sales. */
 function changeWords(sats: number, before: SumsLine | null): string {
   if (before === null || before.volume === 0) return '–';
   const percent = Math.round((sats / before.volume - 1) * 100);
@@ -159,7 +159,11 @@ function itemsSection(view: CollectionPageView): Markup {
   const { head, items, listed, areSalesKnown, filters, matching } = view;
   const isFiltered = filters.query !== '' || filters.traits.length > 0;
   const empty =
-    listed === 0 ? 'It has no item yet.' : isFiltered ? 'No item fits.' : 'There are no items after these.';
+    listed === 0
+      ? 'This collection has no items yet.'
+      : isFiltered
+        ? 'No item matches.'
+        : 'There are no items after these.';
   return html`<section id="items"><h2>Items${isFiltered && matching !== null && html` <span class="faint">${grouped(matching)} of ${grouped(listed)}</span>`}</h2>
 ${itemFilters(head.slug, filters)}
 ${items.length > 0 ? html`<ul class="cards">${items.map((item) => itemCard(item, areSalesKnown))}</ul>` : html`<p class="empty">${empty}</p>`}

@@ -10,16 +10,16 @@ export interface ErrorView {
   readonly message: string;
   /** The path that a key would open; null: a key would not help. */
   readonly keyFor: string | null;
-  /** The first page of a list whose place is gone. Null: it is no such error. */
+  /** The first page of a list whose place no longer exists. Null: the error is another one. */
   readonly firstPage: string | null;
-  /** A search that may find what was meant. Null: there is none. */
+  /** A search that may find the intended thing. Null: there is none. */
   readonly instead: { readonly text: string; readonly href: string } | null;
 }
 
 export function errorPage({ site, status, title, message, keyFor, firstPage, instead }: ErrorView): Markup {
   return layout({
     title: `${status} ${title} · Satscribe`,
-    // what was asked for is a stranger's text, and shared links would show it as ours
+    // the request is a stranger's text, and shared links would show it as ours
     description: `This page of Satscribe cannot be shown: ${title}.`,
     site,
     main: html`<section class="lost">
@@ -34,7 +34,7 @@ export function errorPage({ site, status, title, message, keyFor, firstPage, ins
   });
 }
 
-/** Where people give their key; a cookie keeps it. */
+/** A form in which people enter their key, which a cookie keeps. */
 function keyForm(path: string): Markup {
   return html`<form class="search key" action="/key" method="post">
     <div class="box">
@@ -42,6 +42,6 @@ function keyForm(path: string): Markup {
       <input type="hidden" name="to" value="${path}">
       <button type="submit">Search with this key</button>
     </div>
-    <p><small>A cookie keeps it until you close the browser. Who runs this service makes keys.</small></p>
+    <p><small>A cookie keeps it until you close the browser. Ask the operator of this service for a key.</small></p>
   </form>`;
 }

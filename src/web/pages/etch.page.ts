@@ -16,7 +16,7 @@ export function etchPage(view: OrderFormView): Markup {
   return layout({
     title: 'Etch a rune · Satscribe',
     description:
-      'Etch a rune on Bitcoin: whether its name is free, its terms in words, and the exact price as you type.',
+      'Etch a rune on Bitcoin: see whether its name is free, its terms in words, and the exact price as you type.',
     site,
     scripts: closed === null ? ['order/etch-page.js'] : [],
     main: html`<h1>Etch a rune</h1>
@@ -26,7 +26,7 @@ ${closed === null ? etchForm(view) : closedNotice(closed)}`,
 
 function etchForm({ network, demoAddress }: OrderFormView): Markup {
   return html`<p class="faint">A rune is a token of Bitcoin. Choose its name and its terms, see the exact price, pay with any wallet.
-  A name takes about an hour: one transaction claims it, and another etches it five blocks later.</p>
+  The etching takes about an hour: one transaction claims the name, and another etches it five blocks later.</p>
 <noscript><p class="notice">This page needs scripts: it asks for names and prices. Programs use
   <a href="/docs/#/orders">POST /runes/etch</a>.</p></noscript>
 <form id="etch" class="inscribe" novalidate hidden data-network="${network}">
@@ -52,14 +52,14 @@ const namePart = (): Markup => html`<section aria-labelledby="name-title">
   <h2 id="name-title">Name</h2>
   ${field('rune', 'Name of the rune', input('rune', 'text'), 'Letters, with . or • as spacers: SATSCRIBE•EXAMPLE. Longer names are unlocked first.')}
   <p id="name-standing" role="status"></p>
-  ${field('symbol', 'Symbol', input('symbol', 'text'), 'One character beside amounts; ¤ where it is empty.')}
+  ${field('symbol', 'Symbol', input('symbol', 'text'), 'One character that is shown with amounts. Empty: ¤.')}
 </section>`;
 
 const unitsPart = (): Markup => html`<section aria-labelledby="units-title">
   <h2 id="units-title">Units</h2>
   ${field('premine', 'Premine', input('premine', 'text', 'decimal'), 'Units that the receiver gets with the etching.')}
-  ${field('amount', 'Units of a mint', input('amount', 'text', 'decimal'), 'What everybody gets who mints it. Empty: no one can.')}
-  ${field('cap', 'Mints', input('cap', 'text', 'numeric'), 'How many there may be.')}
+  ${field('amount', 'Units of a mint', input('amount', 'text', 'decimal'), 'Units that each mint gives. Empty: no one can mint it.')}
+  ${field('cap', 'Mints', input('cap', 'text', 'numeric'), 'Maximum number of mints.')}
   ${field('divisibility', 'Decimals', input('divisibility', 'text', 'numeric'), '0 to 38: a rune with 2 decimals has hundredths. They cannot be changed later.')}
 </section>`;
 
@@ -67,13 +67,13 @@ const whenPart = (): Markup => html`<details class="more-options"><summary>When 
   ${field('heightStart', 'From block', input('heightStart', 'text', 'numeric'), '')}
   ${field('heightEnd', 'Before block', input('heightEnd', 'text', 'numeric'), '')}
   ${field('offsetStart', 'First block after the etching, as a count', input('offsetStart', 'text', 'numeric'), '')}
-  ${field('offsetEnd', 'First block that is too late, as a count', input('offsetEnd', 'text', 'numeric'), '')}
-  ${check('turbo', 'Turbo: it takes part in changes of the protocol')}
+  ${field('offsetEnd', 'First block after open mints, as a count', input('offsetEnd', 'text', 'numeric'), '')}
+  ${check('turbo', 'Turbo: the rune takes part in future changes of the protocol')}
 </details>`;
 
 const receiverPart = (demoAddress: string | null): Markup => html`<section aria-labelledby="receiver-title">
-  <h2 id="receiver-title">Where it goes</h2>
+  <h2 id="receiver-title">Receiver</h2>
   ${runeReceiverField('the premine', demoAddress)}
-  ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'If another transaction takes the name, your money goes there. Never an address of an exchange.')}
+  ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'If another transaction takes the name first, you get your money back at this address. Do not use an address of an exchange.')}
   ${feeField()}
 </section>`;

@@ -12,7 +12,7 @@ export interface HomeView {
   readonly islands: number;
   readonly blessed: number | null;
   readonly cursed: number | null;
-  /** A selection of the newest inscriptions, and the first inscription of all. */
+  /** A selection of the newest inscriptions, and the very first inscription. */
   readonly cards: readonly Card[];
   readonly latest: readonly BlockLine[];
   readonly live: LiveView;
@@ -30,7 +30,7 @@ export function homePage(view: HomeView): Markup {
   return layout({
     title: 'Satscribe: search everything inscribed on Bitcoin',
     description:
-      'Search everything inscribed on Bitcoin, word for word, check whether a file is inscribed already, and follow new blocks, sales and fees.',
+      'Search everything inscribed on Bitcoin, word for word. Check whether a file is already inscribed, and follow new blocks, sales and fees.',
     site: view.site,
     isHome: true,
     scripts: ['live-page.js'],
@@ -58,10 +58,10 @@ ${view.blocks > view.latest.length && html`<p class="more"><a href="/blocks">All
   });
 }
 
-/** Hashing needs a script; without one the search box takes the hash. */
+/** A card to check a file. Hashing needs a script; without scripts the search box takes the hash. */
 const checkCard = html`<section class="file-check" aria-labelledby="check">
   <h2 id="check">Check a file</h2>
-  <p>Is it inscribed already, and who was first? The file is hashed here and never leaves your machine.</p>
+  <p>Is it already inscribed, and who was first? The file is hashed here and never leaves your machine.</p>
   <p class="choose"><label class="button">Choose a file<input type="file" class="pick"></label> <span class="faint">or drop it anywhere</span></p>
   <noscript><p>Your browser runs no scripts: search for the file’s sha256 above instead.</p></noscript>
   <div class="checked" role="status" aria-live="polite"></div>

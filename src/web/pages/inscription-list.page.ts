@@ -13,17 +13,17 @@ export interface InscriptionListView {
   /** Kinds of contents. */
   readonly tabs: readonly ListChoice[];
   readonly sorts: readonly ListChoice[];
-  /** Shows or hides token operations. Null: the list has no such choice. */
+  /** Shows or hides token operations. Null: the list does not have this choice. */
   readonly tokens: ListChoice | null;
   /** Further filters: names and values of parameters. */
   readonly filters: readonly (readonly [name: string, value: string])[];
   readonly notes: readonly string[];
   readonly cards: readonly Card[];
-  /** Counts from 0. */
+  /** The page, from 0. */
   readonly page: number;
   readonly first: string | null;
   readonly next: string | null;
-  /** Says what follows where there are no cards. */
+  /** Words in place of cards if there are none. */
   readonly empty: string;
 }
 

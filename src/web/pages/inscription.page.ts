@@ -26,7 +26,7 @@ export interface InscriptionView {
   readonly id: string;
   readonly txid: string;
   readonly number: number | null;
-  /** The name that its creator or its collection gives it. Null: it has no name. */
+  /** The name from its creator or its collection. Null: it has no name. */
   readonly title: string | null;
   readonly traits: readonly Trait[];
   readonly height: Height;
@@ -44,13 +44,13 @@ export interface InscriptionView {
   readonly delegate: string | null;
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
-  /** Null: it is not burned, or its burn has none. */
+  /** Null: it is not burned, or its burn has no metadata. */
   readonly burnMetadataJson: string | null;
-  /** A text that is longer than `jsonShownChars` may be cut somewhere after them. */
+  /** A text longer than `jsonShownChars` may be truncated after that length. */
   readonly propertiesJson: string | null;
   /** Inscriptions that the content loads. */
   readonly references: readonly { readonly id: string; readonly isMissing: boolean }[];
-  /** Null: not indexed, or not known. */
+  /** Null: not indexed, or unknown. */
   readonly sat: { readonly number: number; readonly satributes: readonly SatributeName[] } | null;
   readonly charms: readonly string[] | null;
   readonly curse: string | null;
@@ -59,19 +59,19 @@ export interface InscriptionView {
   readonly place: 'output' | 'lost' | 'unbound' | null;
   readonly address: string | null;
   readonly value: number | null;
-  /** Null: which of the claimed parents are its parents is unknown. */
+  /** Null: it is unknown which of the claimed parents are its parents. */
   readonly parents: ArtStripView | null;
   readonly children: ArtStripView;
-  /** Missing blocks can hold no further children. */
+  /** Missing blocks cannot have further children. */
   readonly hasAllChildren: boolean;
   readonly gallery: ArtStripView;
-  /** In the mempool, in the order in which they were seen. */
+  /** Sales in the mempool, in the order of their arrival. */
   readonly pendingSales: readonly PendingSaleView[];
-  /** The newest, newest first. */
+  /** The newest events, newest first. */
   readonly events: readonly TimelineEvent[];
-  /** That have it: imports first. Null: not known yet. */
+  /** Collections that contain it, imports first. Null: unknown yet. */
   readonly collections: readonly { readonly slug: string; readonly name: string }[] | null;
-  /** Its neighbours in the first of them. Null: unknown, or it is in none. */
+  /** Its neighbours in the first collection. Null: unknown, or it is in no collection. */
   readonly neighbours: Neighbours | null;
   readonly previous: string | null;
   readonly next: string | null;
@@ -86,7 +86,9 @@ interface Neighbours {
 const referencesShown = 8;
 const collectionsShown = 8;
 
-/** An inscription: its art first, then its name, facts, history and relatives; all of the record is folded. */
+/**
+ * The page of an inscription: first its art, then its name, facts, history and relatives; the whole record is folded.
+ */
 export function inscriptionPage(view: InscriptionView): Markup {
   const name = nameOf(view);
   const title = plainTitle(view.title ?? '');
@@ -141,7 +143,7 @@ function tools({ id, number, effectiveContentType, contentHash }: InscriptionVie
   </p>`;
 }
 
-/** Endings of files that programs know the most common types by. */
+/** File extensions that programs know for the most common types. */
 const endings: ReadonlyMap<string, string> = new Map([
   ['image/png', '.png'],
   ['image/jpeg', '.jpg'],
@@ -173,7 +175,7 @@ function chips({ effectiveContentType, charms, curse, sat }: InscriptionView): H
 
 const none = (words: string): Markup => html`<span class="faint">${words}</span>`;
 
-/** A row of facts. An unknown value says why in the same words everywhere. */
+/** Makes rows of facts. An unknown value gives its reason in the same words everywhere. */
 function rowOf(view: InscriptionView): (name: string, value: HtmlValue) => Markup {
   const { why } = knownOf(view.facts);
   const unknown = html`<span class="faint">not known${why !== null && html`: ${why}`}</span>`;

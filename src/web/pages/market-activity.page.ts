@@ -2,7 +2,7 @@ import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
 
-/** Filters of the list of all sales, as the page's parameters have them; empty: no bound. */
+/** Filters of the list of all sales, in the form of the page's parameters; empty: no bound. */
 export interface ActivityFilters {
   readonly class: 'all' | 'sale' | 'offer';
   readonly from: string;
@@ -14,7 +14,7 @@ export interface MarketActivityView {
   readonly site: Site;
   readonly filters: ActivityFilters;
   readonly sales: readonly SaleLine[];
-  /** What is missing of sales. Null: nothing. */
+  /** Note about missing sales. Null: nothing is missing. */
   readonly note: string | null;
   readonly isFirst: boolean;
   /** The cursor of older sales. Null: there are none. */
@@ -50,8 +50,8 @@ ${sales.length > 0 ? saleRows(sales) : html`<p class="empty">${emptyWords(next)}
 
 function emptyWords(next: string | null): string {
   return next === null
-    ? 'There is no such sale.'
-    : 'None of the last 5,000 sales looked at here is such a one. Older ones may be.';
+    ? 'No sale matches.'
+    : 'No match among the last 5,000 checked sales. Older ones may match.';
 }
 
 function filterForm({ class: of, from, to, wash }: ActivityFilters): Markup {

@@ -7,18 +7,18 @@ import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
 import { strangersName } from '#web/parts/strangers-text.ts';
 import { thumbnail } from '#web/parts/thumbnail.ts';
 
-/** Sums of sales in a span of time. */
+/** Sums of sales in a time span. */
 export interface SumsLine {
   readonly sales: number;
-  /** Sats. */
+  /** Volume in sats. */
   readonly volume: number;
-  /** The lowest price in sats. Null: there is no sale, or wash sales alone. */
+  /** The lowest price in sats. Null: there are no sales, or only wash sales. */
   readonly lowest: number | null;
-  /** In no other figure. */
+  /** Wash sales, which no other figure includes. */
   readonly washSales: number;
 }
 
-/** The same for the spans that the market counts. */
+/** Sums for each time span that the market counts. */
 export interface PeriodLine {
   readonly day: SumsLine;
   readonly week: SumsLine;
@@ -27,12 +27,12 @@ export interface PeriodLine {
 
 export interface CollectionLine {
   readonly slug: string;
-  /** Of somebody else. */
+  /** A name given by a stranger. */
   readonly name: string;
   /** The id of an inscription. */
   readonly icon: string | null;
   readonly items: number;
-  /** Null: not known, or not counted as it is of the chain. */
+  /** Null: unknown, or the collection comes from the chain, where sales are not counted. */
   readonly sold: PeriodLine | null;
 }
 
@@ -57,15 +57,15 @@ export interface MarketView {
   readonly sort: MarketSort;
   readonly order: 'asc' | 'desc';
   readonly collections: readonly CollectionLine[];
-  /** All inscriptions together. Null: not known, or a later page. */
+  /** Sums of all inscriptions. Null: unknown, or a later page. */
   readonly all: PeriodLine | null;
   /** Volumes of the last days. */
   readonly bars: readonly Bar[];
-  /** The newest ones, of all inscriptions. */
+  /** The newest sales of any inscriptions. */
   readonly sales: readonly SaleLine[];
-  /** What is missing of sales. Null: nothing. */
+  /** Note about missing sales. Null: nothing is missing. */
   readonly note: string | null;
-  /** From 0. */
+  /** The page, from 0. */
   readonly page: number;
   readonly nextPage: number | null;
 }
@@ -77,18 +77,18 @@ const volumeChart: ChartOf = {
   amountWords: (sats) => plural(sats, 'sat'),
 };
 
-/** The collections of the market, what they sold, and the newest sales. */
+/** The page of the market: its collections, their sales, and the newest sales. */
 export function marketPage(view: MarketView): Markup {
   const { site, query, collections, note, page, nextPage } = view;
   const pageLink = (target: number): string => linkTo(view, { page: String(target) });
   return layout({
     title: 'Market · Satscribe',
     description:
-      'Sales of inscriptions as the Bitcoin chain shows them: collections by volume, number of sales and lowest price.',
+      'Sales of inscriptions from the Bitcoin chain: collections by volume, number of sales and lowest price.',
     site,
     main: html`<section>
 <h1>Market</h1>
-<p class="faint">What inscriptions were sold for, as the chain shows it. Times are those of blocks, up to the last one.</p>
+<p class="faint">Sales of inscriptions that the chain shows. Times are block times, up to the last block.</p>
 ${note !== null && html`<p class="faint">${note}</p>`}
 ${view.all !== null && totals(view.all)}
 ${volumes(view.bars)}
@@ -104,7 +104,7 @@ ${view.sales.length > 0 && latest(view.sales)}
 ${sorting(view)}
 ${collections.length > 0 ? collectionsTable(collections) : html`<p class="empty">${emptyWords(query, page)}</p>`}
 <nav class="steps" aria-label="Pages of collections"><span>${page > 0 && html`<a href="${pageLink(page - 1)}" rel="prev">‹ Page ${page}</a>`}</span><span>${nextPage !== null && html`<a href="${pageLink(nextPage)}" rel="next">Page ${nextPage + 1} ›</a>`}</span></nav>
-<p class="faint">The lowest sale is the cheapest one of seven days. It is no offer: listings are signatures that marketplaces keep, and no chain shows them. Wash sales, where seller and buyer are the same, are in no figure.</p>
+<p class="faint">The lowest sale is the cheapest one of seven days. It is not an offer: listings are signatures that marketplaces keep, so the chain does not show them. No figure includes wash sales, in which seller and buyer are the same.</p>
 </section>`,
   });
 }
@@ -148,14 +148,14 @@ function sorting(view: MarketView): Markup {
 
 const opposite = { asc: 'desc', desc: 'asc' } as const;
 
-/** Names from A on, numbers from the largest on. */
+/** The usual direction of an order: names from A, numbers from the largest. */
 export const naturalOrder = (sort: string): 'asc' | 'desc' => (sort === 'name' ? 'asc' : 'desc');
 
 function emptyWords(query: string, page: number): string {
   if (page > 0) return `Page ${page + 1} is past the end.`;
   return query === ''
     ? 'No collection was imported here yet.'
-    : 'No imported collection has this in its name.';
+    : 'No imported collection has this text in its name.';
 }
 
 function collectionsTable(collections: readonly CollectionLine[]): Markup {

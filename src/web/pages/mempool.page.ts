@@ -12,17 +12,17 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 /** A change of a rune by a pending transaction. */
 export interface PendingRuneLine {
   readonly kind: 'etched' | 'minted' | 'moved' | 'burned';
-  /** Null: its block gives the name, or another pending transaction etches it. */
+  /** Null: its block assigns the name, or another pending transaction etches it. */
   readonly name: string | null;
-  /** The rune is in a block already, and has a page. */
+  /** The rune is already in a block, and has a page. */
   readonly isEtched: boolean;
-  /** In units of the rune. */
+  /** Amount in units of the rune. */
   readonly amount: string;
   readonly symbol: string | null;
-  /** Why the next block would make no such rune, or the amount has another unit; null: neither. */
+  /** The reason why the next block would not accept the rune, or why the amount has another unit; null: neither. */
   readonly problem: string | null;
   readonly txid: string;
-  /** Unix seconds. */
+  /** Time of arrival in Unix seconds. */
   readonly seen: number;
   /** Sats; null: unknown. */
   readonly fee: number | null;
@@ -33,7 +33,7 @@ export const mempoolTabs = ['inscriptions', 'sales', 'runes'] as const;
 export type MempoolTab = (typeof mempoolTabs)[number];
 
 export type MempoolTabView = {
-  /** The address of older rows; null: there are none. */
+  /** The link to older rows; null: there are none. */
   readonly next: string | null;
 } & (
   | {
@@ -50,7 +50,7 @@ export interface MempoolView {
   /** Null: no mempool was ever followed. */
   readonly state: {
     readonly isFollowed: boolean;
-    /** Its state, and why it is not followed, in words. */
+    /** Its state, and the reason if it is not followed, in words. */
     readonly words: string;
     readonly since: number;
     readonly kept: number;
@@ -60,42 +60,42 @@ export interface MempoolView {
   readonly whole: { readonly transactions: number; readonly vsize: number; readonly fees: number } | null;
   /** Fee rates by the node's estimates, in sat/vB; null: unknown. */
   readonly fees: readonly { readonly words: string; readonly rate: number }[] | null;
-  /** Pending inscriptions that the next blocks would have, in words; null: unknown. */
+  /** Number of pending inscriptions that the next blocks would contain, in words; null: unknown. */
   readonly outlook: string | null;
   readonly shown: MempoolTabView;
-  /** Whether newer rows come before these. */
+  /** Whether there are newer rows before these. */
   readonly isLater: boolean;
 }
 
 /** Virtual bytes of a full block: 4,000,000 weight units. */
 const blockVsize = 1_000_000;
 
-/** The mempool: what waits for a block. */
+/** The page of the mempool: everything that waits for a block. */
 export function mempoolPage(view: MempoolView): Markup {
   const { site, state, whole, fees, outlook, shown } = view;
   return layout({
     title: 'Mempool · Satscribe',
     description:
-      'Inscriptions, sales and runes that wait for a block, and what a transaction must pay to be in the next ones.',
+      'Inscriptions, sales and runes that wait for a block, and the fee rates that the next blocks need.',
     site,
     main: html`<section>
 <h1>Mempool</h1>
 <dl class="pairs">
 ${fact('State', state === null ? unknownWords('no mempool is followed here') : html`<span class="chip${state.isFollowed ? ' yes' : ' part'}">${state.words}</span>, since ${timeWords(state.since)}`)}
-${fact('Transactions', whole === null ? unknownWords('the node does not tell') : html`${grouped(whole.transactions)}, ${grouped(whole.vsize)} vbytes, about ${plural(Math.ceil(whole.vsize / blockVsize), 'block')}`)}
+${fact('Transactions', whole === null ? unknownWords('the node does not answer') : html`${grouped(whole.transactions)}, ${grouped(whole.vsize)} vbytes, about ${plural(Math.ceil(whole.vsize / blockVsize), 'block')}`)}
 ${whole !== null && fact('Their fees', satsWords(whole.fees))}
-${state !== null && fact('Kept here', `${plural(state.kept, 'transaction')} with inscriptions, sales or runes${state.leftOut === 0 ? '' : `; ${grouped(state.leftOut)} left out for want of room`}`)}
+${state !== null && fact('Kept here', `${plural(state.kept, 'transaction')} with inscriptions, sales or runes${state.leftOut === 0 ? '' : `; ${grouped(state.leftOut)} left out because there was no room`}`)}
 ${outlook !== null && fact('Next block', outlook)}
 ${fees === null ? fact('Fee rates', unknownWords('there is no node to estimate them')) : fees.map(({ words, rate }) => fact(words, `${grouped(rate)} sat/vB`))}
 </dl>
 </section>
 <section>
-<nav class="tabs" aria-label="What waits">${mempoolTabs.map((tab) => tabLink(tab, shown.tab))}</nav>
+<nav class="tabs" aria-label="Parts of the mempool">${mempoolTabs.map((tab) => tabLink(tab, shown.tab))}</nav>
 <h2>${headings[shown.tab]} <span class="faint">newest first</span></h2>
 ${tabBody(view)}
 ${steps(view)}
 </section>
-<p class="tools"><a href="/mempool/departures">What left without a block, as JSON</a></p>`,
+<p class="tools"><a href="/mempool/departures">Transactions that left without a block, as JSON</a></p>`,
   });
 }
 
@@ -115,12 +115,12 @@ function steps({ shown, isLater }: MempoolView): HtmlValue {
   const { tab, next } = shown;
   if (!isLater && next === null) return null;
   const kind = shown.tab === 'inscriptions' ? shown.kinds.find(({ isCurrent }) => isCurrent) : undefined;
-  return html`<p class="steps"><span>${isLater && html`<a href="${kind?.href ?? hrefOf(tab)}" rel="first">« Newest</a>`}</span><span>${next !== null && html`<a href="${next}" rel="next">Older ones ›</a>`}</span></p>`;
+  return html`<p class="steps"><span>${isLater && html`<a href="${kind?.href ?? hrefOf(tab)}" rel="first">« Newest</a>`}</span><span>${next !== null && html`<a href="${next}" rel="next">Older ›</a>`}</span></p>`;
 }
 
 function tabBody({ shown, state, isLater }: MempoolView): HtmlValue {
   const none = (words: string): Markup => {
-    if (state?.isFollowed !== true) return html`<p>${unknownWords('no mempool is followed here now')}</p>`;
+    if (state?.isFollowed !== true) return html`<p>${unknownWords('no mempool is being followed here')}</p>`;
     return html`<p class="empty">${isLater ? 'There is nothing on this page.' : words}</p>`;
   };
   switch (shown.tab) {
@@ -131,7 +131,7 @@ function tabBody({ shown, state, isLater }: MempoolView): HtmlValue {
         ? 'No inscription waits for a block.'
         : next === null
           ? 'No inscription of that kind waits for a block.'
-          : 'None of that kind among those checked so far: further ones may be.';
+          : 'No match among the inscriptions checked so far. Later ones may match.';
       return [choicesNav('Kinds', kinds, true), cards.length > 0 ? pendingCardList(cards) : none(words)];
     }
     case 'sales':

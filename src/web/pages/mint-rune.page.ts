@@ -15,7 +15,7 @@ export function mintRunePage(view: OrderFormView): Markup {
   return layout({
     title: 'Mint a rune · Satscribe',
     description:
-      'Mint a rune on Bitcoin: how many mints are left, what one gives, and the exact price as you type.',
+      'Mint a rune on Bitcoin: see how many mints are left, how much each gives, and the exact price as you type.',
     site,
     scripts: closed === null ? ['order/mint-rune-page.js'] : [],
     main: html`<h1>Mint a rune</h1>
@@ -25,7 +25,7 @@ ${closed === null ? mintForm(view) : closedNotice(closed)}`,
 
 function mintForm({ network, demoAddress }: OrderFormView): Markup {
   return html`<p class="faint">Anyone can mint a rune whose terms are open. Each mint is a transaction of its own. Choose the rune
-  and how often, see the exact price, pay with any wallet.</p>
+and the number of mints, see the exact price, pay with any wallet.</p>
 <noscript><p class="notice">This page needs scripts: it asks for runes and prices. Programs use
   <a href="/docs/#/orders">POST /runes/mint</a>.</p></noscript>
 <form id="mint" class="inscribe" novalidate hidden data-network="${network}">
@@ -50,8 +50,8 @@ function mintForm({ network, demoAddress }: OrderFormView): Markup {
 }
 
 const receiverPart = (demoAddress: string | null): Markup => html`<section aria-labelledby="receiver-title">
-  <h2 id="receiver-title">Where it goes</h2>
+  <h2 id="receiver-title">Receiver</h2>
   ${runeReceiverField('the runes', demoAddress)}
-  ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'If others use the mints up, your money goes there. Never an address of an exchange.')}
+  ${field('refundAddress', 'Refund address', input('refundAddress', 'text'), 'If others use up the mints, you get your money back at this address. Do not use an address of an exchange.')}
   ${feeField()}
 </section>`;

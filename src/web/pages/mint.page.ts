@@ -10,30 +10,30 @@ import { isVisible, strangersName } from '#web/parts/strangers-text.ts';
 export interface MintPageView {
   readonly site: Site | null;
   readonly slug: string;
-  /** Texts of a stranger, as are the name of the creator and the description. */
+  /** A stranger's text, like the name of the creator and the description. */
   readonly name: string;
   readonly creator: string;
   readonly description: string;
-  /** http and https URLs of somebody else. */
+  /** http and https URLs of strangers. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
   readonly tiles: readonly MintTile[];
   /** Each item is the same file. */
   readonly isEdition: boolean;
   readonly supply: MintSupply;
   readonly phases: readonly MintPhase[];
-  /** Sats an item for the service. */
+  /** Sats per item for the service. */
   readonly serviceFee: number;
   /** Null: the operator gives no rates. */
   readonly dollarsPerCoin: number | null;
   readonly form: MintForm;
 }
 
-/** The page on which people buy items of a collection, before these are inscribed. */
+/** The page on which people buy items of a collection, before they are inscribed. */
 export function mintPage(view: MintPageView): Markup {
   const { site, slug, name, creator, description, tiles, isEdition, supply, form } = view;
   return layout({
     title: `Mint ${name} · Satscribe`,
-    description: `${name} by ${creator}: ${plural(supply.total, 'inscription')} to mint on Bitcoin, with what is left and what it costs.`,
+    description: `${name} by ${creator}: ${plural(supply.total, 'inscription')} to mint on Bitcoin, with the number left and the price.`,
     site,
     scripts: ['order/mint-page.js'],
     main: html`<div class="mint">
@@ -51,7 +51,7 @@ ${mintForm(form, supply.sale)}
   });
 }
 
-/** Links of strangers tell their pages nothing of the visitor, and search engines nothing of them. */
+/** Links of strangers: their sites learn nothing about the visitor, and search engines do not count them. */
 const linksPart = ({ links }: Pick<MintPageView, 'links'>): HtmlValue =>
   links.length > 0 &&
   html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`;

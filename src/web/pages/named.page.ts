@@ -9,20 +9,20 @@ export interface NamedView {
   readonly query: string;
   /** At least one. */
   readonly meanings: readonly MeaningView[];
-  /** Why texts could not be searched. */
+  /** The reason why texts could not be searched. */
   readonly failure: string;
 }
 
-/** Lists the things that a text names, where the texts of inscriptions could not be searched for it. */
+/** Lists the things that a text names, if the texts of inscriptions could not be searched for it. */
 export function namedPage({ site, query, meanings, failure }: NamedView): Markup {
   return layout({
     title: `${query} · Satscribe`,
-    description: 'What a text names among inscriptions, runes, sats, blocks and collections.',
+    description: 'Inscriptions, runes, sats, blocks and collections that a text names.',
     site,
     query,
     main: html`<section class="results">
 <h1 class="count">What <q>${isolated(query)}</q> names</h1>
-${meaningCards(meanings, 'What it names')}
+${meaningCards(meanings, 'Things with this name')}
 <p class="hint">The texts of inscriptions were not searched: ${failure}</p>
 </section>`,
   });

@@ -1,7 +1,7 @@
 import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 
-/** The answer to the id of an order in the search box. The id itself is not shown again. */
+/** The answer to an order's id in the search box. It does not show the id. */
 export function orderIdPage({ site }: { readonly site: Site }): Markup {
   return layout({
     title: 'An order’s id · Satscribe',
@@ -9,9 +9,9 @@ export function orderIdPage({ site }: { readonly site: Site }): Markup {
     site,
     main: html`<section class="lost">
   <h1>That looks like the id of an order</h1>
-  <p>It was not searched and not kept. The id opens your order, so treat it like a password: it belongs on the page of orders, not in a search.</p>
+  <p>It was neither searched nor stored. The id opens your order, so treat it like a password: use it on the page of orders, not in a search.</p>
   <p><a class="button" href="/order">Open the page of orders</a> and paste it there.</p>
-  <p class="faint">The page of orders needs scripts. With scripts, the search box also leads there by itself, and the id stays in your browser.</p>
+  <p class="faint">The page of orders needs scripts. With scripts, the search box also opens that page by itself, and the id stays in your browser.</p>
 </section>`,
   });
 }

@@ -5,18 +5,18 @@ export interface OrderPageView {
   /** Null: the process does not know it yet. */
   readonly site: Site | null;
   readonly network: string;
-  /** Coins of a demo pay orders: there is a button for it. */
+  /** A button pays orders with coins of a demo. */
   readonly hasDemoCoins: boolean;
 }
 
 /**
- * The page of an order. Its id is in the fragment of the address, which browsers send to no server, so this text is the
- * same for all orders.
+ * The page of an order. Its id is in the fragment of the address, which browsers never send, so this text is the same
+ * for all orders.
  */
 export function orderPage({ site, network, hasDemoCoins }: OrderPageView): Markup {
   return layout({
     title: 'Your order · Satscribe',
-    description: 'What to pay, what happens to it, and the inscriptions once they are there.',
+    description: 'The payment of an order, its progress, and the finished inscriptions.',
     site,
     scripts: ['order/order-page.js'],
     takesFiles: true,
@@ -39,7 +39,7 @@ ${openForm(null)}
   });
 }
 
-/** The page of an order whose id is in its path, where it should not be. It does not repeat the id. */
+/** The page for an order's id in a path, where it should not be. It does not repeat the id. */
 export function misplacedOrderPage(site: Site | null): Markup {
   return layout({
     title: 'Your order · Satscribe',
@@ -48,15 +48,15 @@ export function misplacedOrderPage(site: Site | null): Markup {
     scripts: ['order/misplaced-order.js'],
     takesFiles: true,
     main: html`<h1>Open an order</h1>
-<p>The id of an order is a secret: who has it can read and cancel it. In the path of an address it is seen by servers
-  on the way and kept in logs, so this page does not show the order. Enter the id here: it stays in the browser.</p>
+<p>The id of an order is a secret: anyone who has it can read and cancel the order. In the path of an address, servers
+on the way see it and keep it in logs, so this page does not show the order. Enter the id here: it stays in the browser.</p>
 <noscript><p class="notice">The page of an order needs scripts. Programs ask this address for JSON.</p></noscript>
 ${openForm('shown')}
 <p><a href="/inscribe">Order inscriptions</a></p>`,
   });
 }
 
-/** Takes the id of an order. It is sent nowhere: scripts put it into the fragment. */
+/** A form for the id of an order. It is never sent: scripts put it into the fragment. */
 function openForm(shown: 'shown' | null): Markup {
   return html`<form id="open-order" class="open-order"${shown === null && html` hidden`}>
   <div class="field"><label for="order-id">Id of the order</label>

@@ -11,10 +11,10 @@ import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
 import type { SatributeName } from '#web/parts/satribute-chips.ts';
 import { runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
 
-/** Sats in a row, by their numbers. */
+/** Consecutive sats, by their numbers. */
 export interface RangeLine {
   readonly start: number;
-  /** Not in the range. */
+  /** The first number after the range. */
   readonly end: number;
   readonly satributes: readonly SatributeName[];
 }
@@ -22,7 +22,7 @@ export interface RangeLine {
 export interface OutputView {
   readonly site: Site;
   readonly outpoint: string;
-  /** `lost` and `unbound`: no output, but where ord lists inscriptions without one. */
+  /** `lost` and `unbound`: not outputs, but the names under which ord lists inscriptions without one. */
   readonly kind: 'output' | 'lost' | 'unbound';
   /** Sats; null: unknown. */
   readonly value: number | null;
@@ -42,7 +42,7 @@ export interface OutputView {
   /** Null: there is no index of sats, the output is spent, or it has more ranges than a page shows. */
   readonly ranges: readonly RangeLine[] | null;
   readonly rangeCount: number;
-  /** Missing facts, in words; null: there are none. */
+  /** Unknown facts, in words; null: all are known. */
   readonly why: string | null;
 }
 
@@ -63,13 +63,13 @@ export function outputPage(view: OutputView): Markup {
     main: html`<section>
 <h1>${titles[kind]}</h1>
 <p>${outputLink(outpoint, { isWhole: true })}</p>
-${kind === 'output' ? html`<dl class="pairs">${outputFacts(view, txid)}</dl>` : html`<p>This is no real output: ord lists such inscriptions under this name.</p>`}
-${why !== null && html`<p class="faint">Not all of it is known here: ${why}.</p>`}
+${kind === 'output' ? html`<dl class="pairs">${outputFacts(view, txid)}</dl>` : html`<p>This is not a real output: ord lists such inscriptions under this name.</p>`}
+${why !== null && html`<p class="faint">Some facts are unknown here: ${why}.</p>`}
 </section>
 ${inscriptionsSection(view)}
 ${runesSection(view)}
 ${rangesSection(view)}
-${kind === 'output' && html`<p class="tools"><a href="/r/utxo/${outpoint}">What it holds, as JSON</a></p>`}`,
+${kind === 'output' && html`<p class="tools"><a href="/r/utxo/${outpoint}">Its contents, as JSON</a></p>`}`,
   });
 }
 
@@ -91,7 +91,7 @@ function blockWords(block: OutputView['block'], isPending: boolean): HtmlValue {
 
 function inscriptionsSection({ cards, pendingCards, inscriptionCount, spent, kind }: OutputView): HtmlValue {
   const isSpent = spent.kind === 'spent';
-  const title = kind === 'output' && isSpent ? 'Inscriptions that it held' : 'Inscriptions';
+  const title = kind === 'output' && isSpent ? 'Inscriptions before it was spent' : 'Inscriptions';
   if (inscriptionCount === null)
     return html`<section><h2>${title}</h2><p>${unknownWords('its block is not indexed here')}</p></section>`;
   if (inscriptionCount === 0 && pendingCards.length === 0)

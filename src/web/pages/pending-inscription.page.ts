@@ -16,12 +16,12 @@ import { isolated, strangersName } from '#web/parts/strangers-text.ts';
 import { traitList } from '#web/parts/trait-list.ts';
 import type { Trait } from '#web/titles-and-traits.ts';
 
-/** An inscription whose transaction waits in the mempool. */
+/** An inscription whose transaction is in the mempool. */
 export interface PendingInscriptionView {
   readonly site: Site;
   readonly id: string;
   readonly txid: string;
-  /** Title in its metadata or properties: a text of a stranger. */
+  /** Title in its metadata or properties, a stranger's text. */
   readonly title: string | null;
   readonly traits: readonly Trait[];
   readonly contentType: string | null;
@@ -32,21 +32,21 @@ export interface PendingInscriptionView {
   readonly delegate: string | null;
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
-  /** Parents that it claims: the block decides whether they are valid. */
+  /** Parents that it claims: its block decides whether they are valid. */
   readonly claimedParents: readonly string[];
-  /** Time at which this server saw it first, in Unix seconds. */
+  /** Time at which this server first saw it, in Unix seconds. */
   readonly firstSeen: number;
   /** Sats; null: unknown. */
   readonly fee: number | null;
   readonly vsize: number;
   readonly replaces: readonly string[];
   readonly place: 'output' | 'fee' | 'unbound' | 'unknown';
-  /** The output that would hold it. */
+  /** The output that would contain it. */
   readonly outpoint: string | null;
   readonly address: string | null;
 }
 
-/** An inscription before its block: what is known of it, and that it may still change. */
+/** The page of an inscription before its block: the known facts, and the note that they may still change. */
 export function pendingInscriptionPage(view: PendingInscriptionView): Markup {
   const { site, id, title, contentHash, metadataJson } = view;
   const name = title ?? `Inscription ${shortHash(id)}`;
@@ -66,7 +66,7 @@ export function pendingInscriptionPage(view: PendingInscriptionView): Markup {
 <div class="about">
   <h1 class="wrap">${title === null ? name : strangersName(title)}</h1>
   <p class="copied"><span class="mono wrap faint">${id}</span>${copyButton(id)}</p>
-  <p><span class="chip part">waits in the mempool</span> No block has it yet. Its number, its sat and whether its parents are valid are known once one has. Reload to see it arrive.</p>
+  <p><span class="chip part">waits in the mempool</span> No block contains it yet. The block will decide its number, its sat and whether its parents are valid. Reload to see its state.</p>
   ${traitList(view.traits)}
   <dl class="pairs">${facts(view)}</dl>
   ${recordJson('Metadata', metadataJson)}
@@ -92,7 +92,7 @@ function facts(view: PendingInscriptionView): HtmlValue {
     fact(
       'Fee',
       fee === null
-        ? unknownWords('an output that it spends is not known')
+        ? unknownWords('an output that it spends is unknown')
         : html`${satsWords(fee)}, ${feeRateWords(fee, vsize)}`,
     ),
     replaces.length > 0 &&

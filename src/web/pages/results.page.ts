@@ -24,20 +24,20 @@ export interface CoveredBlocks {
   readonly fromHeight: Height | null;
   readonly toHeight: Height | null;
   readonly blocks: number;
-  /** No block up to `toHeight` that can hold an inscription is missing. */
+  /** Every block up to `toHeight` that can contain an inscription is indexed. */
   readonly complete: boolean;
 }
 
 export interface ResultsView {
   readonly site: Site;
-  /** What the search box shows. */
+  /** Text of the search box. */
   readonly query: string;
   readonly question: ResultsQuestion;
   readonly cards: readonly Card[];
   readonly page: number;
   readonly totalItems: number;
   readonly totalPages: number;
-  /** The parameters of this search, without the page. */
+  /** The parameters of this search, without the page number. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Matches by type and over time. Null: too many to count. */
   readonly overview: {
@@ -45,13 +45,13 @@ export interface ResultsView {
     readonly otherTypes: number;
     readonly bars: readonly Bar[];
   } | null;
-  /** The things that the query names. `isPossible`: nearly any such word names one. */
+  /** The things that the query names. `isPossible`: nearly any such word names a thing. */
   readonly meanings: readonly (MeaningView & { readonly isPossible: boolean })[];
-  /** Sentences about what the query is written like, and is not. */
+  /** Sentences about things that the query could name by its form, and that do not exist. */
   readonly misses: readonly string[];
-  /** Matches on this page that are in the mempool and in no block. */
+  /** Matches on this page that are only in the mempool. */
   readonly pendingCards: number;
-  /** Searches that find something, where this one finds nothing. */
+  /** Other searches with matches, if this one has none. */
   readonly others: readonly OtherSearch[];
 }
 
@@ -78,7 +78,7 @@ ${
   page === 1 &&
   meaningCards(
     meanings.filter(({ isPossible }) => !isPossible),
-    'What it names',
+    'Things with this name',
   )
 }
 ${page === 1 && view.misses.map((sentence) => html`<p class="hint">${sentence}</p>\n`)}
@@ -93,7 +93,7 @@ ${
   page === 1 &&
   meaningCards(
     meanings.filter(({ isPossible }) => isPossible),
-    'What it may name too',
+    'Things it may also mean',
   )
 }
 </section>`,
@@ -106,11 +106,11 @@ function description({ question, totalItems }: ResultsView): string {
   return `${found} whose ${verbs[question.match][question.where]} ${question.needles.join(' and ')}.`;
 }
 
-/** Whether a hash is that of a block or a transaction, not of a content. */
+/** Whether a hash is of a block or a transaction, not of a content. */
 const isOther = ({ question, totalItems, meanings, parameters }: ResultsView): boolean =>
   question.kind === 'hash' && totalItems === 0 && meanings.length > 0 && filtersOf(parameters).length === 0;
 
-/** Feeds have the newest matches, so they take no order. */
+/** A link to the feed. It has the newest matches, so it takes no order. */
 function feedLink({ sort: _sort, order: _order, ...parameters }: Parameters): Markup {
   return html`<p class="more"><a href="/search.atom?${new URLSearchParams(parameters).toString()}">Follow this search (Atom feed)</a></p>`;
 }
@@ -120,7 +120,7 @@ function otherSearches(others: readonly OtherSearch[]): Markup | null {
   return html`<p class="types" aria-label="Other searches">${others.map(({ words, href, count }) => html`<a class="chip" href="${href}">${words}${count !== null && html` <b>${grouped(count)}</b>`}</a> `)}</p>`;
 }
 
-/** The parameters of how to search, without what to search. */
+/** The parameters that say how to search, without the searched text. */
 function modeOf(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => modeNames.has(name)));
 }
@@ -132,7 +132,7 @@ type Parameters = ResultsView['parameters'];
 function heading(view: ResultsView): HtmlValue {
   const { question, totalItems, parameters, pendingCards } = view;
   if (question.kind === 'hash') {
-    // the hash of a block, or the id of a transaction, says nothing about a file
+    // the hash of a block, or a txid, says nothing about a file
     if (isOther(view)) return 'Not the hash of a content';
     return hashHeading(question.coverage, { totalItems, pendingCards }, parameters);
   }
@@ -142,27 +142,30 @@ function heading(view: ResultsView): HtmlValue {
   return html`${plural(totalItems, 'inscription')} whose ${where} ${joined}`;
 }
 
-/** Only a search without filters proves that a content is new, and only the default order puts the first one first. */
+/**
+ * The heading of a search by hash. Only a search without filters proves that a content is new, and only in the default
+ * order the first inscription is first.
+ */
 function hashHeading(
   coverage: CoveredBlocks,
   { totalItems, pendingCards }: Pick<ResultsView, 'totalItems' | 'pendingCards'>,
   parameters: Parameters,
 ): HtmlValue {
   if (filtersOf(parameters).length > 0) {
-    return html`${plural(totalItems, 'inscription')} of this content ${totalItems === 1 ? 'passes' : 'pass'} these filters`;
+    return html`${plural(totalItems, 'inscription')} of this content ${totalItems === 1 ? 'matches' : 'match'} these filters`;
   }
   if (totalItems === 0) return html`New ${among(coverage)}: no inscription there has this content`;
-  // pending ones come last, so if all that are found are pending, no block has the content
+  // pending ones are last, so if all matches are pending, no block has the content
   if (pendingCards === totalItems)
     return html`In no block yet: ${plural(totalItems, 'pending inscription')} would have this content`;
   const times = totalItems === 1 ? 'once' : plural(totalItems, 'time');
   const where = coverage.complete ? '' : ` ${among(coverage)}`;
   const pending = pendingCards === 0 ? '' : ', the mempool included';
   const isFirst = parameters['sort'] === undefined && parameters['order'] === undefined;
-  return html`Inscribed ${times} already${where}${pending}${isFirst ? ', first by' : ''}`;
+  return html`Already inscribed ${times}${where}${pending}${isFirst ? ', first by' : ''}`;
 }
 
-/** The searched blocks: a content is new only in these. */
+/** The searched blocks: a content is only new within these. */
 function among({ fromHeight, toHeight, blocks, complete }: CoveredBlocks): string {
   if (fromHeight === null || toHeight === null) return 'here, where no block is indexed';
   if (complete) return `up to block ${grouped(toHeight)}`;
@@ -179,7 +182,7 @@ const verbs = {
   fuzzy: { content: 'content has words like', metadata: 'metadata have words like' },
 } as const;
 
-/** A text with commas can mean two things. */
+/** A link to the other meaning of a text with commas. */
 function otherReading(question: ResultsQuestion, parameters: Parameters): Markup | null {
   if (question.kind !== 'text' || question.match !== 'substring') return null;
   const { all, ...rest } = parameters;
@@ -196,7 +199,7 @@ function otherReading(question: ResultsQuestion, parameters: Parameters): Markup
 function nothing({ question, page, totalItems, parameters }: ResultsView): Markup {
   if (totalItems > 0) return html`<p class="empty">Page ${page} is past the end.</p>`;
   if (filtersOf(parameters).length > 0) {
-    return html`<p class="empty">No indexed inscription matches and passes all filters.</p>`;
+    return html`<p class="empty">No indexed inscription matches this search and its filters.</p>`;
   }
   if (question.kind === 'hash') {
     return html`<p class="empty"><span class="mono wrap">${question.hash}</span> is not the hash of any content indexed here. No block or transaction with this id is known here either.</p>
@@ -205,5 +208,5 @@ function nothing({ question, page, totalItems, parameters }: ResultsView): Marku
   if (question.match !== 'substring') {
     return html`<p class="empty">No indexed inscription has all of these words.</p>`;
   }
-  return html`<p class="empty">No indexed inscription contains this. Case does not matter; every other character does.</p>`;
+  return html`<p class="empty">No indexed inscription contains this. Upper and lower case are the same; every other character counts.</p>`;
 }

@@ -8,15 +8,15 @@ import { type RuneEventLine, runeEventsTable } from '#web/parts/rune-events.ts';
 import { type NamedRune, runeHead } from '#web/parts/rune-head.ts';
 import { runeSymbol } from '#web/parts/strangers-text.ts';
 
-/** Owner of some of a rune. */
+/** A holder of a rune. */
 export interface HolderLine {
   readonly address: string | null;
-  /** In hex. Null: it is longer than 128 bytes. */
+  /** The script in hex. Null: it is longer than 128 bytes. */
   readonly script: string | null;
   readonly scriptSha256: string | null;
-  /** In units of the rune. */
+  /** Amount in units of the rune. */
   readonly amount: string;
-  /** Share of all that is held, 0 to 100. */
+  /** Share of all held units, 0 to 100. */
   readonly percent: number;
   readonly outputs: number;
 }
@@ -24,23 +24,23 @@ export interface HolderLine {
 export interface RuneHoldersView {
   readonly site: Site;
   readonly rune: NamedRune;
-  /** After the block at this height. */
+  /** The height of the block after which the list was made. */
   readonly height: Height;
   /** Number of all holders. */
   readonly count: number;
-  /** Amounts are in units of the rune. */
+  /** Held units; all amounts are in units of the rune. */
   readonly held: string;
   readonly burned: string;
   readonly minted: string;
   readonly premine: string;
-  /** Held and burned are minted and premine. */
+  /** Whether held and burned units equal minted and premined ones. */
   readonly isProven: boolean;
-  /** The rank of the first, from 1. */
+  /** The rank of the first holder, from 1. */
   readonly rank: number;
   readonly holders: readonly HolderLine[];
   /** The query of the first page. Null: this is it. */
   readonly first: string | null;
-  /** The query of the page after this one. Null: this is the last one. */
+  /** The query of the next page. Null: this is the last page. */
   readonly next: string | null;
 }
 
@@ -67,10 +67,10 @@ function proofWords(
   units: (amount: string) => Markup,
 ): Markup {
   const made = html`${units(premine)} premined and ${units(minted)} minted`;
-  const kept = html`what is held and ${units(burned)} burned`;
+  const kept = html`the held units and ${units(burned)} burned`;
   return isProven
-    ? html`Proven: ${made} are exactly ${kept}.`
-    : html`A sum is wrong here: ${made} differ from ${kept}. Please report this.`;
+    ? html`Proven: ${made} equal ${kept}.`
+    : html`A sum is wrong here: ${made} do not equal ${kept}. Please report this.`;
 }
 
 function holdersTable({ holders, rank }: RuneHoldersView, units: (amount: string) => Markup): Markup {
@@ -91,7 +91,7 @@ ${holders.map(
 </table></div>`;
 }
 
-/** Characters of a script that are shown; a copy has all of it. */
+/** Characters of a script that are shown; the copy button has all. */
 const scriptChars = 24;
 
 function ownerOf({ address, script, scriptSha256 }: HolderLine): HtmlValue {
@@ -110,11 +110,11 @@ export interface RuneActivityView {
   readonly events: readonly RuneEventLine[];
   /** The query of the first page. Null: this is it. */
   readonly first: string | null;
-  /** The query of the page after this one. Null: this is the last one. */
+  /** The query of the next page. Null: this is the last page. */
   readonly next: string | null;
 }
 
-/** What happened to a rune. */
+/** The page of a rune's events. */
 export function runeActivityPage(view: RuneActivityView): Markup {
   const { site, rune, isOldestFirst, events } = view;
   const path = `${runeHref(rune.name)}/activity`;
@@ -125,7 +125,7 @@ export function runeActivityPage(view: RuneActivityView): Markup {
     main: html`<section>
 ${runeHead(rune, 'activity')}
 <p>Etching, mints, transfers and burns, ${isOldestFirst ? 'oldest' : 'newest'} first. <a href="${path}${!isOldestFirst && '?order=asc'}">${isOldestFirst ? 'Newest' : 'Oldest'} first</a></p>
-${events.length > 0 ? runeEventsTable(events, rune.symbol) : html`<p class="empty">Nothing happened to it yet.</p>`}
+${events.length > 0 ? runeEventsTable(events, rune.symbol) : html`<p class="empty">This rune has no events yet.</p>`}
 ${listSteps(path, view)}
 </section>`,
   });

@@ -15,22 +15,22 @@ export interface RuneView {
   /** Height of the etching. */
   readonly height: Height;
   readonly timestamp: number;
-  /** Null: nobody etched it. */
+  /** Null: no transaction etched it. */
   readonly etching: string | null;
   /** The inscription that the etching revealed. */
   readonly parent: string | null;
   readonly divisibility: number;
   readonly turbo: boolean;
-  /** Amounts are in units of the rune. What exists now: premine and mints, without what was burned. */
+  /** Existing units (premine and mints, without burned ones). All amounts are in units of the rune. */
   readonly supply: string;
-  /** Once all mints are used, if nothing more is burned. */
+  /** Supply after all mints are used, without further burns. */
   readonly supplyMax: string;
   readonly premine: string;
   readonly minted: string;
   readonly burned: string;
-  /** Null: nobody can mint it. */
+  /** Null: no one can mint it. */
   readonly terms: RuneTermsView | null;
-  /** The newest of what happened. */
+  /** The newest events. */
   readonly activity: readonly RuneEventLine[];
 }
 
@@ -40,9 +40,9 @@ export interface RuneTermsView {
   readonly mints: number;
   readonly cap: string;
   readonly left: string;
-  /** Share of the cap that is used, 0 to 100. */
+  /** Used share of the cap, 0 to 100. */
   readonly percent: number;
-  /** Heights: the first and the last block that can mint. Null: no bound. */
+  /** Heights of the first and the last block with open mints. Null: no bound. */
   readonly first: string | null;
   readonly last: string | null;
 }
@@ -62,7 +62,7 @@ export function runePage(view: RuneView): Markup {
   const units = (amount: string): Markup => html`${groupedDecimal(amount)} ${runeSymbol(symbol)}`;
   return layout({
     title: `${name} · Rune · Satscribe`,
-    description: `The rune ${name}: supply ${groupedDecimal(view.supply)}, ${mintingWords(terms)}. Holders and everything that happened to it.`,
+    description: `The rune ${name}: supply ${groupedDecimal(view.supply)}, ${mintingWords(terms)}. Its holders and events.`,
     site,
     main: html`<section>
 ${runeHead(rune, 'rune')}
@@ -71,17 +71,17 @@ ${row('Supply', html`${units(view.supply)}${terms?.state !== 'ended' && view.sup
 ${row('Premine', units(view.premine))}
 ${row('Minted', units(view.minted))}
 ${row('Burned', units(view.burned))}
-${terms === null ? row('Minting', 'it cannot be minted: all of it is the premine') : termsRows(terms, name, row, units)}
+${terms === null ? row('Minting', 'it cannot be minted: all units are from the premine') : termsRows(terms, name, row, units)}
 ${row('Symbol', runeSymbol(symbol) ?? html`<span class="faint">none</span>`)}
 ${row('Decimals', view.divisibility)}
 ${row('Number', grouped(view.number))}
 ${row('Id', html`<span class="copied"><span class="mono">${rune.id}</span>${copyButton(rune.id)}</span>`)}
 ${row('Etched in', html`block ${heightLink(view.height)}, ${timeWords(view.timestamp)}`)}
-${row('Etching', view.etching === null ? html`<span class="faint">no one etched it: it is part of the rules</span>` : transactionLink(view.etching, { isWhole: true }))}
+${row('Etching', view.etching === null ? html`<span class="faint">no transaction etched it: it is part of the rules</span>` : transactionLink(view.etching, { isWhole: true }))}
 ${view.parent !== null && row('Inscription', inscriptionLink({ id: view.parent, number: null }, { isWhole: true }))}
-${row('Turbo', view.turbo ? 'yes: it takes part in future changes of the rules' : 'no')}
+${row('Turbo', view.turbo ? 'yes: the rune takes part in future changes of the rules' : 'no')}
 </dl>
-${activity.length > 0 && html`<h2>What happened last</h2>\n${runeEventsTable(activity, symbol)}`}
+${activity.length > 0 && html`<h2>Latest events</h2>\n${runeEventsTable(activity, symbol)}`}
 </section>`,
   });
 }
@@ -103,7 +103,7 @@ function termsRows(
       'Minting',
       html`${chip} ${boundsWords(first, last)}${state === 'open' && html` · <a href="/mint-rune?rune=${encodeURIComponent(name)}">Mint it</a>`}`,
     ),
-    row('A mint gives', units(amount)),
+    row('Amount of a mint', units(amount)),
     row(
       'Mints',
       html`${grouped(mints)} of ${groupedDecimal(cap)} (${percentWords(percent)}), ${groupedDecimal(left)} left<br>${mintBar(percent, `Mints of ${name}`)}`,

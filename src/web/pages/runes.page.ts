@@ -20,13 +20,13 @@ export interface RunesView {
   readonly count: number;
   /** Number of all runes. */
   readonly countOfAll: number;
-  /** Counts from 1. */
+  /** The page, from 1. */
   readonly page: number;
   readonly totalPages: number;
   readonly sort: RunesSort;
   /** Only runes that the next block can mint. */
   readonly isMinting: boolean;
-  /** The text that was asked for. */
+  /** The text that was searched for. */
   readonly query: string;
   /** The letters that names begin with; null: the query has other characters. */
   readonly prefix: string | null;
@@ -36,7 +36,7 @@ export function runesPage(view: RunesView): Markup {
   const { site, runes, page, totalPages, countOfAll } = view;
   return layout({
     title: 'Runes · Satscribe',
-    description: `All ${grouped(countOfAll)} runes: supply, mints, holders and what happened to each.`,
+    description: `All ${grouped(countOfAll)} runes: supply, mints, holders and events.`,
     site,
     main: html`<section>
 <h1>Runes</h1>
@@ -55,14 +55,14 @@ function countWords({ count, countOfAll, sort, isMinting, query }: RunesView): s
 }
 
 function emptyWords({ countOfAll, page, query, prefix, isMinting }: RunesView): Markup {
-  if (countOfAll === 0) return html`No rune is etched here yet.`;
-  if (prefix === null) return html`Names of runes have the letters A to Z alone. Spacers may be left out.`;
+  if (countOfAll === 0) return html`No rune has been etched yet.`;
+  if (prefix === null) return html`Names of runes only have the letters A to Z. Spacers may be left out.`;
   if (page > 1) return html`Page ${page} is past the end. <a href="/runes">Go to the first page</a>`;
   const words = isMinting ? ' that can be minted now' : '';
   return html`No rune${words} has a name that begins with ${isolated(query)}. <a href="/runes">Show all runes</a>`;
 }
 
-/** Parameters of links to this list; those that are left out have their usual values. */
+/** Parameters of links to this list; usual values are left out. */
 function parametersOf({ sort, isMinting, query }: RunesView): Record<string, string> {
   return {
     ...(query === '' ? {} : { q: query }),

@@ -12,41 +12,41 @@ import { thumbnail } from '#web/parts/thumbnail.ts';
 /** One of the sales of a transaction. */
 export interface SoldItem {
   readonly sale: Omit<SaleView, 'height' | 'time'>;
-  /** Null: it has none, or it is not known. */
+  /** Null: it has no number, or the number is unknown. */
   readonly number: number | null;
   readonly name: string;
   readonly collection: { readonly slug: string; readonly name: string } | null;
-  /** Other sales of the item, newest first. Null: they are not read, as the transaction sold many items. */
+  /** Other sales of the item, newest first. Null: not read, because the transaction sold many items. */
   readonly others: readonly SaleLine[] | null;
 }
 
 export interface SalePageView {
   readonly site: Site;
   readonly txid: string;
-  /** The block that has it. Null: it waits in the mempool. */
+  /** The block with the sale. Null: it is in the mempool. */
   readonly block: { readonly height: number; readonly time: number } | null;
-  /** Unix seconds, of one in the mempool. */
+  /** Unix seconds at which a pending sale was first seen. */
   readonly firstSeen: number | null;
-  /** The price of a coin now, by the rates of the operator. Null: there are none. */
+  /** The current price of a coin, from the operator's rates. Null: there are no rates. */
   readonly dollarsPerCoin: number | null;
   /** The sold items: at least one. */
   readonly sold: readonly [SoldItem, ...SoldItem[]];
-  /** False: it sold more, and these are the first. */
+  /** False: there are more sales, and these are the first. */
   readonly hasAll: boolean;
 }
 
-/** Shows what a transaction sold, for how much, and why it counts as a sale. */
+/** Shows the sales of a transaction, their prices, and why they count as sales. */
 export function salePage(view: SalePageView): Markup {
   const { site, txid, sold, hasAll } = view;
   const [{ name, sale }] = sold;
   const title = sold.length === 1 ? `Sale of ${name}` : titleOf(sold.length, hasAll);
   return layout({
     title: `${title} · Satscribe`,
-    description: `${title} for ${price(sale.price)}: seller, buyer, and what in the transaction shows that it is a sale.`,
+    description: `${title} for ${price(sale.price)}: seller, buyer, and the evidence for the sale in the transaction.`,
     site,
     main: html`<section>
 <h1 class="wrap">${sold.length === 1 ? html`Sale of ${strangersName(name)}` : title}</h1>
-${view.block === null && html`<p><span class="chip part">pending</span> It waits in the mempool for a block. Until then another buyer may take its place.</p>`}
+${view.block === null && html`<p><span class="chip part">pending</span> It waits in the mempool for a block. Until then another buyer may replace it.</p>`}
 <dl class="table">
 ${row('Transaction', transactionLink(txid, { isWhole: true }))}
 ${view.block !== null && row('Block', html`${heightLink(view.block.height)}, ${timeWords(view.block.time)}`)}
@@ -80,13 +80,13 @@ ${row('Item', html`${strangersName(name)} <span class="faint">·</span> ${inscri
 ${collection !== null && row('Collection', html`<a href="/collection/${collection.slug}">${strangersName(collection.name)}</a>`)}
 ${row('Seller', party(sale.maker, true))}
 ${row('Buyer', buyer(sale.taker, true))}
-${row('Kind', sale.class === 'sale' ? 'a sale: the buyer took what the seller had listed' : 'an accepted offer: the seller took what the buyer had offered')}
+${row('Kind', sale.class === 'sale' ? 'a sale: the buyer accepted the listing of the seller' : 'an accepted offer: the seller accepted the offer of the buyer')}
 </dl>
 </div>
 ${heading(level, 'Why this is a sale')}
 <ul class="reasons">${evidenceSentences(sale).map((sentence) => html`<li>${isolated(sentence)}</li>\n`)}</ul>
 ${record(sale, block !== null)}
-${others !== null && others.length > 0 && [heading(level, 'Other sales of it'), saleRows(others)]}
+${others !== null && others.length > 0 && [heading(level, 'Other sales of this item'), saleRows(others)]}
 </section>
 `;
 }
@@ -107,5 +107,5 @@ ${row('Fee output', feeOutput === null ? 'none' : String(feeOutput))}
 ${row('Bundle', String(bundle))}
 ${row('Wash', sale.wash ? 'yes' : 'no')}
 ${row('Rules', `version ${sale.rules}`)}
-</dl>${hasJson && html`<p class="faint">This address has the same as JSON, asked for with <code>Accept: application/json</code>.</p>`}</details>`;
+</dl>${hasJson && html`<p class="faint">The same as JSON: request this address with <code>Accept: application/json</code>.</p>`}</details>`;
 }

@@ -20,15 +20,15 @@ export interface SatView {
   readonly percentile: string;
   readonly rarity: string;
   readonly charms: readonly string[];
-  /** Satributes that it has, and why. */
+  /** Satributes of the sat, with reasons. */
   readonly satributes: readonly SatributeReason[];
-  /** Satributes that it may have: their sats are not known here. */
+  /** Satributes that it may have, because their sats are unknown here. */
   readonly unknownSatributes: readonly UnknownSatribute[];
   readonly height: Height;
   readonly offset: number;
-  /** Unix seconds of its block. Null: not known. */
+  /** Unix seconds of its block. Null: unknown. */
   readonly time: number | null;
-  /** The block is still to come, and its time expected. */
+  /** The block does not exist yet, and its time is an estimate. */
   readonly isExpected: boolean;
   /** Null: this server has no index of sats. */
   readonly place: SatPlaceView | null;
@@ -40,7 +40,7 @@ interface SatributeReason {
   readonly id: string;
   readonly title: string;
   readonly about: string;
-  /** The sats of the rule that it is among; `end` is not one of them. */
+  /** The range of the rule that contains the sat; `end` is the first sat after it. */
   readonly range: { readonly start: number; readonly end: number };
 }
 
@@ -51,10 +51,10 @@ interface UnknownSatribute {
 }
 
 export interface SatPlaceView {
-  /** Null: not known. The index knows the places of sats that are not common, and of those with inscriptions. */
+  /** Null: unknown. The index knows the places of sats that are not common, and of those with inscriptions. */
   readonly satpoint: string | null;
   readonly address: string | null;
-  /** The first of them. */
+  /** The first inscriptions on it. */
   readonly inscriptions: readonly string[];
   readonly inscriptionCount: number;
 }
@@ -95,13 +95,13 @@ ${satributesOf(view)}
 const copied = (text: string): Markup =>
   html`<span class="copied"><span class="mono wrap">${text}</span>${copyButton(text)}</span>`;
 
-/** Each satribute with the rule that it follows from. */
+/** Each satribute, with the rule from which it follows. */
 function satributesOf({ sat, satributes, unknownSatributes }: SatView): Markup {
   const known =
     satributes.length === 0
-      ? html`<p class="faint">It has none that can be told here.</p>`
+      ? html`<p class="faint">It has no satribute that is known here.</p>`
       : html`<div class="scroll"><table class="rows stacked">
-<thead><tr><th scope="col">Satribute</th><th scope="col">What it is</th><th scope="col">Because</th></tr></thead>
+<thead><tr><th scope="col">Satribute</th><th scope="col">Meaning</th><th scope="col">Reason</th></tr></thead>
 <tbody>
 ${satributes.map(
   ({ id, title, about, range }) =>
@@ -127,7 +127,11 @@ function rangeWords({ start, end }: SatributeReason['range']): HtmlValue {
 
 const none = html`<span class="faint">none</span>`;
 
-/** @param satpoint `<txid>:<index>:<offset>` */
+/**
+ * The place of a sat in words.
+ *
+ * @param satpoint `<txid>:<index>:<offset>`
+ */
 function placeWords(satpoint: string): Markup {
   const at = satpoint.lastIndexOf(':');
   return html`sat ${satpoint.slice(at + 1)} of output ${outputLink(satpoint.slice(0, at))}`;
@@ -135,14 +139,14 @@ function placeWords(satpoint: string): Markup {
 
 function placeRows(place: SatPlaceView | null, row: (words: string, value: HtmlValue) => Markup): HtmlValue {
   if (place === null)
-    return row('Place', html`<span class="faint">not known: this server has no index of sats</span>`);
+    return row('Place', html`<span class="faint">unknown: this server has no index of sats</span>`);
   const { satpoint, address, inscriptions, inscriptionCount } = place;
   const more = inscriptionCount - inscriptions.length;
   return [
     row(
       'Place',
       satpoint === null
-        ? html`<span class="faint">not known: the index has those of sats that are rare or inscribed</span>`
+        ? html`<span class="faint">unknown: the index only has the places of rare or inscribed sats</span>`
         : placeWords(satpoint),
     ),
     address !== null && row('Address', addressLink(address, { isWhole: true })),

@@ -32,9 +32,9 @@ export interface SatributeView extends SatributeLine {
   readonly rule: {
     readonly kind: string;
     readonly why?: string;
-    /** Whose sats they are. */
+    /** Outputs whose sats these are. */
     readonly outputs?: readonly { readonly txid: string; readonly vout: number; readonly height: number }[];
-    /** Ranges of a list. */
+    /** Number of ranges in a list. */
     readonly count?: number;
   };
   readonly ranges: readonly Range[];
@@ -45,18 +45,18 @@ export interface SatributeView extends SatributeLine {
 export function satributesPage({ site, network, satributes }: SatributesView): Markup {
   return layout({
     title: 'Satributes · Satscribe',
-    description: 'What makes a sat special: each satribute with its rule, its origin and its sats.',
+    description: 'Special sats: each satribute with its rule, its origin and its sats.',
     site,
     main: html`<section>
 <h1>Satributes</h1>
-<p>What makes a sat special, and who said so. Each definition has a version: a changed rule is another one.</p>
+<p>The properties that make a sat special, and their origins. Each definition has a version, which changes with its rule.</p>
 <div class="scroll"><table class="rows stacked">
-<thead><tr><th scope="col">Satribute</th><th scope="col">What it is</th><th scope="col" class="num">Sats</th></tr></thead>
+<thead><tr><th scope="col">Satribute</th><th scope="col">Meaning</th><th scope="col" class="num">Sats</th></tr></thead>
 <tbody>
 ${satributes.map(
   (satribute) => html`<tr>
   <th scope="row"><a href="/satributes/${satribute.id}">${satribute.title}</a></th>
-  <td>${satribute.about}${!satribute.findable && html` <span class="faint">Not found here: ${reason(satribute, network)}.</span>`}</td>
+  <td>${satribute.about}${!satribute.findable && html` <span class="faint">Cannot be found here: ${reason(satribute, network)}.</span>`}</td>
   <td class="num nowrap" data-label="Sats">${satWords(satribute.sats)}</td>
 </tr>
 `,
@@ -68,11 +68,11 @@ ${satributes.map(
 }
 
 function reason({ sats }: SatributeLine, network: string): string {
-  return sats === null ? 'its sats are not known here' : `it happened on mainnet, not on ${network}`;
+  return sats === null ? 'its sats are unknown here' : `it only exists on mainnet, not on ${network}`;
 }
 
 const satWords = (sats: number | null): HtmlValue =>
-  sats === null ? html`<span class="faint">not known</span>` : grouped(sats);
+  sats === null ? html`<span class="faint">unknown</span>` : grouped(sats);
 
 export function satributePage(view: SatributeView): Markup {
   const { site, id, version, title, about, origin, spellings, rule, ranges, more, sats, explain } = view;
@@ -90,7 +90,7 @@ ${row('Id', html`<span class="copied"><span class="mono">${id}</span>${copyButto
 ${row('Also spelled', spellings.slice(1).join(', ') || html`<span class="faint">no other way</span>`)}
 ${row('Origin', html`<span class="wrap">${origin}</span>`)}
 ${row('Completeness', view.completeness)}
-${row('Networks', view.networks === 'all' ? 'all' : 'mainnet, where it happened')}
+${row('Networks', view.networks === 'all' ? 'all' : 'only mainnet, where the events happened')}
 ${rule.outputs !== undefined && row('Sats of', outputLines(rule.outputs))}
 ${row('Sats', satWords(sats))}
 ${rule.count !== undefined && row('Ranges', grouped(rule.count))}
@@ -119,9 +119,9 @@ function explanation(view: SatributeView, explain: NonNullable<SatributeView['ex
   const { title } = view;
   const { sat, has, range } = explain;
   if (range !== null)
-    return html`<p><span class="chip yes">yes</span> Sat ${satLink(sat)} is ${title}: it is among the ${plural(range.end - range.start, 'sat')} from ${satLink(range.start)} on.</p>`;
+    return html`<p><span class="chip yes">yes</span> Sat ${satLink(sat)} is ${title}: it is one of ${plural(range.end - range.start, 'sat')}, starting at ${satLink(range.start)}.</p>`;
   return has === null
-    ? html`<p><span class="chip part">unknown</span> Whether sat ${satLink(sat)} is ${title} cannot be told: ${view.rule.why ?? 'its sats are not known here'}.</p>`
+    ? html`<p><span class="chip part">unknown</span> It is unknown whether sat ${satLink(sat)} is ${title}: ${view.rule.why ?? 'its sats are unknown here'}.</p>`
     : html`<p><span class="chip">no</span> Sat ${satLink(sat)} is not ${title}.</p>`;
 }
 

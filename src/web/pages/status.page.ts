@@ -5,7 +5,7 @@ import { layout, type Site } from '#web/layout.ts';
 import { heightLink } from '#web/parts/identifiers.ts';
 import { type ChartPoint, lineChart } from '#web/parts/line-chart.ts';
 
-/** A sentence of the state, and whether somebody must act on it. */
+/** A sentence about a state, and whether someone must act on it. */
 export interface StateWords {
   readonly kind: 'good' | 'busy' | 'bad' | 'off';
   readonly words: string;
@@ -24,7 +24,7 @@ export interface TableProgress {
   readonly height: Height | null;
 }
 
-/** A queue of this process, and how many may wait in it. */
+/** A queue of this process, and its limit. */
 export interface QueueLine {
   readonly name: string;
   readonly length: number;
@@ -50,24 +50,24 @@ export interface StatusView {
   readonly height: Height | null;
   readonly sourceHeight: Height | null;
   readonly lagBlocks: number | null;
-  /** Since the indexed tip, while there are newer blocks. */
+  /** Seconds since the indexed tip, while there are newer blocks. */
   readonly lagSeconds: number | null;
-  /** Null: not measured yet, or nothing is left to index. */
+  /** Null: not measured yet, or no block is left to index. */
   readonly blocksPerMinute: number | null;
   readonly problems: readonly StatusProblem[];
   /** Tables that are being filled. */
   readonly tables: readonly TableProgress[];
   readonly search: StateWords;
-  /** Texts that each search scans, as no segment has them yet. */
+  /** Texts that each search scans, because they are not in a segment yet. */
   readonly unsealed: number;
   readonly mempool: StateWords & { readonly transactions: number | null; readonly kept: number | null };
   readonly payments: StateWords & { readonly lagBlocks: number | null };
   readonly orders: StateWords & { readonly open: number | null; readonly stuck: number | null };
   readonly webhooks: { readonly waiting: number; readonly oldestSeconds: number | null } | null;
-  /** Room on the disk with the data folder; null: unknown. */
+  /** Room on the disk of the data folder; null: unknown. */
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null;
   readonly queues: readonly QueueLine[];
-  /** Oldest first. */
+  /** Minutes, oldest first. */
   readonly day: readonly DayMinute[];
 }
 
@@ -80,12 +80,12 @@ const state = ({ kind, words }: StateWords): Markup =>
 const row = (words: string, value: HtmlValue): Markup =>
   html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
 
-/** The service now and in its last day: for everyone, so without secrets and money. */
+/** The state of the service, now and in its last day. Everyone can read it, so it has no secrets and no money. */
 export function statusPage(view: StatusView): Markup {
   const { site, version, upSeconds, problems, tables, queues } = view;
   return layout({
     title: 'Status · Satscribe',
-    description: 'Whether the index is up to date, and how the service was in the last day.',
+    description: 'Whether the index is up to date, and the last day of the service.',
     site,
     main: html`<section>
 <h1>Status</h1>
@@ -103,7 +103,7 @@ ${serviceRows(view)}
 </dl>
 ${dayCharts(view.day)}
 <h2>Queues</h2>
-<p class="faint">What waits in this process, and the most that may wait.</p>
+<p class="faint">The queues of this process, and their limits.</p>
 ${queueTables(queues)}
 </section>`,
   });
@@ -120,7 +120,7 @@ function indexRows(view: StatusView): HtmlValue {
     row('Last block', height === null ? html`<span class="faint">none yet</span>` : heightLink(height)),
     row(
       'Best block of the source',
-      sourceHeight === null ? unknown('it was not reached yet') : grouped(sourceHeight),
+      sourceHeight === null ? unknown('the source was not reached yet') : grouped(sourceHeight),
     ),
     row(
       'Behind',
@@ -145,10 +145,10 @@ function progress({ height, sourceHeight, blocksPerMinute }: StatusView, left: n
 }
 
 function rateWords(blocksPerMinute: number | null, left: number): string {
-  if (blocksPerMinute === null) return 'the rate is known a minute after the start';
+  if (blocksPerMinute === null) return 'the rate is unknown until a minute after the start';
   if (blocksPerMinute === 0) return 'no block was indexed in the last minutes';
   const rate = blocksPerMinute < 10 ? blocksPerMinute.toFixed(1) : grouped(Math.round(blocksPerMinute));
-  return `${rate} blocks a minute, about ${spanWords((left / blocksPerMinute) * 60)} left`;
+  return `${rate} blocks per minute, about ${spanWords((left / blocksPerMinute) * 60)} left`;
 }
 
 function tablesOf(tables: readonly TableProgress[]): Markup {
@@ -186,7 +186,7 @@ function serviceRows(view: StatusView): HtmlValue {
 }
 
 function webhookWords({ waiting, oldestSeconds }: NonNullable<StatusView['webhooks']>): string {
-  if (waiting === 0) return 'none waits to be sent';
+  if (waiting === 0) return 'no message waits to be sent';
   const age = oldestSeconds === null ? '' : `, the oldest for ${spanWords(oldestSeconds)}`;
   return `${plural(waiting, 'message')} ${waiting === 1 ? 'waits' : 'wait'} to be sent${age}`;
 }
@@ -210,7 +210,7 @@ function dayCharts(day: readonly DayMinute[]): Markup {
     ),
     lineChart(
       points(({ requests }) => requests),
-      { id: 'requests', title: 'Requests a minute', unit: '', fromZero: true },
+      { id: 'requests', title: 'Requests per minute', unit: '', fromZero: true },
     ),
     lineChart(
       points(({ p95Ms }) => p95Ms),
@@ -218,7 +218,7 @@ function dayCharts(day: readonly DayMinute[]): Markup {
     ),
     lineChart(
       points(({ searches }) => searches),
-      { id: 'searches', title: 'Searches a minute', unit: '', fromZero: true },
+      { id: 'searches', title: 'Searches per minute', unit: '', fromZero: true },
     ),
     lineChart(
       points(({ mempool }) => mempool),
@@ -228,13 +228,13 @@ function dayCharts(day: readonly DayMinute[]): Markup {
   const words =
     charts.length === 0
       ? 'The plots of the last 24 hours begin two minutes after the start.'
-      : `Of this process, a value each minute, ${day.length < 1440 ? 'since its start' : 'for 24 hours'}.`;
+      : `Values of this process, one per minute, ${day.length < 1440 ? 'since its start' : 'for 24 hours'}.`;
   return html`<h2>Last day</h2>
 <p class="faint">${words}</p>
 <div class="charts">${charts}</div>`;
 }
 
-/** Empty queues are folded: what waits is what a reader looks for. */
+/** The queues. Empty ones are folded, because readers look for what waits. */
 function queueTables(queues: readonly QueueLine[]): HtmlValue {
   const waiting = queues.filter(({ length }) => length > 0);
   const empty = queues.filter(({ length }) => length === 0);

@@ -39,7 +39,7 @@ export interface InputLine {
 /** An inscription that it moved. */
 export interface MovedLine {
   readonly inscription: { readonly id: string; readonly number: number | null };
-  /** Null: it came with the fee of the transaction that revealed it. */
+  /** Null: it came from the fee of the transaction that revealed it. */
   readonly from: string | null;
   /** Null: it went into the fee. */
   readonly to: string | null;
@@ -48,19 +48,19 @@ export interface MovedLine {
 export interface SoldLine {
   readonly inscription: { readonly id: string; readonly number: number | null };
   readonly price: number;
-  /** Addresses; null: the script has none. */
+  /** Seller's address; null: the script has none. */
   readonly maker: string | null;
   readonly taker: string | null;
 }
 
-/** A change of a rune by it. */
+/** A change of a rune by this transaction. */
 export interface RuneLine {
   readonly kind: 'etched' | 'minted' | 'sent' | 'received' | 'burned';
-  /** Null: a pending transaction etches it, and its name is given by its block. */
+  /** Null: a pending transaction etches it, and its block assigns the name. */
   readonly name: string | null;
-  /** A block has etched it: it has a page. */
+  /** A block has etched it, so it has a page. */
   readonly isEtched: boolean;
-  /** In units of the rune. */
+  /** Amount in units of the rune. */
   readonly amount: string;
   readonly symbol: string | null;
   readonly outpoint: string | null;
@@ -76,18 +76,18 @@ export type TransactionStanding =
     }
   | {
       readonly kind: 'pending';
-      /** Null: the node does not tell. */
+      /** Null: the node does not know it. */
       readonly firstSeen: number | null;
       readonly replaces: readonly string[];
-      /** Its wait by its fee rate, in words; null: unknown. */
+      /** Its expected wait at its fee rate, in words; null: unknown. */
       readonly outlook: string | null;
-      /** Unconfirmed transactions that it needs, and that need it; null: unknown. */
+      /** Unconfirmed transactions that it needs, and those that need it; null: unknown. */
       readonly family: { readonly ancestors: number; readonly descendants: number } | null;
     }
   | { readonly kind: 'gone'; readonly reason: 'replaced' | 'evicted'; readonly by: string | null }
   | { readonly kind: 'unknown' };
 
-/** Rows of a list. `isAll` is false where there are more than are shown; `unknown` says why none are known. */
+/** Rows of a list. `isAll` is false if there are more; `unknown` is the reason why rows are unknown. */
 export interface ListOf<Line> {
   readonly lines: readonly Line[];
   readonly isAll: boolean;
@@ -98,7 +98,7 @@ export interface TransactionView {
   readonly site: Site;
   readonly txid: string;
   readonly standing: TransactionStanding;
-  /** Why its bytes are not known; null: they are. */
+  /** The reason why its bytes are unknown; null: they are known. */
   readonly why: string | null;
   readonly sizes: { readonly bytes: number; readonly weight: number } | null;
   readonly vsize: number | null;
@@ -108,7 +108,7 @@ export interface TransactionView {
   /** Null: unknown. */
   readonly inputs: { readonly lines: readonly InputLine[]; readonly total: number } | null;
   readonly outputs: { readonly lines: readonly OutputLine[]; readonly total: number } | null;
-  /** The page of inputs and outputs. */
+  /** The page number of inputs and outputs. */
   readonly page: number;
   readonly totalPages: number;
   readonly revealed: readonly Card[];
@@ -123,7 +123,7 @@ export function transactionPage(view: TransactionView): Markup {
   const { site, txid, standing, inputs, outputs, page, totalPages } = view;
   return layout({
     title: `Transaction ${shortHash(txid)} · Satscribe`,
-    description: `Bitcoin transaction ${txid}: what it spends, pays, reveals, moves, sells and mints.`,
+    description: `Bitcoin transaction ${txid}: its inputs, outputs, fee, inscriptions, sales and runes.`,
     site,
     main: html`<section>
 <h1>Transaction</h1>
@@ -133,7 +133,7 @@ ${standingFacts(standing)}
 ${view.isCoinbase ? fact('Fee', 'none: it pays the miner of its block') : fact('Fee', feeWords(view))}
 ${fact('Size', sizeFacts(view))}
 </dl>
-${view.why !== null && html`<p class="faint">What it spends and pays is unknown here: ${view.why}.</p>`}
+${view.why !== null && html`<p class="faint">Its inputs and outputs are unknown here: ${view.why}.</p>`}
 </section>
 ${revealedSection(view)}
 ${soldSection(view.sold, txid)}
@@ -151,7 +151,7 @@ function standingFacts(standing: TransactionStanding): HtmlValue {
     case 'block': {
       const { height, time, isIndexed, index } = standing;
       const place = index === null ? '' : `, transaction ${grouped(index)} there`;
-      const note = isIndexed ? '' : '. This block is not indexed here: the node tells of it';
+      const note = isIndexed ? '' : '. This block is not indexed here: it is known from the node';
       return fact('Block', html`${heightLink(height)}, ${timeWords(time)}${place}${note}`);
     }
     case 'pending':
@@ -162,7 +162,7 @@ function standingFacts(standing: TransactionStanding): HtmlValue {
         html`<span class="chip">left the mempool</span> ${standing.reason === 'replaced' ? 'another transaction replaced it' : 'nodes dropped it'}${standing.by !== null && html`: ${transactionLink(standing.by)}`}`,
       );
     case 'unknown':
-      return fact('State', unknownWords('neither a block here nor the mempool has it'));
+      return fact('State', unknownWords('it is neither in an indexed block nor in the mempool'));
     default:
       return unreachable(standing);
   }
@@ -177,7 +177,7 @@ function pendingFacts({
   const seen = firstSeen === null ? '' : `, seen ${timeWords(firstSeen)}`;
   return [
     fact('State', html`<span class="chip part">waits in the mempool</span>${seen}`),
-    outlook !== null && fact('Its wait', outlook),
+    outlook !== null && fact('Expected wait', outlook),
     family !== null && fact('Related', familyWords(family)),
     replaces.length > 0 &&
       fact(
@@ -193,7 +193,7 @@ function familyWords({ ancestors, descendants }: { ancestors: number; descendant
 }
 
 function feeWords({ fee, vsize }: TransactionView): HtmlValue {
-  if (fee === null) return unknownWords('the values that it spends are not known here');
+  if (fee === null) return unknownWords('the values of its inputs are unknown here');
   return html`${satsWords(fee)}${vsize !== null && html`, ${feeRateWords(fee, vsize)}`}`;
 }
 
@@ -211,7 +211,7 @@ function revealedSection({ revealed, pendingReveals, isAllRevealed }: Transactio
 ${revealed.length > 0 ? cardList(revealed) : pendingCardList(pendingReveals)}</section>`;
 }
 
-/** A heading with rows below it, or why they are unknown; nothing where there are none. */
+/** A heading with rows below it, or the reason why they are unknown; empty if there are no rows. */
 function listSection<Line>(
   title: string,
   { lines, isAll, unknown }: ListOf<Line>,
@@ -303,7 +303,7 @@ ${
   lines.length === 0
     ? html`<p class="empty">No inputs on this page of the list.</p>`
     : html`<div class="scroll"><table class="rows stacked">
-<thead><tr><th scope="col">Spends</th><th scope="col">Of</th><th scope="col" class="num">Value</th><th scope="col">Which held</th></tr></thead>
+<thead><tr><th scope="col">Spends</th><th scope="col">Owner</th><th scope="col" class="num">Value</th><th scope="col">Contents</th></tr></thead>
 <tbody>
 ${lines.map(inputRow)}
 </tbody>

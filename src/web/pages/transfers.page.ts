@@ -7,30 +7,30 @@ import { type TimelineEvent, timeline } from '#web/parts/timeline.ts';
 export interface TransfersView {
   readonly site: Site;
   readonly id: string;
-  /** Null: which number it has is unknown. */
+  /** Null: its number is unknown. */
   readonly number: number | null;
   readonly order: 'asc' | 'desc';
-  /** A page of the history, in this order. */
+  /** A page of the history, in the list's order. */
   readonly events: readonly TimelineEvent[];
   readonly isFirst: boolean;
   /** Null: this is the last page. */
   readonly nextCursor: string | null;
 }
 
-/** The history of an inscription: its reveal and all its transfers, with what it was sold for. */
+/** The history of an inscription: its reveal and all its transfers, with the prices of sales. */
 export function transfersPage(view: TransfersView): Markup {
   const { site, id, number, order, events } = view;
   const name = number === null ? shortHash(id) : grouped(number);
   const isOldestFirst = order === 'asc';
   return layout({
     title: `Transfers of inscription ${name} · Satscribe`,
-    description: `Where inscription ${name} was: its reveal, transfers and sales, each with its block and transaction.`,
+    description: `The history of inscription ${name}: its reveal, transfers and sales, each with its block and transaction.`,
     site,
     main: html`<section>
 <h1>Transfers</h1>
 <p>Of inscription ${inscriptionLink({ id, number })} ${copyButton(id)}</p>
 <p>${isOldestFirst ? 'Oldest' : 'Newest'} first. <a href="${pathOf(view, isOldestFirst ? 'desc' : 'asc', null)}">${isOldestFirst ? 'Newest' : 'Oldest'} first</a></p>
-${events.length > 0 ? timeline([], events) : html`<p class="empty">Where it was is unknown.</p>`}
+${events.length > 0 ? timeline([], events) : html`<p class="empty">Its history is unknown.</p>`}
 ${steps(view)}
 </section>`,
   });

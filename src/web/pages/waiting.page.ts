@@ -8,20 +8,20 @@ export interface WaitingReason {
 }
 
 export interface WaitingView {
-  /** Empty: it starts, and lacks nothing as far as it knows. */
+  /** Empty: it is starting, and no problem is known. */
   readonly reasons: readonly WaitingReason[];
-  /** The page asks for itself again after this time. */
+  /** Seconds after which the page reloads. */
   readonly againSeconds: number;
 }
 
-/** The page of all paths while nothing can be served yet: what is missing, and what to do. */
+/** The page of all paths while the service cannot answer yet: what is missing, and what to do. */
 export function waitingPage({ reasons, againSeconds }: WaitingView): Markup {
   const isStarting = reasons.length === 0;
   return layout({
     title: isStarting ? 'Starting · Satscribe' : 'Waiting · Satscribe',
     description: isStarting
       ? 'This Satscribe is starting: it answers in a few seconds.'
-      : 'This Satscribe waits for what it needs to answer. The page says what to do.',
+      : 'This Satscribe cannot answer yet. The page says why, and what to do.',
     site: null,
     isHome: true,
     main: html`<section class="lost">
@@ -31,7 +31,7 @@ export function waitingPage({ reasons, againSeconds }: WaitingView): Markup {
     ({ message, advice }) => html`<p><strong>${message}</strong></p>
   <p>What to do: ${advice}</p>`,
   )}
-  <p><small>This page looks again every ${againSeconds} seconds.</small></p>
+  <p><small>This page reloads every ${againSeconds} seconds.</small></p>
 </section>`,
   });
 }

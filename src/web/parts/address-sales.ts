@@ -7,9 +7,9 @@ import { type SaleLine, saleRows } from './sale-rows.ts';
 interface AddressSums {
   readonly sales: number;
   readonly washSales: number;
-  /** Sats, without those with `wash`. */
+  /** Sats, without wash trades. */
   readonly volume: number;
-  /** Older ones are in none of these. */
+  /** Older sales are not in these sums. */
   readonly isLeast: boolean;
 }
 
@@ -27,7 +27,7 @@ export type AddressSalesView =
 /**
  * The sales of an address on one side, with their sum.
  *
- * @param empty the words of a page without rows, in the page's own form
+ * @param empty makes the words of a page without rows, in the page's own form
  */
 export function addressSales(view: AddressSalesView, empty: (words: string) => Markup): HtmlValue {
   if (view.kind === 'unknown') return html`<p>${unknownWords(view.why)}</p>`;
@@ -44,5 +44,5 @@ function sumWords(side: 'sold' | 'bought', { sales, washSales, volume: sats, isL
   const counted = isLeast
     ? `The newest ${grouped(sales)} were ${side}`
     : `${plural(sales, 'inscription')} ${side}`;
-  return html`${counted} for ${volume(sats)}.${washSales > 0 && ` Wash sales, in no sum: ${grouped(washSales)}.`}${isLeast && ' Older ones are listed, and not summed.'}`;
+  return html`${counted} for ${volume(sats)}.${washSales > 0 && ` Wash sales, which no sum includes: ${grouped(washSales)}.`}${isLeast && ' Older sales are listed, but not summed.'}`;
 }

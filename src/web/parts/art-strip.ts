@@ -2,23 +2,23 @@ import { grouped } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { type Art, artTile } from '#web/parts/art-tile.ts';
 
-/** The first of some inscriptions that belong to another. */
+/** The first of several inscriptions that belong to another. */
 export interface ArtStripView {
   readonly heading: string;
   readonly cards: readonly (Art & { readonly number: number | null })[];
-  /** How many there are. Null: they are being counted. */
+  /** Number of all. Null: they are being counted. */
   readonly total: number | null;
-  /** A page with all of them. */
+  /** The page with all. */
   readonly href: string;
 }
 
-/** A row of tiles with their numbers, and a link to all of them. Nothing where there are none. */
+/** A row of tiles with their numbers, and a link to all. Empty without tiles. */
 export function artStrip({ heading, cards, total, href }: ArtStripView): HtmlValue {
   if (cards.length === 0) return null;
   return html`<section><h2>${heading}${total !== null && html` <span class="faint">${grouped(total)}</span>`}</h2>
 <ul class="strip">
 ${cards.map(stripItem)}</ul>
-${(total === null || total > cards.length) && html`<p class="more"><a href="${href}">All of them ›</a></p>`}
+${(total === null || total > cards.length) && html`<p class="more"><a href="${href}">All ›</a></p>`}
 </section>`;
 }
 

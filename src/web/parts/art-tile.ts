@@ -6,7 +6,7 @@ import { isolated } from '#web/parts/strangers-text.ts';
 /** Facts of an inscription that a tile shows. */
 export interface Art {
   readonly id: string;
-  /** The type of what it shows: its own, or its delegate's. */
+  /** The type of the shown content: its own, or its delegate's. */
   readonly contentType: string | null;
   /** The beginning of a text. Null or absent: not a text, or not loaded here. */
   readonly text?: string | null;
@@ -15,9 +15,9 @@ export interface Art {
 }
 
 /**
- * A picture of an inscription within a square. Images and SVG are thumbnails that this server draws; texts are texts;
- * documents without scripts are still frames. All else has a badge with its kind: nothing runs, plays or moves in a list.
- * Pages with tiles are sent with `thumbnails: true`. It is a `span`, so that a link may be around it.
+ * A square picture of an inscription. Images and SVG are thumbnails that this server draws; texts are shown as text;
+ * documents without scripts are still frames. All others show a badge with their kind: in a list, nothing runs, plays
+ * or moves. Pages with tiles are sent with `thumbnails: true`. It is a `span`, so that a link may surround it.
  */
 export function artTile(art: Art): Markup {
   return html`<span class="art">${shown(art)}</span>`;
@@ -32,15 +32,15 @@ function shown({ id, contentType, text = null, runs = null }: Art): HtmlValue {
   return badge(contentType, runs);
 }
 
-/** Drawn by this server, with what is transparent. */
+/** A picture that this server draws, with transparency. */
 const thumbnail = (id: string): Markup =>
   html`<img class="thumbnail" src="/thumbnails/${id}.webp" alt="" width="400" height="400" loading="lazy" decoding="async">`;
 
-/** Content of an inscription in a frame that runs no script, takes no click and no focus. */
+/** Content of an inscription in a frame that runs no script, and takes neither clicks nor focus. */
 const stillFrame = (id: string): Markup =>
   html`<iframe sandbox="" loading="lazy" scrolling="no" tabindex="-1" aria-hidden="true" title="" src="/preview/${id}?size=card"></iframe>`;
 
-/** The signs of kinds, and what to do with them. */
+/** The signs of kinds, and what the reader can do with them. */
 const badges = {
   frame: ['</>', 'open to run'],
   audio: ['♪', 'open to hear'],
@@ -50,9 +50,9 @@ const badges = {
 } as const;
 
 /**
- * The kind of a content that is not shown in a list.
+ * The kind of a content that a list does not show.
  *
- * @param isLinked false: there is no page on which it is opened
+ * @param isLinked false: there is no page that opens it
  */
 export function badge(contentType: string | null, runs: boolean | null, isLinked = true): Markup {
   const media = mediaOf(contentType);

@@ -6,7 +6,7 @@ import { type KnownFacts, knownOf } from '#web/known.ts';
 
 export interface BlockLine extends KnownFacts {
   readonly height: Height;
-  /** Display order, hex. */
+  /** Hash in display order, hex. */
   readonly hash: BlockHashHex;
   readonly time: number;
   readonly sizeBytes: number;
@@ -16,9 +16,9 @@ export interface BlockLine extends KnownFacts {
   readonly islandHeight: Height;
 }
 
-/** Blocks, with what is unknown of some of them and why. Marks a gap between two rows. */
+/** Blocks. If some have unknown facts, a column names them and the reason. Marks gaps between two rows. */
 export function blocksTable(blocks: readonly BlockLine[]): Markup {
-  // most lists know all: a column that says the same in each row tells nothing
+  // in most lists everything is known: a column with the same words in each row would be useless
   const isAllKnown = blocks.every((block) => knownOf(block).unknown === null);
   return html`<div class="scroll"><table class="rows stacked blocks">
 <thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th>${!isAllKnown && html`<th scope="col">Known facts, and why</th>`}<th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>

@@ -11,17 +11,17 @@ import { isolated } from '#web/parts/strangers-text.ts';
 export interface Card {
   readonly id: string;
   readonly number: number | null;
-  /** Null: in the mempool, in no block yet. */
+  /** Null: in the mempool, not in a block. */
   readonly height: Height | null;
-  /** The type of what it shows: its own, or its delegate's. */
+  /** The type of the shown content: its own, or its delegate's. */
   readonly contentType: string | null;
   /** Whether a document runs scripts. Null or absent: unknown. */
   readonly runs?: boolean | null;
-  /** Null: no body of its own. */
+  /** Null: it has no body of its own. */
   readonly sizeBytes: number | null;
   /** The beginning of a text. Null: not a text, or not loaded here. */
   readonly text: string | null;
-  /** Others that show the same. */
+  /** Others with the same content. */
   readonly copies?: Copies | null;
   /** The matches of a search in its texts. */
   readonly found?: { readonly where: 'content' | 'metadata'; readonly pieces: readonly Highlight[] };
@@ -29,7 +29,7 @@ export interface Card {
 
 /** Inscriptions with an equal content. */
 export interface Copies {
-  /** All of them, this one too. */
+  /** Number of all, including this one. */
   readonly count: number;
   /** There may be more. */
   readonly isLeast: boolean;
@@ -77,7 +77,7 @@ const isolatedPieces = (pieces: readonly Highlight[]): HtmlValue =>
 /** Pieces of a text that fit on a card. */
 const piecesMax = 3;
 
-/** The pieces of a text with their matches marked, as many as fit on a card. */
+/** The pieces of a text with their matches marked, up to the limit of a card. */
 export function marked(pieces: readonly Highlight[]): HtmlValue {
   return pieces
     .slice(0, piecesMax)

@@ -7,20 +7,20 @@ import { type HeldRune, runeHref } from './held-runes.ts';
 import { addressLink, heightLink, inscriptionLink, outputLink, transactionLink } from './identifiers.ts';
 import { runeSymbol, strangersName } from './strangers-text.ts';
 
-/** Contents of an output, as far as they are known. */
+/** The known contents of an output. */
 export interface HoldingsView {
-  /** The first of them. */
+  /** The first inscriptions. */
   readonly inscriptions: readonly { readonly id: string; readonly number: number | null }[];
   readonly inscriptionCount: number;
   readonly runes: readonly HeldRune[];
   readonly runeCount: number;
-  /** Special sats; none where there is no index of sats. */
+  /** Special sats; empty without an index of sats. */
   readonly satributes: readonly { readonly id: string; readonly title: string; readonly count: number }[];
-  /** Missing facts about it, in words; null: there are none. */
+  /** Its unknown facts, in words; null: all are known. */
   readonly unknown: string | null;
 }
 
-/** Whether an output is spent, and by what. */
+/** Whether an output is spent, and by which transaction. */
 export type SpentState =
   | { readonly kind: 'unspent' }
   | { readonly kind: 'pending'; readonly txid: string | null }
@@ -57,7 +57,7 @@ ${lines.map(
 </table></div>`;
 }
 
-/** The address of a script, or its type where it has none. */
+/** The address of a script, or its type if it has none. */
 export function ownerWords({ address, script }: Pick<OutputLine, 'address' | 'script'>): HtmlValue {
   if (address !== null) return addressLink(address, { isBare: true });
   return script === null ? unknownWords(null) : html`<span class="faint">${script}</span>`;

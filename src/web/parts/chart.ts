@@ -6,13 +6,13 @@ export interface Bar {
   /** `2023-02-01`, or the first and last of several days. */
   readonly label: string;
   readonly count: number;
-  /** Where the bar leads: to the blocks of these days. Null: nowhere. */
+  /** Target of the bar's link: the blocks of these days. Null: no link. */
   readonly href: string | null;
 }
 
-/** What a chart shows. */
+/** Subject of a chart. */
 export interface ChartOf {
-  /** Of the elements that name it: one of its own for each chart of a page. */
+  /** Prefix of the ids of its elements: unique for each chart of a page. */
   readonly id: string;
   readonly title: string;
   /** The head of the column of its table. */
@@ -29,10 +29,12 @@ const matches: ChartOf = {
 
 const width = 400;
 const height = 64;
-/** Smallest height: a bar of one beside one of a million stays visible and clickable. */
+/** Smallest height: a bar of one next to one of a million stays visible and clickable. */
 const leastHeight = 3;
 
-/** Amounts over time: bars that lead to their blocks, and the same as a table. Null: one bar or none is no chart. */
+/**
+ * Amounts over time: bars that link to their blocks, and the same as a table. Null: a chart needs at least two bars.
+ */
 export function timeChart(bars: readonly Bar[], of: ChartOf = matches): Markup | null {
   if (bars.length < 2) return null;
   const most = Math.max(...bars.map(({ count }) => count));

@@ -7,7 +7,7 @@ export interface ListChoice {
   readonly isCurrent: boolean;
 }
 
-/** Choices beside each other, of which one is current. */
+/** Choices side by side, one of which is current. */
 export const choicesNav = (label: string, choices: readonly ListChoice[], isSmall = false): HtmlValue =>
   choices.length > 0 &&
   html`<nav class="tabs${isSmall && ' small'}" aria-label="${label}">${choices.map(choiceLink)}</nav>`;

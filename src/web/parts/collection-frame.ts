@@ -7,11 +7,11 @@ import { thumbnail } from './thumbnail.ts';
 export interface CollectionHead {
   readonly site: Site;
   readonly slug: string;
-  /** A text of somebody else. */
+  /** A name given by a stranger. */
   readonly name: string;
   readonly kind: 'import' | 'parent' | 'gallery';
   readonly icon: string | null;
-  /** What is missing of sales. Null: nothing. */
+  /** Note about missing sales. Null: nothing is missing. */
   readonly note: string | null;
 }
 
@@ -33,12 +33,12 @@ const kindWords = {
 interface CollectionParts {
   readonly tab: CollectionTab;
   readonly description: string;
-  /** Between the name and the tabs. */
+  /** Content between the name and the tabs. */
   readonly intro?: HtmlValue;
   readonly main: HtmlValue;
 }
 
-/** The frame of the pages of a collection: its name, and links to all of them. */
+/** The frame of the pages of a collection: its name, and links to all pages. */
 export function collectionFrame(
   { site, slug, name, kind, icon, note }: CollectionHead,
   { tab, description, intro, main }: CollectionParts,

@@ -1,13 +1,13 @@
 import { grouped } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
-/** A fact, or why it is missing, in words. */
+/** A fact, or the reason why it is unknown, in words. */
 export type Known<Fact> = { readonly known: Fact } | { readonly unknown: string };
 
 /** A number that is counted up to a bound. */
 export interface BoundedCount {
   readonly count: number;
-  /** There are more, or may be. */
+  /** There are more, or there may be more. */
   readonly isLeast: boolean;
 }
 
@@ -15,14 +15,14 @@ export interface BoundedCount {
 export const fact = (name: string, value: HtmlValue): Markup =>
   html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
 
-/** A fact that is missing, and why. */
+/** The reason for an unknown fact. */
 export const unknownWords = (why: string | null): Markup =>
   html`<span class="faint">unknown${why !== null && `: ${why}`}</span>`;
 
 export const satsWords = (sats: number): Markup =>
   html`<span class="nowrap">${grouped(sats)} ${sats === 1 ? 'sat' : 'sats'}</span>`;
 
-/** Sats per virtual byte, with a digit or two where it is small. */
+/** Sats per virtual byte, with one or two decimals if it is small. */
 export function feeRateWords(fee: number, vsize: number): Markup {
   const rate = fee / vsize;
   const digits = rate < 10 ? 2 : rate < 100 ? 1 : 0;

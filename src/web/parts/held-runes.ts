@@ -4,14 +4,14 @@ import { runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
 /** A rune that an owner holds. */
 export interface HeldRune {
   readonly name: string;
-  /** In units of the rune, in decimal digits. */
+  /** Units of the rune, in decimal digits. */
   readonly amount: string;
   readonly symbol: string | null;
 }
 
 export const runeHref = (name: string): string => `/rune/${encodeURIComponent(name)}`;
 
-/** The name of a rune, which leads to its page once a block has etched it. Null: the block gives the name. */
+/** The name of a rune, linked to its page once a block has etched it. Null: the block assigns the name. */
 export function runeName({
   name,
   isEtched,

@@ -3,14 +3,14 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
 const copyIcon = html`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="M5.5 5.5v-3h8v8h-3m-8-5h8v8h-8z"></path></svg>`;
 
-/** A button that copies a text; scripts show it where the browser allows to copy. */
+/** A button that copies a text; scripts show it if the browser allows copying. */
 export const copyButton = (text: string): Markup =>
   html`<button class="copy" type="button" hidden data-copy="${text}" aria-label="Copy ${shortHash(text)}" title="Copy">${copyIcon}</button>`;
 
 interface Shown {
-  /** The whole text, not its beginning and end. */
+  /** Shows the whole text, not only its beginning and end. */
   readonly isWhole?: boolean;
-  /** Without a button: in a text, or where many are in a row. */
+  /** Without a button: inside a text, or if a row has many. */
   readonly isBare?: boolean;
 }
 
@@ -25,7 +25,11 @@ const shortened = (text: string, { isWhole = false }: Shown): HtmlValue =>
 export const transactionLink = (txid: string, shown: Shown = {}): Markup =>
   identifier(`/tx/${txid}`, txid, shortened(txid, shown), shown);
 
-/** @param outpoint `<txid>:<index>` */
+/**
+ * An output with a link to its page.
+ *
+ * @param outpoint `<txid>:<index>`
+ */
 export function outputLink(outpoint: string, shown: Shown = {}): Markup {
   const [txid = '', index = ''] = outpoint.split(':');
   const words = shown.isWhole === true ? shortened(outpoint, shown) : `${shortHash(txid)}:${index}`;
@@ -40,7 +44,7 @@ export const heightLink = (height: number): Markup => html`<a href="/block/${hei
 export const blockHashLink = (hash: string, shown: Shown = {}): Markup =>
   identifier(`/block/${hash}`, hash, shortened(hash, shown), shown);
 
-/** An inscription by its number; by its id where it has none. */
+/** An inscription by its number, or by its id if it has no number. */
 export const inscriptionLink = (
   { id, number }: { readonly id: string; readonly number: number | null },
   shown: Shown = { isBare: true },
@@ -49,7 +53,7 @@ export const inscriptionLink = (
   return identifier(`/inscription/${id}`, id, words, shown);
 };
 
-/** The sha256 of a content, which leads to all inscriptions of it. */
+/** The SHA-256 of a content, with a link to all inscriptions that have it. */
 export const contentHashLink = (hash: string): Markup =>
   identifier(`/?hash=${hash}`, hash, shortened(hash, { isWhole: true }), {});
 

@@ -2,7 +2,7 @@ import type { TraitPair } from '#kernel/text/trait-pairs.ts';
 import { html, type Markup } from '#web/html.ts';
 import { type TraitChoice, traitChips, traitChoices, traitParameters } from './item-traits.ts';
 
-/** Orders of the items of a collection, each with the words of its choice. */
+/** Orders of a collection's items, each with the words of its choice. */
 export const itemSorts = {
   listed: 'order of the list',
   number: 'number, lowest first',
@@ -17,18 +17,18 @@ export type ItemSort = keyof typeof itemSorts;
 
 export interface ItemFilters {
   readonly query: string;
-  /** Traits that items are asked for. */
+  /** Traits that the items must have. */
   readonly traits: readonly TraitPair[];
-  /** Traits that are offered. */
+  /** Traits to choose from. */
   readonly choices: readonly TraitChoice[];
   readonly sort: ItemSort;
-  /** False: a collection of the chain that is too long to be searched or sorted. */
+  /** False: a collection of the chain is too long to search or sort. */
   readonly isSearchable: boolean;
-  /** Orders that are offered. */
+  /** Orders to choose from. */
   readonly sorts: readonly ItemSort[];
 }
 
-/** The parameters of a page of items, without its number. */
+/** The parameters of a page of items, without its page number. */
 export const itemParameters = ({
   query,
   sort,
@@ -39,11 +39,11 @@ export const itemParameters = ({
   ...traitParameters(traits),
 });
 
-/** Search, order and traits of the items of a collection, or why it has neither. */
+/** Search, order and traits of a collection's items, or the reason why they are missing. */
 export function itemFilters(slug: string, filters: ItemFilters): Markup {
   const { query, sort, sorts, isSearchable, traits, choices } = filters;
   if (!isSearchable)
-    return html`<p class="faint">This collection is too long to be searched or sorted here: its items come in their own order.</p>`;
+    return html`<p class="faint">This collection is too long to be searched or sorted here: its items are in their original order.</p>`;
   const linkTo = (others: readonly TraitPair[]): string => {
     const parameters = new URLSearchParams(itemParameters({ query, sort, traits: others })).toString();
     return `/collection/${slug}${parameters === '' ? '' : `?${parameters}`}#items`;

@@ -1,33 +1,33 @@
 import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 
-/** A value of a moment. */
+/** A value at a time. */
 export interface ChartPoint {
   /** Unix seconds. */
   readonly time: number;
-  /** Null: not known. The line has a gap there. */
+  /** Null: unknown, which leaves a gap in the line. */
   readonly value: number | null;
 }
 
 /** Subject of a line chart. */
 export interface LineOf {
-  /** Prefix of the ids of its elements: one of its own for each chart of a page. */
+  /** Prefix of the ids of its elements: unique for each chart of a page. */
   readonly id: string;
   readonly title: string;
-  /** The unit after each value, such as ` ms`; empty: none. */
+  /** The unit after each value, such as ` ms`; empty: no unit. */
   readonly unit: string;
-  /** Whether the lowest value of the picture is 0; false: the lowest of the line, for values that are never near 0. */
+  /** Whether the picture starts at 0; false: at the lowest value, for values that are never near 0. */
   readonly fromZero: boolean;
 }
 
 const width = 400;
 const height = 64;
-/** Room for the line's own width. */
+/** Margin for the line's own width. */
 const margin = 2;
-/** Rows of the table: a day by the hour. */
+/** Rows of the table: one per hour of a day. */
 const tableRows = 24;
 
-/** Values over time as a line, and the same as a table. Null: fewer than two known values are no line. */
+/** Values over time as a line, and the same as a table. Null: a line needs at least two known values. */
 export function lineChart(points: readonly ChartPoint[], of: LineOf): Markup | null {
   const values = points.map(({ value }) => value).filter((value) => value !== null);
   const [first] = points;
@@ -54,7 +54,7 @@ export function lineChart(points: readonly ChartPoint[], of: LineOf): Markup | n
 </figure>`;
 }
 
-/** A path that lifts its pen where values are unknown. */
+/** A path that is interrupted where values are unknown. */
 function pathOf(
   points: readonly ChartPoint[],
   x: (time: number) => number,

@@ -2,14 +2,14 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, plural, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
-/** The present moment as the home page shows it. Null parts are unknown. */
+/** The present state, as the home page shows it. Null parts are unknown. */
 export interface LiveView {
   readonly block: { readonly height: Height; readonly time: number; readonly inscriptions: number } | null;
   /** `isMore`: there are more than `count`. Null: no mempool is followed. */
   readonly pending: { readonly count: number; readonly isMore: boolean } | null;
   /** Newest first. Null: sales are not indexed, or not yet of all blocks. */
   readonly sales: readonly LiveSale[] | null;
-  /** Sats per virtual byte. Null: no node is asked, or it does not answer. */
+  /** Sats per virtual byte. Null: there is no node, or it does not answer. */
   readonly fees: { readonly next: number; readonly hour: number; readonly day: number } | null;
 }
 
@@ -21,15 +21,15 @@ export interface LiveSale {
 }
 
 /**
- * The newest block, pending inscriptions, the latest sales and fees. Each part has its room whether it is known or not,
- * so that news move nothing below.
+ * The newest block, pending inscriptions, the latest sales and fees. Each part has its place even if it is unknown, so
+ * that news do not move anything below.
  */
 export function liveStrip({ block, pending, sales, fees }: LiveView): Markup {
   return html`<dl class="now" data-live="strip">
 ${part('Newest block', block === null ? unknown('no block is indexed yet') : newestBlock(block))}
 ${part('Waiting for a block', pending === null ? unknown('the mempool is not followed here') : waiting(pending))}
-${part('Latest sales', sales === null ? unknown('sales are not indexed here, or not yet of all blocks') : latest(sales))}
-${part('Fees', fees === null ? unknown('no node answers here') : feeRates(fees))}
+${part('Latest sales', sales === null ? unknown('sales are not indexed here, or not yet for all blocks') : latest(sales))}
+${part('Fees', fees === null ? unknown('the node does not answer, or there is no node here') : feeRates(fees))}
 </dl>`;
 }
 

@@ -23,24 +23,24 @@ export type MeaningKind = keyof typeof meaningWords;
 /** One thing that a text names, with its page. */
 export interface MeaningView {
   readonly kind: MeaningKind;
-  /** A name of its own may be of a stranger. */
+  /** A name that may come from a stranger. */
   readonly label: string;
   readonly path: string;
-  /** Why the text means it; continues a sentence about the thing. */
+  /** The reason why the text means it, as the end of a sentence about the thing. */
   readonly why: string;
-  /** Facts to know before a visit. May hold texts of strangers. */
+  /** Useful facts before a visit. They may contain texts of strangers. */
   readonly facts: readonly string[];
-  /** Null: nothing to see. An icon is the thumbnail of an inscription. */
+  /** Null: there is no picture. An icon is the thumbnail of an inscription. */
   readonly art:
     | { readonly kind: 'tile'; readonly tile: Art }
     | { readonly kind: 'icon'; readonly id: string }
     | null;
 }
 
-/** Kinds whose labels are codes: many characters that are compared, not read. */
+/** Kinds whose labels are codes: long texts that people compare, not read. */
 const codes: ReadonlySet<MeaningKind> = new Set(['transaction', 'output', 'satpoint', 'address']);
 
-/** Things that a text names, as cards with their pictures. */
+/** Things that a text names, as cards with pictures. */
 export function meaningCards(meanings: readonly MeaningView[], label: string): Markup | null {
   if (meanings.length === 0) return null;
   return html`<ul class="meanings" aria-label="${label}">

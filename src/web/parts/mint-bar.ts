@@ -1,7 +1,7 @@
 import { html, type Markup } from '#web/html.ts';
 
 /**
- * How much of the mints of a rune is used, as a bar.
+ * The used share of a rune's mints, as a bar.
  *
  * @param percent 0 to 100
  * @param label its name for people who do not see it
@@ -10,7 +10,7 @@ export function mintBar(percent: number, label: string): Markup {
   return html`<progress class="progress" value="${percent}" max="100" aria-label="${label}">${percentWords(percent)}</progress>`;
 }
 
-/** 99.99 is never 100: what is left can be minted. */
+/** A percentage in words. 99.99 is never shown as 100, because mints are left. */
 export function percentWords(percent: number): string {
   if (percent > 0 && percent < 0.01) return 'below 0.01 %';
   const rounded = Math.floor(percent * 100) / 100;

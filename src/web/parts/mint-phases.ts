@@ -6,16 +6,16 @@ import { moment } from './moment.ts';
 export interface MintPhase {
   readonly name: string;
   readonly isPublic: boolean;
-  /** Sats an item for the creator. */
+  /** Sats per item for the creator. */
   readonly price: number;
-  /** In place of sats, a rune an item, in words; null: it is sold for sats. */
+  /** A price in a rune per item, in place of sats, in words; null: the price is in sats. */
   readonly runePrice: string | null;
   readonly state: 'later' | 'open' | 'full' | 'over';
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
-  /** Items that it sells; null: all that are left. */
+  /** Items that it sells; null: all items that are left. */
   readonly items: number | null;
-  /** Items that it can sell now. */
+  /** Items that it can still sell now. */
   readonly left: number;
 }
 
@@ -31,11 +31,11 @@ export function phaseList(phases: readonly MintPhase[], prices: PhasePrices, isC
   const { serviceFee } = prices;
   const more =
     serviceFee > 0
-      ? `Beside these prices the service takes ${plural(serviceFee, 'sat')} an item, and miners take their fees.`
-      : 'The fees of the service and of miners come on top of these prices.';
+      ? `In addition to these prices, the service takes ${plural(serviceFee, 'sat')} per item, and miners take their fees.`
+      : 'The fees of the service and of miners are added to these prices.';
   return html`<section data-live="phases"><h2>${phases.length === 1 ? 'The phase' : 'Phases'}</h2>
 <ol class="phases">${phases.map((phase) => phaseItem(phase, prices, isClosed))}</ol>
-${!isClosed && html`<p class="faint small">${more} The form tells the exact sum before you order.</p>`}
+${!isClosed && html`<p class="faint small">${more} The form shows the exact sum before you order.</p>`}
 </section>`;
 }
 
@@ -45,7 +45,7 @@ function phaseItem(phase: MintPhase, { dollarsPerCoin }: PhasePrices, isClosed: 
   return html`<li class="phase ${state} card-box">
 <h3><span class="wrap">${name}</span> <span class="phase-state">${stateWords[state]}</span></h3>
 <p class="phase-price">${priceWords(phase, dollarsPerCoin)}</p>
-<p class="phase-facts">${isPublic ? 'Everybody may mint' : 'Addresses of its list alone'}${leftWords(phase)}${timeWords(phase)}</p>
+<p class="phase-facts">${isPublic ? 'Everyone may mint' : 'Only addresses in its list'}${leftWords(phase)}${timeWords(phase)}</p>
 </li>
 `;
 }

@@ -2,19 +2,19 @@ import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 import { moment } from './moment.ts';
 
-/** The state of a sale now (src/collections/selling/phase-state.ts). */
+/** The current state of a sale (src/collections/selling/phase-state.ts). */
 export type ShownSale = 'closed' | 'runes' | 'sold out' | 'reserved' | 'open' | 'later' | 'between' | 'over';
 
 export interface MintSupply {
   readonly sale: ShownSale;
   readonly total: number;
-  /** Paid for. */
+  /** Paid items. */
   readonly sold: number;
-  /** In orders that are not paid for. */
+  /** Items in unpaid orders. */
   readonly reserved: number;
-  /** The next moment at which a phase opens or ends; null: there is no such moment. */
+  /** The next time at which a phase opens or ends; null: there is none. */
   readonly next: Date | null;
-  /** Changes where a price may be another one. */
+  /** A text that changes if a price may have changed. */
   readonly terms: string;
 }
 
@@ -24,21 +24,21 @@ const words: Readonly<Record<ShownSale, { readonly head: string; readonly more: 
   between: { head: 'Between phases', more: 'The next phase opens' },
   reserved: {
     head: 'All reserved',
-    more: 'Every item that is for sale now is in an order. Those of orders that are not paid in time come back.',
+    more: 'Every item on sale is in an order. Items of orders that are not paid in time become free again.',
   },
-  'sold out': { head: 'Sold out', more: 'Every item is paid for.' },
-  over: { head: 'The sale is over', more: 'No phase is open, and no other follows.' },
-  closed: { head: 'The sale is closed', more: 'What was paid for before is delivered.' },
+  'sold out': { head: 'Sold out', more: 'Every item is paid.' },
+  over: { head: 'The sale is over', more: 'No phase is open, and no further phase follows.' },
+  closed: { head: 'The sale is closed', more: 'Paid items are still delivered.' },
   runes: {
     head: 'Not sold yet',
     more: 'This collection has a price in runes, but no account that receives them. Its creator must create it again, with a key.',
   },
 };
 
-/** How many decimals of a thousandth the bar has: one pixel of a wide screen. */
+/** Units of the bar: one pixel of a wide screen is about a thousandth. */
 const barUnits = 1000;
 
-/** The state of a sale, and what is left. The script of the page replaces it (`data-live`). */
+/** The state of a sale, and the number of items left. The page's script replaces it (`data-live`). */
 export function supplyPart({ sale, total, sold, reserved, next, terms }: MintSupply): Markup {
   const left = total - sold - reserved;
   const { head, more } = words[sale];

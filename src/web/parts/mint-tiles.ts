@@ -7,17 +7,17 @@ import { isolated, strangersName } from './strangers-text.ts';
 
 /** An approved file of a collection for sale. */
 export interface MintTile {
-  /** Path of its thumbnail; null: no operator's disk is here. */
+  /** Path of its thumbnail; null: the operator's disk is not on this machine. */
   readonly thumbnail: string | null;
-  /** A stranger's name of the file. */
+  /** The file's name, given by a stranger. */
   readonly name: string;
   readonly mediaType: string;
-  /** The beginning of a text. Null: it is no text, or not read. */
+  /** The beginning of a text. Null: it is not a text, or was not read. */
   readonly text: string | null;
 }
 
 /**
- * Some of what is sold. Pictures are thumbnails that this server draws of the approved files; cover and banner are
+ * Some files of the sale. Pictures are thumbnails of the approved files that this server draws; cover and banner are
  * URLs of strangers, and are not loaded. Nothing runs, plays or moves.
  */
 export function mintArt(tiles: readonly MintTile[], isEdition: boolean, total: number): HtmlValue {
@@ -27,7 +27,7 @@ export function mintArt(tiles: readonly MintTile[], isEdition: boolean, total: n
     : tiles.length < total
       ? `Some of ${grouped(total)} items.`
       : null;
-  return html`<ul class="mint-tiles${tiles.length === 1 && ' alone'}" aria-label="What is sold">${tiles.map(tileItem)}</ul>
+  return html`<ul class="mint-tiles${tiles.length === 1 && ' alone'}" aria-label="Files for sale">${tiles.map(tileItem)}</ul>
 ${words !== null && html`<p class="faint small">${words}</p>`}`;
 }
 

@@ -6,17 +6,21 @@ export interface OrderFormView {
   /** Null: the process does not know it yet. */
   readonly site: Site | null;
   readonly network: string;
-  /** Why no orders are taken; null: they are. */
+  /** The reason why orders are closed; null: they are open. */
   readonly closed: string | null;
-  /** An address for people who try a demo; null: this is no demo. */
+  /** An address for people who try a demo; null: this is not a demo. */
   readonly demoAddress: string | null;
 }
 
-/** Told in place of a form while no orders are taken. `closed`: why. */
+/**
+ * The notice in place of a form while orders are closed.
+ *
+ * @param closed the reason
+ */
 export const closedNotice = (closed: string): Markup =>
-  html`<p class="notice"><b>Nothing can be ordered here now.</b> The service says: ${closed}. <a href="/status">Status</a> says what it waits for.</p>`;
+  html`<p class="notice"><b>You cannot order here now:</b> ${closed}. See <a href="/status">Status</a> for what the service waits for.</p>`;
 
-/** A field of a form of orders, with its hint and the room for what is wrong with it. */
+/** A field of an order form, with its hint and a place for its problem. */
 export function field(name: string, label: string, control: HtmlValue, hint: string): Markup {
   return html`<div class="field"><label for="${name}">${label}</label>
     ${control}
@@ -35,18 +39,22 @@ export const input = (
 export const check = (name: string, words: string): Markup =>
   html`<label class="check"><input type="checkbox" id="${name}" name="${name}"> ${words}</label>`;
 
-/** The fee rate, and the room for those of now (order-form.js). */
+/** The fee rate, and a place for the current ones (order-form.js). */
 export const feeField =
   (): Markup => html`${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'Transactions with a higher rate are mined sooner.')}
-  <div id="fees" class="choices" role="group" aria-label="Fee rates of now" hidden></div>`;
+  <div id="fees" class="choices" role="group" aria-label="Current fee rates" hidden></div>`;
 
-/** The address that gets the units of a rune. `gets`: which they are. */
+/**
+ * The address that gets units of a rune.
+ *
+ * @param gets names the units
+ */
 export const runeReceiverField = (gets: string, demoAddress: string | null): Markup =>
   field(
     'receiveAddress',
     `Address that receives ${gets}`,
     html`<textarea id="receiveAddress" name="receiveAddress" rows="2" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="receiveAddress-hint receiveAddress-problem">${demoAddress}</textarea>`,
     demoAddress === null
-      ? 'An address of a wallet that shows runes: others spend them by mistake.'
-      : 'This is a demo: the address is only for trying it, and belongs to no wallet.',
+      ? 'An address of a wallet that shows runes: other wallets may spend them by mistake.'
+      : 'This is a demo: the address is only for trying it out, and belongs to no wallet.',
   );

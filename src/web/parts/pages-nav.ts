@@ -2,7 +2,7 @@ import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 
 export interface PagesNav {
-  /** Path and parameters without the page. */
+  /** Path and parameters, without the page number. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly page: number;

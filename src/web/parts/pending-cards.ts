@@ -5,7 +5,7 @@ import { artTile } from './art-tile.ts';
 import { feeRateWords } from './facts.ts';
 import { isolated } from './strangers-text.ts';
 
-/** An inscription that waits for a block. */
+/** An inscription in the mempool. */
 export interface PendingCard {
   readonly id: string;
   readonly contentType: string | null;

@@ -1,6 +1,6 @@
 import { type HtmlValue, html } from '#web/html.ts';
 
-/** Characters of a JSON text that a page shows; `/indexer/inscription` has all of it. */
+/** Characters of a JSON text that a page shows; `/indexer/inscription` has the whole text. */
 export const jsonShownChars = 20_000;
 
 /** A part of a record that is JSON, with line breaks. */
@@ -11,8 +11,9 @@ export function recordJson(title: string, json: string | null): HtmlValue {
 }
 
 /**
- * JSON text with line breaks; numbers and strings stay as they are (parsing would round large integers). A string
- * that is cut at the end of the text is one token too, or each of its quotes would be tried as the start of another.
+ * JSON text with line breaks; numbers and strings stay unchanged (parsing would round large integers). A string that is
+ * truncated at the end of the text is one token too: otherwise each of its quotes would be tried as the start of
+ * another.
  */
 function indented(json: string): string {
   let depth = 0;

@@ -4,10 +4,10 @@ import { html, type Markup } from '#web/html.ts';
 import { addressLink, heightLink, outputLink, transactionLink } from '#web/parts/identifiers.ts';
 import { runeSymbol } from '#web/parts/strangers-text.ts';
 
-/** What happened to a rune. */
+/** An event of a rune. */
 export interface RuneEventLine {
   readonly kind: 'minted' | 'etched' | 'transferred' | 'burned';
-  /** In units of the rune. */
+  /** Amount in units of the rune. */
   readonly amount: string;
   readonly height: Height;
   readonly txid: string;
@@ -20,7 +20,7 @@ export interface RuneEventLine {
 /** Events of a rune, in the order of the list. */
 export function runeEventsTable(events: readonly RuneEventLine[], symbol: string | null): Markup {
   return html`<div class="scroll"><table class="rows stacked">
-<thead><tr><th scope="col">What</th><th scope="col" class="num">Amount</th><th scope="col">Block</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
+<thead><tr><th scope="col">Event</th><th scope="col" class="num">Amount</th><th scope="col">Block</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
 <tbody>
 ${events.map((event) => eventRow(event, symbol))}
 </tbody>
@@ -42,7 +42,7 @@ function eventRow(
 `;
 }
 
-/** The address of an output, or the output itself where its script has no address. */
+/** The address of an output, or the output itself if its script has no address. */
 function receiver(output: string | null, address: string | null): Markup | null {
   if (address !== null) return addressLink(address);
   return output === null ? null : outputLink(output);

@@ -1,7 +1,7 @@
 import { html, type Markup } from '#web/html.ts';
 import { runeHref } from './held-runes.ts';
 
-/** How the pages of a rune name it. */
+/** A rune, as its pages name it. */
 export interface NamedRune {
   /** The name with spacers. */
   readonly name: string;
@@ -16,7 +16,7 @@ const tabs = [
 ] as const;
 export type RuneTab = (typeof tabs)[number][0];
 
-/** The name of a rune, and the pages that there are of it. */
+/** The name of a rune, and links to its pages. */
 export function runeHead({ name }: NamedRune, shown: RuneTab): Markup {
   const before = tabs.find(([tab]) => tab === shown)?.[3] ?? '';
   return html`<h1 class="wrap">${before}${name}</h1>

@@ -17,13 +17,17 @@ export interface RuneLine {
   readonly mints: number;
   /** Null: it cannot be minted. */
   readonly cap: string | null;
-  /** Share of its mints that is used, 0 to 100. Null: it has no terms. */
+  /** Used share of its mints, 0 to 100. Null: it has no terms. */
   readonly mintedPercent: number | null;
   /** The next block can mint it. */
   readonly isOpen: boolean;
 }
 
-/** @param isOfOneBlock the block of all of them is told elsewhere */
+/**
+ * A list of runes.
+ *
+ * @param isOfOneBlock true: the page already says their block
+ */
 export function runesTable(runes: readonly RuneLine[], isOfOneBlock = false): Markup {
   return html`<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col">Rune</th><th scope="col" class="num">Number</th><th scope="col">Id</th>${!isOfOneBlock && html`<th scope="col">Etched in</th>`}<th scope="col">Mints</th></tr></thead>

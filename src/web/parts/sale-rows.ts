@@ -8,28 +8,28 @@ import { thumbnail } from './thumbnail.ts';
 /** A sale in a list. */
 export interface SaleLine {
   readonly inscriptionId: string;
-  /** The name that its collection gives the item. */
+  /** The item's name in its collection. */
   readonly name: string;
-  /** Null: it is in none, or the list is of one collection. */
+  /** Null: it is in no collection, or the whole list is of one collection. */
   readonly collection: { readonly slug: string; readonly name: string } | null;
   readonly class: 'sale' | 'offer';
-  /** Sats. */
+  /** Price in sats. */
   readonly price: number;
-  /** Unix seconds of its block; of a pending sale, when it was seen. */
+  /** Unix seconds of its block; for a pending sale, of its arrival. */
   readonly time: number;
   readonly txid: string;
-  /** Addresses; a script without one in hex, or `sha256:` and its hash. */
+  /** Address of the seller; for a script without one its hex, or `sha256:` and its hash. */
   readonly maker: string;
   /** Null: the inscription went into the fee. */
   readonly taker: string | null;
-  /** Maker and taker are one. */
+  /** Seller and buyer are the same. */
   readonly wash: boolean;
 }
 
 /**
- * Sales with their pictures. The time of each leads to its page.
+ * Sales with their pictures. The time of each links to its page.
  *
- * @param timeWord what the time is of
+ * @param timeWord says what the time means
  */
 export function saleRows(sales: readonly SaleLine[], timeWord: 'Sold' | 'Seen' = 'Sold'): Markup {
   return html`<div class="scroll"><table class="rows stacked pictured">
@@ -54,7 +54,7 @@ function saleRow(
 `;
 }
 
-export const washChip: HtmlValue = html` <span class="chip" title="Seller and buyer are the same, or pay for each other: in no sum">wash</span>`;
+export const washChip: HtmlValue = html` <span class="chip" title="Seller and buyer are the same, or pay for each other: no sum includes it">wash</span>`;
 
 /** A seller or buyer. A script without an address has no page. */
 export const party = (text: string, isWhole = false): Markup =>

@@ -2,7 +2,7 @@ import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
 
-/** Parameters of the page that filter matches, beside the text or hash and its mode. */
+/** Parameters of the page that filter matches, besides the text or hash and its mode. */
 export const filterNames = [
   'contentType',
   'from',
@@ -19,7 +19,7 @@ export const filterNames = [
   'order',
 ] as const;
 
-/** Which of a search's parameters leave matches out. */
+/** The parameters of a search that leave out matches. */
 export function filtersOf(parameters: Parameters): readonly string[] {
   return filterNames.filter((name) => name !== 'sort' && name !== 'order' && parameters[name] !== undefined);
 }
@@ -34,7 +34,7 @@ type Parameters = Readonly<Record<string, string>>;
 
 const linkTo = (parameters: Parameters): string => `/?${new URLSearchParams(parameters).toString()}`;
 
-/** The filters of a search as a form. Each filter that is set can be removed by a link. */
+/** The filters of a search as a form. A link removes each active filter. */
 export function filterForm(parameters: Parameters, isText: boolean): Markup {
   const set = filterNames.filter((name) => parameters[name] !== undefined);
   const value = (name: string): string => parameters[name] ?? '';
@@ -42,7 +42,7 @@ export function filterForm(parameters: Parameters, isText: boolean): Markup {
     ([name]) => !shownNames.has(name) && !(isText && modeNames.has(name)),
   );
   return html`<div class="filters">
-${set.length > 0 && html`<p class="set">${set.map((name) => html`<a class="chip" href="${linkTo(without(parameters, name))}" title="Take away">${name}: ${isolated(parameters[name] ?? '')} <span aria-hidden="true">×</span><span class="unseen"> (take away)</span></a> `)}</p>`}
+${set.length > 0 && html`<p class="set">${set.map((name) => html`<a class="chip" href="${linkTo(without(parameters, name))}" title="Remove this filter">${name}: ${isolated(parameters[name] ?? '')} <span aria-hidden="true">×</span><span class="unseen"> (remove this filter)</span></a> `)}</p>`}
 <details ${set.length > 0 ? html`open` : ''}><summary>Filters and order</summary>
 <form action="/" method="get">
 ${kept.map(([name, given]) => html`<input type="hidden" name="${name}" value="${given}">`)}
@@ -66,7 +66,7 @@ ${kept.map(([name, given]) => html`<input type="hidden" name="${name}" value="${
 ${
   isText &&
   html`<label class="check"><input type="checkbox" name="words" value="1" ${checked(parameters, 'words')}> whole words, in any order</label>
-<label class="check"><input type="checkbox" name="fuzzy" value="1" ${checked(parameters, 'fuzzy')}> and words a few letters away</label>`
+<label class="check"><input type="checkbox" name="fuzzy" value="1" ${checked(parameters, 'fuzzy')}> and similar words</label>`
 }
 <button type="submit">Apply</button>
 </form>
@@ -93,10 +93,10 @@ function without(parameters: Parameters, name: string): Parameters {
   return Object.fromEntries(Object.entries(parameters).filter(([given]) => given !== name));
 }
 
-/** Types in the menu; the form accepts any other. */
+/** Most types in the menu; the form accepts any other. */
 const typesMax = 8;
 
-/** Matches by content type, each a link that filters by it. */
+/** Matches by content type; each links to the search with only that type. */
 export function typeCounts(
   types: readonly TypeCount[],
   otherTypes: number,

@@ -5,7 +5,7 @@ export interface FeedLink {
   readonly title: string;
 }
 
-/** Facts in a head for sites that show links, and for readers of feeds. */
+/** Facts in a page's head, for sites that show links and for feed readers. */
 export interface Sharing {
   /** Empty: unknown. */
   readonly origin: string;
@@ -15,8 +15,8 @@ export interface Sharing {
 }
 
 /**
- * The place of these tags in a page that is made without knowing its address. A text of a value cannot have it, as its
- * brackets are escaped.
+ * The place of these tags in a page that is made before its address is known. A text in the page cannot contain it,
+ * because its brackets are escaped.
  */
 const place = '<!--sharing-->';
 export const sharingPlace = new Markup(place);

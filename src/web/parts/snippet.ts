@@ -1,7 +1,7 @@
 /** Characters of a text that fit on a card. */
 export const snippetChars = 320;
 
-/** The beginning of a text, as far as a card shows it. */
+/** The beginning of a text, up to the limit of a card. */
 export function snippet(text: string): string {
   const end = wholeCharacter(text, snippetChars);
   return text.length <= end ? text : `${text.slice(0, end)}…`;

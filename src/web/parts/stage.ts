@@ -4,29 +4,29 @@ import { badge } from '#web/parts/art-tile.ts';
 
 interface Staged {
   readonly id: string;
-  /** The type of what it shows. */
+  /** The type of the shown content. */
   readonly effectiveContentType: string | null;
   /** Whether a document runs scripts. Null: not a document, or unknown. */
   readonly runs: boolean | null;
 }
 
 /**
- * The art of an inscription, large. A document that runs scripts, or may, is run once it is opened: frames that are
- * loaded lazily are not loaded while they are folded. This needs no script of ours.
+ * The art of an inscription, large. A document with scripts, or possibly with scripts, runs once it is opened: lazily
+ * loaded frames are not loaded while they are folded. This needs no script of ours.
  */
 export function stage({ id, effectiveContentType, runs }: Staged): Markup {
   const isDocument = mediaOf(effectiveContentType) === 'frame';
   if (!isDocument || runs === false || (isSvg(effectiveContentType) && runs === null))
     return previewFrame(id, isDocument);
   const words =
-    runs === true ? 'It runs scripts, in a frame that reaches nothing else.' : 'It may run scripts.';
+    runs === true ? 'It runs scripts, in a frame without access to anything else.' : 'It may run scripts.';
   return html`<details class="run"><summary>${badge(effectiveContentType, runs)}<span class="button primary">Run it</span><small>${words}</small></summary>
 ${previewFrame(id, true)}</details>`;
 }
 
 /**
- * Inscribed content in a frame with an opaque origin, which reaches nothing of this page or site. Documents are on a
- * ground of their own: those without a background expect a light one.
+ * Inscribed content in a frame with an opaque origin, which has no access to this page or site. Documents have a
+ * background of their own, because those without one expect a light one.
  */
 const previewFrame = (id: string, isDocument: boolean): Markup =>
   html`<iframe sandbox="allow-scripts" class="full${isDocument && ' document'}" loading="lazy" title="Content of inscription ${id}" src="/preview/${id}"></iframe>`;

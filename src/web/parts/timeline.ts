@@ -3,7 +3,7 @@ import { plural, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { addressLink, heightLink, outputLink, transactionLink } from '#web/parts/identifiers.ts';
 
-/** Something that happened to an inscription. */
+/** An event of an inscription. */
 export interface TimelineEvent {
   readonly kind: 'reveal' | 'transfer' | 'sale' | 'burned' | 'lost' | 'unbound';
   readonly height: Height;
@@ -11,10 +11,10 @@ export interface TimelineEvent {
   readonly time: number;
   /** Null: a later transaction lost it in its fees. */
   readonly txid: string | null;
-  /** Whose it was: an address, or a name of a script without one. Null: unknown. */
+  /** The previous owner: an address, or a name for a script without one. Null: unknown. */
   readonly from: Party | null;
   readonly to: Party | null;
-  /** Null: no sale. */
+  /** Null: it is not a sale. */
   readonly sale: { readonly price: number; readonly isWash: boolean } | null;
 }
 
@@ -23,11 +23,11 @@ export interface Party {
   readonly isAddress: boolean;
 }
 
-/** A sale that is in no block yet. */
+/** A sale that is not in a block yet. */
 export interface PendingSaleView {
   /** Sats. */
   readonly price: number;
-  /** Null: the script has no address; of the taker also: the inscription goes into the fee. */
+  /** Null: the script has no address. For the taker also: the inscription goes into the fee. */
   readonly makerAddress: string | null;
   readonly takerAddress: string | null;
   readonly txid: string;
@@ -42,13 +42,13 @@ const words: Readonly<Record<TimelineEvent['kind'], string>> = {
   unbound: 'Inscribed on no sat',
 };
 
-/** Transfers and sales of an inscription, newest first; those that wait for a block above them. */
+/** Transfers and sales of an inscription, newest first, after its pending sales. */
 export function timeline(pending: readonly PendingSaleView[], events: readonly TimelineEvent[]): Markup {
   return html`<ol class="timeline">
 ${pending.map(pendingItem)}${events.map(eventItem)}</ol>`;
 }
 
-/** Who buys may change until a block has it: another buyer can replace the transaction. */
+/** A pending sale. Its buyer may change until a block contains it: another buyer can replace the transaction. */
 function pendingItem({ price, makerAddress, takerAddress, txid }: PendingSaleView): Markup {
   const party = (address: string | null): Party | null =>
     address === null ? null : { text: address, isAddress: true };
@@ -60,7 +60,7 @@ function pendingItem({ price, makerAddress, takerAddress, txid }: PendingSaleVie
 function eventItem({ kind, height, time, txid, from, to, sale }: TimelineEvent): Markup {
   const what =
     sale === null ? words[kind] : html`<a href="/sale/${txid}">Sold for ${plural(sale.price, 'sat')}</a>`;
-  return html`<li><p><b>${what}</b>${sale?.isWash === true && html` <span class="chip part" title="between outputs of one party, as far as is known">wash sale</span>`} <span class="faint">block ${heightLink(height)}, ${timeWords(time)}</span></p>
+  return html`<li><p><b>${what}</b>${sale?.isWash === true && html` <span class="chip part" title="between outputs of one party, as far as the chain shows">wash sale</span>`} <span class="faint">block ${heightLink(height)}, ${timeWords(time)}</span></p>
 <p class="faint">${parties(from, to)}${txid === null ? 'in a later transaction of the same block' : html`in ${transactionLink(txid)}`}</p></li>
 `;
 }

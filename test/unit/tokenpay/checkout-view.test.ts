@@ -203,12 +203,8 @@ test('amounts are exact, what arrived is shown, and hostile names and symbols ar
 });
 
 test.each([
-  [1n, 294, '1 sat is missing, and wallets send at least 294 sats: what is more than asked is the shop’s.'],
-  [
-    100n,
-    294,
-    '100 sats are missing, and wallets send at least 294 sats: what is more than asked is the shop’s.',
-  ],
+  [1n, 294, '1 sat is missing, but wallets send at least 294 sats: the shop keeps the difference.'],
+  [100n, 294, '100 sats are missing, but wallets send at least 294 sats: the shop keeps the difference.'],
   [293n, 294, '293 sats are missing, and wallets send at least 294 sats'],
   [294n, 294, null],
   [295n, 295, null],

@@ -133,7 +133,7 @@ describe('all sales', () => {
     expect(txids(await page('/market/activity?from=70000&to=90000&class=sale'))).toEqual(
       [sales[1], sales[0]].map((sale) => sale!.txid),
     );
-    expect(await page('/market/activity?class=offer')).toContain('There is no such sale.');
+    expect(await page('/market/activity?class=offer')).toContain('No sale matches.');
   });
 
   test('come in pages', async () => {
@@ -158,7 +158,7 @@ describe('all sales', () => {
     const none = await page('/market/activity?from=1000000');
     expect(none).toContain('None of the last 5,000 sales');
     const rest = /href="(\/market\/activity\?[^"]*before=[^"]*)" rel="next"/u.exec(none)?.[1];
-    expect(await page(rest!.replaceAll('&amp;', '&'))).toContain('There is no such sale.');
+    expect(await page(rest!.replaceAll('&amp;', '&'))).toContain('No sale matches.');
     await pool.query('DELETE FROM chain.sales WHERE input > 100');
   });
 
@@ -180,11 +180,15 @@ describe('the sales of an address', () => {
   test('are in two tabs, the newest first, with sums that leave wash sales out', async () => {
     const sold = await page(path(alice, 'sold'));
     expect(shown(sold)).toEqual(nth(5, 4, 3, 2, 0));
-    expect(words(sold)).toContain('4 inscriptions sold for 540,000 sats. Wash sales, in no sum: 1.');
+    expect(words(sold)).toContain(
+      '4 inscriptions sold for 540,000 sats. Wash sales, which no sum includes: 1.',
+    );
     expect(sold).toContain('href="/collection/frogs"');
     const bought = await page(path(alice, 'bought'));
     expect(shown(bought)).toEqual(nth(5, 1));
-    expect(words(bought)).toContain('1 inscription bought for 90,000 sats. Wash sales, in no sum: 1.');
+    expect(words(bought)).toContain(
+      '1 inscription bought for 90,000 sats. Wash sales, which no sum includes: 1.',
+    );
     const none = await page(path(99, 'sold'));
     expect(words(none)).toContain('It sold no inscription.');
     expect(words(await page(path(99, 'bought')))).toContain('It bought no inscription.');
@@ -204,7 +208,7 @@ describe('the sales of an address', () => {
       const first = await page(path(bob, 'sold'));
       expect(shown(first)).toHaveLength(100);
       expect(words(first)).toContain(
-        'The newest 2,000 were sold for 1.8 BTC. Older ones are listed, and not summed.',
+        'The newest 2,000 were sold for 1.8 BTC. Older sales are listed, but not summed.',
       );
       const next = /<a href="([^"]+)" rel="next">/u.exec(first)?.[1]?.replaceAll('&amp;', '&');
       const second = await page(next!);

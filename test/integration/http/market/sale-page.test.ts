@@ -62,7 +62,7 @@ describe('a sale', () => {
       '<h1 class="wrap">Sale of <bdi>Inscription ',
       `src="/thumbnails/${item}.jpeg"`,
       '0.0005 BTC (50,000 sats)',
-      'The seller signed two things only: that the item is spent, and that it pays 60,000 sats to output 2.',
+      'The seller only signed that the item is spent, and that the transaction pays 60,000 sats to output 2.',
       'as Magic Eden, OKX and ordit lay purchases out',
       'input 2, signed with SINGLE | ANYONECANPAY',
       `href="/tx/${bought.txid}"`,

@@ -266,7 +266,7 @@ describe('/status', () => {
       errorCodes.audit_differs.meaning,
       '2,000 blocks',
       '0.09 %',
-      'the rate is known a minute after the start',
+      'the rate is unknown until a minute after the start',
       'answered by Postgres',
       'not taken here',
       '500 GB free of 2.0 TB (25 %)',

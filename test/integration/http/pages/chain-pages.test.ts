@@ -160,7 +160,7 @@ describe('a transaction', () => {
     const [value] = recorded<Inscription>('inscription');
     const page = await pageOf(bare, `/tx/${value!.id.slice(0, 64)}`);
     expect(page.status).toBe(200);
-    expect(textOf(page)).toContain('What it spends and pays is unknown here: ');
+    expect(textOf(page)).toContain('Its inputs and outputs are unknown here: ');
     expect(page.text).toContain(`href="/inscription/${value!.id}"`);
   });
 
@@ -218,7 +218,7 @@ describe('an output', () => {
     const pages = await Promise.all(from.map(async (outpoint) => pageOf(app, `/output/${outpoint}`)));
     const held = pages.find(({ text }) => text.includes(`href="/inscription/${moved!.id}"`));
     expect(held).toBeDefined();
-    expect(textOf(held!)).toContain('Inscriptions that it held');
+    expect(textOf(held!)).toContain('Inscriptions before it was spent');
     expect(held!.text).toContain(`href="/tx/${spender}"`);
   });
 
@@ -293,7 +293,7 @@ describe('an address', () => {
   test('says what is not known, and refuses a wrong tab or place', async () => {
     const [address = ''] = addresses();
     expect(textOf(await pageOf(app, `/address/${address}?tab=pending`))).toContain(
-      'unknown: no mempool is followed here now',
+      'unknown: no mempool is being followed here',
     );
     for (const query of [
       'tab=x',

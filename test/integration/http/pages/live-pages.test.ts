@@ -195,7 +195,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
     expect(await wordsOf(`/output/${bought.txid}:1`)).toContain('State unspent');
     expect(await pageOf(`/output/${bought.txid}:1`)).toContain(`href="/inscription/${sold.id()}"`);
     const spent = await pageOf(`/output/${sold.txid}:0`);
-    expect(textOf(spent)).toMatch(/State spent .*Inscriptions that it held/u);
+    expect(textOf(spent)).toMatch(/State spent .*Inscriptions before it was spent/u);
     expect(spent).toContain(`href="/tx/${bought.txid}"`);
     const spending = await pageOf(`/output/${pendingItem.txid}:0`);
     expect(textOf(spending)).toMatch(/State .*mempool/u);
@@ -220,7 +220,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
         /Runes that move Rune Arrives Leaves \S+ 100 0/u,
       );
       expect(await wordsOf(`/address/${addressOf(saver)}?tab=pending`)).toContain(
-        'Nothing of it waits in the mempool.',
+        'Nothing in the mempool concerns this address.',
       );
     });
 
@@ -252,7 +252,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
       const href = `href="/inscription/${pending.reveal.id()}"`;
       const page = await pageOf('/mempool');
       expect(page).toContain(href);
-      expect(textOf(page)).toContain('Next block all that waits fits into it, with 1 inscription');
+      expect(textOf(page)).toContain('Next block all pending transactions fit into it, with 1 inscription');
       expect(await pageOf('/mempool?kind=text')).toContain(href);
       const images = await pageOf('/mempool?kind=images');
       expect(images).not.toContain(href);

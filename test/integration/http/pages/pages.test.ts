@@ -299,7 +299,7 @@ describe('pages', () => {
 
   test('say of a block what is not known of its fees, sales and runes', async () => {
     const { body } = await get('/block/800000');
-    expect(body).toContain('unknown: neither a node nor what it spends is here');
+    expect(body).toContain('unknown: there is neither a node nor the spent outputs of the block');
     const sales = await get('/block/800000?tab=sales');
     expect(sales.body).toContain('unknown: sales are not indexed here');
     expect((await get('/block/800000?tab=runes')).statusCode).toBe(200);

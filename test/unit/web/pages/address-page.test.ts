@@ -34,12 +34,12 @@ test('an address has its totals, and says which are unknown', () => {
 });
 
 test('each tab has its rows, or says that there are none', () => {
-  expect(shown()).toContain('It holds no inscription.');
+  expect(shown()).toContain('This address has no inscriptions.');
   expect(shown({ isLater: true })).toContain('There is nothing on this page.');
   expect(shown({ shown: { tab: 'runes', runes: null } })).toContain('unknown: runes are not indexed here');
-  expect(shown({ shown: { tab: 'runes', runes: [] } })).toContain('It holds no rune.');
+  expect(shown({ shown: { tab: 'runes', runes: [] } })).toContain('This address has no runes.');
   expect(shown({ shown: { tab: 'outputs', outputs: null } })).toContain('unknown: addresses are not indexed');
-  expect(shown({ shown: { tab: 'outputs', outputs: [] } })).toContain('It has no unspent output.');
+  expect(shown({ shown: { tab: 'outputs', outputs: [] } })).toContain('This address has no unspent outputs.');
   const holds = {
     inscriptions: [{ id, number: null }],
     inscriptionCount: 1,
@@ -58,8 +58,8 @@ test('each tab has its rows, or says that there are none', () => {
 
 test('the pending tab has reveals, moves and runes', () => {
   const none = { tab: 'pending', isFollowed: true, cards: [], moves: [], runes: [] } as const;
-  expect(shown({ shown: { ...none, isFollowed: false } })).toContain('no mempool is followed here now');
-  expect(shown({ shown: none })).toContain('Nothing of it waits in the mempool.');
+  expect(shown({ shown: { ...none, isFollowed: false } })).toContain('no mempool is being followed here');
+  expect(shown({ shown: none })).toContain('Nothing in the mempool concerns this address.');
   const page = shown({
     shown: {
       ...none,

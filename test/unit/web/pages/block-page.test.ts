@@ -96,7 +96,7 @@ describe('the page of a block', () => {
         steps: { page: 1, totalPages: 0 },
       },
     });
-    expect(unknown).toContain('unknown: neither a node nor what it spends is here');
+    expect(unknown).toContain('unknown: there is neither a node nor the spent outputs of the block');
     expect(unknown).toContain('unknown: sales are not indexed here');
     expect(unknown).toContain('<span>Sales</span>');
     expect(unknown).toContain('3,050 transactions, 2 inscriptions.">');

@@ -53,7 +53,9 @@ describe('the page of the mempool', () => {
     ])
       expect(shown()).toContain(part);
     expect(shown()).not.toContain('left out');
-    expect(shown({ state: { ...view.state!, leftOut: 1_200 } })).toContain('1,200 left out for want of room');
+    expect(shown({ state: { ...view.state!, leftOut: 1_200 } })).toContain(
+      '1,200 left out because there was no room',
+    );
   });
 
   test('says what is unknown without a node, and while no mempool is followed', () => {
@@ -66,9 +68,9 @@ describe('the page of the mempool', () => {
     });
     for (const words of [
       'unknown: no mempool is followed here<',
-      'unknown: the node does not tell',
+      'unknown: the node does not answer',
       'unknown: there is no node to estimate them',
-      'unknown: no mempool is followed here now',
+      'unknown: no mempool is being followed here',
     ])
       expect(none).toContain(words);
     expect(none).not.toContain('Next block');

@@ -45,14 +45,14 @@ test('an output has its value, owner, place, and all that it holds', () => {
     'href="/sat/5000000000"',
     'href="/sat/5000000545"',
     'href="/satributes/pizza"',
-    `href="/r/utxo/${txid}:3">What it holds, as JSON`,
+    `href="/r/utxo/${txid}:3">Its contents, as JSON`,
   ])
     expect(shown()).toContain(part);
 });
 
 test('a spent one tells what it held, and a pending one what it would hold', () => {
   const spent = { kind: 'spent', txid: 'cd'.repeat(32), height: asHeight(9) } as const;
-  expect(shown({ spent })).toContain('Inscriptions that it held');
+  expect(shown({ spent })).toContain('Inscriptions before it was spent');
   expect(shown({ spent, cards: [], inscriptionCount: 0 })).toContain('It held no inscription.');
   const pending = { id: card.id, contentType: null, sizeBytes: null, text: null, fee: 100, vsize: 100 };
   const page = shown({
@@ -75,7 +75,7 @@ test('what is unknown is said, and long lists are cut', () => {
     ranges: null,
     why: 'pruned',
   });
-  for (const words of ['Not all of it is known here: pruned.', 'unknown: its block is not indexed here'])
+  for (const words of ['Some facts are unknown here: pruned.', 'unknown: its block is not indexed here'])
     expect(page).toContain(words);
   expect(page).not.toContain('<h2>Runes');
   const long = shown({ inscriptionCount: 1_200, isAllRunes: false, rangeCount: 300 });

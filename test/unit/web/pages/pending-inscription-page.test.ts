@@ -57,7 +57,7 @@ test('one without a body, a fee or a place says so', () => {
     place: 'unknown',
     delegate: parent,
   });
-  for (const words of ['no body', 'unknown: an output that it spends is not known', '<dt>Delegate</dt>'])
+  for (const words of ['no body', 'unknown: an output that it spends is unknown', '<dt>Delegate</dt>'])
     expect(bare).toContain(words);
   expect(bare).not.toContain('/?hash=');
   expect(shown({ outpoint: null, place: 'fee' })).toContain('the miner of its block would get it');

@@ -54,7 +54,7 @@ describe('the page of a rune', () => {
     expect(shown({ first: null })).toContain('</span> until block 850,000');
     expect(shown({ state: 'used-up' })).toContain('used up');
     expect(shown({ state: 'ended' })).not.toContain('of at most');
-    expect(shown(null)).toContain('it cannot be minted: all of it is the premine');
+    expect(shown(null)).toContain('it cannot be minted: all units are from the premine');
   });
 });
 

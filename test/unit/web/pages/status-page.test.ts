@@ -17,8 +17,8 @@ const view: StatusView = {
   search: { kind: 'good', words: 'answered by Postgres' },
   unsealed: 1,
   mempool: { kind: 'good', words: 'followed', transactions: 1200, kept: 3 },
-  payments: { kind: 'busy', words: 'blocks are being looked through', lagBlocks: 2 },
-  orders: { kind: 'good', words: 'taken, and a process brings them on', open: 4, stuck: 1 },
+  payments: { kind: 'busy', words: 'blocks are being scanned', lagBlocks: 2 },
+  orders: { kind: 'good', words: 'taken and processed', open: 4, stuck: 1 },
   webhooks: { waiting: 1, oldestSeconds: 61 },
   disk: { freeBytes: 5e11, totalBytes: 2e12 },
   queues: [
@@ -32,16 +32,16 @@ const shown = (changes: Partial<StatusView> = {}): string => statusPage({ ...vie
 
 describe('the page of the status', () => {
   test('has the rate of a sync and the time left', () => {
-    expect(shown()).toContain('25 %, 2.0 blocks a minute, about 2 h 30 min left');
+    expect(shown()).toContain('25 %, 2.0 blocks per minute, about 2 h 30 min left');
     expect(shown()).toContain('300 blocks; the last one is 1 day 1 h old');
     expect(shown({ blocksPerMinute: 0 })).toContain('no block was indexed in the last minutes');
-    expect(shown({ blocksPerMinute: null })).toContain('the rate is known a minute after the start');
+    expect(shown({ blocksPerMinute: null })).toContain('the rate is unknown until a minute after the start');
     expect(shown({ lagBlocks: 0, lagSeconds: null })).not.toContain('<progress');
   });
 
   test('says what is unknown, and why', () => {
     const body = shown({ sourceHeight: null, lagBlocks: null, height: null, disk: null });
-    expect(body).toContain('unknown: it was not reached yet');
+    expect(body).toContain('unknown: the source was not reached yet');
     expect(body).toContain('unknown: the data folder cannot be read');
     expect(body).toContain('none yet');
   });

@@ -97,17 +97,17 @@ describe('the page of a transaction', () => {
       /another transaction replaced it: .*href="\/tx\/cdcd/u,
     );
     expect(standing({ kind: 'gone', reason: 'evicted', by: null })).toContain('nodes dropped it');
-    expect(standing({ kind: 'unknown' })).toContain('neither a block here nor the mempool has it');
+    expect(standing({ kind: 'unknown' })).toContain('it is neither in an indexed block nor in the mempool');
   });
 
   test('says what is unknown, and why', () => {
     const page = shown({ why: 'pruned', sizes: null, vsize: null, fee: null, inputs: null, outputs: null });
     for (const words of [
-      'What it spends and pays is unknown here: pruned.',
+      'Its inputs and outputs are unknown here: pruned.',
       'unknown: its bytes are not here',
     ])
       expect(page).toContain(words);
-    expect(page).toContain('unknown: the values that it spends are not known here');
+    expect(page).toContain('unknown: the values of its inputs are unknown here');
     expect(page).not.toContain('<h2>Outputs');
     expect(shown({ sold: { ...none, unknown: 'left out' } })).toContain('unknown: left out');
     expect(holding({ unknown: 'not indexed' })).toContain('unknown: not indexed');
