@@ -45,7 +45,7 @@ export const orderSettings = {
     minimum: 0,
     maximum: 100_000_000,
     default: 9000,
-    description: 'sats that the service takes for each file of a managed order (docs/orders.md)',
+    description: 'sats that the service takes for each file of a managed order (docs/orders-api.md)',
   }),
   orderBaseFeeDirect: Type.Integer({
     // with less, our output of a reveal would be an anchor, which anybody may take, with what a customer paid too much
@@ -72,7 +72,7 @@ export const orderSettings = {
     maximum: 100,
     default: 15,
     description:
-      'percentage of its base fee that the referral of a delivered order gets, as of when it was made (docs/orders.md, "Referrals")',
+      'percentage of its base fee that the referral of a delivered order gets, as of when it was made (docs/orders-api.md, "Referrals")',
   }),
   allowPrivateUrls: Type.Boolean({
     default: false,
@@ -92,7 +92,7 @@ export const orderSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'JSON file with prices of coins in US dollars that a program of the operator writes, `{"bitcoin": {"usd": 91234.5}}`; charges of managed orders show dollars by it (docs/orders.md, "Amounts in dollars"); read again where it changes; unset: they show none',
+        'JSON file with prices of coins in US dollars that a program of the operator writes, `{"bitcoin": {"usd": 91234.5}}`; charges of managed orders show dollars by it (docs/orders-api.md, "Amounts in dollars"); read again where it changes; unset: they show none',
     }),
   ),
   orderTimeoutMinutes: Type.Integer({
@@ -131,7 +131,7 @@ export const orderSettings = {
     maximum: 43_200,
     default: 60,
     description:
-      'how long the price of an order holds: a payment that is first seen later is asked for more where fees rose (docs/orders.md, "How long a price holds")',
+      'how long the price of an order holds: a payment that is first seen later is asked for more where fees rose (docs/orders-api.md, "How long a price holds")',
   }),
   orderBumpMaxSats: Type.Integer({
     minimum: 0,
@@ -139,7 +139,7 @@ export const orderSettings = {
     maximum: 1_000_000,
     default: 20_000,
     description:
-      'sats of the service that the fees of one order may rise by until it is mined, less where it earns little (docs/orders.md, "Stuck transactions"); 0: nothing is paid',
+      'sats of the service that the fees of one order may rise by until it is mined, less where it earns little (docs/orders-operator.md, "Stuck transactions"); 0: nothing is paid',
   }),
   orderBumpDayMaxSats: Type.Integer({
     minimum: 0,
@@ -161,7 +161,7 @@ export const orderSettings = {
     // 220 virtual bytes return one inscription: at 22 sat/vB, or several at usual rates
     default: 5_000,
     description:
-      'sats of the service that it may cost to return what holds inscriptions or runes, of one order whose customer left no money for it; as many of the customer\'s for what is no parent (docs/orders.md, "What is returned"); 0: nothing is paid',
+      'sats of the service that it may cost to return what holds inscriptions or runes, of one order whose customer left no money for it; as many of the customer\'s for what is no parent (docs/orders-api.md, "What is returned"); 0: nothing is paid',
   }),
   orderReturnDayMaxSats: Type.Integer({
     minimum: 0,
@@ -216,7 +216,7 @@ export const orderSettings = {
     maximum: 2_000,
     default: 3,
     description:
-      'sats of the inventory that orders of one address may have before they are paid for, one for each file (docs/orders.md, "Sats of the inventory")',
+      'sats of the inventory that orders of one address may have before they are paid for, one for each file (docs/orders-api.md, "Sats of the inventory")',
   }),
   tokenpayBaseFee: Type.Integer({
     minimum: 0,
@@ -336,7 +336,7 @@ export const orderSettings = {
     maximum: 1_000_000,
     default: 500,
     description:
-      'what orders of one address may store in a day, in MB, in each process: contents, leaves, all that is shown, and 4 kB for each order and file (docs/orders.md, "Contents"); 0: no limit',
+      'what orders of one address may store in a day, in MB, in each process: contents, leaves, all that is shown, and 4 kB for each order and file (docs/orders-api.md, "Contents"); 0: no limit',
   }),
   uploadMegabytesADay: Type.Integer({
     minimum: 0,
@@ -344,7 +344,7 @@ export const orderSettings = {
     // a collection of 10,000 pictures of 500 kB: the operator knows whose key it is
     default: 5_000,
     description:
-      'what one key may upload in a day (`PUT /files/<name>`), in MB, in each process: contents, and 4 kB for each (docs/orders.md, "Uploads"); 0: no limit',
+      'what one key may upload in a day (`PUT /files/<name>`), in MB, in each process: contents, and 4 kB for each (docs/orders-api.md, "Uploads"); 0: no limit',
   }),
 };
 

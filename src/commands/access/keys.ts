@@ -27,7 +27,7 @@ characters of keys, and their usage. revoke revokes the key of --key, or all key
 No scope includes another: name all that the key needs.
 
   search             searches, where SEARCH_ACCESS asks for a key (docs/access.md)
-  orders             uploads of files, and orders of collections without a solved challenge (docs/orders.md)
+  orders             uploads of files, and orders of collections without a solved challenge (docs/orders-api.md)
   tokenpay           orders that are paid in runes, and the balance of the account (docs/tokenpay.md)
   tokenpay-withdraw  withdrawals of the account's sats and runes (docs/tokenpay.md, "Withdrawals")
   admin              changes of all collections

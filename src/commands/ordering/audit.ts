@@ -18,7 +18,7 @@ wallet, transactions, fees, refunds, and where the index has what was delivered;
 paid; and the counters of collections for sale with their items and orders, these with the states of orders, and
 what creators earned with the ledger; and accounts of shops with what came for them. Needs the node, and an index
 at its tip. Changes nothing, and may run beside a service. On a difference the exit code is 1; each is named
-with its order and what to do (docs/orders.md, "Audit"). An order id is as good as a key to the order.
+with its order and what to do (docs/orders-operator.md, "Audit"). An order id is as good as a key to the order.
 
   satscribe audit --cookie-file ~/.bitcoin/.cookie
   satscribe audit --json`,

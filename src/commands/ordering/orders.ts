@@ -16,7 +16,7 @@ state, payments, transactions, ledger, events. retry plans the transactions of a
 again. cancel ends an order that nothing was paid for. refund pays what is owed back to the address of --to,
 less the fee; a running service with the seed makes the transaction, once the payments are deep enough. What
 was sent back before, or that nothing is owed, is told on stderr, and as refund in the JSON. An
-order id is as good as a key to the order: keep it out of chats and tickets (docs/orders.md).
+order id is as good as a key to the order: keep it out of chats and tickets (docs/orders-api.md).
 
   satscribe orders list --state waiting-refund
   satscribe orders list --owed

@@ -15,7 +15,7 @@ address share an output, codes and creators have payouts of their own, and the o
 --dry-run it shows what it would pay. revenue shows what the operator can take out, and why no more; with
 --to it takes it: all of it, or --sats. The fee is beside these sats. A running service with the seed signs
 and sends; send and revenue wait for it for a minute, and ending them changes nothing. list shows payouts, the
-newest first. cancel ends one that is not signed (docs/orders.md, "Payouts").
+newest first. cancel ends one that is not signed (docs/orders-operator.md, "Payouts").
 
   satscribe payouts referrals
   satscribe payouts creators --csv > creators.csv

@@ -65,7 +65,7 @@ const planned = strictObject({
   firstFile: Type.Integer({ minimum: 0, description: 'index of its first file' }),
 });
 const coded = {
-  code: Type.String({ description: 'docs/orders.md, "The plan"' }),
+  code: Type.String({ description: 'docs/orders-api.md, "The plan"' }),
   message: Type.String({ description: 'a sentence for people' }),
 };
 

@@ -13,7 +13,7 @@ export const orderErrors = {
     meaning:
       'Prices of coins in dollars are not known: FX_RATES_FILE is not set, or its rates are more than an hour old.',
     action:
-      'Ask again later, or take prices from elsewhere. The operator sets FX_RATES_FILE and looks why the program that writes it does not (docs/orders.md, "Amounts in dollars").',
+      'Ask again later, or take prices from elsewhere. The operator sets FX_RATES_FILE and looks why the program that writes it does not (docs/orders-api.md, "Amounts in dollars").',
     retry: 'minute',
   },
   test_payments_spent: {
@@ -38,7 +38,7 @@ export const orderErrors = {
   order_refuses: {
     meaning:
       'The state of an order does not allow what was asked: to cancel one that something was paid for, for example.',
-    action: 'Look at its state; docs/orders.md, "States", says what each one allows.',
+    action: 'Look at its state; docs/orders-api.md, "States", says what each one allows.',
     retry: 'never',
   },
   destination_refused: {
@@ -79,7 +79,7 @@ export const orderErrors = {
   audit_differs: {
     meaning: 'The ledger of orders is not what the chain and the index have.',
     action:
-      '`satscribe audit` names each difference with its order and what to do; `satscribe orders show` has payments, transactions and entries of an order (docs/orders.md, "Audit"). No entry is ever lost or changed.',
+      '`satscribe audit` names each difference with its order and what to do; `satscribe orders show` has payments, transactions and entries of an order (docs/orders-operator.md, "Audit"). No entry is ever lost or changed.',
     retry: 'never',
   },
   audit_impossible: {

@@ -45,7 +45,7 @@ export interface BumperParts {
 
 const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
 
-/** Pays for stuck transactions of orders (docs/orders.md, "Stuck transactions"). */
+/** Pays for stuck transactions of orders (docs/orders-operator.md, "Stuck transactions"). */
 export class Bumper {
   readonly #parts: BumperParts;
   readonly #repeats = new Repeats();

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { collectionContents, keysOfPendingFiles } from '#collections/collection/content-names.queries.ts';
 
-/** Retries and customers may need a content this long, but not longer (docs/orders.md, "Contents"). */
+/** Retries and customers may need a content this long, but not longer (docs/orders-api.md, "Contents"). */
 export const keptAfterExpiry = '7 days';
 const keptAfterEnd = '30 days';
 /** Time in which a client uses its upload in an order or a collection. */

@@ -1,5 +1,5 @@
 /**
- * The states of orders that answers show (client-compat of the public interface; docs/orders.md, "States"). `prep`:
+ * The states of orders that answers show (client-compat of the public interface; docs/orders-api.md, "States"). `prep`:
  * paid, its reveal is not stored yet. `waiting-reveal`: its reveal is stored, and sent once its commit is deep enough
  * to etch a name. `waiting-rune-balance`: its mints are stored, and being broadcast or mined. `queued`: its reveal is
  * stored, and being broadcast or mined.

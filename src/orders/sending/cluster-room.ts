@@ -1,6 +1,6 @@
 import type { ClusterLimits } from './node-standing.ts';
 
-/** What is left for a transaction that pays for the others (docs/orders.md, "Stuck transactions"). */
+/** What is left for a transaction that pays for the others (docs/orders-operator.md, "Stuck transactions"). */
 const bumpReserve: ClusterLimits = { count: 1, virtualBytes: 1000 };
 
 /**

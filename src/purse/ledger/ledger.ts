@@ -1,5 +1,5 @@
 /**
- * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
+ * Accounts that sats of customers can be in (docs/orders-operator.md, "Ledger"). `outside`: everything that is not ours. `owed`:
  * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
  * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps, rounding and funds. `refund`: set aside for
  * refunds. `inventory`: sats that deliveries took of it, so never above 0.

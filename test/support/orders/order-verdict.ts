@@ -6,7 +6,7 @@ import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf, type LedgerAccount } from '#purse/ledger/ledger.ts';
 import { type ChainMoney, fateOf, type MoneyFate, type MoneyOf } from './money-on-chain.ts';
 
-/** Sats of a payment that costs more to send back at 10 sat/vB than it holds, and may stay (docs/orders.md). */
+/** Sats of a payment that costs more to send back at 10 sat/vB than it holds, and may stay (docs/orders-api.md). */
 const worthless = 580;
 /**
  * Less may stay owed: at 10 sat/vB, more than nodes of tests estimate, a refund costs 1,110 sats, and 330 must be left.

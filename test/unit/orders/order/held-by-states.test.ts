@@ -11,9 +11,9 @@ import { returnFacts } from '#test/builders/return-facts.ts';
 const held = ['payments', 'deposits', 'stock', 'counts'] as const;
 type Held = (typeof held)[number];
 
-/** The table of docs/orders.md, "What an order holds". */
+/** The table of docs/orders-operator.md, "What an order holds". */
 const documented = new Map<string, Record<Held, string>>();
-const text = await readFile(new URL('../../../../docs/orders.md', import.meta.url), 'utf8');
+const text = await readFile(new URL('../../../../docs/orders-operator.md', import.meta.url), 'utf8');
 const [, section = ''] = text.split('### What an order holds');
 for (const [, state = '', ...cells] of section.matchAll(
   /^\| `([a-z-]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gmu,

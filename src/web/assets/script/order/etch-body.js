@@ -27,7 +27,7 @@ import { networkProblem } from './wallets.js';
 
 /** The form of a name, for people. */
 export const nameForm = 'Letters from A to Z, with • or . between two of them.';
-/** The most decimals of a rune (docs/orders.md). */
+/** The most decimals of a rune (docs/orders-api.md). */
 const divisibilityMax = 38;
 /** Letters of the longest name that a rune can have. */
 const lettersMax = 28;

@@ -24,7 +24,7 @@ import { networkProblem } from './wallets.js';
  * }} RuneAnswer of GET /rune/<name>
  */
 
-/** The most mints of an order (docs/orders.md). */
+/** The most mints of an order (docs/orders-api.md). */
 const mintsMax = 1000;
 
 /** @param {string} text */

@@ -2,7 +2,7 @@
 
 /** @import { OrderState } from './order-shapes.js' */
 
-/** Seen soon after it was sent, and far from the 300 reads a minute that an address has (docs/orders.md). */
+/** Seen soon after it was sent, and far from the 300 reads a minute that an address has (docs/orders-api.md). */
 const payMs = 4_000;
 /** Blocks come every ten minutes. */
 const blockMs = 15_000;

@@ -10,7 +10,7 @@ import { vindicatedCount } from './price-lines.js';
 const quietMs = 450;
 /** Contents that are sent for their price: brotli and known contents tell how it could be lower. */
 const sentBytesMax = 60_000;
-/** Reveals of an order: beyond them one each cannot be ordered (docs/orders.md). */
+/** Reveals of an order: beyond them one each cannot be ordered (docs/orders-api.md). */
 const revealsMax = 150;
 
 /** Words for a file that its customer moved, changed or deleted. */
