@@ -29,7 +29,7 @@ const listAnswer = Type.Object({
 });
 
 /**
- * ord's list of all inscriptions, with our additions: filters, other orders and sizes, and cursors (docs/http.md).
+ * ord's list of all inscriptions, with our additions: filters, other orders and sizes, and cursors (docs/ord-api.md).
  */
 export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
   const tags = ['inscriptions'] as const;

@@ -4,7 +4,7 @@ import type { ErrorCodeEntry } from './error-code-entry.ts';
 export const requestErrors = {
   request_invalid: {
     meaning: 'A request has an invalid parameter.',
-    action: 'Correct the parameter that the message names; docs/http.md has the routes.',
+    action: 'Correct the parameter that the message names; /docs/ has all paths.',
     retry: 'never',
   },
   header_repeated: {
@@ -73,7 +73,7 @@ export const requestErrors = {
   },
   address_too_large: {
     meaning: 'An address holds more unspent outputs than one answer can list.',
-    action: 'Read them in pages: /outputs/<address>?limit=…&cursor=… (docs/http.md).',
+    action: 'Read them in pages: /outputs/<address>?limit=…&cursor=… (docs/ord-api.md, "Addresses").',
     retry: 'never',
   },
   internal_error: {

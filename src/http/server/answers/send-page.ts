@@ -9,7 +9,7 @@ import { publicOriginOfApp } from './site.ts';
 
 /**
  * Our own pages run only our own script and style. Inscribed content appears only in frames, which have an origin of
- * their own (docs/http.md, "What was inscribed by others").
+ * their own (docs/contents.md, "What was inscribed by others").
  *
  * An action needs the permission of both policies. The first restricts pages to this server. But inscribed content is
  * on this server too (`/content/…`), `'self'` cannot name paths, and a server that a proxy serves does not know its own
