@@ -82,7 +82,7 @@ export const walletErrors = {
   },
   recovery_refused: {
     meaning: 'The outputs at the address of a recovery kit cannot be taken back as requested.',
-    action: 'Read the reason in the message (docs/wallet.md, "Taking a payment back").',
+    action: 'Read the reason in the message (docs/wallet.md, "Recovering a payment").',
     retry: 'never',
   },
 } as const satisfies Record<string, ErrorCodeEntry>;
