@@ -403,7 +403,7 @@ test('of each signature, address, layout and share of roles, precision and recal
   expect(wrong.slice(0, 3)).toEqual([]);
   expect(counts.right / counts.said).toBeGreaterThanOrEqual(0.99);
   expect(counts.right / counts.labelled).toBeGreaterThanOrEqual(0.99);
-  // docs/marketplace.md, "What is not seen" and "What is no sale"
+  // docs/marketplace.md, "What is not seen" and "What is not a sale"
   expect(counts).toMatchObject({ labelled: expect.toSatisfy((count: number) => count > 1_000) as number });
   expect(Math.min(counts.unseen, counts.unsold)).toBeGreaterThan(200);
 }, 900_000);

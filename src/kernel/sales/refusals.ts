@@ -1,5 +1,5 @@
 /**
- * The rules that refuse a move: why it is not a sale (docs/marketplace.md, "What is no sale"). The words say it of one
+ * The rules that refuse a move: why it is not a sale (docs/marketplace.md, "What is not a sale"). The words say it of one
  * inscription.
  */
 export const refusals = {
