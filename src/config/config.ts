@@ -113,7 +113,7 @@ export const configSchema = Type.Object(
       // a week; each block takes some 500 kB
       default: 1008,
       description:
-        'newest blocks of which an index of sats keeps what they spent: for a deeper reorganisation it is traced anew, through a node that has all blocks',
+        'newest blocks whose spent sats an index of sats keeps: for a deeper reorganisation they are traced again, through a node that has all blocks',
     }),
     ...utxoSettings,
     ...orderSettings,
@@ -122,7 +122,7 @@ export const configSchema = Type.Object(
       maximum: 1_000_000,
       // a block comes every ten minutes and takes less than a second: more than a few at once means being behind
       default: 3,
-      description: '/health/ready is 503 while the index is more than this many blocks behind its source',
+      description: '/health/ready is 503 while the index is more than this many blocks behind the source',
     }),
     failpoint: Type.Optional(
       Type.String({
