@@ -3,7 +3,7 @@ import { accountOrigin } from './account-key.ts';
 import { isPublicKeyHashBranch } from './branches.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
-/** Characters of Bitcoin Core's descriptors (script/descriptor.cpp, INPUT_CHARSET; docs/descriptors.md; BIP 380). */
+/** Characters of Bitcoin Core's descriptors (script/descriptor.cpp, INPUT_CHARSET; doc/descriptors.md; BIP 380). */
 const characters =
   '0123456789()[],\'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~ijklmnopqrstuvwxyzABCDEFGH`#"\\ ';
 const checksumCharacters = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -54,6 +54,64 @@ test('docs/README.md leads to every document', () => {
     .filter((path) => /^docs\/(?!README)[^/]+$/u.test(path))
     .filter((path) => !map.includes(`](${posix.basename(path)})`));
   expect(missing).toEqual([]);
+});
+
+/** The headings of a document, outside of its code. */
+function headingsOf(path: string): string[] {
+  let isCode = false;
+  return read(path)
+    .split('\n')
+    .flatMap((line) => {
+      if (line.startsWith('```')) isCode = !isCode;
+      const [, heading] = isCode ? [] : (/^#+ (.*)$/u.exec(line) ?? []);
+      return heading === undefined ? [] : [heading.replaceAll('`', '')];
+    });
+}
+const headings = new Map(documents.map((path) => [path, headingsOf(path)]));
+
+/** The fragment by which GitHub links to a heading. */
+const fragmentOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+
+/** The links of a document to files and headings that do not exist. */
+function brokenLinks(path: string): string[] {
+  return [...read(path).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/gu)].flatMap(
+    ([link, file = '', fragment]) => {
+      const target = file === '' ? path : posix.join(posix.dirname(path), file);
+      const found = headings.get(target);
+      const isThere = existsSync(new URL(target, root));
+      const isKnown =
+        fragment === undefined || found === undefined || found.map(fragmentOf).includes(fragment);
+      return isThere && isKnown ? [] : [`${path}: ${link}`];
+    },
+  );
+}
+
+test('each link of a document leads to a file and a heading', () => {
+  expect(documents.flatMap(brokenLinks)).toEqual([]);
+});
+
+/** Documents and sections that a text names (`docs/search.md, "Filters"`), and that do not exist. */
+function unknownSections(path: string): string[] {
+  const names = /(?<![\w/])(docs\/(?:adr\/)?[\w-]+\.md)`?(?:,\s+(?:(?:\*|\/\/)\s+)?\\?"([^"\\]+))?/gu;
+  return [...read(path).matchAll(names)].flatMap(([, document = '', section]) => {
+    const name = section?.replaceAll(/\s+(?:(?:\*|\/\/)\s+)?/gu, ' ');
+    const isKnown = name === undefined || headings.get(document)?.includes(name) === true;
+    return headings.has(document) && isKnown ? [] : [`${path}: ${document} ${name ?? ''}`];
+  });
+}
+
+test('texts name documents and sections that exist', () => {
+  const folders = '{src,indexer,search,bench,test,scripts,docs}/**/*.{ts,mjs,js,sh,md}';
+  const texts = globSync([folders, '*.md', '*.yml', 'Dockerfile', '.env.example'], { cwd: root.pathname });
+  // the first are examples in tests, the last is history
+  const leftOut = /^(?:test\/unit\/(?:forbid|changed-tests)\/|CHANGELOG\.md$)/u;
+  const named = texts.filter((path) => !leftOut.test(path));
+  expect(named).toContain('src/config/config.ts');
+  expect(named.flatMap(unknownSections)).toEqual([]);
 });
 
 describe('docs/dependencies.md', () => {

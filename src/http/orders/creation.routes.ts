@@ -11,7 +11,7 @@ import {
 import { creationBodies, creationBody } from './order-body.schemas.ts';
 import { creationExamples } from './order-examples.ts';
 
-/** Creations of orders (docs/orders.md). */
+/** Creations of orders (docs/orders-api.md). */
 export function creationRoutes(app: App, deps: AppDependencies): void {
   const addPath = creationPaths(deps);
   addPath(app, {
@@ -22,7 +22,7 @@ export function creationRoutes(app: App, deps: AppDependencies): void {
     summary: 'Orders inscriptions; GET /order then has the address to pay',
     body: creationBody(
       creationBodies.direct,
-      'files or delegates, and their receivers (docs/orders.md, "Direct orders"); other fields are ignored',
+      'files or delegates, and their receivers (docs/orders-api.md, "Direct orders"); other fields are ignored',
       creationExamples.direct,
     ),
     errors: 'orderWrite',
@@ -36,7 +36,7 @@ export function creationRoutes(app: App, deps: AppDependencies): void {
     summary: 'Orders inscriptions; the answer has the address to pay',
     body: creationBody(
       creationBodies.managed,
-      'files or delegates, and their receivers (docs/orders.md, "Managed orders"); other fields are ignored',
+      'files or delegates, and their receivers (docs/orders-api.md, "Managed orders"); other fields are ignored',
       creationExamples.managed,
     ),
     errors: 'orderWrite',
@@ -66,7 +66,7 @@ export function creationRoutes(app: App, deps: AppDependencies): void {
     summary: 'Orders inscriptions of texts; the answer has the address to pay',
     body: creationBody(
       creationBodies.texts,
-      'texts, and their receivers (docs/orders.md, "Managed orders"); other fields are ignored',
+      'texts, and their receivers (docs/orders-api.md, "Managed orders"); other fields are ignored',
       creationExamples.texts,
     ),
     errors: 'textOrder',
@@ -85,7 +85,7 @@ function addRunes(app: App, addPath: ReturnType<typeof creationPaths>): void {
     summary: 'Orders the etching of a rune; the answer has the address to pay',
     body: creationBody(
       creationBodies.etching,
-      'the rune, and the receiver of its premine (docs/orders.md, "Etchings"); other fields are ignored',
+      'the rune, and the receiver of its premine (docs/orders-api.md, "Etchings"); other fields are ignored',
       creationExamples.etching,
     ),
     errors: 'orderWrite',
@@ -100,7 +100,7 @@ function addRunes(app: App, addPath: ReturnType<typeof creationPaths>): void {
     summary: 'Orders mints of a rune; the answer has the address to pay',
     body: creationBody(
       creationBodies.mint,
-      'the rune, the number of mints, and their receiver (docs/orders.md, "Mints"); other fields are ignored',
+      'the rune, the number of mints, and their receiver (docs/orders-api.md, "Mints"); other fields are ignored',
       creationExamples.mint,
       ['rune', 'numberOfMints', 'receiveAddress'],
     ),

@@ -327,11 +327,11 @@ const refund = strictObject({
   txid: txid('the refund'),
 });
 
-/** Fields of an order as it is read. Those without a value are absent (docs/orders.md, "States"). */
+/** Fields of an order as it is read. Those without a value are absent (docs/orders-api.md, "States"). */
 const read = {
   id: text('id of the order'),
   status: Type.Literal('ok'),
-  state: Type.Enum([...orderStates], { description: 'docs/orders.md, "States"' }),
+  state: Type.Enum([...orderStates], { description: 'docs/orders-api.md, "States"' }),
   createdAt: moment('time of its creation'),
   expiresAt: moment('end of the time to pay'),
   ...costs,
@@ -441,5 +441,5 @@ const mintOrder = strictObject(
 
 /** An order as clients read it: its fields depend on its type and its state. */
 export const order = Type.Union([directOrder, managedOrder, etchingOrder, mintOrder], {
-  description: 'an order: fields without a value are absent (docs/orders.md, "Orders")',
+  description: 'an order: fields without a value are absent (docs/orders-api.md, "Reading an order")',
 });

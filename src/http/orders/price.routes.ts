@@ -16,7 +16,7 @@ import { unlessFaulty } from './refuse-faults.ts';
 
 const tags = ['orders'] as const;
 
-/** Prices of orders (docs/orders.md, "Prices"). They need no wallet. */
+/** Prices of orders (docs/orders-api.md, "Prices"). They need no wallet. */
 export function priceRoutes(app: App, deps: AppDependencies): void {
   const { pool, inventory = null, network, search, prices: settings = defaultPriceSettings, orders } = deps;
   const parts: Omit<PricingParts, 'own'> = {

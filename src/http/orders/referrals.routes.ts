@@ -21,7 +21,7 @@ function withNewCode({ referral, address }: { referral?: unknown; address?: unkn
   throw refuseFaults([{ message, parameter: 'makeCode' }]);
 }
 
-/** Referral codes: the holder of a code gets a share of the orders that name it (docs/orders.md, "Referrals"). */
+/** Referral codes: the holder of a code gets a share of the orders that name it (docs/orders-api.md, "Referrals"). */
 export function referralsRoutes(app: App, deps: AppDependencies): void {
   registrationRoute(app, deps);
   statusRoute(app, deps);
