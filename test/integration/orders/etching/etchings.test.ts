@@ -5,6 +5,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { callClient } from '#test/support/orders/call-client.ts';
 import { expectModelOfChain } from '#test/support/orders/chain-model.ts';
 import { EtchingOrders, type EtchingShown, receiver } from '#test/support/orders/etching-orders.ts';
+import { expectOrdsAnswers } from '#test/support/orders/ord-answers.ts';
 import { RuneOrders } from '#test/support/orders/rune-orders.ts';
 import { customerAddress } from '#test/support/psbts/customer-address.ts';
 import { etchedKinds } from './etched-kinds.ts';
@@ -18,7 +19,13 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
   beforeAll(async () => {
     orders = await EtchingOrders.start();
   }, runMs);
-  afterAll(() => orders?.close());
+  afterAll(async () => {
+    try {
+      await expectOrdsAnswers(orders?.service);
+    } finally {
+      await orders?.close();
+    }
+  }, runMs);
 
   rivalCases(() => orders);
   etchedKinds(() => orders);

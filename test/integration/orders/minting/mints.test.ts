@@ -4,6 +4,7 @@ import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { callClient } from '#test/support/orders/call-client.ts';
 import { expectModelOfChain } from '#test/support/orders/chain-model.ts';
+import { expectOrdsAnswers } from '#test/support/orders/ord-answers.ts';
 import { OrderService } from '#test/support/orders/order-service.ts';
 import { type MintOrder, minterOwner, RuneOrders } from '#test/support/orders/rune-orders.ts';
 
@@ -16,7 +17,13 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     service = await OrderService.start({ INDEX_RUNES: 'true' });
     runes = new RuneOrders(service);
   }, runMs);
-  afterAll(() => service?.close());
+  afterAll(async () => {
+    try {
+      await expectOrdsAnswers(service);
+    } finally {
+      await service?.close();
+    }
+  }, runMs);
 
   /** Pays an order, and waits until all of its mints are sent. */
   async function sent(made: MintOrder, count = made.numberOfMints): Promise<MintOrder> {
