@@ -15,10 +15,17 @@ export interface Checkout extends OpenTokenOrder {
   readonly isEtchedAgain: boolean;
 }
 
+/** The depths at which payments are credited. */
+export interface CheckoutDepths {
+  readonly policy: TokenPolicy;
+  /** Confirmations that an inscription order with this amount of sats asks for. */
+  readonly orderConfirmations: (sats: bigint) => number;
+}
+
 /** Reads an order for its payer; null: no order has this id. */
 export async function readCheckout(
   client: pg.Pool | pg.ClientBase,
-  policy: TokenPolicy,
+  { policy, orderConfirmations }: CheckoutDepths,
   id: string,
 ): Promise<Checkout | null> {
   const open = await readOpenTokenOrder(client, id);
@@ -27,9 +34,11 @@ export async function readCheckout(
   const runes = rune === null ? [] : [rune];
   const named = rune === null ? null : await namedRune(client, rune);
   const isEtchedAgain = named !== null && Buffer.compare(named.etching, open.order.rune.etching) !== 0;
+  const { inscription, charges } = open.order;
+  const fee = inscription === null ? confirmationsOf(policy, []) : orderConfirmations(charges.fee.amount);
   return {
     ...open,
-    confirmations: { fee: confirmationsOf(policy, []), token: confirmationsOf(policy, runes) },
+    confirmations: { fee, token: confirmationsOf(policy, runes) },
     symbol: isEtchedAgain ? null : (named?.symbol ?? null),
     isEtchedAgain,
   };

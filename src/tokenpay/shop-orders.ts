@@ -39,6 +39,8 @@ export interface ShopOrdersParts {
   readonly timeoutMinutes: number;
   /** The depths at which payments are credited. */
   readonly policy: TokenPolicy;
+  /** Confirmations that an inscription order with this amount of sats asks for. */
+  readonly orderConfirmations: (sats: bigint) => number;
   /** Why nothing may be sent to a URL; null: it may be. */
   readonly urlProblem: (url: string) => string | null;
 }
@@ -131,7 +133,7 @@ export class ShopOrders {
 
   /** An order as its payer needs it; null: no order has this id. */
   checkout(id: string): Promise<Checkout | null> {
-    return readCheckout(this.#parts.pool, this.#parts.policy, id);
+    return readCheckout(this.#parts.pool, this.#parts, id);
   }
 
   /** The balances of an account, by protocol and token. */

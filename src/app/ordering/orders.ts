@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restock } from '#inventory/restock.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
@@ -22,7 +21,6 @@ import { ReturnCoins } from '#orders/funds/return-coins.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
 import type { ReturnPolicy } from '#orders/making/make-return.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
-import { type OrderPolicy, parseConfirmations } from '#orders/order/order-policy.ts';
 import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
@@ -42,6 +40,7 @@ import { bumpParts } from './bump-parts.ts';
 import { filesDirOf } from './files-dir.ts';
 import { keysOnce } from './keys-once.ts';
 import { minerHandingOf, openMiner } from './miner.ts';
+import { orderPolicyOf } from './order-policy-of.ts';
 import { markFileOf } from './wallet.ts';
 
 /** Connections for creations and reads of orders, which must not wait for searches. */
@@ -255,12 +254,6 @@ const releasesOf =
       log,
       onProblem: (problem) => health.report('addresses', problem),
     });
-
-function orderPolicyOf(config: CommandContext['config']): OrderPolicy {
-  const confirmations = parseConfirmations(config.orderConfirmations);
-  assert(confirmations !== null, 'the settings were checked where they were read');
-  return { confirmations, finalConfirmations: config.orderFinalConfirmations };
-}
 
 const returnPolicyOf = (config: CommandContext['config']): ReturnPolicy => ({
   maxSats: BigInt(config.orderReturnMaxSats),

@@ -6,6 +6,7 @@ import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { confirmationsFor } from '#orders/order/order-policy.ts';
 import { wakeOrders } from '#orders/order/order-wishes.store.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
@@ -20,6 +21,7 @@ import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { withdrawalFeeRates } from '#withdrawals/asking-parts.ts';
 import { keysOnce } from './keys-once.ts';
 import { requireTestNetwork } from './network-settings.ts';
+import { orderPolicyOf } from './order-policy-of.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
 /** Connections for creations and reads of shops, which must not wait for searches. */
@@ -50,6 +52,7 @@ export function openShopOrders(
     baseFee: config.tokenpayBaseFee,
     timeoutMinutes: config.orderTimeoutMinutes,
     policy: tokenPolicyOf(config),
+    orderConfirmations: (sats) => confirmationsFor(orderPolicyOf(config), sats),
     urlProblem: (url) => urlProblem(url, { allowPrivate: config.allowPrivateUrls }),
   });
 }

@@ -84,6 +84,8 @@ export class ShopWorld {
   readonly shops: ShopOrders;
   /** Keys of the service's secret, which a test may change. */
   secrets = new WebhookKeys(Buffer.alloc(32, 7));
+  /** Confirmations that inscription orders ask for, as pages tell it. */
+  orderConfirmations = 1;
   /** Confirmations that a rune asks for. */
   readonly confirmations = new Map<Rune, number>();
   /** The rules of prices, which a test may change. */
@@ -116,6 +118,7 @@ export class ShopWorld {
       baseFee: 9_000,
       timeoutMinutes: 60,
       policy: this.#policy,
+      orderConfirmations: () => this.orderConfirmations,
       urlProblem: () => null,
     });
     const withdrawals = new AccountWithdrawals({

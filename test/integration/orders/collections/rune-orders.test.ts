@@ -238,6 +238,13 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       { value: tokenPayCharge.feeCharge.amount, outputScript: fee },
     ]);
     await sale.until(id, ({ state }) => state === 'waiting-confirmation');
+    // its sats are as deep as an inscription order asks, its rune as deep as a token order does
+    shop.orderConfirmations = 4;
+    const seen = await shop.app.inject({ url: `/tokenpay/checkout/${tokenPayCharge.id}` });
+    expect(seen.body.match(/\d of \d confirmations?/gu)).toEqual([
+      '0 of 1 confirmation',
+      '0 of 4 confirmations',
+    ]);
     await shop.world.deliver(id);
     const paid = await shop.app.inject({ url: `/tokenpay/checkout/${tokenPayCharge.id}` });
     expect(paid.body).toMatch(/paid/iu);
