@@ -24,11 +24,9 @@ export async function expectOrdsAnswers(service: OrderService | undefined): Prom
   const port = await freePort();
   const ord = spawn(
     program,
-    [
-      ...['--regtest', '--bitcoin-rpc-url', `127.0.0.1:${rpcPort}`, '--cookie-file', cookieFile],
-      ...['--data-dir', folder, '--index-runes'],
-      ...['server', '--http', '--http-port', String(port), '--address', '127.0.0.1'],
-    ],
+    `--regtest --bitcoin-rpc-url 127.0.0.1:${rpcPort} --cookie-file ${cookieFile} --data-dir ${folder} --index-runes server --http --http-port ${port} --address 127.0.0.1`.split(
+      ' ',
+    ),
     { stdio: 'ignore' },
   );
   try {
