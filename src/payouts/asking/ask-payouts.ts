@@ -19,10 +19,10 @@ import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { type PartnerAccount, partnerAccounts } from '#purse/ledger/ledger.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
 
-/** Partners whose standing is asked for: one, or all of an account; null: all partners. */
+/** Partners whose standing is requested: one, or all of an account; null: all partners. */
 export type WantedPartners = PartnerName | { readonly account: PartnerAccount; readonly owner: null } | null;
 
-/** Reads what is owed to partners, and what of it the next payouts pay. */
+/** Reads the debt to partners, and the part of it that the next payouts pay. */
 export async function readPartners(
   client: pg.Pool | pg.ClientBase,
   confirmations: number,
@@ -52,15 +52,16 @@ export interface AskedPartnerPayouts {
   readonly isDryRun: boolean;
 }
 
-/** Payouts that were asked for: their ids, or none where nothing was stored, and their shares. */
+/** Payouts that were asked for, with their shares: their ids, or no ids if nothing was stored. */
 export interface AskedPayouts {
   readonly ids: readonly string[];
   readonly payouts: readonly (readonly PayoutShare[])[];
 }
 
 /**
- * Stores payouts of all that can be paid to partners now: the process with the seed makes their transactions. Two
- * at the same moment wait for each other, and the second finds what the first has left. Throws `payouts_nothing`.
+ * Stores payouts of everything that can be paid to partners now: the process with the seed makes their transactions.
+ * Two calls at the same moment wait for each other, and the second finds the rest of the first. Throws
+ * `payouts_nothing`.
  */
 export async function askPartnerPayouts(
   pool: pg.Pool,
@@ -76,7 +77,7 @@ export async function askPartnerPayouts(
   });
 }
 
-/** Has one caller at a time, and wakes the process with the seed once all is stored. */
+/** Lets one caller work at a time, and wakes the process with the seed once all is stored. */
 export async function askUnderLock<Asked>(
   pool: pg.Pool,
   ask: (tx: pg.ClientBase) => Promise<Asked>,
@@ -97,7 +98,7 @@ function nothingToPay(standings: readonly PartnerStanding[], partner: PartnerNam
   const parts = [
     [sum(({ shallow }) => shallow), 'not deep enough yet'],
     [sum(({ dust }) => dust), 'below the dust limit of their addresses'],
-    [sum(({ homeless }) => homeless), 'without an address where they may go'],
+    [sum(({ homeless }) => homeless), 'without an address that may be paid'],
     [sum(({ open }) => open), 'in payouts that no block has'],
   ] as const;
   const why = parts.filter(([sats]) => sats > 0n).map(([sats, words]) => `${sats} sats are ${words}`);

@@ -19,7 +19,7 @@ export interface RevenueParts {
   readonly confirmations: number;
 }
 
-/** Sats for 1,000 virtual bytes where no node has said what transactions cost. */
+/** Sats for 1,000 virtual bytes, used while no node has reported fee rates. */
 export const usualRate = 10_000n;
 
 async function readFacts(
@@ -28,7 +28,7 @@ async function readFacts(
 ): Promise<RevenueFacts> {
   if (!(await readCoinsFill(client)).isComplete)
     throw new AppError('payouts_nothing', 'Coins of earlier orders are still being listed: ask again later.');
-  // payouts before what they take: one that is signed or mined meanwhile counts twice, never not at all
+  // payouts are read before coins: one that is signed or mined meanwhile counts twice, never zero times
   const open = await openRevenue(client);
   const held = await heldByService(client);
   const ofOwners = await heldByOwners(client);
@@ -49,7 +49,7 @@ async function readFacts(
   };
 }
 
-/** Reads what the operator can take out, and why no more. */
+/** Reads how much the operator can take out, and why not more. */
 export async function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<RevenueSum> {
   return askUnderLock(pool, async (tx) => revenueSum(await readFacts(tx, parts)));
 }
@@ -62,8 +62,8 @@ export interface AskedRevenue extends RevenueParts {
 }
 
 /**
- * Stores a payout of revenue: the process with the seed makes its transaction, which pays exactly the sats that are asked for; the fee is
- * beside them. Throws `payouts_above_free` with both numbers, `payouts_nothing` and `destination_own`.
+ * Stores a payout of revenue: the process with the seed makes its transaction. It pays exactly the requested sats; the
+ * fee is extra. Throws `payouts_above_free` with both numbers, `payouts_nothing` and `destination_own`.
  */
 export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<AskedPayouts> {
   const { script, address } = asked;
@@ -74,7 +74,7 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
     if (sats > takeable)
       throw new AppError(
         'payouts_above_free',
-        `${sats} sats are more than the ${takeable} that can be taken: satscribe payouts revenue shows why.`,
+        `${sats} sats are more than the ${takeable} sats that can be taken: satscribe payouts revenue shows why.`,
       );
     const dust = BigInt(dustOf(script));
     if (sats < dust) throw new AppError('payouts_nothing', dustReason(asked, sats, dust));
@@ -84,8 +84,8 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
   });
 }
 
-/** Says why so few sats are not paid. */
+/** Says why these few sats are not paid. */
 const dustReason = ({ sats, address }: AskedRevenue, few: bigint, dust: bigint): string =>
   sats === null
-    ? `${few} sats can be taken, and ${dust} are the dust limit of ${address}: satscribe payouts revenue shows why no more.`
-    : `${few} sats are below ${dust}, the dust limit of ${address}: ask for that or more.`;
+    ? `${few} sats can be taken, which is below ${dust}, the dust limit of ${address}: satscribe payouts revenue shows why not more.`
+    : `${few} sats are below ${dust}, the dust limit of ${address}: ask for ${dust} or more.`;

@@ -4,42 +4,45 @@ import type { PayoutShare, PayoutTransaction } from '#payouts/payout/payout.ts';
 import type { LedgerEntry } from '#purse/ledger/ledger.ts';
 import { valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** A transaction of a payout, its hash as it is shown. */
+/** A transaction of a payout, with its hash as shown. */
 export interface AuditedPayoutTransaction extends Pick<PayoutTransaction, 'plan' | 'height'> {
   readonly txid: string;
 }
 
-/** A payout with all that database and ledger say of it, of one moment. */
+/** A payout with all its data in database and ledger, at one moment. */
 export interface AuditedPayout {
   readonly id: string;
-  /** It joins coins of accounts: what it leaves is theirs. */
+  /** Whether it joins coins of accounts: its change belongs to them. */
   readonly isOfAccounts: boolean;
   readonly shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'script' | 'sats'>[];
-  /** Superseded ones too: a block may have one. */
+  /** Superseded ones too, because a block may have one. */
   readonly transactions: readonly AuditedPayoutTransaction[];
-  /** Their hashes are as they are shown. */
+  /** Their hashes are as shown. */
   readonly entries: readonly LedgerEntry[];
   /** Its coins in the wallet's table; null: the table is not complete yet. */
   readonly listed: readonly ListedCoin[] | null;
-  /** Outputs of these transactions that mined ones of ours spend. */
+  /** Outputs of these transactions that mined transactions of ours spend. */
   readonly spent: readonly string[];
 }
 
-/** Questions for the node: change, and outputs that tell whether a block has what nothing else tells of. Pure. */
+/**
+ * Questions for the node: change, and outputs that show whether a block has a transaction that no other data shows.
+ * Pure.
+ */
 export function questionsOfPayout({ transactions, listed }: AuditedPayout): string[] {
   const mined = transactions.filter(({ height }) => height !== null);
   const gone = new Set(mined.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
   const asked = new Set(coinsOf(mined).map(({ outpoint }) => outpoint));
   for (const { outpoint } of listed ?? []) asked.add(outpoint);
   for (const { txid, plan } of transactions) {
-    // a block has another one that spends an input of it
+    // a block has another transaction that spends one of its inputs
     if (plan.inputs.some(({ outpoint }) => gone.has(outpoint))) continue;
     for (const vout of plan.outputs.keys()) asked.add(`${txid}:${vout}`);
   }
   return [...asked];
 }
 
-/** All differences of a payout, by what blocks, node and ledger say at one block. Pure. */
+/** All differences of a payout, from blocks, node and ledger at one block. Pure. */
 export function auditPayout(payout: AuditedPayout, unspent: Unspent): OrderDifference[] {
   const mined = payout.transactions.filter(
     ({ txid, height, plan }) =>
@@ -63,7 +66,7 @@ const difference = (
   chain: bigint,
 ): OrderDifference => ({ kind, where, ledger, chain });
 
-/** Change that transactions leave at scripts of the wallet. */
+/** Change of transactions at scripts of the wallet. */
 const coinsOf = (transactions: readonly AuditedPayoutTransaction[]): Coin[] =>
   transactions.flatMap(({ txid, plan }) =>
     plan.outputs.flatMap(({ kind, value, script }, vout): Coin[] =>
@@ -77,7 +80,7 @@ const paidBy = ({ plan }: AuditedPayoutTransaction): bigint =>
 const sumOf = (shares: readonly { readonly sats: bigint }[]): bigint =>
   shares.reduce((sum, { sats }) => sum + sats, 0n);
 
-/** Sats that the ledger has from accounts to one, by one transaction; corrections take back. */
+/** Sats that the ledger moves from accounts to one account, by one transaction. Corrections count as negative. */
 function booked(
   { entries }: AuditedPayout,
   txid: string,
@@ -93,7 +96,7 @@ function booked(
     }, 0n);
 }
 
-/** The ledger counts the transactions that blocks have, and no others. */
+/** Checks that the ledger counts exactly the transactions that blocks have. */
 function countingFaults(
   payout: AuditedPayout,
   mined: readonly AuditedPayoutTransaction[],
@@ -115,7 +118,7 @@ function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): Order
   const { txid, plan } = made;
   if (booked(payout, txid, 'outside') + booked(payout, txid, 'fee') === 0n) return [];
   const byShare = payout.shares.flatMap(({ account, owner, sats }): OrderDifference[] => {
-    // what was never in the ledger leaves no entry there
+    // sats that were never in the ledger have no entry there
     if (account === 'outside') return [];
     const got = booked(
       payout,
@@ -150,7 +153,7 @@ function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): Order
   ];
 }
 
-/** Each share is paid once: blocks have one transaction of a payout at most. */
+/** Checks that each share is paid once: blocks have at most one transaction of a payout. */
 function onceFaults(
   { shares }: AuditedPayout,
   mined: readonly AuditedPayoutTransaction[],
@@ -167,7 +170,10 @@ function onceFaults(
   ];
 }
 
-/** The table of coins has the change of what blocks have, as free or of accounts, and nothing else that a block had. */
+/**
+ * Checks that the table of coins has the change of transactions in blocks, as free or of accounts, and no other coin of
+ * them.
+ */
 function listedFaults(
   { listed, spent, isOfAccounts }: AuditedPayout,
   mined: readonly AuditedPayoutTransaction[],

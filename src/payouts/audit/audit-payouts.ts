@@ -12,8 +12,9 @@ export interface PayoutDifference extends OrderDifference {
 }
 
 /**
- * Proves payouts against the ledger and the chain, page by page, each at one block. One that differs is looked at again:
- * blocks may just have moved it. Changes nothing. Throws `audit_impossible`, and the codes of NodeRpc.
+ * Proves payouts against the ledger and the chain, page by page, each page at one block. A payout that differs is
+ * checked again: a new block may just have changed it. Changes nothing. Throws `audit_impossible`, and the codes of
+ * NodeRpc.
  */
 export async function auditPayouts(parts: AuditParts): Promise<PayoutDifference[]> {
   const { database, signal, rest, looks = looksUsual } = parts;

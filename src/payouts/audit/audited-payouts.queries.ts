@@ -10,7 +10,7 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { spentByMined } from '#purse/transactions/spent-by-mined.queries.ts';
 import type { AuditedPayout } from './audit-payout.ts';
 
-/** Payouts of a page: of 1,000 shares each, they take some ten megabytes. */
+/** Payouts of a page: with 1,000 shares each, they take some ten megabytes. */
 const pagePayouts = 50;
 
 /**
@@ -33,7 +33,7 @@ async function kindsOf(client: pg.ClientBase, ids: readonly string[]): Promise<M
   return new Map(rows.map(({ id, kind }) => [id, kind]));
 }
 
-/** Payouts with all that is compared of them: some statements each, as there are a few a day. */
+/** Payouts with all data that is compared: some statements each, because there are only a few a day. */
 export async function readAuditedPayouts(
   client: pg.ClientBase,
   ids: readonly string[],

@@ -20,15 +20,17 @@ import type { PayoutParts } from './payout-parts.ts';
 import { type SettledPayout, settlePayout } from './settle-payout.ts';
 
 export interface FollowedPayoutParts extends PayoutParts {
-  /** How long one waits before it pays more (ORDER_BUMP_AFTER_MINUTES). */
+  /** Time before a payout pays a higher fee (ORDER_BUMP_AFTER_MINUTES). */
   readonly bumpAfterMs: number;
 }
 
-/** Brings payouts to where blocks and the node say they are, beside orders and on their connection. */
+/** Brings payouts to their state in blocks and at the node, beside orders and on their connection. */
 export class PayoutRounds {
   readonly #parts: FollowedPayoutParts;
   readonly #repeats = new Repeats();
-  /** States in which payouts were settled since the last block or minute. One that a look changes is settled again. */
+  /**
+   * States in which payouts were settled since the last block or minute. A payout that a look changes is settled again.
+   */
   readonly #seen = new Map<string, PayoutState>();
 
   constructor(parts: FollowedPayoutParts) {
@@ -36,17 +38,17 @@ export class PayoutRounds {
   }
 
   /**
-   * One look at all that are open. Throws where the database or the node does not answer; whatever else is wrong with
-   * one is told, and stops no others.
+   * One look at all open payouts. Throws if the database or the node does not answer. Any other fault of one payout is
+   * logged, and does not stop the others.
    *
-   * @param standing null: the node does not answer
-   * @param isAll whatever is in no block is sent again, and paid more for
+   * @param standing null: the node does not answer @param isAll sends again, or raises the fee of, everything that is
+   * not in a block
    */
   async look(standing: NodeStanding | null, isAll: boolean): Promise<void> {
     const { client, withdrawals, log } = this.#parts;
     const notFormed = await guarded(async () => withdrawals?.form(client));
     if (notFormed !== null && this.#repeats.isDue(notFormed.message))
-      log.error({ err: notFormed }, 'withdrawals are not put into batches: it is tried again');
+      log.error({ err: notFormed }, 'withdrawals are not put into batches: the next look retries it');
     if (isAll && standing !== null) await this.#consolidate(standing);
     if (isAll) this.#seen.clear();
     for (const payout of await openPayouts(client)) {
@@ -57,7 +59,7 @@ export class PayoutRounds {
       if (error === null) continue;
       await noteStuck(client, id, `It cannot be made or sent: ${error.message}`);
       if (this.#repeats.isDue(`${id} ${error.message}`))
-        log.error({ err: error, payout: id }, 'a payout failed: it is tried again');
+        log.error({ err: error, payout: id }, 'a payout failed: the next look retries it');
     }
   }
 
@@ -65,7 +67,7 @@ export class PayoutRounds {
     const { withdrawals, log } = this.#parts;
     const failed = await guarded(async () => withdrawals?.consolidate(this.#parts, standing));
     if (failed !== null && this.#repeats.isDue(failed.message))
-      log.error({ err: failed }, 'coins of accounts are not joined: it is tried again');
+      log.error({ err: failed }, 'coins of accounts are not joined: the next look retries it');
   }
 
   async #bringOn(id: string, standing: NodeStanding | null, isAll: boolean): Promise<void> {
@@ -73,7 +75,7 @@ export class PayoutRounds {
     let settled = await withTransaction(client, (tx) => this.#settle(tx, id));
     if (settled === null || standing === null || settled.payout.state === 'mined') return;
     if (settled.payout.state === 'asked') {
-      // reasons change with blocks, fees and wishes: not with each look
+      // reasons change with blocks, fees and requests, not with each look
       if (settled.payout.stuck !== null && !isAll) return;
       if (!(await makePayout(this.#parts, settled, standing, null))) return;
       settled = await withTransaction(client, (tx) => this.#settle(tx, id));
@@ -107,15 +109,15 @@ export class PayoutRounds {
       await this.#replace(settled, newest, standing);
   }
 
-  /** Sends what the mempool does not have. False: what it spends is gone. */
+  /** Sends the transaction if the mempool does not have it. False: its inputs are gone. */
   async #sendAgain(settled: SettledPayout, newest: PayoutTransaction): Promise<boolean> {
-    // what it spends may be gone
+    // its inputs may be gone
     if (newest.sentAt !== null && !(await this.#isThere(settled, newest))) return false;
     const refusal = await this.#broadcast(settled, newest);
     return refusal?.kind !== 'missing' || (await this.#isThere(settled, newest));
   }
 
-  /** Sends a transaction, and marks what became of it. Null: the node did not refuse it. */
+  /** Sends a transaction, and notes the outcome. Null: the node did not refuse it. */
   async #broadcast(settled: SettledPayout, made: PayoutTransaction): Promise<Refusal | null> {
     const { client, node } = this.#parts;
     const { refusal } = await broadcast(node, await readSigned(client, made.txid));
@@ -124,7 +126,7 @@ export class PayoutRounds {
     return refusal;
   }
 
-  /** Pays more for one that waits for long. */
+  /** Raises the fee of a transaction that waits for long. */
   async #replace(settled: SettledPayout, newest: PayoutTransaction, standing: NodeStanding): Promise<void> {
     if (!(await makePayout(this.#parts, settled, standing, newest))) return;
     const again = await withTransaction(this.#parts.client, (tx) => this.#settle(tx, settled.payout.id));
@@ -153,9 +155,9 @@ export class PayoutRounds {
   }
 
   /**
-   * Whether blocks have all that its transaction spends unspent. Once something is missing for as many blocks as no
-   * reorganisation reaches, it is given up and planned again: before that, the payments may not have seen its own
-   * block, and one that comes back would pay twice.
+   * Whether all inputs of its transaction are unspent in blocks. After an input is missing for more blocks than any
+   * reorganisation has, the transaction is given up and planned again. Before that, the payments may not have seen its
+   * own block, and a payment that comes back would be paid twice.
    */
   async #isThere({ payout }: SettledPayout, { plan }: PayoutTransaction): Promise<boolean> {
     const { client, node, confirmations, log } = this.#parts;
@@ -170,7 +172,7 @@ export class PayoutRounds {
     await noteStuck(
       client,
       payout.id,
-      `What its transaction spends is not there: it is planned again ${confirmations} blocks after ${since}.`,
+      `An output that its transaction spends is missing: it is planned again ${confirmations} blocks after ${since}.`,
     );
     if (tip - since < confirmations) return false;
     await withTransaction(client, async (tx) => {
@@ -184,22 +186,22 @@ export class PayoutRounds {
       await noteStuck(tx, payout.id, null);
       await this.#settle(tx, payout.id);
     });
-    log.warn({ payout: payout.id }, 'what a payout spends is gone: it is planned again');
+    log.warn({ payout: payout.id }, 'inputs of a payout are gone: it is planned again');
     return false;
   }
 }
 
 /**
  * Whether only a block, or a minute, changes a payout: the node has its transaction. With a block every ten minutes
- * hundreds wait so, and to settle each costs some 30 ms.
+ * hundreds wait like this, and settling each costs some 30 ms.
  */
 const waitsForBlock = ({ state, stuck }: Payout): boolean =>
   (state === 'sent' || state === 'mined') && stuck === null;
 
-/** A rate that an account asked for stays: the service would pay the rest. */
+/** A rate that an account asked for stays: the service would have to pay the difference. */
 const mayPayMore = ({ payout: { kind, feeRate } }: SettledPayout): boolean =>
   kind !== 'withdrawal' || feeRate === null;
 
-/** The newest transaction that may be mined; undefined: there is none. */
+/** The newest transaction that may be mined; undefined: there is no such transaction. */
 const newestOf = ({ transactions }: SettledPayout): PayoutTransaction | undefined =>
   transactions.find(({ isSuperseded }) => !isSuperseded);

@@ -44,20 +44,20 @@ import type { MadeBatch, PayoutParts } from './payout-parts.ts';
 import { keepPayoutCoin, type SettledPayout } from './settle-payout.ts';
 import { wholeOutput } from './whole-output.ts';
 
-/** Coins that are left would not cover what is owed to partners or accounts: nothing is stored. */
+/** The remaining coins would not cover the debt to partners or accounts: nothing is stored. */
 export class NotCovered extends Error {
   readonly missing: bigint;
   constructor(missing: bigint) {
-    super(`${missing} sats of what is owed would not be covered`);
+    super(`${missing} sats that are owed would not be covered`);
     this.missing = missing;
   }
 }
 
 /**
- * Plans, signs and stores the transaction of a payout, or one that takes the place of an unconfirmed one. Notes why
- * where it cannot be made. True: it is stored.
+ * Plans, signs and stores the transaction of a payout, or one that replaces an unconfirmed one. Notes the reason if it
+ * cannot be made. True: it is stored.
  *
- * @param replaced null: nothing of it may be mined
+ * @param replaced null: no transaction of it may be mined
  */
 export async function makePayout(
   parts: PayoutParts,
@@ -72,11 +72,12 @@ export async function makePayout(
     : tryToMake(parts, settled, standing, replaced);
   const reason = await making.catch((error: unknown) => {
     if (error instanceof NotCovered) return fundReason(error.missing);
-    // another plan has a coin of it: the next look finds others
-    if (error instanceof OutputTaken) return 'Another transaction took a coin of it: it is planned again.';
+    // another plan has one of its coins: the next look finds others
+    if (error instanceof OutputTaken)
+      return 'Another transaction took one of its coins: it is planned again.';
     throw error;
   });
-  // one that is under way stays so
+  // a payout that is already sent stays so
   if (replaced === null || reason === null) await noteStuck(client, payout.id, reason);
   if (reason !== null && reason !== payout.stuck) log.warn({ payout: payout.id, reason }, 'a payout waits');
   return reason === null;
@@ -88,7 +89,7 @@ function makeBatch(parts: PayoutParts, making: MadeBatch): Promise<string | null
 }
 
 const fundReason = (missing: bigint): string =>
-  `No coin is free for ${missing} sats of it: satscribe wallet fund shows where to add some, or a block brings revenue.`;
+  `No coin is free for ${missing} sats of it: add one (satscribe wallet fund shows where), or wait for a block with revenue.`;
 
 async function tryToMake(
   parts: PayoutParts,
@@ -102,7 +103,7 @@ async function tryToMake(
   if (refusal !== null) return refusal;
   const whole = await wholeOutput(parts, payout);
   if (whole === 'gone')
-    return 'The output that it sends is not there: it is made once a block has it unspent.';
+    return 'The output to send is missing: the transaction is made once a block has the output unspent.';
   const ownIndex = payout.ownIndex ?? (await leaseOwnIndex(client, payout.id));
   const rest = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null });
   const tip = (await readPaymentsOffset(client))?.height ?? 0;
@@ -130,7 +131,7 @@ async function tryToMake(
   return waits ?? store(parts, storing, planned);
 }
 
-/** Why nothing may be sent to one of these; null: it may. */
+/** Why one of these must not be paid; null: all may be. */
 async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]): Promise<string | null> {
   const [refused] = await checkDestinations(
     recipients.map(({ script, sats }) => ({ script, amount: sats })),
@@ -138,12 +139,12 @@ async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]
   );
   return refused === undefined
     ? null
-    : `An address of it ${refused.reason}: cancel it with satscribe payouts cancel.`;
+    : `One of its addresses ${refused.reason}: cancel it with satscribe payouts cancel.`;
 }
 
 interface StoringPayout extends Pick<SettledPayout, 'payout' | 'shares'> {
   readonly replaced: PayoutTransaction | null;
-  /** The key that gets the change, whose script this is. */
+  /** Index of the key that gets the change. */
   readonly ownIndex: number;
   readonly script: Uint8Array;
 }
@@ -161,7 +162,7 @@ async function store(
   failpoint('payout-signed');
   await withTransaction(client, async (tx) => {
     const locked = await lockPayout(tx, payout.id);
-    // cancelled meanwhile
+    // it was cancelled meanwhile
     if (locked === null || locked.state !== payout.state) return;
     await watchScripts(tx, `payout ${payout.id}`, [{ script, sinceHeight: nextBlock }]);
     await insertTransaction(tx, {
@@ -196,7 +197,10 @@ async function store(
   return null;
 }
 
-/** Leases the key of its change once, however often it is planned: a restore stops after a gap of unused keys. */
+/**
+ * Leases the key of its change once, no matter how often it is planned: a restore stops searching after a gap of unused
+ * keys.
+ */
 export async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<number> {
   const { first } = await leaseIndices(client, 'own', { least: 1, most: 1 });
   await putOwnIndex(client, id, first);
@@ -205,7 +209,7 @@ export async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<
 
 /**
  * Why a plan waits that shares no coin with a transaction that was given up: both could be mined, and pay twice. It
- * waits until no reorganisation brings the coins of that one back. Null: it waits for nothing.
+ * waits until no reorganisation can bring back the coins of that transaction. Null: no need to wait.
  */
 export async function waitsForGivenUp(
   { client, confirmations }: Pick<PayoutParts, 'client' | 'confirmations'>,
@@ -220,11 +224,11 @@ export async function waitsForGivenUp(
   const since = missingSince ?? tip;
   await noteMissing(client, id, since);
   return tip - since < confirmations
-    ? `What its transaction spends is not there: it is planned again ${confirmations} blocks after ${since}.`
+    ? `An output that its transaction spends is missing: it is planned again ${confirmations} blocks after ${since}.`
     : null;
 }
 
-/** Plans with coins that the node has unspent: another wallet may have the seed. */
+/** Plans with coins that are unspent by the node: another wallet may have the seed. */
 async function planThere(
   { node }: PayoutParts,
   coins: readonly PayoutCoin[],
@@ -247,7 +251,7 @@ async function planThere(
   }
 }
 
-/** The rate that was asked for, else the node's. A replacement pays at least the node's. */
+/** The requested rate, else the node's. A replacement pays at least the node's. */
 function feeRateOf(
   { feeRate }: Pick<Payout, 'feeRate'>,
   standing: NodeStanding,
@@ -261,7 +265,10 @@ function feeRateOf(
 const has = (coins: readonly PayoutCoin[], coin: PayoutCoin): boolean =>
   coins.some((other) => outpointOf(other) === outpointOf(coin));
 
-/** Free coins that given up transactions of it spend: the next one spends it too, so only one of them is ever mined. */
+/**
+ * Free coins that its given up transactions spend. The next transaction spends them too, so only one of these is ever
+ * mined.
+ */
 const stillThere = (
   transactions: readonly PayoutTransaction[],
   coins: readonly PayoutCoin[],
@@ -270,7 +277,7 @@ const stillThere = (
   return coins.filter((coin) => before.has(outpointOf(coin)));
 };
 
-/** Coins of the service that a transaction spends: beside what it sends as a whole. */
+/** Coins of the service that a transaction spends, without the output that it sends as a whole. */
 const coinsOf = ({ plan }: PayoutTransaction, { spends }: Pick<Payout, 'spends'>): PayoutCoin[] =>
   plan.inputs
     .filter(({ outpoint }) => spends === null || outpoint !== outpointOf(spends))
@@ -284,7 +291,7 @@ const coinsOf = ({ plan }: PayoutTransaction, { spends }: Pick<Payout, 'spends'>
 function reasonOf({ limit, missing }: Extract<PlannedPayout, { readonly kind: 'none' }>): string {
   if (limit === 'coins') return fundReason(missing);
   if (limit === 'rate') return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
-  return 'Free coins are so small that its transaction would be too large: satscribe wallet fund shows where to add one.';
+  return 'Free coins are so small that its transaction would be too large: add a larger one (satscribe wallet fund shows where).';
 }
 
 const storedPlanOf = ({ plan }: Extract<PlannedPayout, { readonly kind: 'plan' }>): StoredPayoutPlan => ({

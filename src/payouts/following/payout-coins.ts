@@ -8,9 +8,9 @@ import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 const readMost = 2000;
 
 /**
- * Free coins of the service that are proven to hold nothing but sats: those at least so deep first, which no
- * reorganisation takes, and of these the largest. Coins that hold something are set aside. Whether another wallet with
- * the seed has spent one, the caller asks. Null: the coins of an earlier version are not all listed yet.
+ * Free coins of the service that are proven to hold only sats. Coins deep enough that no reorganisation takes them come
+ * first, the largest of them first. Coins that hold something else are set aside. The caller asks the node whether
+ * another wallet with the seed has spent one. Null: coins of an earlier version are not all listed yet.
  *
  * @param deep height at or below which a coin is deep
  */

@@ -6,7 +6,7 @@ import type { OrderSigner } from '#orders/making/order-signer.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import type { Payout, PayoutState, PayoutTransaction } from '#payouts/payout/payout.ts';
 
-/** The parts with which payouts are made. */
+/** Everything that is needed to make payouts. */
 export interface PayoutParts {
   readonly client: pg.ClientBase;
   readonly node: NodeRpc;
@@ -14,28 +14,28 @@ export interface PayoutParts {
   readonly proveFree: ProveFree;
   /** PAYOUT_CONFIRMATIONS */
   readonly confirmations: number;
-  /** Null: no accounts of shops are there. */
+  /** Null: there are no accounts of shops. */
   readonly withdrawals: WithdrawalBatches | null;
   readonly log: Logger;
 }
 
 /**
- * Batches of coins of accounts: payouts of which another room knows what they pay. The engine signs nothing of them
- * by itself: it has them made, sends what is stored, and brings them to where blocks are.
+ * Batches of coins of accounts: another room knows their payments. The payouts' engine signs nothing of them: it asks
+ * for their transactions, sends stored ones, and follows them to blocks.
  */
 export interface WithdrawalBatches {
-  /** Puts withdrawals that wait into batches. Twice does nothing more. */
+  /** Puts waiting withdrawals into batches. A second call has no effect. */
   form(client: pg.ClientBase): Promise<void>;
-  /** Asks for a batch that joins small coins of accounts, where one is due. Twice does nothing more. */
+  /** Asks for a batch that joins small coins of accounts, if one is due. A second call has no effect. */
   consolidate(parts: PayoutParts, standing: NodeStanding): Promise<void>;
   /**
-   * Plans, signs and stores the transaction of a batch, or one that takes the place of an unconfirmed one. Returns
-   * why it cannot be made; null: it is stored, or the batch is over. Throws `OutputTaken`.
+   * Plans, signs and stores the transaction of a batch, or one that replaces an unconfirmed one. Returns the reason why
+   * it cannot be made; null: it is stored, or the batch has ended. Throws `OutputTaken`.
    */
   make(parts: PayoutParts, making: MadeBatch): Promise<string | null>;
-  /** Posts the entries of those transactions that blocks have, and takes back those of others. */
+  /** Posts the entries of transactions that blocks have, and takes back the entries of the others. */
   post(tx: pg.ClientBase, id: string, transactions: readonly PayoutTransaction[]): Promise<void>;
-  /** Brings its withdrawals to the state of the batch, and tells their accounts. */
+  /** Sets its withdrawals to the state of the batch, and notifies their accounts. */
   settle(
     tx: pg.ClientBase,
     payout: Pick<Payout, 'id' | 'stuck'> & { readonly state: PayoutState },
@@ -43,12 +43,12 @@ export interface WithdrawalBatches {
   ): Promise<void>;
 }
 
-/** A batch that is to be made. */
+/** A batch whose transaction is to be made. */
 export interface MadeBatch {
   readonly payout: Payout;
   /** The newest first, superseded ones too. */
   readonly transactions: readonly PayoutTransaction[];
   readonly standing: NodeStanding;
-  /** The one that it takes the place of; null: nothing of it may be mined. */
+  /** The transaction that it replaces; null: no transaction of it may be mined. */
   readonly replaced: PayoutTransaction | null;
 }

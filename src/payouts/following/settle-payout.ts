@@ -26,7 +26,7 @@ import {
 import { takeUp } from '#purse/transactions/supersede.store.ts';
 import type { WithdrawalBatches } from './payout-parts.ts';
 
-/** A payout as blocks and stored transactions have it. */
+/** A payout by its state in blocks and stored transactions. */
 export interface SettledPayout {
   readonly payout: Payout;
   readonly shares: readonly PayoutShare[];
@@ -35,8 +35,8 @@ export interface SettledPayout {
 }
 
 /**
- * Brings a payout to where blocks say it is: its ledger, its coin, its state. Twice does nothing more. Null: it is
- * over, or the ledger waits for entries of orders, which blocks bring as well.
+ * Brings a payout to its state in blocks: its ledger, its coin, its state. A second call has no effect. Null: it has
+ * ended, or the ledger waits for entries of orders, which blocks bring as well.
  */
 export async function settlePayout(
   tx: pg.ClientBase,
@@ -71,7 +71,7 @@ export async function settlePayout(
   return { payout: { ...payout, state }, shares, transactions };
 }
 
-/** Posts what a payout of its kind asks for. False: the ledger waits. */
+/** Posts the entries of a payout by its kind. False: the ledger waits. */
 async function post(
   tx: pg.ClientBase,
   { id, kind }: Payout,
@@ -84,7 +84,9 @@ async function post(
   return true;
 }
 
-/** Takes up what a block has, even if it was given up, and gives up what can never be mined beside it. */
+/**
+ * Takes up a transaction that a block has, even if it was given up. Gives up those that can never be mined beside it.
+ */
 async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[]): Promise<void> {
   const mined = all.filter(({ height }) => height !== null);
   if (mined.length === 0) return;
@@ -96,10 +98,7 @@ async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[
   );
 }
 
-/**
- * False: an account would have paid more than it got. A block is to bring the entries of orders that it got it
- * with.
- */
+/** False: an account would have paid more than it got. A later block brings the entries of the orders that paid it. */
 async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly LedgerEntry[]): Promise<boolean> {
   const subject = { kind: 'payout', id } as const;
   const missing = correctionsTo(wanted, await readEntries(tx, subject));
@@ -125,8 +124,8 @@ async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly Ledger
 const isOurs = (account: LedgerAccount): boolean => account === 'service' || account === 'operator';
 
 /**
- * Keeps the coins that are left by the transaction in a block, else by the newest: one of them is mined at most.
- * Outputs of batches are held for accounts.
+ * Keeps the change of the transaction in a block, else of the newest: at most one of them is mined. Outputs of batches
+ * are held for accounts.
  */
 export async function keepPayoutCoin(
   tx: pg.ClientBase,

@@ -5,7 +5,7 @@ import type { Payout } from '#payouts/payout/payout.ts';
 import type { WholeOutput } from '#payouts/planning/plan-payout.ts';
 import { readAsideCoin } from '#purse/coins/coins.store.ts';
 
-/** The output that a payout sends as a whole; null: it sends none. `gone`: no block has it unspent. */
+/** The output that a payout sends as a whole; null: it sends no such output. `gone`: no block has it unspent. */
 export async function wholeOutput(
   { client, node }: { readonly client: pg.ClientBase; readonly node: NodeRpc },
   { spends }: Pick<Payout, 'spends'>,

@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import type { RevenueFacts } from '#payouts/planning/revenue.ts';
 
-/** Revenue in payouts that no block has, by account, and of that what no transaction spends coins for yet. */
+/**
+ * Revenue in payouts that no block has, by account, and the part of it without a transaction that spends coins for it.
+ */
 export async function openRevenue(
   client: pg.Pool | pg.ClientBase,
 ): Promise<Pick<RevenueFacts, 'open' | 'unsigned'>> {

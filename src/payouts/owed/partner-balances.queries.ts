@@ -12,14 +12,14 @@ export interface WantedBalances {
   readonly owner: string | null;
   /** PAYOUT_CONFIRMATIONS */
   readonly confirmations: number;
-  /** Network that addresses of creators must be of; null: there is no wallet yet, so no script of theirs is known. */
+  /** Network of addresses of creators; null: there is no wallet yet, so none of their scripts is known. */
   readonly network: NetworkParameters | null;
 }
 
 /**
- * Reads what each partner has earned and got, by one statement: a payout that is mined meanwhile is either open or
- * paid. A delivery is as deep as its last reveal. Partners of which the ledger has entries alone, those with the
- * most first. Two look-ups an order.
+ * Reads the earnings and payments of each partner, by one statement: a payout that is mined meanwhile is either open or
+ * paid. A delivery is as deep as its last reveal. Only partners with entries in the ledger, those with the most first.
+ * Two look-ups an order.
  */
 export async function readPartnerBalances(
   client: pg.Pool | pg.ClientBase,

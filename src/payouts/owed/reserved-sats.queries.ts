@@ -5,8 +5,8 @@ import { heldByOwners } from '#purse/ledger/ledger.store.ts';
 import { openRevenue } from './open-revenue.queries.ts';
 
 /**
- * Sats of free coins that bumps and returns must leave: what is owed to partners, deep or not, and revenue that payouts are
- * to take. What a signed payout pays has coins of its own, which nothing else can spend.
+ * Sats of free coins that bumps and returns must leave: the debt to partners, deep or not, and revenue that payouts are
+ * to take. A signed payout has coins of its own, which no other transaction can spend.
  */
 export async function reservedSats(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   // payouts before what they take: one that is signed meanwhile counts twice, never not at all

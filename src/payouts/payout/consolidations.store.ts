@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { familyOf } from '#purse/transactions/spends.store.ts';
 
-/** Stores a batch that joins coins of accounts, before anything of it is planned. Returns its id. */
+/** Stores a batch that joins coins of accounts, before it is planned. Returns its id. */
 export async function insertConsolidation(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ id: string }>(
     `INSERT INTO service.payouts (kind) VALUES ('consolidation') RETURNING id`,
@@ -12,7 +12,7 @@ export async function insertConsolidation(client: pg.ClientBase): Promise<string
   return id;
 }
 
-/** Whether one is under way that no block has. */
+/** Whether a consolidation exists that no block has. */
 export async function isConsolidating(client: pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM service.payouts WHERE kind = 'consolidation' AND state IN ('asked', 'signed', 'sent') LIMIT 1`,
@@ -21,8 +21,8 @@ export async function isConsolidating(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Sats that consolidations of the last 24 hours cost at most, by stored transactions: of those that replace each other
- * the largest fee counts.
+ * Sats that consolidations of the last 24 hours cost at most, by stored transactions. Of transactions that replace each
+ * other, only the largest fee counts.
  */
 export async function consolidationFees(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

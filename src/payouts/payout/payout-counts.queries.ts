@@ -1,18 +1,18 @@
 import type pg from 'pg';
 import type { PayoutState } from './payout.ts';
 
-/** States of payouts that somebody waits for: a block has none of their transactions. */
+/** States of payouts that someone waits for: no block has a transaction of theirs. */
 export const waitingStates = ['asked', 'signed', 'sent'] as const satisfies readonly PayoutState[];
 
 export interface PayoutCounts {
   readonly waiting: ReadonlyMap<(typeof waitingStates)[number], number>;
-  /** Age of the oldest of them; null: there is none. */
+  /** Age of the oldest of them; null: there is no such payout. */
   readonly oldestSeconds: number | null;
-  /** Payouts among them that something keeps: `satscribe payouts list` says what. */
+  /** Payouts among them that cannot proceed: `satscribe payouts list` says why. */
   readonly stuck: number;
 }
 
-/** Counts from the index on open payouts, of which there are a few. */
+/** Counts open payouts by an index; there are only a few. */
 export async function countPayouts(pool: pg.Pool): Promise<PayoutCounts> {
   const { rows } = await pool.query<{ state: string; payouts: number; stuck: number; oldest: number }>(
     `SELECT state, count(*)::int AS payouts, count(stuck)::int AS stuck,

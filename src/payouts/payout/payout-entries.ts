@@ -2,9 +2,9 @@ import { type LedgerEntry, satsAsset } from '#purse/ledger/ledger.ts';
 import type { PayoutShare, PayoutTransaction } from './payout.ts';
 
 /**
- * The entries of the ledger that a payout asks for: of each of its transactions that a block has, its shares go outside,
- * and the operator pays the miner. What was never in the ledger has no entry. Two that are mined both count: a partner
- * who got twice is in debt. Pure.
+ * The entries of the ledger for a payout. For each of its transactions that a block has, its shares go outside, and the
+ * operator pays the miner. Sats that were never in the ledger have no entry. If two are mined, both count: a partner
+ * who got a share twice is in debt. Pure.
  */
 export const payoutEntries = (
   shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'sats'>[],

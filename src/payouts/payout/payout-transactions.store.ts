@@ -40,7 +40,7 @@ export async function readPayoutTransactions(
   }));
 }
 
-/** Whether a transaction of a payout is as deep as payments remember blocks, which is noted. */
+/** Whether a transaction of a payout is noted as being as deep as payments remember blocks. */
 export async function isPayoutDeep(tx: pg.ClientBase, payoutId: string): Promise<boolean> {
   await noteDeepBlocks(tx, { kind: 'payout', id: payoutId });
   const { rowCount } = await tx.query(

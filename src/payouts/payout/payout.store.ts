@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Payout, PayoutAccount, PayoutKind, PayoutShare, PayoutState } from './payout.ts';
 
-/** Stores a payout with its shares, before anything of it is planned. Returns its id. */
+/** Stores a payout with its shares, before it is planned. Returns its id. */
 export async function insertPayout(
   tx: pg.ClientBase,
   kind: PayoutKind,
@@ -33,10 +33,10 @@ export async function insertPayout(
   return id;
 }
 
-/** A payout that waits for a plan, of which nothing was ever signed. */
+/** A payout that waits for a plan, without a signed transaction. */
 export type EmptyPayout = Pick<Payout, 'id' | 'feeRate'>;
 
-/** Batches of withdrawals of which nothing was ever signed, the oldest first. */
+/** Batches of withdrawals without a signed transaction, the oldest first. */
 export async function unsignedBatches(tx: pg.ClientBase): Promise<EmptyPayout[]> {
   const { rows } = await tx.query<{ id: string; fee_rate: string | null }>(
     `SELECT p.id, p.fee_rate::text AS fee_rate FROM service.payouts AS p
@@ -98,7 +98,7 @@ export async function openPayouts(client: pg.ClientBase): Promise<Payout[]> {
   return rows.map(payoutOf);
 }
 
-/** Nothing else changes the payout until the transaction ends. Null: there is none. */
+/** Locks the payout: nothing else changes it until the transaction ends. Null: there is no payout with this id. */
 export async function lockPayout(tx: pg.ClientBase, id: string): Promise<Payout | null> {
   const { rows } = await tx.query<Row>(`SELECT ${columns} FROM service.payouts WHERE id = $1 FOR UPDATE`, [
     id,
@@ -121,7 +121,7 @@ export async function readShares(client: pg.Pool | pg.ClientBase, id: string): P
   return rows.map(({ sats, ...row }) => ({ ...row, sats: BigInt(sats) }));
 }
 
-/** The state of a payout has changed; times follow it. */
+/** Stores a new state of a payout, and its time. */
 export async function putState(tx: pg.ClientBase, id: string, state: PayoutState): Promise<void> {
   await tx.query(
     `UPDATE service.payouts
@@ -135,7 +135,7 @@ export async function putState(tx: pg.ClientBase, id: string, state: PayoutState
   );
 }
 
-/** Why nothing happens with a payout; null: nothing keeps it. */
+/** Notes why a payout cannot proceed; null: it can. */
 export async function noteStuck(client: pg.ClientBase, id: string, stuck: string | null): Promise<void> {
   await client.query('UPDATE service.payouts SET stuck = $2 WHERE id = $1 AND stuck IS DISTINCT FROM $2', [
     id,
@@ -143,7 +143,7 @@ export async function noteStuck(client: pg.ClientBase, id: string, stuck: string
   ]);
 }
 
-/** The tip since which something that it spends is not there; null: all is. */
+/** Notes the tip since which one of its inputs is missing; null: none is missing. */
 export async function noteMissing(client: pg.ClientBase, id: string, since: number | null): Promise<void> {
   await client.query(
     'UPDATE service.payouts SET missing_since = $2 WHERE id = $1 AND missing_since IS DISTINCT FROM $2',
@@ -151,7 +151,7 @@ export async function noteMissing(client: pg.ClientBase, id: string, since: numb
   );
 }
 
-/** The key of its change, which stays what it is. */
+/** Stores the key of its change, which never changes. */
 export async function putOwnIndex(tx: pg.ClientBase, id: string, ownIndex: number): Promise<void> {
   await tx.query('UPDATE service.payouts SET own_index = $2 WHERE id = $1 AND own_index IS NULL', [
     id,
@@ -159,7 +159,7 @@ export async function putOwnIndex(tx: pg.ClientBase, id: string, ownIndex: numbe
   ]);
 }
 
-/** Sats of shares of partners that transactions pay which no block has: their coins are taken already. */
+/** Sats of shares of partners in transactions that no block has: their coins are taken already. */
 export async function sharesUnderWay(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(s.sats), 0)::text AS sats FROM service.payouts AS p JOIN service.payout_shares AS s ON s.payout = p.id
@@ -176,14 +176,14 @@ export interface ListedPayout {
   readonly askedAt: Date;
   readonly sentAt: Date | null;
   readonly minedAt: Date | null;
-  /** The transaction that may be mined, or is; null: none is signed. As it is shown. */
+  /** The transaction that is mined or may be mined, as shown; null: no transaction is signed. */
   readonly txid: string | null;
   readonly sats: number;
-  /** Sats; null: none is signed. */
+  /** Sats; null: no transaction is signed. */
   readonly fee: number | null;
   readonly stuck: string | null;
   readonly shares: readonly {
-    /** The code of a referral; null: a creator is known by its address, and revenue is the operator's. */
+    /** The code of a referral; null: a creator is named by its address, and revenue belongs to the operator. */
     readonly code: string | null;
     readonly address: string;
     readonly sats: number;

@@ -4,35 +4,35 @@ import type { PartnerAccount } from '#purse/ledger/ledger.ts';
 import type { StoredHoldings } from '#purse/transactions/stored-holdings.ts';
 
 /**
- * `referral`, `creator`: shares of partners, each of the account of that name. `revenue`: what the operator takes
- * out. `return`: an output that token payments set aside, as a whole. `withdrawal`: a batch of what accounts take out.
- * `consolidation`: it joins small coins of accounts. These two have no shares: src/withdrawals plans them.
+ * `referral`, `creator`: shares of partners, each from the account of that name. `revenue`: sats that the operator
+ * takes out. `return`: an output that token payments set aside, as a whole. `withdrawal`: a batch of withdrawals of
+ * accounts. `consolidation`: it joins small coins of accounts. The last two have no shares: src/withdrawals plans them.
  */
 export type PayoutKind = PartnerAccount | 'revenue' | 'return' | BatchKind;
 type BatchKind = 'withdrawal' | 'consolidation';
 
-/** Whether a payout spends coins of accounts, and what it leaves is theirs. */
+/** Whether a payout spends coins of accounts. Its change then belongs to them. */
 export const isBatch = (kind: PayoutKind): kind is BatchKind =>
   kind === 'withdrawal' || kind === 'consolidation';
 
 /**
- * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block
- * has it, and the ledger. `settled`: that block is so deep that nothing changes it any more. `cancelled`: nothing
- * was signed.
+ * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block has
+ * it, and so has the ledger. `settled`: that block is so deep that nothing changes it any more. `cancelled`: no
+ * transaction was signed.
  */
 export const payoutStates = ['asked', 'signed', 'sent', 'mined', 'settled', 'cancelled'] as const;
 export type PayoutState = (typeof payoutStates)[number];
 
 /**
- * An account that pays; of `referral` each code has its own, of `creator` each address. `outside`: none does, as what
- * goes was never in the ledger.
+ * An account that pays. Each code has its own `referral` account, each address its own `creator` account. `outside`: no
+ * account pays, because the sats were never in the ledger.
  */
 export type PayoutAccount = PartnerAccount | 'service' | 'operator' | 'outside';
 
 /** Sats of one account that a payout pays to an address. */
 export interface PayoutShare {
   readonly account: PayoutAccount;
-  /** The code of a referral, or the address of a creator; null: the account is the service's as a whole. */
+  /** The code of a referral, or the address of a creator; null: the account belongs to the service as a whole. */
   readonly owner: string | null;
   readonly script: Uint8Array;
   readonly address: string;
@@ -46,27 +46,27 @@ export interface Payout {
   /** Key of its change, in branch 1; null: nothing is planned yet. */
   readonly ownIndex: number | null;
   readonly stuck: string | null;
-  /** The output that it sends as a whole; null: it pays from free coins alone. */
+  /** The output that it sends as a whole; null: it spends only free coins. */
   readonly spends: { readonly txid: Txid; readonly vout: number } | null;
-  /** Sats for 1,000 virtual bytes that were asked for; null: what the node says. */
+  /** Requested sats for 1,000 virtual bytes; null: the node's rate. */
   readonly feeRate: bigint | null;
-  /** Tip since which an output that its transaction spends is not there; null: all are. */
+  /** Tip since which an output that its transaction spends is missing; null: none is missing. */
   readonly missingSince: number | null;
 }
 
 /** Facts about a payout, by blocks and stored transactions. */
 export interface PayoutFacts {
-  /** A transaction of it may be mined, or is. */
+  /** A transaction of it is mined or may be mined. */
   readonly isSigned: boolean;
   readonly isSent: boolean;
-  /** A block has one of its transactions, and the ledger has what it paid. */
+  /** A block has one of its transactions, and the ledger has its payments. */
   readonly isMined: boolean;
   readonly isDeep: boolean;
 }
 
 /**
- * The states that follow a state. Those before it come back with a reorganisation, and where its transaction can never
- * be mined: then another one is made.
+ * The states that may follow each state. A payout returns to an earlier state after a reorganisation, or if its
+ * transaction can never be mined: then another transaction is made.
  */
 const next: Readonly<Record<PayoutState, readonly PayoutState[]>> = {
   asked: ['signed', 'sent', 'mined', 'settled', 'cancelled'],
@@ -77,11 +77,11 @@ const next: Readonly<Record<PayoutState, readonly PayoutState[]>> = {
   cancelled: [],
 };
 
-/** Whether a payout may come from one state to another. */
+/** Whether a payout may move from one state to another. */
 export const mayFollow = (from: PayoutState, to: PayoutState): boolean =>
   from === to || next[from].includes(to);
 
-/** The state that facts give. What is over stays. Pure. */
+/** The state by these facts. A state that has ended stays. Pure. */
 export function stateOf(state: PayoutState, { isSigned, isSent, isMined, isDeep }: PayoutFacts): PayoutState {
   if (state === 'settled' || state === 'cancelled') return state;
   if (isMined) return isDeep ? 'settled' : 'mined';
@@ -89,7 +89,7 @@ export function stateOf(state: PayoutState, { isSigned, isSent, isMined, isDeep 
   return isSent ? 'sent' : 'signed';
 }
 
-/** Sats of shares together. */
+/** Sum of the sats of shares. */
 export const satsOf = (shares: readonly Pick<PayoutShare, 'sats'>[]): bigint =>
   shares.reduce((sum, { sats }) => sum + sats, 0n);
 
@@ -99,7 +99,7 @@ export interface Recipient {
   readonly sats: bigint;
 }
 
-/** Shares by the address that they go to: one output each, in the order of their scripts. Pure. */
+/** Shares by their address: one output each, in the order of their scripts. Pure. */
 export function recipientsOf(shares: readonly Pick<PayoutShare, 'script' | 'sats'>[]): Recipient[] {
   const byScript = Map.groupBy(shares, ({ script }) => Buffer.from(script).toString('hex'));
   return [...byScript]
@@ -110,7 +110,7 @@ export function recipientsOf(shares: readonly Pick<PayoutShare, 'script' | 'sats
 /** A transaction of a payout, as it is stored. */
 export interface PayoutTransaction {
   readonly txid: Txid;
-  /** One for all that replace each other. */
+  /** The same for all transactions that replace each other. */
   readonly family: Txid;
   readonly plan: StoredPayoutPlan;
   readonly fee: bigint;
@@ -119,11 +119,11 @@ export interface PayoutTransaction {
   readonly sentAt: Date | null;
   readonly refusal: string | null;
   readonly isSuperseded: boolean;
-  /** Its block; null: none is known to have it. */
+  /** Its block; null: no block is known to have it. */
   readonly height: number | null;
 }
 
-/** Its plan, with what a replacement needs of its inputs. */
+/** Its plan, with the data of its inputs that a replacement needs. */
 export interface StoredPayoutPlan {
   readonly inputs: readonly {
     readonly outpoint: string;

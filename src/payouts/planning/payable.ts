@@ -4,7 +4,7 @@ import type { PayoutShare } from '#payouts/payout/payout.ts';
 import { type PartnerAccount, partnerAccounts } from '#purse/ledger/ledger.ts';
 import { recipientsMax } from './plan-payout.ts';
 
-/** A partner by its account, and the name of its own: the code of a referral, the address of a creator. */
+/** A partner by its account and its own name: the code of a referral, the address of a creator. */
 export interface PartnerName {
   readonly account: PartnerAccount;
   readonly owner: string;
@@ -14,11 +14,11 @@ export interface PartnerName {
 export interface PartnerBalance extends PartnerName {
   /** Null: the code was never registered. */
   readonly address: string | null;
-  /** Null: there is no address, or it is not one of the network. */
+  /** Null: there is no address, or it is not an address of the network. */
   readonly script: Uint8Array | null;
   /** Earned by deliveries, deep or not. */
   readonly earned: bigint;
-  /** Its part by deliveries that are deep. */
+  /** The part of it from deliveries that are deep. */
   readonly deep: bigint;
   /** Paid by transactions that blocks have. */
   readonly paid: bigint;
@@ -30,23 +30,23 @@ export interface PartnerBalance extends PartnerName {
 export interface PartnerStanding extends PartnerBalance {
   /** Earned, and neither paid nor in a payout. */
   readonly owed: bigint;
-  /** Its part that the next payout pays. */
+  /** The part of it that the next payout pays. */
   readonly payable: bigint;
-  /** Its part by deliveries that are not deep yet. */
+  /** The part of it from deliveries that are not deep yet. */
   readonly shallow: bigint;
-  /** Its part that is below the dust limit of its address. */
+  /** The part of it that is below the dust limit of its address. */
   readonly dust: bigint;
-  /** Its part without an address where it may go. */
+  /** The part of it without an address that may be paid. */
   readonly homeless: bigint;
-  /** Paid for deliveries that a reorganisation took back: it counts against the next payout. */
+  /** Paid for deliveries that a reorganisation took back: it is deducted from the next payout. */
   readonly debt: bigint;
 }
 
 /**
- * Says what is owed to each partner, and what of it can be paid now. Those of one kind with one address are paid
- * with one output, so what they get together decides about dust. Pure.
+ * Computes the debt to each partner, and the part that can be paid now. Partners of one kind with one address share an
+ * output, so the dust limit applies to their sum. Pure.
  *
- * @param refused scripts that no money may go to, in hex
+ * @param refused scripts that must not be paid, in hex
  */
 export function partnerStandings(
   balances: readonly PartnerBalance[],
@@ -78,7 +78,7 @@ export function partnerStandings(
   });
 }
 
-/** Sats that are left of what a partner earned, and the deep part of them, which is at most all of them. */
+/** Unpaid sats of a partner's earnings, and the deep part of them, which is at most all of them. */
 function dueOf({ earned, deep, paid, open }: PartnerBalance): {
   readonly left: bigint;
   readonly ready: bigint;
@@ -95,8 +95,8 @@ export interface PartnerPayout {
 }
 
 /**
- * The payouts of all that can be paid: each to partners of one kind, and to a bounded number of addresses, so that its
- * transaction is relayed. Partners with one address stay together. Pure.
+ * The payouts of everything that can be paid: each to partners of one kind, and to a bounded number of addresses, so
+ * that nodes relay its transaction. Partners with one address stay together. Pure.
  */
 export function payoutsOf(standings: readonly PartnerStanding[], most = recipientsMax): PartnerPayout[] {
   return partnerAccounts.flatMap((kind) =>

@@ -24,18 +24,18 @@ export interface PayoutCoin {
   readonly keyIndex: number;
 }
 
-/** An output of the wallet that goes to the recipient as a whole, with all that it holds. */
+/** An output of the wallet that goes to the recipient as a whole, with all its contents. */
 export interface WholeOutput extends Omit<PayoutCoin, 'keyIndex'> {
   readonly key: WalletKey;
 }
 
 export interface WantedPayout {
-  /** The first input, whose sats the only recipient gets; absent or null: all is paid from coins. */
+  /** The first input, whose sats the only recipient gets; absent or null: coins pay everything. */
   readonly whole?: WholeOutput | null;
   readonly recipients: readonly Recipient[];
-  /** Coins that those before it spend: so only one of them is ever mined. */
+  /** Coins that the transactions before it spend: only one of these transactions is ever mined. */
   readonly kept: readonly PayoutCoin[];
-  /** The one that it takes the place of; null: nothing that a node may have. */
+  /** The transaction that it replaces; null: no node has an earlier one. */
   readonly replaced: { readonly fee: bigint; readonly virtualBytes: number } | null;
   /** Sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
@@ -58,30 +58,32 @@ export type PlannedPayout =
   | { readonly kind: 'none'; readonly limit: 'coins' | 'size' | 'rate'; readonly missing: bigint };
 
 /**
- * The most that a payout pays, in sats for 1,000 virtual bytes. Nothing of it is urgent, and fees above 200 sat/vB have
- * never lasted for longer than some days: it waits for lower ones.
+ * The highest rate of a payout, in sats for 1,000 virtual bytes. Payouts are not urgent, and fees above 200 sat/vB have
+ * never lasted longer than some days: it waits for lower ones.
  */
 export const payoutFeeRateMax = 200_000n;
 
-/** A quarter of what nodes relay (MAX_STANDARD_TX_WEIGHT): a cluster has room for what spends its change. */
+/**
+ * A quarter of the size that nodes relay (MAX_STANDARD_TX_WEIGHT): a cluster has room for transactions that spend its
+ * change.
+ */
 export const payoutVirtualBytesMax = 100_000;
 
 /**
- * Outputs of one payout: 43,000 virtual bytes, of which a minute of signing is far away. The rest of its size is for 990
+ * Outputs of one payout: 43,000 virtual bytes, far below a minute of signing. The rest of its size has room for 990
  * inputs.
  */
 export const recipientsMax = 1000;
 
 /**
- * The transaction that pays recipients: it spends what those before it spent, and further coins in the order in which
- * they are given, and keeps what is left of them as its first output, which gets whatever nothing names. The fee comes
- * from that, never from a recipient. An output that goes as a whole is the first input, and its recipient the first
- * output: so it gets the inscriptions, and runes where no runestone leads them elsewhere. Pure.
+ * The transaction that pays recipients. It spends the coins of the transactions before it, then further coins in the
+ * given order. Its first output is the change, which also gets everything that the plan does not name. The change pays
+ * the fee, never a recipient. An output that goes as a whole is the first input, and its recipient the first output: so
+ * the recipient gets the inscriptions, and the runes unless a runestone moves them. Pure.
  *
- * Invariants: no sat comes or goes but the fee; each recipient gets its sats; what is kept is no dust.
+ * Invariants: no sat appears or disappears except the fee; each recipient gets its sats; the change is not dust.
  *
- * @param coins free ones
- * @param rest where what is left goes
+ * @param coins free ones @param rest receiver of the change
  */
 export function planPayout(
   { whole = null, recipients, kept, replaced, feeRate }: WantedPayout,
@@ -120,12 +122,12 @@ export function planPayout(
 interface NamedParts {
   readonly first: readonly PlannedInput[];
   readonly paid: readonly PlannedOutput[];
-  /** The outputs with what is left. */
+  /** The outputs with a given change. */
   readonly besides: (change: PlannedOutput) => PlannedOutput[];
 }
 
 function namedParts(whole: WholeOutput | null, recipients: readonly Recipient[]): NamedParts {
-  assert(recipients.length > 0 && recipients.length <= recipientsMax, 'a payout pays some recipients');
+  assert(recipients.length > 0 && recipients.length <= recipientsMax, 'a payout has at least one recipient');
   const kind = whole === null ? 'payout' : 'aside';
   const paid = recipients.map(({ script, sats }): PlannedOutput => ({ kind, script, value: sats }));
   if (whole === null) return { first: [], paid, besides: (change) => [change, ...paid] };
@@ -136,7 +138,7 @@ function namedParts(whole: WholeOutput | null, recipients: readonly Recipient[])
   return { first: [inputOf(whole)], paid, besides: (change) => [...paid, change] };
 }
 
-/** The fee of a rate, and at least what a replacement pays (BIP 125, rules 3, 4 and 6). */
+/** The fee of a rate, at least the minimum of a replacement (BIP 125, rules 3, 4 and 6). */
 function feeFor(
   size: number,
   rate: bigint,

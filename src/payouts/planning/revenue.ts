@@ -6,41 +6,43 @@ import { largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { PayoutShare } from '#payouts/payout/payout.ts';
 import { payoutFeeRateMax, payoutVirtualBytesMax } from './plan-payout.ts';
 
-/** Facts that decide about the revenue that the operator can take out. Sats. */
+/** Facts that decide how much revenue the operator can take out. Sats. */
 export interface RevenueFacts {
   /** Balances of the ledger, of all subjects. */
   readonly service: bigint;
   readonly operator: bigint;
-  /** Revenue in payouts that no block has, and of that what no transaction spends coins for yet. */
+  /** Revenue in payouts that no block has, and the part of it without a transaction that spends coins for it. */
   readonly open: { readonly service: bigint; readonly operator: bigint };
   readonly unsigned: bigint;
-  /** Free coins that are deep and proven to hold nothing but sats: their values. */
+  /** Values of free coins that are deep and proven to hold only sats. */
   readonly coins: readonly bigint[];
-  /** Sats that partners have earned, deep or not, less what transactions pay that no block has: it is in these coins. */
+  /**
+   * Earnings of partners, deep or not, less the payments in transactions that no block has: they are in these coins.
+   */
   readonly owed: bigint;
   /** Sats for 1,000 virtual bytes that transactions cost now. */
   readonly feeRate: bigint;
 }
 
-/** The sum that says what can be taken, each line for people. */
+/** The sum of what can be taken, with a line for each part. */
 export interface RevenueSum {
   readonly earned: bigint;
   readonly free: bigint;
   readonly owed: bigint;
   readonly open: bigint;
   readonly unsigned: bigint;
-  /** Kept for the fee, twice what it is now, and for the change. */
+  /** Kept for the fee, twice the present one, and for the change. */
   readonly reserve: bigint;
   readonly takeable: bigint;
 }
 
-/** Inputs of one transaction beside two outputs. */
+/** Inputs of one transaction that also has two outputs. */
 const inputsMax = Math.floor((payoutVirtualBytesMax - 200) / (keyInputWeight / 4));
 
 /**
- * Sums what the operator can take: of the free coins what is left beside what is owed to partners, and no more than the ledger
- * says that the service and the operator have. Coins with a customer's money are never free. The fee is not part of it:
- * it is kept, for twice the rate of now, as fees may rise until a block has it. Pure.
+ * Sums the revenue that the operator can take: free coins less the debt to partners, and at most the sats of the
+ * service and the operator in the ledger. Coins with a customer's money are never free. The fee is not part of the sum:
+ * twice the present fee is kept, because fees may rise until a block has the transaction. Pure.
  */
 export function revenueSum(facts: RevenueFacts): RevenueSum {
   const rate = smallest(largest(facts.feeRate, 1000n) * 2n, payoutFeeRateMax);
@@ -63,7 +65,7 @@ export function revenueSum(facts: RevenueFacts): RevenueSum {
   return { earned, free, owed: facts.owed, open, unsigned: facts.unsigned, reserve, takeable };
 }
 
-/** The accounts that pay an amount of revenue: the service, and what it lacks the operator. Pure. */
+/** The accounts that pay an amount of revenue: the service first, then the operator for the rest. Pure. */
 export function revenueShares(
   sats: bigint,
   { service, open }: Pick<RevenueFacts, 'service' | 'open'>,

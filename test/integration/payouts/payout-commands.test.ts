@@ -186,11 +186,11 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     });
     await expect(shown('revenue', '--to', to, '--sats', '100000000')).rejects.toMatchObject({
       code: 'payouts_above_free',
-      message: `100000000 sats are more than the ${takeable} that can be taken: satscribe payouts revenue shows why.`,
+      message: `100000000 sats are more than the ${takeable} sats that can be taken: satscribe payouts revenue shows why.`,
     });
     await expect(shown('revenue', '--to', to, '--sats', '100')).rejects.toMatchObject({
       code: 'payouts_nothing',
-      message: `100 sats are below 330, the dust limit of ${to}: ask for that or more.`,
+      message: `100 sats are below 330, the dust limit of ${to}: ask for 330 or more.`,
     });
     expect(await shown('list', '--json')).not.toContain('revenue');
     expect(await asked('revenue', '--to', to, '--sats', '5000')).toMatchObject([

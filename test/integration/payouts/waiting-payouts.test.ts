@@ -163,7 +163,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     expect(await payout(id)).toMatchObject({
       state: 'asked',
       txid: null,
-      stuck: expect.stringMatching(/^What its transaction spends is not there/u) as string,
+      stuck: expect.stringMatching(/^An output that its transaction spends is missing/u) as string,
     });
     // a block has it all the same: nothing else pays the share
     await mined(id);

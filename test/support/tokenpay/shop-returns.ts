@@ -83,7 +83,9 @@ export function testWaitingReturns(started: () => ShopWorld): void {
         kind: 'return',
         state: 'asked',
         txid: null,
-        stuck: expect.stringMatching(/^No coin is free for \d+ sats of it: satscribe wallet fund/u) as string,
+        stuck: expect.stringMatching(
+          /^No coin is free for \d+ sats of it: add one \(satscribe wallet fund/u,
+        ) as string,
       });
       const signed = async (): Promise<number> => {
         const { rowCount } = await database.pool.query(
