@@ -4,7 +4,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { insertCollection, type NewCollection } from './collection/insert-collection.store.ts';
 import { type PhasesUpdate, type UpdatedPhases, updatePhases } from './collection/update-phases.ts';
 
-/** Creates collections for their creators, and changes their phases. */
+/** Creates collections for creators, and changes their phases. */
 export class CreatorCollections {
   readonly #pool: pg.Pool;
 
@@ -16,8 +16,7 @@ export class CreatorCollections {
   /**
    * Stores a collection, which waits for an operator. False: another one has its id. Throws `collection_undecided_max`.
    *
-   * @param client who creates it without a key; null: somebody with a key
-   * @param onCreated called in its transaction
+   * @param client the creator without a key; null: the creator has a key @param onCreated called in its transaction
    */
   async create(
     collection: NewCollection,

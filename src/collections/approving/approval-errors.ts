@@ -16,7 +16,7 @@ export function requirePending({
   throw new AppError('mint_decided', `The collection ${id} is ${state}${at}.`, { id, state });
 }
 
-/** Faults in a message: a collection of 100,000 files may have as many. */
+/** Faults shown in a message: a collection of 100,000 files may have as many. */
 const shownMax = 100;
 
 /** @param untried files that were not fetched after too many faults */

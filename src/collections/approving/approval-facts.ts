@@ -7,7 +7,7 @@ import { unknownMint } from './approval-errors.ts';
 import type { ApprovalFacts, ApprovalFault } from './approval-faults.ts';
 import type { MarketListing } from './market-listing.ts';
 
-/** Reads what an approval is decided by: all files, 100,000 at most. Throws `mint_unknown`. */
+/** Reads the facts that decide an approval: all files, 100,000 at most. Throws `mint_unknown`. */
 export async function readFacts(
   client: pg.Pool | pg.ClientBase,
   id: string,

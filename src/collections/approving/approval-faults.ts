@@ -4,22 +4,22 @@ import type { ListedPhase } from '#collections/collection/phases.store.ts';
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { contentTypeOf, fileExtensions } from '#kernel/requests/file-types.ts';
 
-/** Something that keeps a collection from its approval. */
+/** A fault that prevents the approval of a collection. */
 export interface ApprovalFault {
   /** The field, or the name of the file. */
   readonly where: string;
-  /** After the name. */
+  /** The words after the name. */
   readonly why: string;
 }
 
-/** A collection, with all that its approval is decided by. */
+/** A collection, with all facts that decide its approval. */
 export interface ApprovalFacts {
   readonly collection: Pick<Collection, 'totalCount' | 'price' | 'creatorAddress'>;
   readonly phases: readonly Pick<ListedPhase, 'phase' | 'price'>[];
   readonly files: readonly CollectionFile[];
 }
 
-/** Bounds of contents, and the operator's leave to pass one. */
+/** Bounds of contents, and the operator's permission to pass one of them. */
 export interface ApprovalOptions {
   /** Two items may have the same bytes. */
   readonly allowsDoubles: boolean;
@@ -29,7 +29,7 @@ export interface ApprovalOptions {
   readonly nonStandard: boolean;
 }
 
-/** Finds faults that no content mends, before any file is fetched. Pure. */
+/** Finds faults that no content can mend, before any file is fetched. Pure. */
 export function termFaults({ collection, phases, files }: ApprovalFacts): readonly ApprovalFault[] {
   const { totalCount, price, creatorAddress } = collection;
   const faults: ApprovalFault[] = [];
@@ -37,15 +37,15 @@ export function termFaults({ collection, phases, files }: ApprovalFacts): readon
   if (creatorAddress === null && (price > 0n || priced.length > 0))
     faults.push({
       where: 'creator-address',
-      why: `is missing, and items have a price${priced.length === 0 ? '' : ` (in phase ${priced.join(', ')})`}: who gets it is not known`,
+      why: `is missing, and items have a price${priced.length === 0 ? '' : ` (in phase ${priced.join(', ')})`}: its receiver is unknown`,
     });
   if (phases.length === 0) faults.push({ where: 'phases', why: 'are missing: nothing could be sold' });
   if (files.length === 0)
-    faults.push({ where: 'files', why: 'are missing: satscribe mint upload brings those of a folder' });
+    faults.push({ where: 'files', why: 'are missing: satscribe mint upload adds the files of a folder' });
   else if (files.length !== totalCount && files.length !== 1)
     faults.push({
       where: 'files',
-      why: `are ${files.length}, and totalCount is ${totalCount}: as many files, or one for an edition`,
+      why: `are ${files.length}, and totalCount is ${totalCount}: send that number of files, or one file for an edition`,
     });
   return [...faults, ...files.flatMap(nameFaults)];
 }
@@ -58,7 +58,7 @@ function nameFaults({ name, url, stored }: CollectionFile): readonly ApprovalFau
     : [];
 }
 
-/** Says after its name why a file of this length cannot be sold; null: it can. Pure. */
+/** The reason, after its name, why a file of this length cannot be sold; null: it can be. Pure. */
 export function contentFault(bytes: number, { bytesMax, nonStandard }: ApprovalOptions): string | null {
   if (bytes === 0) return 'is empty: an inscription has at least one byte';
   if (bytes > bytesMax) return `has ${bytes} bytes, and a file at most ${bytesMax}`;
@@ -71,8 +71,8 @@ export function contentFault(bytes: number, { bytesMax, nonStandard }: ApprovalO
 const leastRevealWeight = (bytes: number): number => bytes + 3 * Math.ceil(bytes / 520) + 400;
 
 /**
- * Finds faults of contents that are there. The same bytes twice are most often a mistake of the creator, and what
- * was sold cannot be taken back: the operator says that they are meant. Pure.
+ * Finds faults of stored contents. The same bytes twice are most often a mistake of the creator, and a sale cannot be
+ * undone: the operator must allow them. Pure.
  */
 export function contentFaults(
   files: readonly CollectionFile[],
@@ -92,14 +92,14 @@ export function contentFaults(
   });
 }
 
-/** A file of another size than its creator told. */
+/** A file whose size differs from the one that its creator named. */
 export interface SizeDifference {
   readonly name: string;
   readonly toldBytes: number;
   readonly bytes: number;
 }
 
-/** Files of another size than told. What is sold are the bytes, so they refuse nothing. Pure. */
+/** Files whose size differs from the one named. The bytes are sold, so the difference refuses nothing. Pure. */
 export const sizeDifferences = (files: readonly CollectionFile[]): readonly SizeDifference[] =>
   files.flatMap(({ name, toldBytes, stored }) =>
     toldBytes === null || stored === null || stored.bytes === toldBytes

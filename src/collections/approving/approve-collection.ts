@@ -23,7 +23,7 @@ import { forgetContents } from './stored-files.store.ts';
 
 export interface ApprovalParts extends FetchParts {
   readonly market: MarketListing;
-  /** Called before anything is fetched, with the number of files that are not there yet. */
+  /** Called before anything is fetched, with the number of missing files. */
   readonly onMissing: (files: number) => void;
 }
 
@@ -38,9 +38,9 @@ export interface Approved {
 }
 
 /**
- * Approves a collection: what is on disk then is what is sold. Files that are not there are fetched, and all faults
- * are told together; nothing is approved with one. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong` and
- * `mint_disk_full`.
+ * Approves a collection: the files on disk at that time are sold. Missing files are fetched, and all faults are
+ * reported together; a collection with a fault is not approved. Throws `mint_unknown`, `mint_decided`,
+ * `mint_files_wrong` and `mint_disk_full`.
  */
 export async function approveCollection(
   parts: ApprovalParts,
@@ -70,10 +70,10 @@ export async function approveCollection(
   return { ...approved, fetched: missing.length };
 }
 
-/** Files that are looked for on the disk at once. */
+/** Files that are looked for on the disk at the same time. */
 const looksAtOnce = 16;
 
-/** Files whose contents are noted, and not on the disk: it was lost, or restored without them. */
+/** Files whose contents are noted but missing on the disk: the disk was lost, or restored without them. */
 async function lostContents(
   disk: ContentsDisk,
   files: readonly CollectionFile[],
@@ -88,10 +88,10 @@ async function lostContents(
 
 const lostFault = ({ name }: CollectionFile): ApprovalFault => ({
   where: name,
-  why: 'was uploaded, and the disk of files has lost it: satscribe mint upload brings it again',
+  why: 'was uploaded, but the disk of files has lost it: upload it again with satscribe mint upload',
 });
 
-/** Looks at all again in the transaction that decides: files, phases and slug may have changed meanwhile. */
+/** Checks everything again in the transaction that decides: files, phases and slug may have changed meanwhile. */
 async function decide(
   tx: pg.ClientBase,
   market: MarketListing,
@@ -124,7 +124,10 @@ const missingFault = ({ name, stored }: CollectionFile): readonly ApprovalFault[
     ? [{ where: name, why: 'changed while the collection was approved: approve it again' }]
     : [];
 
-/** Each item has its file, or all have the one of an edition. No one can foretell the order in which they are drawn. */
+/**
+ * Assigns to each item its file, or to all items the single file of an edition. No one can foretell the order in which
+ * they are drawn.
+ */
 function itemsOf(
   { totalCount }: Pick<Collection, 'totalCount'>,
   files: readonly Pick<CollectionFile, 'place'>[],

@@ -4,19 +4,19 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { requirePending, unknownMint } from './approval-errors.ts';
 
-/** Refuses a pending collection, whose files may go. Throws `mint_unknown` and `mint_decided`. */
+/** Refuses a pending collection. Its files may be deleted. Throws `mint_unknown` and `mint_decided`. */
 export function refuseCollection(pool: pg.Pool, id: string, reason: string): Promise<void> {
   return decide(pool, id, 'refused', reason, requirePending);
 }
 
 /**
- * Ends the sale of an approved collection: what was sold stays, and unpaid orders keep their items for their time.
- * Throws `mint_unknown` and `mint_decided`.
+ * Ends the sale of an approved collection: sold items stay, and unpaid orders keep their items for their time. Throws
+ * `mint_unknown` and `mint_decided`.
  */
 export function closeCollection(pool: pg.Pool, id: string, reason: string): Promise<void> {
   return decide(pool, id, 'closed', reason, ({ state }) => {
     if (state === 'approved') return;
-    const message = `The collection ${id} is ${state}: only an approved one is closed.`;
+    const message = `The collection ${id} is ${state}: only an approved one can be closed.`;
     throw new AppError('mint_decided', message, { id, state });
   });
 }

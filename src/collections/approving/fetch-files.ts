@@ -8,14 +8,17 @@ import { type ApprovalFault, type ApprovalOptions, contentFault } from './approv
 import type { ContentsDisk, OwnContents } from './contents-disk.ts';
 import { noteContents, type StoredContent } from './stored-files.store.ts';
 
-/** One file: as long as a customer's order waits for all of its own. */
+/** Timeout of one file: as long as a customer's order waits for all of its files. */
 const fetchTimeoutMs = 60_000;
-/** Files that are fetched at once: a host has four of them, as the guarded client gives it as many connections. */
+/**
+ * Files that are fetched at once: a host has at most four of them, because the guarded client allows it that many
+ * connections.
+ */
 const hostsAtOnce = 8;
 const atOnceEach = 4;
-/** Contents that are noted by one statement: a process that dies fetches as many again. */
+/** Contents that are noted by one statement: after a crash as many are fetched again. */
 const notedTogether = 50;
-/** Faults after which nothing more is fetched: a host that is gone has the same one for each of its files. */
+/** Faults after which nothing more is fetched: a missing host gives the same fault for each of its files. */
 const faultsMax = 100;
 
 export interface FetchParts {
@@ -28,15 +31,15 @@ export interface FetchParts {
   readonly onStored: (files: number, bytes: number) => void;
 }
 
-/** Faults of files that were fetched, and how many were not tried after too many faults. */
+/** Faults of fetched files, and the number of files that were not tried after too many faults. */
 interface Fetched {
   readonly faults: readonly ApprovalFault[];
   readonly untried: number;
 }
 
 /**
- * Fetches files of a pending collection from their URLs, each once, and stores their bytes. Those that are stored
- * are noted as it goes: the next run fetches the others alone. Memory: 32 files.
+ * Fetches files of a pending collection from their URLs, each once, and stores their bytes. Stored files are noted at
+ * once, so the next run fetches only the others. Memory: 32 files.
  */
 export async function fetchFiles(
   parts: FetchParts,
@@ -65,7 +68,7 @@ export async function fetchFiles(
       faults.push({ where: name, why: fault ?? '' });
       return;
     }
-    // its name was looked at first
+    // its name was checked first
     const mediaType = contentTypeOf(name) ?? '';
     const sha256 = await disk.put(content);
     noted.push({ place, name, sha256, bytes: content.length, mediaType });
@@ -86,7 +89,9 @@ export async function fetchFiles(
 const hostOf = (url: string | null): string =>
   url !== null && URL.canParse(url) ? new URL(url).host.toLowerCase() : '';
 
-/** The content at a URL, or why there is none, after the name of its file. Throws the reason of the signal. */
+/**
+ * The content at a URL, or the reason why it is missing, after the name of its file. Throws the reason of the signal.
+ */
 async function contentAt(
   { own, outgoing, signal }: Pick<FetchParts, 'own' | 'outgoing' | 'signal'>,
   url: string,
@@ -95,6 +100,6 @@ async function contentAt(
   const ours = await own.read(url, signal);
   if (ours !== null) return typeof ours === 'string' ? `has a URL that ${ours}` : ours;
   const got = await fetchFile(outgoing, url, { bytesMax, timeoutMs: fetchTimeoutMs, signal });
-  // faults are told in a list
+  // faults are shown in a list
   return typeof got === 'string' ? got.replace(/\.$/u, '') : got;
 }

@@ -10,17 +10,17 @@ import {
 } from './approval-faults.ts';
 import type { MarketListing } from './market-listing.ts';
 
-/** Outcome of an approval now. */
+/** Outcome that an approval would have now. */
 export interface ApprovalPreview {
   /** Faults that are known before files are fetched. */
   readonly faults: readonly ApprovalFault[];
-  /** Files that would be fetched, and their bytes as told; null: one of them is not told. */
+  /** Files that would be fetched, and the sum of their named bytes; null: the size of one of them is not named. */
   readonly toFetch: number;
   readonly toFetchBytes: number | null;
   readonly differences: readonly SizeDifference[];
 }
 
-/** Looks at what an approval would do. Throws `mint_unknown`. */
+/** Shows the effect of an approval, without one. Throws `mint_unknown`. */
 export async function previewApproval(
   client: pg.Pool | pg.ClientBase,
   market: MarketListing,

@@ -20,7 +20,7 @@ const columnsOf = (contents: readonly StoredContent[]): readonly unknown[] => [
   contents.map(({ mediaType }) => mediaType),
 ];
 
-/** Notes contents of files of a pending collection: from now on they are not fetched again, and stay on disk. */
+/** Notes contents of files of a pending collection: from then on they are not fetched again, and stay on disk. */
 export async function noteContents(
   client: pg.Pool | pg.ClientBase,
   collection: string,

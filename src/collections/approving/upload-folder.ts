@@ -19,7 +19,7 @@ export interface UploadParts {
   readonly pool: pg.Pool;
   readonly disk: ContentsDisk;
   readonly signal: AbortSignal;
-  /** Called with the number of files that are on the disk, of how many, and their bytes. */
+  /** Called with the number of files on the disk, the total, and their bytes. */
   readonly onStored: (files: number, of: number, bytes: number) => void;
 }
 
@@ -33,17 +33,17 @@ export interface Uploaded {
   readonly leftOut: readonly string[];
 }
 
-/** Files that are read at once: each is written and flushed by itself. */
+/** Files that are read at once: each is written and flushed separately. */
 const atOnce = 8;
 
-/** Numbers within names count as numbers: 2.png comes before 10.png. */
+/** Compares numbers within names as numbers: 2.png comes before 10.png. */
 const order = new Intl.Collator('en', { numeric: true });
 
 /**
- * Puts the files of a folder in the place of those of a pending collection; the order of their names is that of the
- * items. The list changes at the end, at once, or not at all. Contents that the disk has are not written again: a
- * run that was interrupted is repeated. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong`,
- * `mint_folder_unreadable` and `mint_disk_full`.
+ * Replaces the files of a pending collection by those of a folder; the order of their names is that of the items. The
+ * list changes at the end, at once, or not at all. Contents that are on disk are not written again: an interrupted run
+ * can be repeated. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong`, `mint_folder_unreadable` and
+ * `mint_disk_full`.
  */
 export async function uploadFolder(
   parts: UploadParts,
@@ -64,7 +64,7 @@ export async function uploadFolder(
   const contents = await inLanes(names, atOnce, async (name, place): Promise<StoredContent> => {
     signal.throwIfAborted();
     const content = await readContent(join(folder, name));
-    // it may have changed since it was looked at
+    // it may have changed since the first look
     const fault = contentFault(content.length, options);
     if (fault !== null) throw wrongFiles(id, [{ where: name, why: fault }]);
     const sha256 = createHash('sha256').update(content).digest();
@@ -86,7 +86,7 @@ export async function uploadFolder(
   return { collection: id, files: contents.length, bytes, known, leftOut };
 }
 
-/** The files of a folder, in the order of the items. Hidden ones are of file managers. */
+/** The files of a folder, in the order of the items. Hidden files come from file managers, and are left out. */
 async function listFolder(
   folder: string,
 ): Promise<{ readonly names: readonly string[]; readonly leftOut: readonly string[] }> {
@@ -109,7 +109,7 @@ function countFaults(
     : [
         {
           where: 'The folder',
-          why: `has ${length} files, and totalCount is ${totalCount}: as many files, or one for an edition`,
+          why: `has ${length} files, and totalCount is ${totalCount}: give that number of files, or one file for an edition`,
         },
       ];
 }

@@ -12,14 +12,14 @@ export interface Collection {
   readonly state: CollectionState;
   readonly name: string;
   readonly totalCount: number;
-  /** Sats an item, where its phase has no price of its own. */
+  /** Sats an item, if its phase has no price of its own. */
   readonly price: bigint;
   readonly creatorAddress: string | null;
   readonly altPrices: AltPrices | null;
-  /** The price in a rune; null: it is in sats, or no one gets it, as in collections of earlier versions. */
+  /** The price in a rune; null: it is in sats, or has no receiver, as in collections of earlier versions. */
   readonly runePrice: RunePrice | null;
   readonly shown: ShownTexts;
-  /** sha256 of the key that may change it; null: the operator alone. */
+  /** sha256 of the key that may change it; null: only the operator may. */
   readonly keyHash: Buffer | null;
   readonly createdAt: Date;
   /** Null: no operator has decided about it. */
@@ -28,13 +28,13 @@ export interface Collection {
   readonly reason: string | null;
   /** Items that orders have. */
   readonly taken: number;
-  /** Items of orders that are not paid for. */
+  /** Items of orders that are not paid yet. */
   readonly unpaid: number;
 }
 
-/** A collection with what is counted over its files: they are read for it. */
+/** A collection with values that are counted over its files, which are read for that. */
 export interface MeasuredCollection extends Collection {
-  /** Bytes of an item on average: as approved, before that as told; null: not known. */
+  /** Average bytes of an item: of approved files, before the approval as named; null: unknown. */
   readonly averageBytes: number | null;
 }
 
@@ -95,7 +95,7 @@ export async function readCollection(
   return rows[0] === undefined ? null : collectionOf(rows[0]);
 }
 
-/** Bytes of an item of a collection on average: 40 ms for 100,000 files. Null: not known. */
+/** Average bytes of an item of a collection: 40 ms for 100,000 files. Null: unknown. */
 export async function readAverageBytes(client: pg.Pool | pg.ClientBase, id: string): Promise<number | null> {
   const { rows } = await client.query<{ bytes: number | null }>(
     `SELECT ${averageBytes} AS bytes FROM service.mint_collections AS c WHERE c.id = $1`,
@@ -127,7 +127,10 @@ export async function listCollections(
   return rows.map((row) => ({ ...collectionOf(row), averageBytes: row.bytes }));
 }
 
-/** Locks a collection, so that nothing is sold and no phase changes meanwhile; null: no collection has this id. */
+/**
+ * Locks a collection, so that nothing is sold and no phase changes until the transaction ends; null: no collection has
+ * this id.
+ */
 export async function lockCollection(tx: pg.ClientBase, id: string): Promise<Collection | null> {
   await lockCollectionRow(tx, id);
   return readCollection(tx, id);

@@ -8,9 +8,9 @@ export interface CollectionFile {
   readonly name: string;
   /** Null: the operator uploads it. */
   readonly url: string | null;
-  /** Bytes as its creator told; null: not told. */
+  /** Bytes named by its creator; null: not named. */
   readonly toldBytes: number | null;
-  /** The approved bytes; null: it is not there yet. */
+  /** The approved bytes; null: they are missing so far. */
   readonly stored: { readonly sha256: Buffer; readonly bytes: number; readonly mediaType: string } | null;
 }
 
@@ -42,7 +42,7 @@ export async function readFiles(
   }));
 }
 
-/** An approved file, by its place; null: there is none that anybody may see. */
+/** An approved file, by its place; null: there is no file that anyone may see. */
 export async function approvedFile(
   client: pg.Pool | pg.ClientBase,
   collection: string,

@@ -10,11 +10,14 @@ import type { RunePrice } from './rune-price.ts';
 
 /** A collection whose price was looked up. */
 export interface NewCollection extends Omit<SentCollection, 'runePrice'> {
-  /** The price in a rune, as it is shown and as it is charged; null: it is sold for sats. */
+  /** The price in a rune, as shown and as charged; null: it is sold for sats. */
   readonly inRunes: { readonly shown: AltPrices; readonly price: RunePrice } | null;
 }
 
-/** `taken`: another collection has this id. `bounds`: too many of creators without a key wait for the operator. */
+/**
+ * `taken`: another collection has this id. `bounds`: too many collections of creators without a key wait for the
+ * operator.
+ */
 export type InsertedCollection =
   | { readonly kind: 'inserted'; readonly createdAt: Date }
   | { readonly kind: 'taken' }
@@ -23,7 +26,7 @@ export type InsertedCollection =
 /**
  * Stores a new collection, which waits for an operator.
  *
- * @param client who creates it without a key, as limits count clients; null: somebody with a key
+ * @param client the creator without a key, as limits count clients; null: the creator has a key
  */
 export async function insertCollection(
   tx: pg.ClientBase,
@@ -74,10 +77,13 @@ function longProblem({ phases }: Pick<NewCollection, 'phases'>): string | null {
   const most = collectionBounds.strangersAllowances;
   return listed <= most
     ? null
-    : `${listed} addresses are listed, and without a key ${most} can be: send a key.`;
+    : `${listed} addresses are listed, and at most ${most} can be without a key: send a key.`;
 }
 
-/** Why a client may not create one more without a key; null: it may. Creations count one after the other. */
+/**
+ * Why a client may not create another collection without a key; null: it may. Creations are counted one after the
+ * other.
+ */
 async function undecidedProblem(tx: pg.ClientBase, client: string): Promise<string | null> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.undecidedCollections]);
   const { rows } = await tx.query<{ of_client: number; of_network: number; of_all: number }>(
@@ -94,11 +100,11 @@ async function undecidedProblem(tx: pg.ClientBase, client: string): Promise<stri
   if (ofNetwork >= undecidedBounds.network)
     return `Your network has ${ofNetwork} collections that wait for the operator, and may have ${undecidedBounds.network}: ${again}`;
   if (ofAll >= undecidedBounds.all)
-    return `${ofAll} collections of creators without a key wait for the operator, and no more can: ${again}`;
+    return `${ofAll} collections of creators without a key wait for the operator, which is the maximum: ${again}`;
   return null;
 }
 
-/** Deletes collections of creators without a key that no operator decided about in time. Returns how many. */
+/** Deletes collections of creators without a key that no operator decided about in time. Returns their number. */
 export async function deleteUndecided(client: pg.Pool | pg.ClientBase): Promise<number> {
   const { rowCount } = await client.query(
     `DELETE FROM service.mint_collections

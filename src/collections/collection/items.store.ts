@@ -6,21 +6,21 @@ const opcodeBytes = (length: string): string =>
   `CASE WHEN ${length} = 0 THEN 0 WHEN ${length} < 76 THEN 1 WHEN ${length} < 256 THEN 2 ELSE 3 END`;
 
 /**
- * SQL: bytes of the file `f` in the script of a reveal, without what all items have: its content in pushes of 520, and
- * its type, which may make a shorter content the dearer one. Service migration 0049 counts in the same way.
+ * SQL: bytes of the file `f` in the script of a reveal, without the part that all items share: its content in pushes of
+ * 520, and its type, which may make a shorter content more expensive. Service migration 0049 counts in the same way.
  */
 const scriptBytes = `f.bytes + 3 * (f.bytes / 520) + ${opcodeBytes('f.bytes % 520')}
   + octet_length(f.media_type) + ${opcodeBytes('octet_length(f.media_type)')}`;
 
-/** An item that is made. */
+/** An item to insert. */
 interface NewItem {
   /** The place of its file. */
   readonly file: number;
-  /** Free items are given in the order of these numbers: 32 bits with a sign. */
+  /** Free items are given in the order of these numbers: signed 32-bit integers. */
   readonly draw: number;
 }
 
-/** Makes the items of a collection, from 1 on. */
+/** Inserts the items of a collection, numbered from 1. */
 export async function insertItems(
   tx: pg.ClientBase | pg.Pool,
   collection: string,

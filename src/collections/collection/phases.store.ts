@@ -3,7 +3,7 @@ import type { NamedPhase } from '#collections/reading/name-phases.ts';
 import type { Phase } from '#collections/selling/choose-phase.ts';
 import { collectionBounds } from './collection-bounds.ts';
 
-/** A phase, and how many addresses it lists. */
+/** A phase, and the number of addresses that it lists. */
 export interface ListedPhase extends Phase {
   readonly allowances: number;
 }
@@ -40,7 +40,7 @@ export async function readPhases(
   }));
 }
 
-/** The same with the number of addresses of each list: 100,000 are counted in 10 ms. */
+/** Phases with the number of addresses of each list: 100,000 are counted in 10 ms. */
 export async function readListedPhases(
   client: pg.Pool | pg.ClientBase,
   collection: string,
@@ -55,7 +55,7 @@ export async function readListedPhases(
   return phases.map((phase) => ({ ...phase, allowances: listed.get(phase.phase) ?? 0 }));
 }
 
-/** The phases of a collection that orders ever bought from: their rows stay. */
+/** The phases of a collection that orders have bought from: their rows stay. */
 export async function readOrderedPhases(tx: pg.ClientBase, collection: string): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<{ phase: string }>(
     `SELECT p.phase FROM service.mint_phases AS p WHERE p.collection = $1
@@ -66,8 +66,8 @@ export async function readOrderedPhases(tx: pg.ClientBase, collection: string): 
 }
 
 /**
- * Replaces the phases of a collection and the addresses that they list. Its row must be locked, and no order may
- * have bought from a phase that goes.
+ * Replaces the phases of a collection and their lists of addresses. The row of the collection must be locked, and no
+ * order may have bought from a phase that is removed.
  */
 export async function replacePhases(
   tx: pg.ClientBase,
@@ -79,7 +79,7 @@ export async function replacePhases(
     collection,
     phases.map(({ phase }) => phase),
   ]);
-  // places are unique: those that stay make room first
+  // places are unique: phases that stay make room first
   await tx.query('UPDATE service.mint_phases SET place = place + $2 WHERE collection = $1', [
     collection,
     collectionBounds.phases,
@@ -87,7 +87,7 @@ export async function replacePhases(
   await insertPhases(tx, collection, phases);
 }
 
-/** Inserts phases with their addresses; known ones get new terms, and keep what orders have. */
+/** Inserts phases with their addresses. Known phases get new terms, and keep the items that orders have. */
 export async function insertPhases(
   tx: pg.ClientBase,
   collection: string,

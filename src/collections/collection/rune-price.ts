@@ -1,7 +1,7 @@
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 
-/** The price of an item in a rune of the index, and who gets it. */
+/** The price of an item in a rune of the index, and its receiver. */
 export interface RunePrice {
   /** The account of the creator. */
   readonly account: string;
@@ -15,7 +15,7 @@ export interface RunePrice {
   readonly amount: bigint;
 }
 
-/** SQL: the price in a rune of the collection `c`, as JSON; null: it has none. */
+/** SQL: the price in a rune of the collection `c`, as JSON; null: it has no such price. */
 export const runePriceColumn = `(SELECT jsonb_build_object('account', r.account, 'etching', encode(r.etching, 'hex'),
     'rune', r.rune::text, 'name', r.name, 'divisibility', r.divisibility, 'amount', r.amount::text)
   FROM service.mint_rune_prices AS r WHERE r.collection = c.id) AS rune_price`;

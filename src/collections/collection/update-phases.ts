@@ -8,13 +8,13 @@ import { type ListedPhase, readListedPhases, readOrderedPhases, replacePhases } 
 
 export interface PhasesUpdate {
   readonly id: string;
-  /** All phases that it has from now on. */
+  /** All phases of the collection after the change. */
   readonly phases: readonly SentPhase[];
-  /** Whether the one who asks may change this collection. */
+  /** Whether the sender may change this collection. */
   readonly mayChange: (collection: Collection) => boolean;
 }
 
-/** `unknown`: there is no collection with this id. `foreign`: it is another's. */
+/** `unknown`: there is no collection with this id. `foreign`: it belongs to someone else. */
 export type UpdatedPhases =
   | { readonly kind: 'updated'; readonly collection: Collection; readonly phases: readonly ListedPhase[] }
   | { readonly kind: 'unknown' }
@@ -22,8 +22,8 @@ export type UpdatedPhases =
   | Faulty;
 
 /**
- * Replaces the phases of a collection and their lists, of orders to come: those that are made keep their terms.
- * Whatever sells is locked out meanwhile, so that no phase gets less than orders have.
+ * Replaces the phases of a collection and their lists, for future orders: existing orders keep their terms. Sales are
+ * locked out meanwhile, so that no phase gets fewer items than its orders have.
  */
 export async function updatePhases(
   tx: pg.ClientBase,
@@ -34,7 +34,7 @@ export async function updatePhases(
   if (!mayChange(collection)) return { kind: 'foreign' };
   const values = new RequestValues();
   if (collection.state !== 'pending' && collection.state !== 'approved')
-    values.sentence('id', `The collection is ${collection.state}: its phases do not change any more.`);
+    values.sentence('id', `The collection is ${collection.state}: its phases can no longer be changed.`);
   findPhaseFaults(values, phases, {
     totalCount: collection.totalCount,
     price: collection.price,
@@ -55,7 +55,7 @@ export async function updatePhases(
   return { kind: 'updated', collection, phases: await readListedPhases(tx, id) };
 }
 
-/** Collects what would take from orders what they have. Pure. */
+/** Collects changes that would take items from orders. Pure. */
 function findSoldFaults(
   values: RequestValues,
   phases: readonly SentPhase[],
@@ -68,7 +68,7 @@ function findSoldFaults(
     if (now === undefined && ordered.has(phase))
       values.sentence(
         'phases',
-        `Orders bought from phase ${phase}, so it stays: send it with its id, and with an endDate to end it.`,
+        `Orders bought from phase ${phase}, so it must stay: send it with its id. An endDate ends it.`,
       );
     if (now !== undefined && now.items !== null && now.items < taken)
       values.fault(

@@ -5,9 +5,9 @@ export interface NamedPhase extends SentPhase {
 }
 
 /**
- * Gives each phase without a name the smallest number that none has. Pure.
+ * Gives each phase without a name the smallest number that no phase has. Pure.
  *
- * @param known names that are not free: orders may have bought from these phases
+ * @param known names that are taken: orders may have bought from these phases
  */
 export function namePhases(
   phases: readonly SentPhase[],

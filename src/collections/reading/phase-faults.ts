@@ -1,17 +1,17 @@
 import type { RequestValues } from '#kernel/requests/request-values.ts';
 import type { SentPhase } from './read-phases.ts';
 
-/** Terms of a collection that its phases keep to. */
+/** Terms of a collection that its phases must respect. */
 export interface PhaseTerms {
   readonly totalCount: number;
-  /** Sats an item, of phases without a price. */
+  /** Sats an item, for phases without a price. */
   readonly price: bigint;
   readonly hasCreatorAddress: boolean;
-  /** It is sold for a rune. */
+  /** Whether it is sold for a rune. */
   readonly isInRunes: boolean;
 }
 
-/** Collects what is wrong with phases together, and with their collection. Pure. */
+/** Collects faults of phases together, and with their collection. Pure. */
 export function findPhaseFaults(
   values: RequestValues,
   phases: readonly SentPhase[],
@@ -34,20 +34,20 @@ export function findPhaseFaults(
         );
 }
 
-/** A price in sats needs somebody who gets it, and a collection without a price in a rune. */
+/** A price in sats needs a receiver, and a collection without a price in a rune. */
 function findPriceFault(
   values: RequestValues,
   field: string,
   { isInRunes, hasCreatorAddress }: PhaseTerms,
 ): void {
   if (isInRunes)
-    values.sentence(field, `${field} is above 0, and the collection is sold for a rune: leave it out.`);
+    values.sentence(field, `${field} is above 0, but the collection is sold for a rune: leave it out.`);
   else if (!hasCreatorAddress)
-    values.fault(field, 'is above 0: creator-address says who gets it, and is missing');
+    values.fault(field, 'is above 0, but creator-address is missing: it names the receiver');
 }
 
 /**
- * Whether two phases offer everybody two prices at one time. A public and a listed phase may overlap: an order
+ * Whether two phases offer everyone two prices at the same time. A public and a listed phase may overlap: an order
  * takes the cheapest phase that its address may use.
  */
 const isContested = (a: SentPhase, b: SentPhase, { price }: Pick<PhaseTerms, 'price'>): boolean =>

@@ -9,7 +9,7 @@ export interface AllocationRequest {
   readonly script: Uint8Array;
 }
 
-/** Reads it. Total: any value gives a question or its faults. */
+/** Reads the question. Total: any value gives a question or its faults. */
 export function readAllocationRequest(body: unknown, network: NetworkParameters): AllocationRequest | Faulty {
   const values = new RequestValues();
   const given = values.object(body, 'the body');

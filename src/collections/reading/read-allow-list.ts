@@ -12,10 +12,10 @@ export interface SentAllowance {
   readonly items: number | null;
 }
 
-/** Cost of an address, in bytes of work that takes as long (work-in-steps.ts). */
+/** Cost of an address, in bytes of work of the same time (work-in-steps.ts). */
 const addressBytes = 10 * 1024;
 
-/** The addresses of a list of a request, which is one map or a list of maps: `{address: {allocation}}`. */
+/** The addresses of a list of a request. The list is one map or a list of maps: `{address: {allocation}}`. */
 export function* readAllowList(
   values: RequestValues,
   given: unknown,
@@ -50,7 +50,7 @@ export function* readAllowList(
   return allowances;
 }
 
-/** Names of addresses in faults: no address is longer. */
+/** Characters of an address in faults: no valid address is longer. */
 const shownChars = 90;
 
 function entriesOf(
@@ -72,10 +72,10 @@ function readAllocation(values: RequestValues, given: unknown, field: string): n
   const name = `${field}.allocation`;
   const value = isFields(given) ? given['allocation'] : undefined;
   if (value === undefined) values.required(value, name);
-  // as /getallocation shows it
+  // the form in which /getallocation shows it
   if (value === -1 || value === '-1') return null;
   const items = values.whole(value, name);
   if (items !== null && items > BigInt(collectionBounds.items))
-    values.fault(name, `must be at most ${collectionBounds.items}, or -1 for as many as there are`);
+    values.fault(name, `must be at most ${collectionBounds.items}, or -1 for no bound`);
   return items === null ? 0 : Number(items);
 }

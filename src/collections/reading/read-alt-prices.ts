@@ -15,7 +15,7 @@ export interface SentRunePrice {
   readonly token: string;
   /** Display units, in digits. */
   readonly amount: string;
-  /** The same as it was sent. */
+  /** The amount as it was sent. */
   readonly shown: number | string;
 }
 
@@ -23,15 +23,15 @@ export interface SentRunePrice {
 const runeKey = 'rune';
 /** The longest name of a rune has 26 letters, with signs between them. */
 const tokenChars = 100;
-/** A number with more digits may be another one by the time that it is read. */
+/** A number with more digits may have changed when it is read. */
 const exactDigits = 15;
 
 /**
- * Reads the price in a rune: `{"rune": {amount, token}}`, or keyed by the name of the rune. There is one at most, as an
- * order does not say which one it pays. Null: it was not sent, or `values` has its faults.
+ * Reads the price in a rune: `{"rune": {amount, token}}`, or keyed by the name of the rune. At most one is allowed,
+ * because an order does not say which one it pays. Null: it was not sent, or `values` has its faults.
  */
 export function readAltPrices(values: RequestValues, given: unknown): SentRunePrice | null {
-  // an object without fields is an empty text in a form
+  // a form shows an object without fields as an empty text
   if (!isGiven(given) || given === '') return null;
   const prices = values.object(given, 'altPrices');
   if (prices === null) return null;
@@ -40,7 +40,7 @@ export function readAltPrices(values: RequestValues, given: unknown): SentRunePr
   if (others.length > 0)
     return values.fault(
       'altPrices',
-      `has ${others.length + 1} prices: a collection is sold for one rune, as an order does not say which one it pays`,
+      `has ${others.length + 1} prices: a collection is sold for only one rune, because an order does not say which one it pays`,
     );
   return readPrice(values, ...first);
 }
@@ -49,14 +49,14 @@ function readPrice(values: RequestValues, key: string, value: unknown): SentRune
   const field = `altPrices.${key.slice(0, tokenChars)}`;
   const keyed = key === runeKey ? null : (parseSpacedRune(key)?.rune ?? null);
   if (key !== runeKey && keyed === null)
-    return values.fault(field, `is no price that is known: its key is "${runeKey}"`);
+    return values.fault(field, `is not a known price: its key must be "${runeKey}"`);
   const price = values.object(value, field);
   if (price === null) return null;
   const amount = readAmountText(values, price['amount'], `${field}.amount`);
   const token = readToken(values, price['token'], `${field}.token`);
   if (amount === null || token === null) return null;
   if (keyed !== null && keyed !== token.rune)
-    return values.fault(`${field}.token`, `is another rune than its key ${key}`);
+    return values.fault(`${field}.token`, `is not the rune of its key ${key}`);
   return { ...token, ...amount };
 }
 
@@ -87,7 +87,7 @@ function readAmountText(
   if (typeof given === 'number' && amount.replaceAll(/\D/gu, '').length > exactDigits)
     return values.fault(
       field,
-      `has more than ${exactDigits} digits: send it as a text, so that none is lost`,
+      `has more than ${exactDigits} digits: send it as a text, so that no digit is lost`,
     );
   const fault = amountFault(amount);
   return fault === null ? { amount, shown: given } : values.fault(field, `${fault}.`);

@@ -11,7 +11,7 @@ import { readAltPrices, type SentRunePrice } from './read-alt-prices.ts';
 import { readPhases, readPrice, type SentPhase } from './read-phases.ts';
 import { readSentFiles, type SentFile } from './read-sent-files.ts';
 
-/** A collection as its creator sent it, without faults of its own. */
+/** A collection as its creator sent it, without faults in single fields. */
 export interface SentCollection {
   readonly id: string;
   readonly name: string;
@@ -22,14 +22,14 @@ export interface SentCollection {
   /** The price of an item in a rune; null: it is sold for sats. */
   readonly runePrice: SentRunePrice | null;
   readonly shown: ShownTexts;
-  /** sha256 of the key that may change it; null: the operator alone. */
+  /** sha256 of the key that may change it; null: only the operator may. */
   readonly keyHash: Buffer | null;
   readonly files: readonly SentFile[];
   /** At least one. */
   readonly phases: readonly NamedPhase[];
 }
 
-/** Texts that answers show as they were sent; absent ones were not. */
+/** Texts that answers show as they were sent. Texts that were not sent are absent. */
 export interface ShownTexts {
   readonly description: string;
   readonly creator: string;
@@ -57,7 +57,9 @@ const emptyKeyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 /** A handle or a link. */
 const handleChars = 500;
 
-/** Reads what creates a collection, from JSON or from a form. Total: any value gives a collection or its faults. */
+/**
+ * Reads a request to create a collection, from JSON or from a form. Total: any value gives a collection or its faults.
+ */
 export function* readCollection(
   body: unknown,
   { network, urlProblem }: ReadOptions,
@@ -80,7 +82,7 @@ type ReadTerms = Omit<SentCollection, 'id' | 'name' | 'totalCount' | 'shown' | '
   readonly [Field in 'id' | 'name' | 'totalCount' | 'shown']: SentCollection[Field] | null;
 };
 
-/** All but files and phases. Null: it is required, and at fault. */
+/** Everything except files and phases. Null: a required field is missing or at fault. */
 function readTerms(values: RequestValues, given: Fields, network: NetworkParameters): ReadTerms {
   return {
     id: readSlug(values, given['id']),
@@ -96,7 +98,7 @@ function readTerms(values: RequestValues, given: Fields, network: NetworkParamet
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Collects what is wrong with fields together. */
+/** Collects faults of fields together. */
 function findSharedFaults(
   values: RequestValues,
   given: Fields,
@@ -111,15 +113,12 @@ function findSharedFaults(
 ): void {
   const hasCreatorAddress = isGiven(given['creator-address']);
   if (price > 0n && runePrice === null && !hasCreatorAddress)
-    values.sentence(
-      'creator-address',
-      'creator-address is required where price is above 0: it gets the price.',
-    );
+    values.sentence('creator-address', 'creator-address is required if price is above 0: it gets the price.');
   // an order does not say which one it pays
   if (runePrice !== null && price > 0n)
     values.sentence('price', 'price and altPrices are both given: items are sold for sats or for a rune.');
   if (isParentGiven(given['parent']))
-    values.fault('parent', 'is not taken: items of collections have no parent here. Leave it out');
+    values.fault('parent', 'is not accepted: items of collections have no parent here. Leave it out');
   if (totalCount === null) return;
   if (files.length > totalCount)
     values.fault('files', `are ${files.length}, and totalCount is ${totalCount}`);
@@ -131,7 +130,10 @@ function findSharedFaults(
   });
 }
 
-/** A collection without phases has one: its whole supply, for the addresses of its list where it has one. */
+/**
+ * Reads the phases. A collection without phases gets one: its whole supply, for the addresses of its list if it has
+ * one.
+ */
 function* readAllPhases(
   values: RequestValues,
   given: Fields,
@@ -192,7 +194,7 @@ function readCreatorAddress(
   return parsed.kind === 'script' ? { address, script: parsed.script } : values.fault(name, parsed.reason);
 }
 
-/** Null: something required is missing. */
+/** Null: a required field is missing. */
 function readShown(values: RequestValues, given: Fields): ShownTexts | null {
   const description = values.text(given['description'], 'description');
   if (description === null) values.required(given['description'], 'description');
@@ -216,7 +218,7 @@ const readOptional = (
   charsMax: number,
 ): string | null => (isGiven(given) ? readText(values, given, name, charsMax) : null);
 
-/** A link that pages show: no other scheme than that of the web. */
+/** A link that pages show: only http or https. */
 function readLink(values: RequestValues, given: unknown, name: string): string | null {
   const text = readOptional(values, given, name, collectionBounds.urlChars);
   if (text === null) return null;

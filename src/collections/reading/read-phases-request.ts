@@ -3,7 +3,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import { readPhases, type SentPhase } from './read-phases.ts';
 
-/** A change of phases, without faults of its own. */
+/** A change of phases, without faults in single fields. */
 export interface PhasesRequest {
   readonly kind: 'read';
   readonly id: string;
@@ -11,7 +11,7 @@ export interface PhasesRequest {
   readonly phases: readonly SentPhase[];
 }
 
-/** Reads what changes the phases of a collection. Total: any value gives a change or its faults. */
+/** Reads a request to change the phases of a collection. Total: any value gives a change or its faults. */
 export function* readPhasesRequest(body: unknown, network: NetworkParameters): Steps<PhasesRequest | Faulty> {
   const values = new RequestValues();
   const given = values.object(body, 'the body');
@@ -20,7 +20,7 @@ export function* readPhasesRequest(body: unknown, network: NetworkParameters): S
   if (id === null) values.required(given['id'], 'id');
   const phases = yield* readPhases(values, given['phases'], network);
   if (phases.length === 0 && values.faults.length === 0)
-    values.sentence('phases', 'phases is required: all that the collection has from now on.');
+    values.sentence('phases', 'phases is required: all phases of the collection after the change.');
   return id === null || values.faults.length > 0
     ? { kind: 'faulty', faults: values.faults }
     : { kind: 'read', id, phases };

@@ -20,10 +20,10 @@ export interface SentPhase {
 }
 
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/u;
-/** The year 3000, in seconds: a later time is one in milliseconds. */
+/** The year 3000, in seconds: a later time must be in milliseconds. */
 const secondsMax = 32_503_680_000;
 
-/** Reads the phases of a request. Empty: it has none. */
+/** Reads the phases of a request. Empty: it has no phases. */
 export function* readPhases(
   values: RequestValues,
   given: unknown,
@@ -42,7 +42,7 @@ export function* readPhases(
   }
   const names = phases.flatMap(({ phase }) => phase ?? []);
   const twice = names.find((name, place) => names.indexOf(name) !== place);
-  if (twice !== undefined) values.sentence('phases', `phases has two of the id ${twice}.`);
+  if (twice !== undefined) values.sentence('phases', `phases has the id ${twice} twice.`);
   const listed = phases.reduce((sum, { allowances }) => sum + allowances.length, 0);
   if (listed > collectionBounds.allowances)
     values.fault(
@@ -63,7 +63,7 @@ function* readPhase(
   if (isPublic && allowances.length > 0)
     values.sentence(
       `${field}.allowList`,
-      `${field} is public, so everybody may buy: leave out allowList, or send isPublic 0.`,
+      `${field} is public, so everyone may buy: leave out allowList, or send isPublic 0.`,
     );
   const startsAt = readMoment(values, fields['startDate'], `${field}.startDate`);
   const endsAt = readMoment(values, fields['endDate'], `${field}.endDate`);
@@ -94,7 +94,7 @@ function readItems(values: RequestValues, given: unknown, name: string): number 
   return Number(items);
 }
 
-/** Sats an item; null where it is absent. */
+/** Sats an item; null if absent. */
 export function readPrice(values: RequestValues, given: unknown, name: string): bigint | null {
   const price = values.whole(given, name);
   if (price !== null && price > BigInt(collectionBounds.price))
@@ -102,7 +102,7 @@ export function readPrice(values: RequestValues, given: unknown, name: string): 
   return price;
 }
 
-/** Null where it is absent. */
+/** Null if absent. */
 function readPublic(values: RequestValues, given: unknown, name: string): boolean | null {
   if (!isGiven(given)) return null;
   if (given === true || given === 1 || given === '1' || given === 'true') return true;

@@ -7,7 +7,7 @@ import { readGivenList } from './given-lists.ts';
 export interface SentFile {
   readonly name: string;
   readonly url: string;
-  /** Bytes as its creator told; null: not told. */
+  /** Bytes named by its creator; null: not named. */
   readonly bytes: number | null;
 }
 
@@ -30,7 +30,7 @@ export function readSentFiles(
   );
   const names = new Set<string>();
   for (const { name } of files) {
-    if (names.has(name)) values.sentence('files', `files has two of the name ${name}.`);
+    if (names.has(name)) values.sentence('files', `files has the name ${name} twice.`);
     names.add(name);
   }
   return files;
@@ -65,7 +65,7 @@ function checkUrl(
 }
 
 const longUrl = `has more than ${collectionBounds.urlChars} characters`;
-/** Controls, and what file systems and paths of URLs read as more than a name. */
+/** Control characters, and characters that file systems and paths of URLs do not read as part of a name. */
 const notInNames = /[\p{Cc}/\\]/u;
 
 function readFileName(values: RequestValues, given: unknown, name: string): string | null {

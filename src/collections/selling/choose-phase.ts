@@ -1,4 +1,4 @@
-/** A phase of a sale, as it is now. */
+/** A phase of a sale in its present state. */
 export interface Phase {
   readonly phase: string;
   /** In the order of the creator's list. */
@@ -10,9 +10,9 @@ export interface Phase {
   readonly isPublic: boolean;
   /** Sats an item for the creator; null: the price of the collection. */
   readonly price: bigint | null;
-  /** Included. Null: from the approval on. */
+  /** Start, included. Null: from the approval on. */
   readonly startsAt: Date | null;
-  /** Not included. Null: without end. */
+  /** End, not included. Null: without end. */
   readonly endsAt: Date | null;
 }
 
@@ -27,13 +27,13 @@ export interface Allowance {
 
 export interface WantedItems {
   readonly count: number;
-  /** Allowances of the address that gets them, by phase; absent ones: the phase does not list it. */
+  /** Allowances of the receiving address, by phase; absent: the phase does not list it. */
   readonly allowances: readonly Allowance[];
   readonly now: Date;
 }
 
 export interface Sale {
-  /** Sats an item, of phases without a price of their own. */
+  /** Sats an item, for phases without a price of their own. */
   readonly price: bigint;
   /** Items that no order has. */
   readonly free: number;
@@ -45,12 +45,12 @@ type ChosenPhase =
       readonly kind: 'phase';
       readonly phase: Phase;
       readonly price: bigint;
-      /** A phase that would sell fewer items to this address for less; null: there is no such phase. */
+      /** A cheaper phase that would sell fewer items to this address; null: there is no such phase. */
       readonly cheaper: CheaperPhase | null;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A phase that has too little left for all that an address orders, or allows it fewer. */
+/** A cheaper phase that has too few items left for the whole order, or allows the address fewer. */
 export interface CheaperPhase {
   readonly phase: string;
   /** Sats an item for the creator. */
@@ -60,9 +60,8 @@ export interface CheaperPhase {
 }
 
 /**
- * The phase that sells: of those that are open, that have room, and that the address may use, the cheapest one; among
- * equals one that lists the address, then the first. Naming an address takes nothing of its allowance: a payment does.
- * Pure.
+ * The phase that sells. Among open phases with room that the address may use, it is the cheapest; among equals one that
+ * lists the address, then the first. Naming an address takes nothing of its allowance: only a payment does. Pure.
  */
 export function choosePhase({ price, free, phases }: Sale, wanted: WantedItems): ChosenPhase {
   const open = phases.filter((phase) => isOpen(phase, wanted.now));
@@ -93,7 +92,7 @@ const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 const preference = (a: Phase, b: Phase): number =>
   Number(a.isPublic) - Number(b.isPublic) || a.place - b.place;
 
-/** The phase below a price that would sell the most items to an address, if it ordered fewer. */
+/** The phase below a price that would sell the most items to an address with a smaller order. */
 function cheaperOf(
   open: readonly Phase[],
   price: bigint,
@@ -111,25 +110,25 @@ function cheaperOf(
   return cheaper.toSorted((a, b) => b.items - a.items || compare(a.price, b.price))[0] ?? null;
 }
 
-/** Why a phase that is open does not sell to this address; null: it does. */
+/** Why an open phase does not sell to this address; null: it does. */
 function problemOf(phase: Phase, { count, allowances }: WantedItems): string | null {
   const { phase: name, isPublic, items, taken } = phase;
   if (!isPublic) {
     const allowance = allowances.find((of) => of.phase === name);
-    if (allowance === undefined) return `Phase ${name} sells to the addresses of its list alone.`;
+    if (allowance === undefined) return `Phase ${name} sells only to the addresses of its list.`;
     const left = leftOf(allowance);
     if (left !== null && left < count)
       return `Phase ${name} allows this address ${allowance.items ?? 0} items, and ${allowance.paid} of them are paid for.`;
   }
   if (items !== null && items - taken < count)
-    return `Free items of phase ${name}: ${items - taken}. The others are sold, or orders that are not paid yet have them.`;
+    return `Free items of phase ${name}: ${items - taken}. The others are sold, or reserved by orders that are not paid yet.`;
   return null;
 }
 
 const freeWords = (free: number): string =>
   free === 0
-    ? 'The collection is sold out. Items of orders that are not paid in time come back.'
-    : `Free items of the collection: ${free}. The others are sold, or orders that are not paid yet have them.`;
+    ? 'The collection is sold out. Items of orders that are not paid in time become free again.'
+    : `Free items of the collection: ${free}. The others are sold, or reserved by orders that are not paid yet.`;
 
 function closedReason(phases: readonly Phase[], now: Date): string {
   const [next] = phases

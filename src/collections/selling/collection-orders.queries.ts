@@ -1,5 +1,5 @@
 /**
- * SQL: the orders that buy of collections, a row each: `order_id`, its `collection`, its `items`, the `price` of each
+ * SQL: the orders of items of collections, a row each: `order_id`, its `collection`, its `items`, the `price` of each
  * for the creator, and the `standing` of the items.
  */
 export const collectionOrders =

@@ -11,7 +11,7 @@ import {
 } from './hold-request.ts';
 import type { NetworkClient, SaleState } from './sale.queries.ts';
 
-/** A request to hold items, with what is known of who asks. */
+/** A request to hold items, with facts about its client. */
 export interface AskedHold extends Pick<HoldRequest, 'items' | 'bounds' | 'now'>, NetworkClient {
   /** Items of the client, and of its network, that are not paid for. */
   readonly ofClient: number;
@@ -30,8 +30,8 @@ export interface HoldTerms {
 }
 
 /**
- * Decides about requests for items of one collection as if they came one after the other, so that each counts what
- * those before it got. Named items go before drawn ones: what is drawn is any of the others. Pure.
+ * Decides about requests for items of one collection one after the other, so that each counts the items of those before
+ * it. Named items go before drawn ones: any other item can be drawn. Pure.
  *
  * @param free those of the named items that no order has
  */
@@ -89,7 +89,7 @@ function decideHold(sale: SaleState, request: AskedHold, left: ReadonlySet<numbe
   return { kind: 'terms', phase: chosen.phase.phase, price: chosen.price, cheaper: chosen.cheaper };
 }
 
-/** Whether each number names another item that no order has. */
+/** Whether the numbers name different items that no order has. */
 const areFree = (numbers: readonly number[], left: ReadonlySet<number>): boolean =>
   new Set(numbers).size === numbers.length && numbers.every((number) => left.has(number));
 
@@ -99,7 +99,7 @@ function refusalOf(sale: SaleState, { items, bounds, ...request }: AskedHold): R
   const beyond = beyondSupply(items, sale.totalCount);
   if (beyond !== null) return { kind: 'closed', reason: beyond };
   const count = countOf(items);
-  // a collection without room says so: bounds are about what there is
+  // a collection without room says so first: bounds are about the items that are left
   if (sale.totalCount - sale.taken < count) return null;
   const { ofClient, ofNetwork } = request;
   const unsold = sale.totalCount - sale.taken + sale.unpaid;

@@ -1,4 +1,4 @@
-/** Items that orders may have before they are paid for, of all collections together. */
+/** Items that orders may have before they are paid for, over all collections. */
 export interface HoldBounds {
   /** Items of one client (COLLECTION_UNPAID_MAX). */
   readonly client: number;
@@ -6,7 +6,7 @@ export interface HoldBounds {
   readonly network: number;
 }
 
-/** Who holds items, and what others and it have that is not paid for. */
+/** A client that holds items, and the unpaid items of others and its own. */
 export interface UnpaidItems {
   readonly ofClient: number;
   readonly ofNetwork: number;
@@ -14,8 +14,8 @@ export interface UnpaidItems {
 }
 
 /**
- * Why a client may not hold more items; null: it may. Who has thousands of addresses and never pays closes half of
- * what is left for half an hour, and not all of it. Pure.
+ * Why a client may not hold more items; null: it may. A client with thousands of addresses that never pays can block
+ * half of the remaining items for half an hour, and not all of them. Pure.
  *
  * @param unsold items of the collection that are not paid for
  */
@@ -28,11 +28,11 @@ export function holdProblem(
   const most = unpaidMost(unsold);
   const ever = Math.min(bounds.client, most);
   if (count > ever)
-    return `An order of this collection can have ${ever} items now: half of what is left at most, and not more than one client may have unpaid. Order fewer.`;
+    return `An order of this collection can have ${ever} items now: at most half of what is left, and at most the unpaid items that one client may have. Order fewer.`;
   const again = 'Pay for one, cancel one, or try again within 30 minutes.';
   if (unpaid.ofClient + count > bounds.client)
     return `Your orders have ${unpaid.ofClient} items that are not paid for, and may have ${bounds.client}. ${again}`;
-  // an operator who lets one address have more lets its network
+  // an operator who allows one address more allows its network the same
   const network = Math.max(bounds.network, bounds.client);
   if (unpaid.ofNetwork + count > network)
     return `Orders of your network have ${unpaid.ofNetwork} items that are not paid for, and may have ${network}. Try again within 30 minutes.`;
@@ -41,8 +41,5 @@ export function holdProblem(
   return null;
 }
 
-/**
- * Items that orders may have before they are paid for, of those that are not paid for: half of them, and one where
- * only one is left. Pure.
- */
+/** Number of unsold items that unpaid orders may have: half of them, and one if only one is left. Pure. */
 const unpaidMost = (unsold: number): number => Math.max(1, Math.floor(unsold / 2));

@@ -2,7 +2,7 @@ import type { RunePrice } from '#collections/collection/rune-price.ts';
 import type { CheaperPhase } from './choose-phase.ts';
 import type { HoldBounds } from './hold-bounds.ts';
 
-/** Items that an order in the making wants. */
+/** Items that an order being created wants. */
 export interface HoldRequest {
   readonly orderId: string;
   readonly collection: string;
@@ -17,7 +17,7 @@ export interface HoldRequest {
   readonly now: Date;
 }
 
-/** An item with the file that was approved for it. */
+/** An item with its approved file. */
 export interface HeldItem {
   /** From 1. */
   readonly item: number;
@@ -33,9 +33,9 @@ export interface HeldItems {
   /** Sats an item for the creator. */
   readonly price: bigint;
   readonly creatorAddress: string | null;
-  /** The price of an item in a rune, in place of sats for the creator; null: it is sold for sats. */
+  /** The price of an item in a rune, instead of sats for the creator; null: it is sold for sats. */
   readonly runePrice: RunePrice | null;
-  /** A phase that would have sold fewer items to this address for less; null: there is no such phase. */
+  /** A cheaper phase that would have sold fewer items to this address; null: there is no such phase. */
   readonly cheaper: CheaperPhase | null;
   /** In the order of the request. */
   readonly items: readonly HeldItem[];
@@ -47,7 +47,7 @@ export interface RefusedHold {
   readonly reason: string;
 }
 
-/** Items that a request asks for. Pure. */
+/** Number of items that a request asks for. Pure. */
 export const countOf = (items: HoldRequest['items']): number =>
   items.kind === 'drawn' ? items.count : items.numbers.length;
 
@@ -62,7 +62,7 @@ export const withoutRunePrice = {
 } as const satisfies RefusedHold;
 export const itemsTaken = 'Another order has one of these items.';
 
-/** Why numbers name no item; null: each names one. Pure. */
+/** The reason why numbers are not items; null: each is an item. Pure. */
 export const beyondSupply = (items: HoldRequest['items'], totalCount: number): string | null => {
   const beyond = items.kind === 'named' ? items.numbers.find((number) => number > totalCount) : undefined;
   return beyond === undefined

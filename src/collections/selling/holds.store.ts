@@ -17,23 +17,23 @@ import {
 } from './hold-request.ts';
 import { readAllowancesOf, readFree, readSale, readUnpaidOf, type SaleState } from './sale.queries.ts';
 
-/** SQL: the fields of an item that its file `f` has. */
+/** SQL: the fields of an item that come from its file `f`. */
 export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"';
 
-/** From the hold to the stored order: its files are read and it is quoted, which takes milliseconds. */
+/** Time from the hold to the stored order: its files are read and it is priced, which takes milliseconds. */
 const makingMs = 60_000;
 
 /**
- * Requests that one transaction decides about, at most: with 16 of 1,000 items each it writes 16,000 rows, which takes
- * half a second.
+ * Most requests that one transaction decides about: 16 of 1,000 items each write 16,000 rows, which takes half a
+ * second.
  */
 const heldTogether = 16;
-/** Transactions at once: one waits for a row that an approval has locked, and others go past it. */
+/** Transactions at once: while one waits for a row that an approval has locked, others pass it. */
 const transactionsAtOnce = 2;
 
 /**
- * Holds items for orders that are being made. Requests that come while a transaction holds items wait, and share the
- * next one: a collection is locked once for all of them, for six round trips.
+ * Holds items for orders that are being created. Requests that arrive while a transaction holds items wait, and share
+ * the next one: a collection is locked once for all of them, with six round trips.
  */
 export class ItemHolds {
   readonly #reads: BatchedReads<HoldRequest, HeldItems | RefusedHold | FailedHold>;
@@ -45,7 +45,7 @@ export class ItemHolds {
     });
   }
 
-  /** Throws what the transaction of its collection threw: nothing is held then. */
+  /** Throws the error of its collection's transaction: nothing is held then. */
   async ask(request: HoldRequest, signal: AbortSignal): Promise<HeldItems | RefusedHold> {
     const answer = await this.#reads.ask(request, signal);
     if (answer.kind === 'failed') throw answer.error;
@@ -53,15 +53,15 @@ export class ItemHolds {
   }
 }
 
-/** The transaction of a collection failed. Others of the same batch have their items. */
+/** The failed transaction of a collection. Others of the same batch keep their items. */
 interface FailedHold {
   readonly kind: 'failed';
   readonly error: unknown;
 }
 
 /**
- * Gives items to orders that are being made, or to none, in the order of the requests. Holds of a collection wait for
- * each other at its row, so that each counts what those before it have (ADR 90).
+ * Gives items to orders that are being created, or to none, in the order of the requests. Holds of a collection wait
+ * for each other at its row, so that each counts the items of those before it (ADR 90).
  */
 export async function holdItems(
   pool: pg.Pool,
@@ -133,7 +133,7 @@ function placed<Answer>(answers: readonly Answer[], nth: number): Answer {
 
 const nothingUnpaid = { ofClient: 0, ofNetwork: 0 };
 
-/** Requests with what is known of who asks. A key without a bound is not counted: a shop has thousands of orders. */
+/** Requests with facts about their clients. A key without a bound is not counted: a shop has thousands of orders. */
 async function readAsked(
   tx: pg.ClientBase,
   collection: string,
@@ -161,8 +161,8 @@ interface GivenHold {
 }
 
 /**
- * Takes the items of these orders, counts them, and notes the orders: one statement, which does all of it or nothing.
- * Drawn items are the first free ones that no order of these names.
+ * Takes the items of these orders, counts them, and notes the orders, in one statement: all or nothing. Drawn items are
+ * the first free ones that no order of these names.
  */
 async function takeItems(
   tx: pg.ClientBase,
@@ -203,7 +203,7 @@ async function takeItems(
       phases.map(([, of]) => of.reduce((sum, { request }) => sum + countOf(request.items), 0)),
     ],
   });
-  // the row of the collection is locked, and its counts said that they are there
+  // the row of the collection is locked, and its counts said that the items are free
   assert(
     rows.length === named.length + drawn.length,
     `collection ${collection} has fewer free items than it counts`,
@@ -248,7 +248,7 @@ const takeStatement = `WITH named AS (
     FROM taken AS t JOIN service.mint_files AS f ON f.collection = $1 AND f.place = t.file
    ORDER BY t.order_id, t.order_place`;
 
-/** Frees what orders had that were not stored in time. They are rare: a process died while it made one. */
+/** Frees items of orders that were not stored in time. They are rare: a process died while it created one. */
 async function freeAbandoned(tx: pg.ClientBase, collection: string, now: Date): Promise<void> {
   const { rows } = await tx.query<{ order_id: string }>({
     name: 'abandoned mint orders',
@@ -259,7 +259,8 @@ async function freeAbandoned(tx: pg.ClientBase, collection: string, now: Date): 
 }
 
 /**
- * The order of a hold is stored, in this transaction. False: the hold was over, and its items are free again.
+ * Confirms the hold of an order that is stored in this transaction. False: the hold has ended, and its items are free
+ * again.
  */
 export async function confirmHold(tx: pg.ClientBase, orderId: string): Promise<boolean> {
   const { rowCount } = await tx.query({
@@ -270,7 +271,7 @@ export async function confirmHold(tx: pg.ClientBase, orderId: string): Promise<b
   return rowCount === 1;
 }
 
-/** Gives items back whose order is not made after all. */
+/** Frees the items of an order that is not created after all. */
 export function giveUpHold(pool: pg.Pool, orderId: string): Promise<void> {
   return withTransaction(pool, async (tx) => {
     await lockCollectionOf(tx, orderId);
@@ -282,7 +283,7 @@ export function giveUpHold(pool: pg.Pool, orderId: string): Promise<void> {
   });
 }
 
-/** Locks the collection of an order: whatever changes who has its items does that first. */
+/** Locks the collection of an order: every change of who has its items does that first. */
 export async function lockCollectionOf(tx: pg.ClientBase, orderId: string): Promise<void> {
   await tx.query(
     `SELECT FROM service.mint_collections WHERE id = (SELECT collection FROM service.mint_orders WHERE order_id = $1)

@@ -1,8 +1,7 @@
 import type { Phase } from './choose-phase.ts';
 
 /**
- * The state of a phase at a moment. `full`: it is open, and orders have all of its items: those that are not paid for
- * may come back.
+ * The state of a phase at a moment. `full`: it is open, and orders have all of its items: unpaid ones may become free.
  */
 export type PhaseState = 'later' | 'open' | 'full' | 'over';
 
@@ -13,7 +12,7 @@ export const leftInPhase = ({ items, taken }: Pick<Phase, 'items' | 'taken'>, fr
   items === null ? free : Math.min(free, items - taken);
 
 /**
- * Tells the state of a phase. Pure.
+ * The state of a phase. Pure.
  *
  * @param free items of the collection that no order has
  */
@@ -27,7 +26,7 @@ export function phaseStateAt(phase: TimedPhase, free: number, now: Date): PhaseS
 /** A collection that is for sale, or was. */
 export interface SoldSupply {
   readonly isClosed: boolean;
-  /** Its price is in a rune that no one gets: a collection of an earlier version. */
+  /** Its price is in a rune without a receiver: a collection of an earlier version. */
   readonly isInRunes: boolean;
   readonly total: number;
   /** Items that orders have. */
@@ -37,12 +36,12 @@ export interface SoldSupply {
 }
 
 /**
- * The state of a sale at a moment. `sold out`: everything is paid for. `reserved`: what is left is in orders that are
- * not paid for. `between`: no phase is open, and one follows. `over`: no phase follows.
+ * The state of a sale at a moment. `sold out`: everything is paid for. `reserved`: unpaid orders have the remaining
+ * items. `between`: no phase is open, and one follows. `over`: no phase follows.
  */
 export type SaleState = 'closed' | 'runes' | 'sold out' | 'reserved' | 'open' | 'later' | 'between' | 'over';
 
-/** Tells the state of a sale. Pure. */
+/** The state of a sale. Pure. */
 export function saleStateAt(supply: SoldSupply, phases: readonly TimedPhase[], now: Date): SaleState {
   const { isClosed, isInRunes, total, taken, unpaid } = supply;
   if (total === taken && unpaid === 0) return 'sold out';

@@ -15,7 +15,7 @@ import {
 import { heldFile } from './holds.store.ts';
 import { readAllowancesOf, readSale } from './sale.queries.ts';
 
-/** Items and the price of an item, as an order of now would have them. */
+/** Items and the price of an item, as an order would have them now. */
 export interface PricedItems extends Pick<HeldItems, 'runePrice'> {
   readonly kind: 'priced';
   /** Sats an item for the creator. */
@@ -24,13 +24,13 @@ export interface PricedItems extends Pick<HeldItems, 'runePrice'> {
 }
 
 export interface PricedRequest extends Pick<HoldRequest, 'collection' | 'items' | 'now'> {
-  /** The script of the address that gets them; null: not known yet, so phases with a list are left out. */
+  /** The script of the receiving address; null: unknown so far, so phases with a list are left out. */
   readonly script: Uint8Array | null;
 }
 
 /**
- * The items of an order that is not made yet. Those that are named are exact; in place of drawn ones there are
- * those with the longest scripts that are free, so their price is the most that an order costs. Holds nothing.
+ * The items of an order that is not created yet. Named items are exact. Drawn ones are represented by the free items
+ * with the longest scripts, so their price is the maximum of an order. Holds nothing.
  */
 export async function pricedItems(
   client: pg.ClientBase,

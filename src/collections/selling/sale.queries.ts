@@ -16,7 +16,7 @@ export interface SaleState {
   readonly price: bigint;
   readonly creatorAddress: string | null;
   readonly isInRunes: boolean;
-  /** The price of an item in a rune; null: it is sold for sats, or not sold at all if it is in runes. */
+  /** The price of an item in a rune; null: it is sold for sats, or cannot be sold if its price is in runes. */
   readonly runePrice: RunePrice | null;
   readonly totalCount: number;
   /** Items that orders have, and those of them that are not paid for. */
@@ -26,7 +26,7 @@ export interface SaleState {
   readonly phases: readonly Phase[];
 }
 
-/** The sale of a collection. Null: there is no approved one with this id. */
+/** The sale of a collection. Null: there is no approved collection with this id. */
 export async function readSale(tx: pg.ClientBase, collection: string): Promise<SaleState | null> {
   const { rows } = await tx.query<{
     state: 'approved' | 'closed';
@@ -88,7 +88,7 @@ export interface NetworkClient {
   readonly network: string;
 }
 
-/** Items that each of these clients, and its network, has in orders of all collections that are not paid for. */
+/** Unpaid items of each of these clients, and of its network, in orders of all collections. */
 export async function readUnpaidOf(
   tx: pg.ClientBase,
   clients: readonly NetworkClient[],

@@ -6,8 +6,8 @@ import { lockCollectionOf, releaseItems } from './holds.store.ts';
 
 /**
  * How an order has its items. `making`, `unpaid`: for a time. `allowed`: paid for. `refused`: paid for beyond the
- * allowance of its address. `late`: its payment waited too long for a block. `released`: it is over. The last three
- * have no items, and only the last one may get them again.
+ * allowance of its address. `late`: its payment waited too long for a block. `released`: the order has ended. Orders of
+ * the last three have no items, and only a released one may get them again.
  */
 export type SoldStanding = 'making' | 'unpaid' | 'allowed' | 'refused' | 'late' | 'released';
 
@@ -22,15 +22,15 @@ async function readStanding(client: pg.ClientBase, orderId: string): Promise<Sol
 }
 
 interface KeepTerms {
-  /** Standing of an order that gives its items back. */
+  /** Standing of an order that frees its items. */
   readonly without?: 'late' | 'released';
-  /** It takes items again only if unpaid orders then have half of what is left at most. */
+  /** It takes items again only if unpaid orders then have at most half of what is left. */
   readonly isBounded?: boolean;
 }
 
 /**
- * Gives the items of an order back once it needs them no more. Takes them again where it needs them, and no other
- * order has one: a payment in time may become known late. Returns how it has them now.
+ * Frees the items of an order that no longer needs them. Takes them again if it needs them and no other order has one:
+ * a payment in time may become known late. Returns the new standing.
  */
 export async function keepItems(
   tx: pg.ClientBase,
@@ -49,8 +49,8 @@ export async function keepItems(
 }
 
 /**
- * Gives back what a paid order took of an allowance, as a reorganisation took its payment: it keeps its items, and is
- * decided about again. Its client was forgotten, so that it counts for no one else.
+ * Returns the part of an allowance that a paid order took, because a reorganisation took its payment: it keeps its
+ * items, and is decided about again. Its client was deleted, so that it counts for no one else.
  */
 export async function undecideItems(tx: pg.ClientBase, orderId: string): Promise<void> {
   await lockCollectionOf(tx, orderId);
@@ -100,13 +100,13 @@ export interface Contenders {
   readonly left: number | null;
   /** Items of the order itself. */
   readonly items: number;
-  /** The other orders that have items and are not decided about. */
+  /** The other orders that have items and are undecided. */
   readonly others: readonly { readonly orderId: string; readonly items: number }[];
 }
 
 /**
- * Locks the collection of an order whose payment is deep, and reads who else wants the allowance of its address.
- * Null: it is decided about.
+ * Locks the collection of an order whose payment is deep, and reads which other orders compete for the allowance of its
+ * address. Null: the order is decided already.
  */
 export async function lockContenders(tx: pg.ClientBase, orderId: string): Promise<Contenders | null> {
   await lockCollectionOf(tx, orderId);
@@ -133,11 +133,11 @@ export async function lockContenders(tx: pg.ClientBase, orderId: string): Promis
   if (row === undefined) return null;
   const { is_public: isPublic, listed, allowance, allowed, items, others } = row;
   if (isPublic || (listed && allowance === null)) return { left: null, items, others: [] };
-  // an address that was taken off the list meanwhile is allowed nothing more
+  // an address that was removed from the list meanwhile is allowed nothing more
   return { left: Math.max(0, (allowance ?? 0) - allowed), items, others };
 }
 
-/** Says whether a paid order has its items for good. One that is refused has none from now on. */
+/** Stores whether a paid order has its items for good. A refused order has none from then on. */
 export async function decideItems(
   tx: pg.ClientBase,
   orderId: string,

@@ -1,15 +1,15 @@
 import type pg from 'pg';
 
-/** A count of a collection that is not what its rows come to. */
+/** A count of a collection that differs from its rows. */
 export interface RowDifference {
   /**
-   * `taken`, `unpaid`: counters of the collection. `phase`: the counter of one. `items`: those of an order.
-   * `allowance`: of an address, whose paid orders have more.
+   * `taken`, `unpaid`: counters of the collection. `phase`: the counter of a phase. `items`: the items of an order.
+   * `allowance`: that of an address whose paid orders have more.
    */
   readonly kind: 'taken' | 'unpaid' | 'phase' | 'items' | 'allowance';
   /** The phase, the order, or the phase and the script in hex; null: the collection as a whole. */
   readonly where: string | null;
-  /** Noted by the counter, the order, or the list. */
+  /** Number in the counter, the order, or the list. */
   readonly noted: number;
   readonly found: number;
 }
@@ -23,8 +23,8 @@ export async function soldCollections(client: pg.ClientBase): Promise<string[]> 
 }
 
 /**
- * Compares the counters of a collection with its rows: one statement, as each transaction changes both. Reads all of its
- * items and orders.
+ * Compares the counters of a collection with its rows, in one statement, because each transaction changes both. Reads
+ * all of its items and orders.
  */
 export async function differingRows(client: pg.ClientBase, collection: string): Promise<RowDifference[]> {
   const { rows } = await client.query<RowDifference>(

@@ -84,7 +84,7 @@ test('a collection is looked at, approved and closed', async () => {
 test('a folder is uploaded, approved and refused', async () => {
   await insertPending(database.pool, { id: 'folder', totalCount: 2, files: [] });
   expect(await mint('show', 'folder')).toContain(
-    'it cannot be approved now:\n  files are missing: satscribe mint upload brings those of a folder\n',
+    'it cannot be approved now:\n  files are missing: satscribe mint upload adds the files of a folder\n',
   );
   const path = join(data.path, 'art');
   await mkdir(path);

@@ -129,7 +129,7 @@ test('all faults of a folder are told together, and nothing is changed', async (
       faults: [
         {
           where: 'The folder',
-          why: 'has 4 files, and totalCount is 9: as many files, or one for an edition',
+          why: 'has 4 files, and totalCount is 9: give that number of files, or one file for an edition',
         },
         { where: 'empty.txt', why: expect.stringContaining('is empty') as unknown },
         { where: 'program.exe', why: expect.stringContaining('of a type that cannot be ordered') as unknown },

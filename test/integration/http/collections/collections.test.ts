@@ -226,7 +226,7 @@ describe('a collection', () => {
       [{ altPrices: { rune: { amount: 1, token: 'UNCOMMON•' } } }, /altPrices\.rune\.token is not the name/u],
       [{ altPrices: { rune: { amount: 1, token: '1:0' } } }, /altPrices\.rune\.token is not the name/u],
       [{ altPrices: { brc20: { amount: 1, token: 'A' } } }, /its key is "rune"/u],
-      [{ altPrices: { UNCOMMONGOODS: { amount: 1, token: 'A' } } }, /another rune than its key/u],
+      [{ altPrices: { UNCOMMONGOODS: { amount: 1, token: 'A' } } }, /not the rune of its key/u],
       [{ altPrices: { rune: { amount: 1, token: 'A' }, B: { amount: 1, token: 'B' } } }, /has 2 prices/u],
       [{ altPrices: [], price: -1 }, /altPrices|price/u],
       [{ altPrices: { rune: { amount: 1, token: 'A' } }, price: 5 }, /sold for sats or for a rune/u],
