@@ -5,13 +5,13 @@ import { type OpenTokenOrder, readOpenTokenOrder } from './open-token-order.ts';
 import type { ChargeKind } from './order/token-order.ts';
 import { confirmationsOf, type TokenPolicy } from './order/token-policy.ts';
 
-/** An order as its payer needs it. */
+/** An order with the facts that its payer needs. */
 export interface Checkout extends OpenTokenOrder {
   /** The depth at which a payment of each charge is credited. */
   readonly confirmations: Readonly<Record<ChargeKind, number>>;
-  /** The symbol of the rune; null: it has none, or the index does not know it now. */
+  /** The symbol of the rune; null: it has no symbol, or the index does not know it now. */
   readonly symbol: string | null;
-  /** Another transaction has etched the name of its rune since: the order cannot be paid any more. */
+  /** Whether another transaction has etched the name of its rune since: then the order cannot be paid any more. */
   readonly isEtchedAgain: boolean;
 }
 

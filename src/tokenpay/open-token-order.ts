@@ -9,30 +9,30 @@ import { readTokenOrder } from './order/token-order.store.ts';
 import { type ChargeKind, chargeKinds, type InscriptionFee, type TokenOrder } from './order/token-order.ts';
 import { tokenWatcherOf } from './order/watchers.ts';
 
-/** Payments of a charge that are seen, and not credited yet: how much they bring is not known. */
+/** Payments of a charge that are seen and not credited yet: their amount is unknown. */
 interface SeenPart {
   /** Confirmations of the newest one; 0: it is in the mempool. */
   readonly confirmations: number;
-  /** One of them was first seen in time: it can count towards the charge. */
+  /** Whether one of them was first seen in time, so that it can count towards the charge. */
   readonly isInTime: boolean;
 }
 
-/** The part of a charge that nothing was paid for yet. */
+/** The unpaid part of a charge. */
 export interface MissingPart {
   /** Sats, or base units of the rune. */
   readonly amount: bigint;
   readonly script: Uint8Array;
-  /** Null: no payment of it waits. */
+  /** Null: no payment for it waits. */
   readonly seen: SeenPart | null;
 }
 
-/** An order with what its charges lack. */
+/** An order with the missing parts of its charges. */
 export interface OpenTokenOrder {
   readonly order: TokenOrder;
   readonly missing: Readonly<Record<ChargeKind, MissingPart>>;
 }
 
-/** An order and what is missing of it; null: there is none with this id. */
+/** An order and its missing parts; null: there is no order with this id. */
 export async function readOpenTokenOrder(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -67,10 +67,10 @@ export async function readOpenTokenOrder(
   return { order, missing: { fee, token } };
 }
 
-/** Orders of inscriptions count no smaller payment: nodes relay none to a P2TR address. */
+/** Orders of inscriptions ignore smaller payments: nodes do not relay them to a P2TR address. */
 const feeLeast = 330n;
 
-/** The sats that an inscription order lacks. Their amount is known before a block has them. */
+/** The missing sats of an inscription order. Their amount is known before a block has them. */
 function missingFee(
   order: TokenOrder,
   { paid }: InscriptionFee,
@@ -96,7 +96,7 @@ function seenOf(
   if (waiting.length === 0) return null;
   const inTime = waiting.filter(({ firstSeen }) => firstSeen <= expiresAt);
   const shown = inTime.length === 0 ? waiting : inTime;
-  // a reorganisation moves the tip below blocks that were read before
+  // a reorganisation may move the tip below blocks that were read before
   const depths = shown.map(({ block }) => (block === null ? 0 : Math.max(1, tip - block.height + 1)));
   return { confirmations: Math.min(...depths), isInTime: inTime.length > 0 };
 }

@@ -28,7 +28,7 @@ import { amountOf, beyondSupply, type FoundRune, readRunes } from './token-amoun
 export interface ShopOrdersParts {
   /** Connections of the role that answers requests. */
   readonly pool: pg.Pool;
-  /** Keys of the wallet; null: there is no wallet yet. */
+  /** Keys of the wallet; null: there is no wallet so far. */
   readonly keys: () => Promise<ChargeKeys | null>;
   /** Whether a process with the seed releases addresses. */
   readonly isSignerThere: () => Promise<boolean>;
@@ -37,27 +37,25 @@ export interface ShopOrdersParts {
   /** Sats of an order. */
   readonly baseFee: number;
   readonly timeoutMinutes: number;
-  /** The depths at which payments are credited. */
+  /** The confirmations with which payments are credited. */
   readonly policy: TokenPolicy;
-  /** Confirmations that an inscription order with this amount of sats asks for. */
-  readonly orderConfirmations: (sats: bigint) => number;
-  /** Why nothing may be sent to a URL; null: it may be. */
+  /** Why a URL must not be used; null: it may be. */
   readonly urlProblem: (url: string) => string | null;
 }
 
-/** Standing of the parts that keep orders. */
+/** State of the parts that orders need. */
 interface Standing {
   readonly isSignerThere: boolean;
   readonly hasTip: boolean;
 }
 
-/** Two of the four connections of shops read at most, and the others write. */
+/** At most two of the four connections of shops read; the others write. */
 const readsTogether = { batches: 1, questions: 100 };
 
 /** Stores more in the transaction of a creation. */
 export type OnMade = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
-/** Orders that shops make, and what their accounts hold. It signs nothing, and needs no seed. */
+/** Orders that shops create, and the holdings of their accounts. It signs nothing, and needs no seed. */
 export class ShopOrders {
   readonly #parts: ShopOrdersParts;
   readonly urlProblem: ShopOrdersParts['urlProblem'];
@@ -67,7 +65,7 @@ export class ShopOrders {
   constructor(parts: ShopOrdersParts) {
     this.#parts = parts;
     this.urlProblem = parts.urlProblem;
-    // creations that arrive together share what they read: half of their round trips
+    // creations that arrive together share their reads: half of their round trips
     this.#standing = new BatchedReads(async (asked) => {
       const standing = await this.#readStanding();
       return asked.map(() => standing);
@@ -76,10 +74,10 @@ export class ShopOrders {
   }
 
   /**
-   * Makes an order for the account of a key. Throws `orders_off`, `runes_not_indexed`, `derived_table_behind` and
+   * Creates an order for the account of a key. Throws `orders_off`, `runes_not_indexed`, `derived_table_behind` and
    * `wallet_indices_unreleased`.
    *
-   * @returns the answer, with a place for the secret (`secretOf` gives it); faulty: the rune or the amount is
+   * @returns the answer, with a place for the secret (`secretOf` returns it), or the fault of the rune or the amount
    */
   async create(
     key: KnownKey,
@@ -111,7 +109,7 @@ export class ShopOrders {
     return { kind: 'made', order, answer: answerOf(order) };
   }
 
-  /** An order as it is answered, with its credits of the same moment; null: no order has this id. */
+  /** An order in the form of answers, with its credits of the same moment; null: no order has this id. */
   read(id: string): Promise<object | null> {
     return this.#atOnce(async (tx) => {
       const order = await readTokenOrder(tx, id);
@@ -121,7 +119,7 @@ export class ShopOrders {
     });
   }
 
-  /** An order with what its charges lack; null: there is none with this id. */
+  /** An order with the missing parts of its charges; null: there is no order with this id. */
   open(id: string): Promise<OpenTokenOrder | null> {
     return this.#atOnce((tx) => readOpenTokenOrder(tx, id));
   }
@@ -131,7 +129,7 @@ export class ShopOrders {
     return withTransaction(this.#parts.pool, read, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   }
 
-  /** An order as its payer needs it; null: no order has this id. */
+  /** An order with the facts that its payer needs; null: no order has this id. */
   checkout(id: string): Promise<Checkout | null> {
     return readCheckout(this.#parts.pool, this.#parts, id);
   }
@@ -147,7 +145,7 @@ export class ShopOrders {
     return balanceAnswer(held, runes);
   }
 
-  /** The webhook secret of an order, in hex; null: it has no webhook, or comes from a secret that is not known here. */
+  /** The webhook secret of an order, in hex; null: it has no webhook, or its secret is unknown here. */
   async secretOf(id: string): Promise<string | null> {
     const { pool, secrets } = this.#parts;
     const secretKey = (await readTokenOrder(pool, id))?.secretKey ?? null;

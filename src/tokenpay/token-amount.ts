@@ -19,8 +19,8 @@ export interface TokenAmount {
 }
 
 /**
- * Looks the rune of an amount up. Faulty: there is no such rune, or it has no such amount. Throws `runes_not_indexed`,
- * `derived_table_behind` and `index_missing`.
+ * Looks up the rune of an amount. At fault: there is no such rune, or it has no such amount. Throws
+ * `runes_not_indexed`, `derived_table_behind` and `index_missing`.
  */
 export async function tokenAmount(
   pool: pg.Pool,
@@ -33,7 +33,7 @@ export async function tokenAmount(
 
 /** The answer of the index about a name. */
 export interface FoundRune {
-  /** Null: no block up to this height has one of the name. */
+  /** Null: no block up to this height has a rune of the name. */
   readonly rune: RuneDetail | null;
   /** Null: no block is indexed. */
   readonly height: number | null;
@@ -53,7 +53,7 @@ export const readRunes = (pool: pg.Pool, runes: readonly Rune[], signal: AbortSi
     signal,
   );
 
-/** The amount that was sent, of a rune that was found. Pure. */
+/** The sent amount, for a rune that was found. Pure. */
 export function amountOf(
   { token, amount }: Pick<SentTokenAmount, 'token' | 'amount'>,
   { rune, height }: FoundRune,
@@ -64,24 +64,27 @@ export function amountOf(
   return { kind: 'found', rune, amount: read.amount };
 }
 
-/** An order of more units than the rune can ever have is never paid: why it is not made. Null: it is. Pure. */
+/**
+ * Why an order is not created: it asks for more units than the rune can ever have, so it is never paid. Null: it can be
+ * paid. Pure.
+ */
 export function beyondSupply({ rune, amount }: Pick<TokenAmount, 'rune' | 'amount'>): Faulty | null {
   const most = mostUnits(rune);
   if (amount <= most) return null;
   const shown = shownAmount(trustedU128(most), rune.divisibility);
   return faulty(
     'amount',
-    `amount is more than ${shown}, which is all that there can ever be of ${formatSpacedRune(rune)}: no one can pay it. Ask for less.`,
+    `amount is more than ${shown}, the most that ${formatSpacedRune(rune)} can ever have: no one can pay it. Ask for less.`,
   );
 }
 
-/** Base units of a rune that are there, or can still be minted. What is burned is gone. Pure. */
+/** Base units of a rune that exist or can still be minted. Burned units are gone. Pure. */
 function mostUnits({ premine, terms, burned }: RuneDetail): bigint {
   const minted = BigInt(terms?.cap ?? 0) * BigInt(terms?.amount ?? 0);
   return BigInt(premine) + minted - BigInt(burned);
 }
 
 function notEtched(token: string, height: number | null): string {
-  const known = height === null ? 'none is indexed yet' : `up to ${height}, the last that is indexed`;
-  return `no rune ${token} is etched in a block (${known}). Check its letters, as spacers do not count; a new rune can be asked for once a block has its etching.`;
+  const known = height === null ? 'no block is indexed so far' : `up to ${height}, the last indexed one`;
+  return `no rune ${token} is etched in a block (${known}). Check its letters; spacers do not count. A new rune can be used once a block has its etching.`;
 }

@@ -15,10 +15,10 @@ import {
 } from './token-faults.queries.ts';
 
 export interface TokenAuditParts {
-  /** Reads all of `chain` and `service`. */
+  /** Connection that may read all of `chain` and `service`. */
   readonly database: pg.Pool | pg.ClientBase;
   readonly signal?: AbortSignal;
-  /** Looks until a difference counts: blocks may just have moved what differs. */
+  /** Looks before a difference counts: a new block may just have changed it. */
   readonly looks?: number;
 }
 
@@ -26,10 +26,10 @@ const looksUsual = 12;
 const lookAgainMs = 1_000;
 
 /**
- * Proves what accounts of shops hold. All is read at one block, in one snapshot, grouped by the database:
- * - each rune by the index, where that knows runes: the ledger, what is set aside and what is not credited yet are
- *   together what addresses of charges hold and withdrawals left;
- * - balances by the ledger, and what they reserve by open withdrawals;
+ * Proves the holdings of accounts of shops. Everything is read at one block, in one snapshot, grouped by the database:
+ * - each rune by the index, if it has runes: the ledger, units set aside and units not credited yet are
+ * together the units at addresses of charges and the change of withdrawals;
+ * - balances by the ledger, and their reserved units by open withdrawals;
  * - entries of each order by its credits, and those of each batch by its completed withdrawals;
  * - credits by the payments in blocks.
  *

@@ -10,7 +10,7 @@ import { spentByMined } from '#purse/transactions/spent-by-mined.queries.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
 import { leftByWithdrawals, type OutputOutcome, outcomeOf } from './rune-parts.queries.ts';
 
-/** An unspent output of a block at the address of a charge, or that a batch of withdrawals left. */
+/** An unspent output of a block at the address of a charge, or change of a batch of withdrawals. */
 export interface HeldOutput {
   readonly txid: Txid;
   readonly vout: number;
@@ -22,8 +22,8 @@ export interface HeldOutput {
 }
 
 /**
- * Unspent outputs of blocks at addresses of charges, and those that withdrawals left. With the index of addresses all of
- * them are found. Without it, an output counts until a transaction of ours that spends it is in a block.
+ * Unspent outputs of blocks at addresses of charges, and change of withdrawals. With the index of addresses all of them
+ * are found. Without it, an output counts until a transaction of ours that spends it is in a block.
  */
 export async function readHeldOutputs(client: pg.ClientBase): Promise<HeldOutput[]> {
   const { rows } = await client.query<HeldRow>(
@@ -50,7 +50,7 @@ export async function readHeldOutputs(client: pg.ClientBase): Promise<HeldOutput
   const there = rows.filter((row) => !gone.has(outpointOf(row)));
   if (there.length === 0) return [];
   const wallet = await readWallet(client);
-  assert(wallet !== null, 'what has keys of the wallet is there with it');
+  assert(wallet !== null, 'a database with keys of the wallet has the wallet');
   const network = networks[wallet.network];
   return there.map(({ txid, vout, script, branch, key_index: index, sats, outcome }) => {
     const address = scriptToAddress(script, network);
@@ -73,8 +73,8 @@ interface HeldRow {
 const branchOf = `CASE t.kind WHEN 'fee' THEN 3 ELSE 0 END`;
 
 /**
- * Sats of base fees that came for orders of shops: held until the order ends, and revenue then. With what accounts were
- * charged for withdrawals, without what the operator paid for these.
+ * Sats of base fees that orders of shops brought: held until the order ends, then revenue. Includes the charges of
+ * accounts for withdrawals, less the operator's payments for these.
  */
 export async function readTokenFees(client: pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

@@ -3,13 +3,13 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** How far an output at an address of a charge is: not credited yet, set aside, or credited. */
+/** The state of an output at an address of a charge: not credited yet, set aside, or credited. */
 export type OutputOutcome = 'waiting' | 'aside' | 'credited';
 
-/** The amounts that the supply of a rune at addresses of charges is made of, in base units. */
+/** The amounts that make up the supply of a rune at addresses of charges, in base units. */
 export interface RuneParts {
   readonly etching: Txid;
-  /** Its number in service.assets; null: none of it was ever credited. */
+  /** Its number in service.assets; null: it was never credited. */
   readonly asset: number | null;
   /** The name with spacers. */
   readonly name: string;
@@ -25,7 +25,7 @@ export interface RuneParts {
   readonly held: bigint;
 }
 
-/** Units of a rune in an unspent output at an address of a charge, or that withdrawals left, by the index. */
+/** Units of a rune in an unspent output at an address of a charge, or in change of withdrawals, by the index. */
 export interface HeldRune {
   readonly txid: Txid;
   readonly vout: number;
@@ -33,15 +33,17 @@ export interface HeldRune {
   readonly amount: bigint;
 }
 
-/** SQL: the outcome of an output with this row of service.token_credits, which may be none. */
+/** SQL: the outcome of an output with this row of service.token_credits, which may be missing. */
 export const outcomeOf = (credit: string): string =>
   `CASE WHEN ${credit}.txid IS NULL THEN 'waiting' WHEN ${credit}.aside IS NULL THEN 'credited' ELSE 'aside' END`;
 
-/** SQL: outputs that batches of withdrawals left for accounts, with their keys. */
+/** SQL: change of batches of withdrawals that is held for accounts, with its keys. */
 export const leftByWithdrawals = `(SELECT txid, vout, branch, key_index FROM service.wallet_coins
    WHERE kind = 'payout' AND held = 'accounts')`;
 
-/** SQL: a probe of the index for each charge and what withdrawals left: 10,000 orders take a tenth of a second. */
+/**
+ * SQL: a look-up in the index for each charge and each change of withdrawals: 10,000 orders take a tenth of a second.
+ */
 const heldRunes = `SELECT b.txid, b.vout, r.txid AS etching, r.rune, r.spacers, r.divisibility, b.amount, ${outcomeOf('c')} AS outcome
     FROM service.token_charges AS t
     JOIN chain.rune_balances AS b ON chain.hash32(b.script) = chain.hash32(t.script) AND b.script = t.script
@@ -104,7 +106,7 @@ export async function runeParts(client: pg.ClientBase): Promise<RuneParts[]> {
   }));
 }
 
-/** The same units output by output: their sums are `held`. */
+/** The units of each output: their sums are `held`. */
 export async function readHeldRunes(client: pg.ClientBase): Promise<HeldRune[]> {
   const { rows } = await client.query<Omit<HeldRune, 'amount'> & { amount: string }>(
     `SELECT txid, vout, etching, amount::text AS amount FROM (${heldRunes}) AS h`,

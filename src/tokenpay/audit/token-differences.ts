@@ -1,40 +1,40 @@
-/** Differences of accounts of shops, and what an operator does about each. */
+/** Differences of accounts of shops, and the operator's action for each. */
 export const tokenDifferences = {
   supply: {
-    what: 'units of a rune that the ledger, what is set aside and what is not credited yet come to, and those that the addresses of charges hold',
+    what: 'units of a rune by the ledger, set aside, and not credited yet, and those at the addresses of charges',
     action:
-      'let no withdrawal be made; run satscribe verify: if the index is right, a unit was credited twice, lost or spent elsewhere: report it',
+      'stop all withdrawals, and run satscribe verify. If the index is right, a unit was credited twice, lost or spent elsewhere: report it',
   },
   balance: {
     what: 'the balance of an account, and the sum of its ledger entries',
-    action: 'let no withdrawal of it be made, and report it: the entries count',
+    action: 'stop its withdrawals, and report it: the entries count',
   },
   entries: {
     what: 'the ledger entries of an order of a shop, and its credits',
-    action: 'let the process with the seed run: it posts what is credited; if it stays, report it',
+    action: 'keep the process with the seed running: it posts credits. If the difference stays, report it',
   },
   withdrawals: {
-    what: 'what the ledger entries of a batch of withdrawals take from an account, and its completed withdrawals',
+    what: 'the amount that the ledger entries of a batch of withdrawals take from an account, and its completed withdrawals',
     action:
-      'let no withdrawal be made; let the process with the seed run: it posts what blocks have; if it stays, report it',
+      'stop all withdrawals, and keep the process with the seed running: it posts the payments of blocks. If the difference stays, report it',
   },
   reserved: {
-    what: 'what a balance reserves, and what the open withdrawals of its account take',
-    action: 'let no withdrawal of it be made, and report it: the withdrawals count',
+    what: 'the reserved units of a balance, and those of the open withdrawals of its account',
+    action: 'stop its withdrawals, and report it: the withdrawals count',
   },
   spent: {
     what: 'whether a coin of accounts is noted as spent, and whether a stored transaction that may be mined spends it (1: yes)',
-    action: 'let no withdrawal be made, and report it: the transactions count',
+    action: 'stop all withdrawals, and report it: the transactions count',
   },
   credit: {
     what: 'the block of a credit, and that of its payment',
     action:
-      'let the process with the seed run: it takes back what a reorganisation took; if it stays, report it',
+      'keep the process with the seed running: it takes back the credits of a reorganisation. If the difference stays, report it',
   },
 } as const;
 type TokenDifferenceKind = keyof typeof tokenDifferences;
 
-/** A difference between what accounts of shops hold and what came for them. */
+/** A difference between the holdings of accounts of shops and their incoming payments. */
 export interface TokenDifference {
   readonly kind: TokenDifferenceKind;
   /** A rune, an account, an output or an order, for people. */

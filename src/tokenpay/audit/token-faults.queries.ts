@@ -19,7 +19,7 @@ interface Row {
 const faultsOf = (kind: TokenDifference['kind'], rows: readonly Row[]): TokenDifference[] =>
   rows.map(({ place, noted, found }) => ({ kind, where: place, noted: BigInt(noted), found: BigInt(found) }));
 
-/** Balances that are not the sums of the ledger entries. */
+/** Balances that differ from the sums of the ledger entries. */
 export async function balanceFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `WITH entries AS (
@@ -37,7 +37,7 @@ export async function balanceFaults(client: pg.ClientBase): Promise<TokenDiffere
   return faultsOf('balance', rows);
 }
 
-/** Orders whose ledger entries do not bring in what their credits have, by asset. */
+/** Orders whose ledger entries differ from their credits, by asset. */
 export async function entryFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `WITH entries AS (
@@ -60,7 +60,7 @@ export async function entryFaults(client: pg.ClientBase): Promise<TokenDifferenc
   return faultsOf('entries', rows);
 }
 
-/** Withdrawals of batches that do not take from accounts what the ledger entries of these batches do, by asset. */
+/** Batches whose withdrawals differ from their ledger entries, by account and asset. */
 export async function withdrawalFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `WITH entries AS (
@@ -83,7 +83,7 @@ export async function withdrawalFaults(client: pg.ClientBase): Promise<TokenDiff
   return faultsOf('withdrawals', rows);
 }
 
-/** Balances that reserve something else than open withdrawals take. */
+/** Balances whose reserved units differ from those of open withdrawals. */
 export async function reservedFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `WITH open AS (
@@ -99,7 +99,7 @@ export async function reservedFaults(client: pg.ClientBase): Promise<TokenDiffer
   return faultsOf('reserved', rows);
 }
 
-/** Coins of accounts that are not noted as what stored transactions say of them. */
+/** Coins of accounts whose note of being spent differs from stored transactions. */
 export async function spentFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `SELECT concat(encode(c.txid, 'hex'), ':', c.vout, ' (txid in internal order)') AS place,
@@ -111,7 +111,7 @@ export async function spentFaults(client: pg.ClientBase): Promise<TokenDifferenc
   return faultsOf('spent', rows);
 }
 
-/** Credits whose payment is in another block, or in none; their heights, -1: none. */
+/** Credits whose payment is in another block, or in no block; their heights, -1: no block. */
 export async function creditFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `SELECT concat(encode(c.txid, 'hex'), ':', c.vout, ' (txid in internal order)') AS place, c.height::text AS noted,
@@ -122,10 +122,7 @@ export async function creditFaults(client: pg.ClientBase): Promise<TokenDifferen
   return faultsOf('credit', rows);
 }
 
-/**
- * Runes of which the ledger, what is set aside and what is not credited yet do not come to what addresses of charges
- * hold.
- */
+/** Runes whose units in the ledger, set aside and not credited yet differ from those at addresses of charges. */
 export async function supplyFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const parts = await runeParts(client);
   return parts.flatMap((part) => {

@@ -32,8 +32,8 @@ export interface WantedTokenOrder
 }
 
 /**
- * Stores an order with two addresses that no one was shown before, and that are watched from the next block on, in one
- * transaction (`withNewKeys`). Throws `wallet_indices_unreleased`.
+ * Stores an order with two new addresses that were never shown before. They are watched from the next block on. All in
+ * one transaction (`withNewKeys`). Throws `wallet_indices_unreleased`.
  *
  * @param onMade stores more in the same transaction
  */
@@ -98,7 +98,7 @@ async function newOrder(
   };
 }
 
-/** A charge of nothing is completed at once. */
+/** A new charge. One of amount 0 is completed at once. */
 const newCharge = (
   kind: Charge['kind'],
   amount: bigint,

@@ -13,8 +13,8 @@ export interface CreditedRune {
 }
 
 /**
- * A confirmed output at the address of a charge, with what the index said of it in its block. It stays as it is until a
- * reorganisation takes that block back, whatever is spent, indexed again or forgotten later.
+ * A confirmed output at the address of a charge, with the contents that the index had for it in its block. It never
+ * changes until a reorganisation takes that block back, even if the output is spent, indexed again or forgotten later.
  */
 export interface Credit {
   readonly txid: Txid;
@@ -24,11 +24,11 @@ export interface Credit {
   readonly firstSeen: Date;
   readonly sats: bigint;
   readonly runes: readonly CreditedRune[];
-  /** More than money is in it: nothing of it is credited. Null: it is money alone. */
+  /** It holds more than money, so nothing of it is credited. Null: it is only money. */
   readonly aside: FoundAside | null;
 }
 
-/** Credits sorted by block, and in it by txid and output: in this order payments fill a charge. */
+/** Credits sorted by block, txid and output: payments fill a charge in this order. */
 export function inChainOrder(credits: readonly Credit[]): readonly Credit[] {
   return credits.toSorted(
     (a, b) => a.block.height - b.block.height || Buffer.compare(a.txid, b.txid) || a.vout - b.vout,

@@ -45,7 +45,7 @@ export async function readCredits(
   );
 }
 
-/** The order that an output is credited to, or set aside for; null: no order has it. */
+/** The order that an output is credited to, or set aside for; null: it belongs to no order. */
 export async function orderOfCredit(
   client: pg.Pool | pg.ClientBase,
   { txid, vout }: Pick<Credit, 'txid' | 'vout'>,
@@ -57,7 +57,7 @@ export async function orderOfCredit(
   return rows[0]?.order_id ?? null;
 }
 
-/** An output that was set aside is credited. */
+/** Credits an output that was set aside. */
 export async function creditAside(
   tx: pg.ClientBase,
   { txid, vout }: Pick<Credit, 'txid' | 'vout'>,
@@ -104,7 +104,7 @@ export async function addCredits(
   );
 }
 
-/** Takes credits back whose blocks are gone. */
+/** Deletes credits whose blocks are gone. */
 export async function removeCredits(tx: pg.ClientBase, credits: readonly Credit[]): Promise<void> {
   if (credits.length === 0) return;
   await tx.query(

@@ -5,7 +5,7 @@ import type { FoundAside } from './credit.ts';
 
 /**
  * The decision of an operator about an output that was set aside. `credit`: it is money. `return`: it is sent to an
- * address, so it stays aside for good. A decision holds for whichever block has the output.
+ * address, so it stays aside for good. A decision holds for the output in any block.
  */
 export interface AsideDecision {
   readonly txid: Txid;
@@ -66,7 +66,7 @@ export async function insertDecision(tx: pg.ClientBase, decision: NewDecision): 
   return rowCount === 1;
 }
 
-/** Nothing was decided about the output of a return that is cancelled: no transaction of it was ever signed. */
+/** Deletes the decision about the output of a return that is cancelled: no transaction of it was ever signed. */
 export async function endReturn(tx: pg.ClientBase, payout: string): Promise<void> {
   await tx.query('DELETE FROM service.token_decisions WHERE payout = $1', [payout]);
 }

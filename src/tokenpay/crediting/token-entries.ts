@@ -3,9 +3,9 @@ import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { type Credit, inChainOrder } from './credit.ts';
 
 /**
- * The ledger entries that the credits of an order ask for. Runes, and the sats beneath them, are the account's. Of the
- * fee charge, the first sats up to the base fee are `owed` until the order ends: then they are revenue of the service, or
- * the account's too. Pure.
+ * The ledger entries for the credits of an order. Runes, and the sats beneath them, belong to the account. Of the fee
+ * charge, the sats up to the base fee are `owed` until the order ends: then they are revenue of the service, or belong
+ * to the account too. Pure.
  */
 export function tokenEntries(
   { account, baseFee, state }: Pick<TokenOrder, 'account' | 'baseFee' | 'state'>,

@@ -23,7 +23,7 @@ import { putWebhooksOf } from '#webhooks/outbox.ts';
 import { chargeOf, judgeOrder, keptCredits, type NewCredit, newCredits, uncredited } from './judge-order.ts';
 import { readContents } from './read-contents.ts';
 
-/** An order, and what is to be stored of it. */
+/** An order, and the changes to store for it. */
 interface Judged {
   readonly before: TokenOrder;
   readonly standing: TokenOrderStanding;
@@ -37,17 +37,18 @@ interface Judged {
 export interface TakenBack {
   readonly account: string;
   readonly outpoint: string;
-  /** That of the block that had it. */
+  /** Height of the block that had it. */
   readonly height: number;
   readonly sats: bigint;
 }
 
 /**
- * Brings orders to where payments, blocks and time say they are, in one transaction: credits, charges, ledger, coins,
- * and what the shops are told. Twice does nothing more. The statements are as many for one order as for hundreds.
+ * Brings orders to their state by payments, blocks and time, in one transaction: credits, charges, ledger, coins, and
+ * notifications of shops. A second call has no effect. The number of statements is the same for one order and for
+ * hundreds.
  *
- * @param told orders whose shops are told in any case
- * @returns credits that are gone: what left the account meanwhile is missing now
+ * @param told orders whose shops are notified in any case @returns credits that are gone: units that left the account
+ * meanwhile are missing now
  */
 export async function bringOn(
   tx: pg.ClientBase,
@@ -82,7 +83,7 @@ export async function bringOn(
   return judged.flatMap(takenBackOf);
 }
 
-/** Without those that another block has by now. */
+/** Credits that were taken back, except those that another block has by now. */
 function takenBackOf({ before: { account }, removed, credits }: Judged): TakenBack[] {
   const kept = new Set(credits.map(outpointOf));
   return removed
@@ -95,7 +96,7 @@ function takenBackOf({ before: { account }, removed, credits }: Judged): TakenBa
     .filter(({ outpoint }) => !kept.has(outpoint));
 }
 
-/** Takes credits back whose blocks are gone, and writes the new ones. */
+/** Deletes credits whose blocks are gone, and writes the new ones. */
 async function moveCredits(tx: pg.ClientBase, judged: readonly Judged[]): Promise<void> {
   const removed = judged.flatMap((each) => each.removed);
   const added = judged.flatMap(({ before, added: credits }) =>
@@ -115,7 +116,7 @@ async function judge(
   now: Date,
 ): Promise<Judged[]> {
   const ids = orders.map(({ id }) => id);
-  // read before the payments, so that they have all that came until `completeAt`
+  // read before the payments, which then include all that arrived until `completeAt`
   const offset = await readPaymentsOffset(tx);
   const tip = offset?.height ?? -1;
   const completeAt = offset?.completeAt ?? null;
@@ -185,7 +186,7 @@ async function keepOrderCoins(tx: pg.ClientBase, judged: readonly Judged[]): Pro
   await setAside(tx, found);
 }
 
-/** Whether something changed that the shop sees. */
+/** Whether something changed that the shop can see. */
 const isNews = ({ before, standing: { order }, added, removed }: Judged): boolean =>
   added.length > 0 ||
   removed.length > 0 ||

@@ -30,23 +30,23 @@ export interface FollowTokenOrdersOptions {
   readonly log: Logger;
 }
 
-/** Changes of payments that are read at once: those of a block with this many customers. */
+/** Changes of payments that are read at once: a block with this many customers has as many. */
 const changesMax = 1000;
-/** Orders of one transaction: a tenth of a second. */
+/** Orders in one transaction: a tenth of a second. */
 const ordersAtOnce = 200;
-/** News may be lost, and the index has a block after the payments have it: tips are compared this often. */
+/** Tips are compared this often: notifications may be lost, and the index has a block after the payments have it. */
 const pollMs = 500;
-/** Mostly the index has the block of payments a tenth of a second later: it is looked for this often. */
+/** Interval of looks for the index's block: mostly it follows a tenth of a second after that of the payments. */
 const indexPollMs = 25;
-/** An index that is behind for longer has more than a block to do: shops learn of payments meanwhile. */
+/** An index that is behind for longer has more than a block to do: shops are notified of payments meanwhile. */
 const indexWaitMs = 500;
 /** Payments that one line of the log shows. */
 const shownMax = 20;
 
 /**
- * Credits payments of shops' orders, and brings the orders to where payments, blocks and time say they are, until the
- * signal is aborted: one process per database does so. It has no keys, and asks no node. All is decided from tables, so a
- * process that is killed anywhere loses nothing.
+ * Credits payments of shops' orders, and brings the orders to their state by payments, blocks and time, until the
+ * signal is aborted. Only one process per database does so. It has no keys, and asks no node. Everything is decided
+ * from tables, so a process that is killed at any point loses nothing.
  */
 export async function followTokenOrders({
   url,
@@ -79,13 +79,13 @@ export async function followTokenOrders({
 }
 
 /**
- * Waits for the index to have the block that payments have: one look then credits them, where two looks would take twice
- * as long.
+ * Waits until the index has the block of the payments: one look then credits them, where two looks would take twice as
+ * long.
  */
 export class IndexWait {
   #apartSince: number | null = null;
 
-  /** @param now milliseconds of a clock that only goes forward */
+  /** @param now milliseconds of a monotonic clock */
   isWorthIt({ index, payments }: Tips, now: number): boolean {
     this.#apartSince = index === payments ? null : (this.#apartSince ?? now);
     return this.#apartSince !== null && now - this.#apartSince < indexWaitMs;
@@ -96,7 +96,7 @@ interface TokenRoundsParts extends Pick<FollowTokenOrdersOptions, 'policy' | 'si
   readonly client: pg.ClientBase;
 }
 
-/** Looks at what is new. */
+/** Looks at changed orders. */
 export class TokenRounds {
   readonly #parts: TokenRoundsParts;
   readonly #repeats = new Repeats();
@@ -110,7 +110,7 @@ export class TokenRounds {
   }
 
   /**
-   * One look. True: there may be more at once.
+   * One look. True: there may be more to do at once.
    *
    * @param last the blocks that were read before it
    */
@@ -141,7 +141,7 @@ export class TokenRounds {
     return changes.length === changesMax || (due.length === ordersAtOnce && this.#failed.size === 0);
   }
 
-  /** Together; where that fails, each alone: whatever is wrong with one order must not stop the others. */
+  /** Advances the orders together; if that fails, each alone: a fault of one order must not stop the others. */
   async #bringOn(ids: readonly string[], now: Date): Promise<void> {
     const { client, policy, log } = this.#parts;
     try {
@@ -161,19 +161,19 @@ export class TokenRounds {
         for (const id of ids) await this.#bringOn([id], now);
       } else if (only !== undefined) {
         this.#failed.add(only);
-        // the offset moves on: a process that starts later looks at it with its first block
+        // the offset advances: a process that starts later looks at the order with its first block
         await keepWaiting(client, only);
         if (this.#repeats.isDue(`${only} ${String(error)}`))
           log.error(
             { err: error, order: only },
-            'payments of an order of a shop could not be credited: it is looked at again with the next block',
+            'payments of an order of a shop could not be credited: the next block retries it',
           );
       }
     }
   }
 }
 
-/** Hashes of the last blocks of the index and of payments; null: none. */
+/** Hashes of the last blocks of the index and of payments; null: no block. */
 interface Tips {
   readonly index: string | null;
   readonly payments: string | null;

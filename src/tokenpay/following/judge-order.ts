@@ -27,23 +27,23 @@ export interface OrderFacts {
   readonly payments: readonly WatchedPayment[];
   /** The credits that are stored. */
   readonly credits: readonly Credit[];
-  /** Contents of outputs in blocks that are not credited, by outpoint. Null: the index does not know them yet. */
+  /** Contents of outputs in blocks that are not credited, by outpoint. Null: the index does not know them so far. */
   readonly contents: ReadonlyMap<string, PaidContents | null>;
   /** Decisions of operators about outputs that were set aside, by outpoint. */
   readonly decisions: ReadonlyMap<string, Pick<AsideDecision, 'kind' | 'found'>>;
   /** The height up to which payments are known. */
   readonly tip: number;
   readonly now: Date;
-  /** The time up to which all payments are known. Null: not known yet, so no order ends. */
+  /** The time up to which all payments are known. Null: unknown so far, so no order ends. */
   readonly completeAt: Date | null;
 }
 
-/** A credit whose runes have no numbers of ours yet. */
+/** A credit whose runes have no numbers in our tables yet. */
 export interface NewCredit extends Omit<Credit, 'runes'> {
   readonly runes: readonly ReceivedRune[];
 }
 
-/** Payments in blocks for which no credit of the same block is stored: the index is asked about them. Pure. */
+/** Payments in blocks without a stored credit of the same block: their contents are looked up in the index. Pure. */
 export function uncredited({ payments, credits }: Pick<OrderFacts, 'payments' | 'credits'>): MinedPayment[] {
   const credited = new Set(credits.map(placeOf));
   return payments.filter(
@@ -63,7 +63,7 @@ function takenBack({ payments, credits }: Pick<OrderFacts, 'payments' | 'credits
 
 const isMined = (payment: WatchedPayment): payment is MinedPayment => payment.block !== null;
 
-/** Credits of payments that are deep enough, and whose contents the index knows. Pure. */
+/** Credits of payments that are deep enough and whose contents the index knows. Pure. */
 export function newCredits(order: TokenOrder, facts: OrderFacts, policy: TokenPolicy): NewCredit[] {
   return uncredited(facts).flatMap((payment) => {
     const contents = facts.contents.get(outpointOf(payment)) ?? null;
@@ -80,7 +80,10 @@ export function newCredits(order: TokenOrder, facts: OrderFacts, policy: TokenPo
   });
 }
 
-/** Why a payment is more than money; null: it is money, or the operator says so. What was sent away stays aside. */
+/**
+ * Why a payment is more than money; null: it is money, or the operator decided so. Outputs that were sent away stay
+ * aside.
+ */
 function asideOf(
   { isInscribed, isSpecial }: PaidContents,
   decision: Pick<AsideDecision, 'kind' | 'found'> | undefined,
@@ -99,10 +102,10 @@ export function chargeOf(
 }
 
 /**
- * The order as its facts have it. An order that ended in error keeps its charges: what comes later is credited, and
- * changes nothing else. Pure.
+ * The order by its facts. An order that ended in error keeps its charges: later payments are credited, and change
+ * nothing else. Pure.
  *
- * @param credits those that are stored and stay, and the new ones with numbers of their runes
+ * @param credits the stored ones that stay, and the new ones with numbers of their runes
  */
 export function judgeOrder(
   order: TokenOrder,
@@ -115,7 +118,7 @@ export function judgeOrder(
   const minedBy = new Date(order.expiresAt.getTime() + unminedCountsMs);
   const waiting = there.filter((payment) => isMined(payment) || completeAt === null || completeAt < minedBy);
   const endsAt = endOf(order, payments, waiting, now);
-  // what was paid while nothing followed payments is found out late
+  // payments that arrive while no process follows payments become known late
   const isTimeOver = completeAt !== null && completeAt.getTime() >= endsAt.getTime() + feeLagMs(order);
   const sight = { payments, credits, waiting, isTimeOver };
   const charges = { fee: judgeCharge(order, 'fee', sight), token: judgeCharge(order, 'token', sight) };
@@ -138,20 +141,18 @@ function lookAtOf(order: TokenOrder, waiting: readonly WatchedPayment[], minedBy
   return isForBlock ? minedBy : null;
 }
 
-/** Within this time an inscription order says what it has of sats that are known: rounds of orders take seconds. */
+/** Time within which an inscription order reports sats that are known: rounds of orders take seconds. */
 const inscriptionLagMs = 60_000;
 const feeLagMs = ({ inscription }: TokenOrder): number => (inscription === null ? 0 : inscriptionLagMs);
 
-/** Whether something that came in time waits: a payment to its addresses, or the sats of its inscriptions. */
+/** Whether a payment that came in time still waits: at its addresses, or sats of its inscriptions. */
 const isHeldUp = (order: TokenOrder, waiting: readonly WatchedPayment[]): boolean =>
   order.inscription?.paid === 'seen' || waiting.some((payment) => isInTime(order, payment));
 
-/** How long an order waits for a payment that was there, and that a node may have lost sight of. */
+/** How long an order waits for a payment that was seen, and that a node may have lost. */
 const graceMs = 3_600_000;
 
-/**
- * The end of an order: an hour after it was completed, or something that came in time was there, whichever is the last.
- */
+/** The end of an order: an hour after it was completed, or after a payment in time was last seen. */
 function endOf(
   order: TokenOrder,
   payments: readonly WatchedPayment[],
@@ -203,7 +204,7 @@ function judgeCharge(
   return { ...charge, state: chargeState(facts, isTimeOver), txid: first?.txid ?? null };
 }
 
-/** The state of a fee charge that is the charge of an inscription order, as that order says. */
+/** The state of a fee charge that belongs to an inscription order, as that order reports it. */
 function feeState({ amount }: Charge, { paid }: InscriptionFee, isTimeOver: boolean): Charge['state'] {
   if (paid === 'cancelled') return 'expired';
   const credited = paid === 'deep' ? amount : paid === 'part' ? 1n : 0n;

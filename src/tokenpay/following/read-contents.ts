@@ -13,18 +13,18 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /** Contents of a payment in its block. */
 export interface PaidContents extends ReceivedContents {
-  /** A special sat is in it. Never where this server has no index of sats: there it is not proven. */
+  /** Whether a special sat is in it. Always false without an index of sats: then it cannot be proven. */
   readonly isSpecial: boolean;
 }
 
-/** Contents of payments by outpoint. Null: the index does not know them yet. */
+/** Contents of payments by outpoint. Null: the index does not know them so far. */
 export async function readContents(
   tx: pg.ClientBase,
   asked: readonly (MinedOutput & { readonly value: bigint })[],
   special: readonly Satribute[],
 ): Promise<ReadonlyMap<string, PaidContents | null>> {
   const found = await receivedContents(tx, asked);
-  // after the contents: a block that they are of has its sats
+  // read after the contents: a block that has them also has its sats
   const areSpecial = await specialAmong(tx, asked, special);
   const contents = new Map<string, PaidContents | null>();
   for (const [place, payment] of asked.entries()) {
@@ -36,9 +36,9 @@ export async function readContents(
 }
 
 /**
- * Whether a special sat is in each of these outputs; null: the index does not know yet. Outputs with more ranges than
- * are read at once are read in halves. One that has as many alone is taken for special: it is set aside, and stops no
- * other payment.
+ * Whether a special sat is in each of these outputs; null: the index does not know so far. Outputs with more ranges
+ * than are read at once are read in halves. A single output with that many ranges counts as special: it is set aside,
+ * and stops no other payment.
  */
 export async function specialAmong(
   tx: pg.ClientBase,

@@ -6,9 +6,9 @@ import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { type IndexedRune, storedRunes } from '#tokenpay/order/token-runes.store.ts';
 import { tokenWatcherOf } from '#tokenpay/order/watchers.ts';
 
-/** A rune that an inscription order is paid with, beside its sats. */
+/** The rune that an inscription order is paid with, in addition to its sats. */
 export interface AskedRune {
-  /** It gets what comes. */
+  /** The account that gets the payments. */
   readonly account: string;
   readonly rune: IndexedRune;
   /** Base units. */
@@ -24,7 +24,7 @@ export interface RuneAddress {
   readonly keyIndex: number;
 }
 
-/** The inscription order as far as its token order has it. */
+/** The parts of an inscription order that its token order has. */
 export interface InscribingOrder {
   readonly id: string;
   readonly amount: bigint;
@@ -34,10 +34,10 @@ export interface InscribingOrder {
 }
 
 /**
- * Stores the token order of an inscription order, in the transaction that makes that one. Its fee charge is the charge
- * of the inscription order, whose sats are of that order alone (ADR 96).
+ * Stores the token order of an inscription order, in the transaction that creates the inscription order. Its fee charge
+ * is the charge of the inscription order, whose sats belong only to that order (ADR 96).
  *
- * @param address for the rune, which no one was shown before
+ * @param address for the rune; it was never shown before
  */
 export async function askForRune(
   tx: pg.ClientBase,

@@ -15,11 +15,11 @@ export interface RunePayment {
   readonly charge: ChargeState;
   /** A payment that came in time is in the mempool, or in a block and not credited yet. */
   readonly isWaiting: boolean;
-  /** Some units of it are credited. */
+  /** Whether some of its units are credited. */
   readonly isCredited: boolean;
 }
 
-/** Token orders changed: their inscription orders are looked at. */
+/** Notes that token orders changed: their inscription orders are looked at. */
 export async function noteNews(tx: pg.ClientBase, tokenOrders: readonly string[]): Promise<void> {
   if (tokenOrders.length === 0) return;
   await tx.query('UPDATE service.token_order_fees SET has_news = true WHERE token_order = ANY($1::uuid[])', [
@@ -27,7 +27,7 @@ export async function noteNews(tx: pg.ClientBase, tokenOrders: readonly string[]
   ]);
 }
 
-/** Inscription orders whose token orders changed since they were looked at. */
+/** Inscription orders whose token orders changed since the last look. */
 export async function ordersWithNews(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT order_id AS id FROM service.token_order_fees WHERE has_news ORDER BY order_id LIMIT $1',
@@ -37,11 +37,11 @@ export async function ordersWithNews(client: pg.ClientBase, limit: number): Prom
 }
 
 /**
- * Reads how far the rune of an inscription order is paid for, and keeps it so until the transaction ends: what changes
- * later is news again. Null: it asks for no rune.
+ * Reads how far the rune of an inscription order is paid for, and locks that until the transaction ends: a later change
+ * is noted again. Null: the order asks for no rune.
  */
 export async function lockRunePayment(tx: pg.ClientBase, orderId: string): Promise<RunePayment | null> {
-  // the token order first, as the process that credits payments locks it
+  // locks the token order first, like the process that credits payments
   const { rowCount } = await tx.query({
     name: 'lock token order of inscriptions',
     text: `SELECT FROM service.token_orders
@@ -69,11 +69,11 @@ export async function lockRunePayment(tx: pg.ClientBase, orderId: string): Promi
   };
 }
 
-/** SQL: an inscription order has sats that are not as deep as it asks: a block is news for it. */
+/** SQL: whether an inscription order has sats that are not deep enough: each block may change that. */
 export const hasShallowFee = (orderId: string): string =>
   `EXISTS (SELECT FROM service.token_order_fees AS f WHERE f.order_id = ${orderId} AND f.paid = 'seen')`;
 
-/** An inscription order says what came of its sats: its token order is looked at where that is news. */
+/** Stores the state of an inscription order's sats. Its token order is looked at if that changed. */
 export async function putFeePayment(
   tx: pg.ClientBase,
   orderId: string,
@@ -91,7 +91,7 @@ export async function putFeePayment(
   );
 }
 
-/** The token order that a rune is paid by for an inscription order; null: it asks for no rune. */
+/** The token order for the rune of an inscription order; null: the order asks for no rune. */
 export async function tokenOrderIdOf(
   client: pg.Pool | pg.ClientBase,
   orderId: string,

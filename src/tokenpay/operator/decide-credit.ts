@@ -11,21 +11,21 @@ import { lockTokenOrders } from '#tokenpay/order/token-order.store.ts';
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import type { CreditingPolicy } from '#tokenpay/order/token-policy.ts';
 
-/** An output that an operator names, with who decides about it and why. */
+/** An output that an operator names, with the name of the person who decides and the reason. */
 export interface NamedAside extends Pick<Credit, 'txid' | 'vout'> {
   readonly by: string;
   readonly reason: string;
 }
 
-/** An output that is set aside, and that nothing was decided about yet. */
+/** An output that is set aside and undecided. */
 export interface OpenAside {
   readonly order: TokenOrder;
   readonly credit: Credit & { readonly aside: FoundAside };
 }
 
 /**
- * Locks the order of an output that is set aside: it is decided about once. Throws `tokenpay_unknown`, and
- * `tokenpay_refuses` with who decided before.
+ * Locks the order of an output that is set aside: it is decided only once. Throws `tokenpay_unknown`, and
+ * `tokenpay_refuses` with the name of the earlier decision's author.
  */
 export async function lockAside(
   tx: pg.ClientBase,
@@ -56,7 +56,10 @@ function decidedBefore(
   return `${outpoint} was ${became} by ${decidedBy} at ${decidedAt.toISOString()}${how}: ${reason}`;
 }
 
-/** Nothing is as deep as this: the process that follows payments credits what is new, and looks at its sats. */
+/**
+ * A policy under which nothing is deep enough: the process that follows payments credits new ones, and looks at their
+ * sats.
+ */
 const nothingNew: CreditingPolicy = {
   confirmations: Number.MAX_SAFE_INTEGER,
   byRune: new Map(),
@@ -64,9 +67,9 @@ const nothingNew: CreditingPolicy = {
 };
 
 /**
- * Credits an output that is set aside to the account of its order, as money: all of its sats and runes, exactly. Its
- * charge counts it as any other payment. In one transaction with the ledger, the coin and what the shop is told. Throws
- * what `lockAside` does.
+ * Credits an output that is set aside to the account of its order, as money: exactly all of its sats and runes. Its
+ * charge counts it like any other payment. In one transaction with the ledger, the coin and the shop's notification.
+ * Throws the errors of `lockAside`.
  */
 export async function decideCredit(pool: pg.Pool, named: NamedAside, now: Date): Promise<OpenAside> {
   return withTransaction(pool, async (tx) => {

@@ -4,16 +4,16 @@ import { readAllTokenBalances } from '#purse/ledger/token-balances.queries.ts';
 import type { TokenRune } from '#tokenpay/order/token-order.ts';
 import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 
-/** Units of an asset that an account holds, and those that are set aside for it. */
+/** Units of an asset that an account holds, and those set aside for it. */
 export interface ListedBalance {
   readonly account: string;
   /** Its number in service.assets. */
   readonly asset: number;
-  /** In base units; below 0: a reorganisation took back what had left the account. */
+  /** In base units; below 0: a reorganisation took back units that had already left the account. */
   readonly amount: bigint;
   /** Units of it that open withdrawals take. */
   readonly reserved: bigint;
-  /** In outputs that are set aside, and not sent away. */
+  /** Units in outputs that are set aside and not sent away. */
   readonly aside: bigint;
 }
 
@@ -39,7 +39,7 @@ export async function listTokenBalances(pool: pg.Pool, account: string | null): 
   return { balances, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
 }
 
-/** The index of outputs that are set aside has a few. */
+/** Sums of the outputs that are set aside; their index has only a few. */
 async function asideSums(
   pool: pg.Pool,
   account: string | null,

@@ -12,21 +12,21 @@ import { assetsOf } from '#tokenpay/telling/token-order-answer.ts';
 
 /** The orders that an operator asks for. */
 export interface WantedOrders {
-  /** Null: in any. */
+  /** Null: any state. */
   readonly state: TokenOrderState | null;
-  /** Null: of any. */
+  /** Null: any account. */
   readonly account: string | null;
   /** Only orders with outputs that were set aside, whatever was decided since. */
   readonly withAside: boolean;
   readonly limit: number;
 }
 
-/** A confirmed output of an order, with what was decided about it. */
+/** A confirmed output of an order, with the decision about it. */
 export interface ListedCredit extends Credit {
   readonly decision: AsideDecision | null;
 }
 
-/** An order with what came for it. */
+/** An order with its payments. */
 export interface ListedOrder {
   readonly order: TokenOrder;
   /** Sats, and base units of its rune, that count towards its charges. */
@@ -41,7 +41,7 @@ export interface ListedOrders {
   readonly runes: ReadonlyMap<number, TokenRune>;
 }
 
-/** Orders of shops with what came for them, for operators. */
+/** Orders of shops with their payments, for operators. */
 export async function listTokenOrders(pool: pg.Pool, wanted: WantedOrders): Promise<ListedOrders> {
   const ids = await wantedIds(pool, wanted);
   const byId = new Map((await readTokenOrders(pool, ids)).map((order) => [order.id, order]));
@@ -63,7 +63,7 @@ export async function listTokenOrders(pool: pg.Pool, wanted: WantedOrders): Prom
   return { orders, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
 }
 
-/** Sats of an inscription order are that order's: it says when all of them are deep enough. */
+/** Sats of an inscription order belong to that order: it says when all of them are deep enough. */
 function creditedFee(order: TokenOrder, credits: readonly Credit[]): bigint {
   const { inscription, charges } = order;
   if (inscription === null) return creditedUnits(order, 'fee', credits);

@@ -103,7 +103,7 @@ const selectOrders = `SELECT o.id, o.account, o.created_at, o.expires_at, o.ends
   JOIN service.token_runes AS r ON r.asset = o.asset
   JOIN service.assets AS a ON a.id = o.asset`;
 
-/** Null: there is none with this id. */
+/** Null: there is no order with this id. */
 export async function readTokenOrder(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -112,7 +112,7 @@ export async function readTokenOrder(
   return order ?? null;
 }
 
-/** Orders by their ids, in no order. */
+/** Orders by their ids, in any order. */
 export async function readTokenOrders(
   client: pg.Pool | pg.ClientBase,
   ids: readonly string[],
@@ -167,16 +167,16 @@ const chargeOf = (row: ChargeRow): Charge => ({
   txid: row.txid,
 });
 
-/** The standing of an order now. */
+/** The present state of an order. */
 export interface TokenOrderStanding {
   readonly order: TokenOrder;
-  /** The time at which it is looked at without news; null: news alone can change it. */
+  /** The time of the next look at it without news; null: only news can change it. */
   readonly lookAt: Date | null;
-  /** Payments of it wait for a block, for depth or for the index. */
+  /** Whether payments of it wait for a block, for depth or for the index. */
   readonly isWaiting: boolean;
 }
 
-/** Stores where orders are now. */
+/** Stores the states of orders. */
 export async function putStandings(
   tx: pg.ClientBase,
   standings: readonly TokenOrderStanding[],
@@ -214,7 +214,7 @@ export async function putStandings(
   );
 }
 
-/** Stores the state of fee charges of inscription orders, with those of their token orders. */
+/** Stores the states of fee charges of inscription orders, with those of their token orders. */
 async function putFeeStates(tx: pg.ClientBase, standings: readonly TokenOrderStanding[]): Promise<void> {
   const fees = standings.filter(({ order }) => order.inscription !== null);
   if (fees.length === 0) return;
@@ -225,7 +225,7 @@ async function putFeeStates(tx: pg.ClientBase, standings: readonly TokenOrderSta
   );
 }
 
-/** Orders whose time was over at a moment, the first ones first. None, before payments are known at all. */
+/** Orders whose time was over at a moment, the earliest first. Empty until payments are known. */
 export async function dueTokenOrders(
   client: pg.ClientBase,
   at: Date | null,
@@ -246,7 +246,7 @@ export async function waitingTokenOrders(client: pg.ClientBase): Promise<string[
   return rows.map(({ id }) => id);
 }
 
-/** Has an order looked at with each block, until it is stored where it is. */
+/** Makes each block look at an order, until its state is stored. */
 export async function keepWaiting(client: pg.ClientBase, id: string): Promise<void> {
   await client.query('UPDATE service.token_orders SET is_waiting = true WHERE id = $1', [id]);
 }

@@ -9,7 +9,7 @@ export interface IndexedRune extends RuneAsset {
   readonly divisibility: number;
 }
 
-/** Runes with their numbers, in their order, stored as they are shown. */
+/** Stores runes as they are shown, and returns them with their numbers, in their order. */
 export async function storedRunes(
   tx: pg.Pool | pg.ClientBase,
   runes: readonly IndexedRune[],

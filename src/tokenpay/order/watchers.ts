@@ -1,4 +1,4 @@
-/** Who watches the charges of an order (docs/payments.md). */
+/** The watcher of the charges of an order (docs/payments.md). */
 export const tokenWatcherOf = (orderId: string): string => `token ${orderId}`;
 
 /** The order of a watcher of its charges; null: it watches something else. */

@@ -15,7 +15,7 @@ export interface SentTokenAmount {
 
 /**
  * The fields `token` and `amount` of a body whose numbers are texts (`exactJson`). The name is with or without spacers,
- * in capitals, and the amount one that a rune may have. Null: `values` says what is wrong, of both at once. Total.
+ * in capitals. The amount must be possible for a rune. Null: `values` has the faults, of both at once. Total.
  */
 export function readTokenAmount(
   values: RequestValues,
@@ -38,7 +38,7 @@ function readRune(values: RequestValues, given: unknown): Pick<SentTokenAmount, 
   return { rune: parsed.rune, token };
 }
 
-/** The next step of a client whose token is not a name. */
+/** The next step for a client whose token is not a name. */
 function expectedFor(token: string): string {
   if (hasFormOfRuneId(token)) return 'It is the id of a rune: send the name of the rune, as UNCOMMON•GOODS';
   const capitals = token.toUpperCase();

@@ -16,16 +16,16 @@ export type ReadTokenOrder =
   | { readonly kind: 'read'; readonly sent: SentTokenOrder }
   | { readonly kind: 'faulty'; readonly faults: readonly RequestFault[] };
 
-/** Longer ones are no descriptions of a purchase; the database has the same bound. */
+/** Longer texts are not descriptions of a purchase; the database has the same bound. */
 const descriptionMax = 1000;
-/** Beyond, sats are no exact numbers in answers; there are 2.1 × 10^15. */
+/** Greater numbers of sats are not exact in answers; there are 2.1 × 10^15 sats. */
 const satsMax = 999_999_999_999_999n;
 
 /**
- * Reads the body of `POST /tokenpay/user/order/rune`, whose numbers are texts (`exactJson`). All faults are told.
- * Other fields, as a shop's `order_id`, `name` and `email`, are ignored: no personal data is kept. Total.
+ * Reads the body of `POST /tokenpay/user/order/rune`, whose numbers are texts (`exactJson`). All faults are reported.
+ * Other fields, such as a shop's `order_id`, `name` and `email`, are ignored: no personal data is stored. Total.
  *
- * @param urlProblem why nothing may be sent to a URL; null: it may be
+ * @param urlProblem why a URL must not be used; null: it may be
  */
 export function readTokenOrder(body: unknown, urlProblem: (url: string) => string | null): ReadTokenOrder {
   const values = new RequestValues();

@@ -1,9 +1,9 @@
 import type { RequestValues } from '#kernel/requests/request-values.ts';
 
-/** Browsers and shops take no longer ones. */
+/** Browsers and shops accept no longer ones. */
 const charsMax = 2000;
 
-/** An http or https URL that a page of ours leads to, as it was sent; null where it is absent or at fault. */
+/** An http or https URL that a page of ours links to, as it was sent; null if absent or at fault. */
 export function shopUrl(values: RequestValues, given: unknown, name: string): string | null {
   const text = values.text(given, name);
   if (text === null) return null;

@@ -5,7 +5,7 @@ import type { AccountBalance } from '#purse/ledger/token-balances.queries.ts';
 import type { AssetParts } from './asset-parts.ts';
 import { liabilityLeaf, type PathStep, rootOfPath, type SumNode, SumTree } from './sum-tree.ts';
 
-/** A liability to an account, with its way to the root. Amounts are in base units. */
+/** A liability to an account, with its path to the root. Amounts are in base units. */
 export interface ProvenLiability {
   readonly asset: string;
   readonly token: string;
@@ -15,7 +15,7 @@ export interface ProvenLiability {
   readonly path: readonly { readonly side: PathStep['side']; readonly hash: string; readonly sum: string }[];
 }
 
-/** An asset of which an account lacks an amount. */
+/** An amount of an asset that an account lacks. */
 export interface AccountDebt {
   readonly asset: string;
   readonly token: string;
@@ -30,7 +30,7 @@ export interface AccountLiabilities {
 
 const saltBytes = 32;
 
-/** The liabilities of each account, and the root of each asset's tree: no root where no account holds it. */
+/** The liabilities of each account, and the root of each asset's tree. An asset that no account holds has no root. */
 export async function accountLiabilities(
   balances: readonly AccountBalance[],
   assets: readonly AssetParts[],

@@ -9,7 +9,7 @@ import { type AccountLiabilities, accountLiabilities } from './account-liabiliti
 import { type AssetParts, assetParts } from './asset-parts.ts';
 import type { ReserveFacts } from './read-facts.ts';
 
-/** An output as a page shows it. Its proof follows once the document is known. */
+/** An output as a page shows it. Its proof is added once the document is known. */
 export interface ShownOutput {
   readonly output: string;
   readonly address: string;
@@ -18,13 +18,13 @@ export interface ShownOutput {
   readonly runes: readonly { readonly asset: string; readonly amount: string }[];
 }
 
-/** Reserves of a block, before anything of them is signed. */
+/** Reserves of a block, before they are signed. */
 export interface BuiltReserves {
-  /** Exact text: signatures are of its bytes. */
+  /** The exact text: signatures cover its bytes. */
   readonly document: string;
   /** SHA-256 of the text. */
   readonly hash: Buffer;
-  /** Outputs with what proves their addresses, in the order of the pages. */
+  /** Outputs with the data that proves their addresses, in the order of the pages. */
   readonly outputs: readonly { readonly shown: ShownOutput; readonly held: HeldOutput }[];
   readonly accounts: readonly AccountLiabilities[];
 }
@@ -33,8 +33,8 @@ export interface BuiltReserves {
 export const pageOutputs = 100;
 
 /**
- * Makes the document of a block, with the trees of its liabilities. Takes a turn of the event loop for each asset and
- * page: another request waits a tenth of a second at most, for 1,000 accounts that hold one asset.
+ * Builds the document of a block, with the trees of its liabilities. It takes a turn of the event loop for each asset
+ * and page: other requests wait at most a tenth of a second, for 1,000 accounts that hold one asset.
  */
 export async function buildReserves(
   facts: ReserveFacts,
@@ -80,7 +80,7 @@ function shownParts(parts: AssetParts, root: string | null): object {
   };
 }
 
-/** The line of an output in what the document hashes. */
+/** The line of an output in the hashed part of the document. */
 const outputLine = ({ output, address, sats, outcome, runes }: ShownOutput): string =>
   [output, address, sats, outcome, ...runes.map(({ asset, amount }) => `${asset}:${amount}`)].join(' ');
 

@@ -22,23 +22,24 @@ export interface ReservesWallet {
 export interface KeepReservesOptions {
   /** The database, as the role that owns its tables. */
   readonly url: string;
-  /** Null: there is no wallet yet. */
+  /** Null: there is no wallet so far. */
   readonly wallet: (client: pg.ClientBase) => Promise<ReservesWallet | null>;
   readonly keys: () => Promise<WebhookKeys>;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** A block may come at any time, and no one waits for its document. */
+/** Interval of looks: a block may come at any time, and no one waits for its document. */
 const lookMs = 1_000;
 /**
- * It rests twenty times as long as it worked: 10,000 addresses take 1.5 minutes of a core, and a twentieth of it then.
+ * The loop rests twenty times as long as it worked: 10,000 addresses take 1.5 minutes of a core, and so a twentieth of
+ * it.
  */
 const restsFor = 20;
 
 /**
- * Publishes a proof of reserves for each block, or for fewer where there are many addresses, until the signal is
- * aborted: one process per database does so.
+ * Publishes a proof of reserves for each block, or for fewer if there are many addresses, until the signal is aborted.
+ * Only one process per database does so.
  */
 export async function keepReserves(options: KeepReservesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -66,7 +67,7 @@ export async function keepReserves(options: KeepReservesOptions): Promise<void> 
   );
 }
 
-/** Makes and publishes the document of the last block. Null: no document is due, or the signal was aborted. */
+/** Builds and publishes the document of the last block. Null: no document is due, or the signal was aborted. */
 export async function makeReserves(
   client: pg.ClientBase,
   { wallet: open, keys: openKeys, signal }: Pick<KeepReservesOptions, 'wallet' | 'keys' | 'signal'>,

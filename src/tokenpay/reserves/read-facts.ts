@@ -15,11 +15,11 @@ import {
 } from '#tokenpay/audit/rune-parts.queries.ts';
 import { areAtOneBlock } from '#tokenpay/audit/token-faults.queries.ts';
 
-/** Balances of accounts and what the wallet holds for them, at one block and in one snapshot. */
+/** Balances of accounts and the wallet's holdings for them, at one block and in one snapshot. */
 export interface ReserveFacts {
   readonly block: BlockRef;
   readonly runes: readonly RuneParts[];
-  /** Sats of base fees in the outputs, which are no account's. */
+  /** Sats of base fees in the outputs, which belong to no account. */
   readonly fees: bigint;
   readonly balances: readonly AccountBalance[];
   readonly outputs: readonly HeldOutput[];
@@ -27,8 +27,8 @@ export interface ReserveFacts {
 }
 
 /**
- * Reads them. Null: shops have no orders, the chain still ends with the block of the last document, index and payments
- * are at different blocks, or runes are unknown.
+ * Reads the facts. Null: shops have no orders, the chain still ends with the block of the last document, index and
+ * payments are at different blocks, or runes are unknown.
  */
 export async function readReserveFacts(
   client: pg.ClientBase,

@@ -8,7 +8,7 @@ export interface ReservesDocument {
   readonly hash: Uint8Array;
   readonly block: BlockRef;
   readonly madeAt: Date;
-  /** Exact text: signatures are of its bytes. */
+  /** The exact text: signatures cover its bytes. */
   readonly document: string;
   /** Values of the headers with which webhooks are signed. */
   readonly signed: { readonly id: string; readonly timestamp: number; readonly signatures: string };
@@ -22,7 +22,7 @@ export interface PublishedReserves extends ReservesDocument {
   readonly accounts: readonly { readonly account: string; readonly body: string }[];
 }
 
-/** A reader who follows pages has this many blocks to read them: seldom less than half an hour. */
+/** Documents that are kept: a reader of the pages has this many blocks of time, seldom less than half an hour. */
 const documentsKept = 3;
 
 /** Publishes a document, and deletes the oldest. */
@@ -111,7 +111,7 @@ export async function readReservesPage(
   return rows[0]?.body ?? null;
 }
 
-/** Text of what an account can prove with a document; null: it held nothing and lacked nothing. */
+/** The text of an account's proofs in a document; null: the account held nothing and lacked nothing. */
 export async function readReservesAccount(
   client: pg.Pool | pg.ClientBase,
   hash: Uint8Array,

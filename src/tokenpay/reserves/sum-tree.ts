@@ -11,7 +11,7 @@ export interface SumNode {
 
 /** The liability of an asset to an account. */
 export interface Liability {
-  /** 64 hex digits that its account alone learns: without them, guesses of accounts and balances cannot be tried. */
+  /** 64 hex digits that only its account learns: without them, guesses of accounts and balances cannot be checked. */
   readonly salt: string;
   readonly account: string;
   /** `BTC`, or the rune by the txid of its etching. */
@@ -25,16 +25,16 @@ export interface PathStep extends SumNode {
   readonly side: 'left' | 'right';
 }
 
-/** Its leaf. The lines are UTF-8, each with a line feed at its end, but the last one. */
+/** The leaf of a liability. The lines are UTF-8, each with a line feed at its end, except the last one. */
 export function liabilityLeaf({ salt, account, asset, amount }: Liability): SumNode {
   assert(amount >= 0n, 'a debt of an account is not a liability');
   return { hash: hashOf('leaf', [salt, asset, String(amount), account]), sum: amount };
 }
 
 /**
- * A tree of liabilities of one asset (Merkle sum tree). Leaves are sorted by hash, so a place tells nothing of its
- * account. A node without a sibling moves up as it is. Nodes hash both sums beside both hashes: no sum can be made
- * smaller in one path without another root.
+ * A tree of liabilities of one asset (Merkle sum tree). Leaves are sorted by hash, so a place reveals nothing about its
+ * account. A node without a sibling moves up unchanged. Nodes hash both sums beside both hashes: no path can show a
+ * smaller sum without another root.
  */
 export class SumTree {
   /** Leaves first, the root last. */
@@ -98,7 +98,7 @@ const joined = (left: SumNode, right: SumNode): SumNode => ({
   sum: left.sum + right.sum,
 });
 
-/** SHA-256 of lines of text. The first line says which kind it is, so a node is never read as a leaf. */
+/** SHA-256 of lines of text. The first line names the kind, so a node is never read as a leaf. */
 const hashOf = (kind: 'leaf' | 'node', lines: readonly string[]): string =>
   createHash('sha256')
     .update([`satscribe reserves ${kind}`, ...lines].join('\n'))

@@ -7,17 +7,17 @@ import type { TokenBalance } from '#purse/ledger/token-balances.queries.ts';
 import { type Credit, inChainOrder } from '#tokenpay/crediting/credit.ts';
 import type { Charge, TokenOrder, TokenRune } from '#tokenpay/order/token-order.ts';
 
-/** The protocols of tokens: bitcoin has one, BTC. */
+/** The protocols of tokens: bitcoin has one token, BTC. */
 export const tokenProtocols = ['bitcoin', 'rune'] as const;
 
-/** The name of sats as a token. Amounts of it are coins in balances, and sats in charges (capability-notes 6.2). */
+/** The name of sats as a token. Amounts are in coins in balances, and in sats in charges (capability-notes 6.2). */
 export const bitcoinToken = 'BTC' as const;
 
 /**
- * The names of runes, by asset. A name that was etched again after a reorganisation is two runes: the order's own, else
- * the one that was known first, has it, and the other also has its etching.
+ * The names of runes, by asset. If a name was etched again after a reorganisation, there are two runes of that name.
+ * The order's own rune, else the one known first, has the plain name. The other also has its etching.
  *
- * @param own the rune of the order to which they came; null: no order has them together
+ * @param own the rune of the order that was paid; null: no single order has them
  */
 export function tokenNames(
   assets: readonly number[],
@@ -39,7 +39,7 @@ export function tokenNames(
 export const nameWithEtching = ({ name, etching }: TokenRune): string =>
   `${name} (etching ${displayHash(etching)})`;
 
-/** An order as answers and webhooks show it (client-compat 3.14), with what came for it. */
+/** An order in the form of answers and webhooks (client-compat 3.14), with its payments. */
 export function tokenOrderAnswer(
   order: TokenOrder,
   credits: readonly Credit[],
@@ -87,11 +87,11 @@ export const displayed = (amount: bigint, divisibility: number) => ({
   amountBase: String(amount),
 });
 
-/** The text of an amount that may be less than nothing. */
+/** The text of an amount that may be below zero. */
 const signed = (amount: bigint, shown: (units: bigint) => string): string =>
   amount < 0n ? `-${shown(-amount)}` : shown(amount);
 
-/** A confirmed output at an address of the order, and what its account was credited with. */
+/** A confirmed output at an address of the order, and the credit of its account. */
 function receivedAnswer(
   { txid, vout, charge, block, sats, runes: held, aside }: Credit,
   runes: ReadonlyMap<number, TokenRune>,
@@ -120,8 +120,8 @@ export const assetsOf = (credits: readonly Pick<Credit, 'runes'>[]): number[] =>
 export const coinDecimals = 8;
 
 /**
- * Balances by protocol and token, in display units (interface 2.8). Beside them what withdrawals reserve of them,
- * what is left to withdraw, and all of it in base units.
+ * Balances by protocol and token, in display units (interface 2.8). Beside them the units that withdrawals reserve, the
+ * rest to withdraw, and all of it in base units.
  */
 export function balanceAnswer(
   balances: readonly TokenBalance[],

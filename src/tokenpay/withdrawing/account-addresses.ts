@@ -15,11 +15,11 @@ import {
 interface AddressesParts {
   /** Connections of the role that answers requests. */
   readonly pool: pg.Pool;
-  /** Null: there is no wallet yet. */
+  /** Null: there is no wallet so far. */
   readonly wallet: () => Promise<WalletIdentity | null>;
 }
 
-/** An address as it is answered. */
+/** An address in the form of answers. */
 export type ListedAddress = ReturnType<typeof listedAnswer>;
 
 /** Addresses that an account withdraws to, as its own keys see and change them. */
@@ -30,12 +30,12 @@ export class AccountAddresses {
     this.#parts = parts;
   }
 
-  /** All of an account, the oldest first. Empty: it withdraws to any. */
+  /** All addresses of an account, the oldest first. Empty: it withdraws to any address. */
   async list(account: string): Promise<ListedAddress[]> {
     return (await readAllowed(this.#parts.pool, account)).map(listedAnswer);
   }
 
-  /** Adds an address; one that is listed stays as it is. Throws `orders_off` and `tokenpay_addresses_max`. */
+  /** Adds an address; a listed one stays unchanged. Throws `orders_off` and `tokenpay_addresses_max`. */
   async add(account: string, address: string): Promise<{ kind: 'listed'; listed: ListedAddress } | Faulty> {
     const { pool } = this.#parts;
     const script = await foreignScript(pool, address, await this.#network());
@@ -44,7 +44,7 @@ export class AccountAddresses {
     if (listed === null)
       throw new AppError(
         'tokenpay_addresses_max',
-        `the account lists ${addressesMax} addresses, the most that one has: delete one of them first`,
+        `the account lists ${addressesMax} addresses, which is the maximum: delete one of them first`,
       );
     return { kind: 'listed', listed: listedAnswer(listed) };
   }

@@ -12,18 +12,18 @@ export interface AccountCoin {
   readonly sats: bigint;
   readonly script: Uint8Array;
   readonly key: WalletKey;
-  /** The account that was credited with it; null: a batch left it. */
+  /** The account that was credited with it; null: it is change of a batch. */
   readonly owner: string | null;
 }
 
-/** Coins of accounts, and those without an owner. */
+/** Coins of accounts, and coins without an owner. */
 export interface WantedCoins {
   readonly accounts: readonly string[];
   /** Coins of each owner, the largest first. */
   readonly limit: number;
   /**
-   * The rune: credited coins with it alone, and of others those with it first. Null: all, as sats are also beneath
-   * runes.
+   * The rune: only coins credited with it, and of the others those with it first. Null: all coins, because runes also
+   * have sats beneath them.
    */
   readonly asset: number | null;
 }
@@ -34,15 +34,15 @@ const unitsLeft = unitsHeld(
 );
 
 /**
- * Coins that withdrawals of these accounts may spend: credited to one of them or left by batches, in a block, not set
- * aside, and spent by nothing that is stored. Largest first: by units of the asset, or by sats.
+ * Coins that withdrawals of these accounts may spend: credited to one of them or change of batches, in a block, not set
+ * aside, and not spent by a stored transaction. Largest first: by units of the asset, or by sats.
  */
 export async function readAccountCoins(
   client: pg.Pool | pg.ClientBase,
   { accounts, limit, asset }: WantedCoins,
 ): Promise<AccountCoin[]> {
-  // what batches leave has runes beneath few sats: by sats alone, more coins than `limit` would come before it. The index
-  // is asked where they are that many
+  // change of batches has runes beneath few sats: sorted by sats alone, more coins than `limit` would come before it.
+  // The index is asked if there are that many
   const [rune] = asset === null ? [] : await runesOfAssets(client, [asset]);
   const { rows } = await client.query<{
     txid: Txid;

@@ -5,7 +5,7 @@ import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readAllowed } from './addresses.store.ts';
 
-/** The script of an address that this account may withdraw to, or why it may not. */
+/** The script of an address that this account may withdraw to, or the reason why it may not. */
 export async function accountDestination(
   pool: pg.Pool,
   account: string,
@@ -26,11 +26,11 @@ export async function accountDestination(
     ? script
     : faulty(
         'address',
-        `the address counts from ${listed.countsAt.toISOString()} on: one that is added beside others is paid a day later. Withdraw to another one, wait, or ask the operator.`,
+        `the address counts from ${listed.countsAt.toISOString()} on: an additional address is paid only a day after it was added. Withdraw to another one, wait, or ask the operator.`,
       );
 }
 
-/** The script of an address that is not of this service, or why nothing is sent to it. */
+/** The script of an address that does not belong to this service, or the reason why it must not be paid. */
 export async function foreignScript(
   pool: pg.Pool,
   address: string,
@@ -43,7 +43,7 @@ export async function foreignScript(
   return checked.kind === 'refused' ? faulty('address', `the address ${checked.reason}.`) : checked.script;
 }
 
-/** The script of an address, or why it is not one that can be paid. */
+/** The script of an address, or the reason why it cannot be paid. */
 export function readScript(address: string, network: NetworkParameters): Uint8Array | Faulty {
   const read = checkDestination({ address, network, amount: null }, 'later');
   return read.kind === 'refused' ? faulty('address', `the address ${read.reason}.`) : read.script;

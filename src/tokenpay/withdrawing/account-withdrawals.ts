@@ -33,31 +33,31 @@ import {
 export interface AccountWithdrawalsParts {
   /** Connections of the role that answers requests. */
   readonly pool: pg.Pool;
-  /** Null: there is no wallet yet. */
+  /** Null: there is no wallet so far. */
   readonly wallet: () => Promise<WalletIdentity | null>;
   /** Whether a process with the seed signs. */
   readonly isSignerThere: () => Promise<boolean>;
   readonly secrets: () => Promise<WebhookKeys>;
-  /** Sats for 1,000 virtual bytes that the node takes at least and says that transactions cost. */
+  /** Sats for 1,000 virtual bytes: the node's minimum and its estimate. */
   readonly feeRates: (client: pg.Pool | pg.ClientBase) => Promise<FeeRates>;
   /** Wakes the process that signs, once the transaction commits. */
   readonly wake: (tx: pg.ClientBase) => Promise<void>;
   readonly policy: WithdrawalPolicy;
-  /** Why nothing may be sent to a URL; null: it may be. */
+  /** Why a URL must not be used; null: it may be. */
   readonly urlProblem: (url: string) => string | null;
 }
 
-/**
- * Looks for the end of a cancelled withdrawal: the process that signs is woken, and a look of it takes less than a
- * second.
- */
+/** Looks for the end of a cancelled withdrawal: the process that signs is woken, and takes less than a second. */
 const cancelTries = 30;
 const cancelLookMs = 100;
 
-/** Reserving found too little. Thrown so that its transaction is rolled back. */
+/** Too little was left to reserve. Thrown so that the transaction is rolled back. */
 class NotReserved extends Error {}
 
-/** Another withdrawal of the account was reserved since this one was priced. Thrown as above. */
+/**
+ * Another withdrawal of the account was reserved since this one was priced. Thrown so that the transaction is rolled
+ * back.
+ */
 class PricedTooEarly extends Error {}
 
 /** The answer of a withdrawal, or of its dry run. */
@@ -66,7 +66,7 @@ interface AskedAnswer {
   readonly answer: object;
 }
 
-/** A withdrawal that is tried. */
+/** A withdrawal that is being tried. */
 interface AskedUnits extends PricedUnits {
   readonly feeRate: bigint | null;
   readonly secretKey: Uint8Array | null;
@@ -89,10 +89,10 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Prices a withdrawal, and reserves it unless it is a dry run. Nothing is reserved where it throws or is faulty.
-   * Throws `orders_off`, `token_balance_missing`, `runes_not_indexed` and `derived_table_behind`.
+   * Prices a withdrawal, and reserves it unless it is a dry run. Nothing is reserved if it throws or is faulty. Throws
+   * `orders_off`, `token_balance_missing`, `runes_not_indexed` and `derived_table_behind`.
    *
-   * @param feeRate sats for 1,000 virtual bytes; null: what the node says
+   * @param feeRate sats for 1,000 virtual bytes; null: the node's rate
    */
   async ask(
     key: KnownKey,
@@ -122,7 +122,7 @@ export class AccountWithdrawals {
       secretKey,
       onReserved,
     };
-    // a try fails where another withdrawal of the account came meanwhile: the balance bounds how often
+    // a try fails if another withdrawal of the account was stored meanwhile; the balance bounds how often that happens
     for (;;) {
       signal.throwIfAborted();
       const tried = await this.#askOnce(key.account, asked);
@@ -130,7 +130,7 @@ export class AccountWithdrawals {
     }
   }
 
-  /** Null: another withdrawal of the account came since this one was priced. */
+  /** Null: another withdrawal of the account was stored since this one was priced. */
   async #askOnce(account: string, asked: AskedUnits): Promise<AskedAnswer | Faulty | null> {
     const { pool } = this.#parts;
     const { sent, asset, amount, script, shown, feeRate, secretKey } = asked;
@@ -160,8 +160,8 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Cancels a withdrawal of which nothing was signed: the process that signs does it, within a second while it runs.
-   * From the wish on, nothing of it is signed. Null: the account has none with this id. Throws
+   * Cancels a withdrawal without a signed transaction. The process that signs does it, within a second while it runs.
+   * After the request, nothing of it is signed. Null: the account has no withdrawal with this id. Throws
    * `tokenpay_withdrawal_refuses`.
    */
   async cancel(account: string, id: string): Promise<object | null> {
@@ -179,7 +179,7 @@ export class AccountWithdrawals {
     }
   }
 
-  /** A withdrawal of an account as it is answered; null: it has none with this id. */
+  /** A withdrawal of an account in the form of answers; null: it has no withdrawal with this id. */
   async read(account: string, id: string): Promise<object | null> {
     const { pool } = this.#parts;
     const withdrawal = await readWithdrawal(pool, account, id);
@@ -192,10 +192,7 @@ export class AccountWithdrawals {
     return withdrawalAnswer(withdrawal, shownRuneOf(withdrawal, await tokenRunesOf(pool, assets)));
   }
 
-  /**
-   * The webhook secret of a withdrawal, in hex; null: it has no webhook, or comes from a secret that is not known
-   * here.
-   */
+  /** The webhook secret of a withdrawal, in hex; null: it has no webhook, or its secret is unknown here. */
   async secretOf(id: string): Promise<string | null> {
     const { pool, secrets } = this.#parts;
     const secretKey = (await readWithdrawal(pool, null, id))?.secretKey ?? null;
@@ -213,7 +210,7 @@ export class AccountWithdrawals {
     const reserved = await withTransaction(pool, async (tx) => {
       const made = await reserveWithdrawal(tx, wanted, policy.debtMax);
       if (made === null) throw new NotReserved();
-      // while this one waited for the row of the balance, another may have taken the coins that it was priced by
+      // while this one waited for the row of the balance, another may have taken the coins of its price
       const known = new Set([made.id, ...before.map(({ id }) => id)]);
       const pending = await pendingWithdrawals(tx, wanted.account);
       if (pending.some(({ id }) => !known.has(id))) throw new PricedTooEarly();
@@ -224,11 +221,9 @@ export class AccountWithdrawals {
       return answer;
     }).catch((error: unknown) => {
       if (error instanceof PricedTooEarly) return null;
-      // another withdrawal took it since it was looked for
+      // another withdrawal took it since the look-up
       if (error instanceof NotReserved)
-        throw noBalance(
-          'another withdrawal of the account was reserved meanwhile: ask again for what is left.',
-        );
+        throw noBalance('another withdrawal of the account was reserved meanwhile: ask again for the rest');
       throw error;
     });
     if (reserved !== null) failpoint('withdrawal-reserved');
@@ -263,7 +258,7 @@ export class AccountWithdrawals {
   }
 }
 
-/** Throws `token_balance_missing` where the account has too little of what it withdraws. */
+/** Throws `token_balance_missing` if the account has too little of the asset. */
 function requireUnits(available: ReadonlyMap<number, AvailableUnits>, named: NamedUnits): void {
   const left = leftOf(available, named.asset);
   if (left < named.amount) throw noBalance(lackingWords(named, left));

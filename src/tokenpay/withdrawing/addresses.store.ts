@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { lockAccount } from '#accounts/account.store.ts';
 
-/** An address that an account lists by itself or its operator for it: it withdraws to no others. */
+/** An address that an account, or its operator, lists: the account then withdraws to no others. */
 export interface NewAddress {
   readonly account: string;
   readonly address: string;
@@ -11,7 +11,7 @@ export interface NewAddress {
 /** An address that an account withdraws to. */
 export interface AllowedAddress extends NewAddress {
   readonly addedAt: Date;
-  /** Nothing is paid to it before. */
+  /** It is not paid before this time. */
   readonly countsAt: Date;
   /** Whether that time is over. */
   readonly counts: boolean;
@@ -33,7 +33,7 @@ const allowedOf = ({ added_at: addedAt, counts_at: countsAt, ...row }: Row): All
   countsAt,
 });
 
-/** Addresses of accounts, or of one; also those that do not count yet. */
+/** Addresses of all accounts, or of one; also those that do not count yet. */
 export async function readAllowed(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
@@ -46,7 +46,9 @@ export async function readAllowed(
   return rows.map(allowedOf);
 }
 
-/** Lets an account withdraw to an address at once. The first one ends that it withdraws to any. */
+/**
+ * Lets an account withdraw to an address at once. After the first one, it can no longer withdraw to any other address.
+ */
 export async function allowAddress(
   tx: pg.ClientBase,
   { account, address, script }: NewAddress,
@@ -60,8 +62,8 @@ export async function allowAddress(
 }
 
 /**
- * Lists an address by a key of the account: it counts a day later, unless it is the first one. One that is listed stays
- * as it is. Null: the account has too many.
+ * Lists an address by a key of the account: it counts a day later, unless it is the first one. A listed address stays
+ * unchanged. Null: the account has too many.
  */
 export async function listAddress(
   client: pg.Pool | pg.ClientBase,
@@ -74,7 +76,7 @@ export async function listAddress(
   return rows[0] === undefined ? null : allowedOf(rows[0]);
 }
 
-/** Deletes an address by a key of the account. `last`: no other one that counts would be left. */
+/** Deletes an address by a key of the account. `last`: no other address that counts would be left. */
 export async function deleteAddress(
   client: pg.Pool | pg.ClientBase,
   { account, script }: Pick<NewAddress, 'account' | 'script'>,
@@ -87,15 +89,15 @@ export async function deleteAddress(
 }
 
 /**
- * Takes an address from those that an account withdraws to. The last one only where `mayBeLast`: without one, the
- * account withdraws to any.
+ * Removes an address from those that an account withdraws to. The last one only with `mayBeLast`: without addresses,
+ * the account withdraws to any.
  */
 export async function forbidAddress(
   tx: pg.ClientBase,
   { account, script }: Pick<NewAddress, 'account' | 'script'>,
   mayBeLast: boolean,
 ): Promise<'forbidden' | 'last' | 'unknown'> {
-  // of two changes, the second one counts what the first one left
+  // of two concurrent changes, the second one counts the result of the first
   await lockAccount(tx, account);
   const { rows } = await tx.query<{ script: Buffer }>(
     'SELECT script FROM service.withdrawal_addresses WHERE account = $1',
@@ -110,7 +112,7 @@ export async function forbidAddress(
   return 'forbidden';
 }
 
-/** Withdrawals of a batch to addresses that their accounts do not withdraw to any more, or not yet. */
+/** Withdrawals of a batch to addresses that their accounts no longer withdraw to, or not yet. */
 export async function unlistedWithdrawals(
   client: pg.Pool | pg.ClientBase,
   payout: string,

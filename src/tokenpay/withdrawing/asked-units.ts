@@ -21,7 +21,7 @@ export interface NamedUnits {
   readonly amount: bigint;
 }
 
-/** The asset and the base units of what was sent. */
+/** The asset and the base units of a request. */
 export async function unitsOf(
   pool: pg.Pool,
   { rune, token, amount }: SentWithdrawal,
@@ -37,7 +37,7 @@ export async function unitsOf(
   const { etching, divisibility, spacers } = found.rune;
   const name = formatSpacedRune({ rune: found.rune.rune, spacers });
   const [stored] = await storedRunes(pool, [{ etching, rune: found.rune.rune, name, divisibility }]);
-  assert(stored !== undefined, 'a rune that is stored has a number');
+  assert(stored !== undefined, 'a stored rune has a number');
   const id = { block: asU128(found.rune.height), tx: found.rune.txIndex };
   return { asset: stored.asset, rune: id, shown: { name, divisibility }, amount: found.amount };
 }

@@ -11,14 +11,14 @@ import type { Withdrawal } from './withdrawal.ts';
 import type { FeeRates, WithdrawalPolicy } from './withdrawal-policy.ts';
 import type { AvailableUnits } from './withdrawals.store.ts';
 
-/** Sats for 1,000 virtual bytes: above, nothing is sent (ADR 79). The database has the same bound. */
+/** Sats for 1,000 virtual bytes: higher rates are never sent (ADR 79). The database has the same bound. */
 const feeRateMax = 200_000n;
 
-/** The words are those of the public interface (client-compat 2.3). */
+/** The error of a missing balance. Its words are those of the public interface (client-compat 2.3). */
 export const noBalance = (more: string): AppError =>
   new AppError('token_balance_missing', 'user does not have a balance for this token', { more });
 
-/** The numbers of it: the sum that an account can take out, and what it lacks. */
+/** The numbers of a missing balance: the sum that an account can take out, and the sum that it lacks. */
 export function lackingWords({ amount, shown }: Pick<NamedUnits, 'amount' | 'shown'>, left: bigint): string {
   const named = (units: bigint): string =>
     `${shownAmount(trustedU128(units), shown?.divisibility ?? coinDecimals)} ${shown?.name ?? bitcoinToken}`;
@@ -26,18 +26,18 @@ export function lackingWords({ amount, shown }: Pick<NamedUnits, 'amount' | 'sho
   return `available to withdraw: ${named(available)}; missing: ${named(amount - available)}. GET /tokenpay/user/account/balance shows what open withdrawals reserve.`;
 }
 
-/** Why a withdrawal is not cancelled, by its state. */
+/** Why a withdrawal cannot be cancelled, by its state. */
 export function notCancelled({ id, state, txid }: Withdrawal): AppError {
   const why =
     state === 'completed'
       ? 'a block has its transaction'
       : state === 'error'
-        ? 'it has ended, and the balance has it again'
-        : `its transaction ${txid === null ? '' : `${displayHash(txid)} `}is signed and may be mined. It is sent until a block has it, and is paid more for where it waits`;
+        ? 'it has ended, and its units are in the balance again'
+        : `its transaction ${txid === null ? '' : `${displayHash(txid)} `}is signed and may be mined. It is sent until a block has it, with a higher fee if it waits`;
   return new AppError('tokenpay_withdrawal_refuses', `The withdrawal ${id} is ${state}: ${why}.`);
 }
 
-/** An account that owes more than it may: a reorganisation took back what had left it. */
+/** An account that owes more than allowed: a reorganisation took back units that had already left it. */
 export function owingFault(
   available: ReadonlyMap<number, AvailableUnits>,
   { debtMax }: Pick<WithdrawalPolicy, 'debtMax'>,
@@ -46,12 +46,12 @@ export function owingFault(
   return owes
     ? faulty(
         'token',
-        'the account owes more than it may: a reorganisation took back payments that had left it. GET /tokenpay/user/account/balance shows what is below 0; it withdraws again once that is paid.',
+        'the account owes more than it may, because a reorganisation took back payments that had already left it. GET /tokenpay/user/account/balance shows balances below 0; the account can withdraw again once these are paid.',
       )
     : null;
 }
 
-/** The field at fault where a withdrawal can never be sent as it is, and what is wrong with it. */
+/** The field at fault of a withdrawal that can never be sent in its present form, and the fault. */
 export function wordsOf(
   refusal: WithdrawalRefusal,
   { debtMax }: WithdrawalPolicy,
@@ -74,26 +74,29 @@ export function wordsOf(
           : `amount needs more than ${refusal.inputsMax} outputs that were paid to the account: those have ${refusal.most} base units. Withdraw that or less first.`,
       ];
     case 'runestone':
-      return ['token', `token needs a runestone of ${refusal.bytes} bytes: nodes relay ${refusal.bytesMax}.`];
+      return [
+        'token',
+        `token needs a runestone of ${refusal.bytes} bytes: nodes relay at most ${refusal.bytesMax}.`,
+      ];
     case 'weight':
       return [
         'amount',
-        `amount needs a transaction of ${refusal.weight} weight units: nodes relay ${refusal.weightMax}.`,
+        `amount needs a transaction of ${refusal.weight} weight units: nodes relay at most ${refusal.weightMax}.`,
       ];
     case 'own':
       return [
         'feeRate',
-        'feeRate is below what the node says that transactions cost: such a withdrawal spends outputs that were paid to the account itself, and those that are free do not suffice. Send a higher feeRate, or none.',
+        "feeRate is below the node's present rate: such a withdrawal spends outputs that were paid to the account itself, and the free ones do not suffice. Send a higher feeRate, or leave it out.",
       ];
     case 'sats':
       return [
         'amount',
-        `amount needs sats for the miner and beneath the runes, of which the account lacks ${refusal.missing} beyond a debt of at most ${debtMax}.`,
+        `amount needs sats for the miner and beneath the runes: the account lacks ${refusal.missing} of them, beyond a debt of at most ${debtMax}.`,
       ];
   }
 }
 
-/** Why a rate is not taken; null: it is. */
+/** Why a rate is refused; null: it is accepted. */
 export function rateFault(
   asked: bigint | null,
   rate: bigint,
@@ -101,21 +104,21 @@ export function rateFault(
   { feePayer }: Pick<WithdrawalPolicy, 'feePayer'>,
 ): Faulty | null {
   if (rate > feeRateMax) {
-    const words = `must be at most ${feeRateMax / 1000n} sats per virtual byte: above, nothing is withdrawn`;
+    const words = `must be at most ${feeRateMax / 1000n} sats per virtual byte: no withdrawal is sent above that`;
     return faulty(
       'feeRate',
-      asked === null ? `feeRate ${words}, and the node asks for more now.` : `feeRate ${words}.`,
+      asked === null ? `feeRate ${words}, but the node asks for more now.` : `feeRate ${words}.`,
     );
   }
   if (feePayer === 'operator' && rate > usual)
     return faulty(
       'feeRate',
-      `feeRate must be at most ${Number(usual) / 1000} sats per virtual byte: the service pays what the node says that transactions cost, and no more.`,
+      `feeRate must be at most ${Number(usual) / 1000} sats per virtual byte: the service pays no more than the node's present rate.`,
     );
   return rate < least
     ? faulty(
         'feeRate',
-        `feeRate must be at least ${Number(least) / 1000} sats per virtual byte: the node takes no less now.`,
+        `feeRate must be at least ${Number(least) / 1000} sats per virtual byte: the node accepts no less now.`,
       )
     : null;
 }

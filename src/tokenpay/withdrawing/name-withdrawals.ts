@@ -6,7 +6,7 @@ import { satsAsset } from '#purse/ledger/ledger.ts';
 import type { PricedWithdrawal } from './planning/withdrawal-plan.ts';
 import { receivedSats, type Withdrawal } from './withdrawal.ts';
 
-/** Names withdrawals as the planner needs them, without those of which no block has the etching now. */
+/** Withdrawals in the planner's form, except those whose etching is in no block now. */
 export async function nameWithdrawals(
   client: pg.Pool | pg.ClientBase,
   withdrawals: readonly Withdrawal[],

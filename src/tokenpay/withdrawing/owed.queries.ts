@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { isLive } from '#purse/transactions/spends.store.ts';
 
 /**
- * Sats that coins of accounts must have: balances above 0 without what signed withdrawals pay, and base fees of
- * orders that have not ended: what ended orders had is the service's or an account's. A withdrawal whose transaction
- * may be mined has taken its coins already; one of a batch that was given up has not, as its coins are free again.
- * Costs a look for each balance, order that has not ended, and withdrawal under way.
+ * Sats that coins of accounts must have: balances above 0 less the payments of signed withdrawals, and base fees of
+ * orders that have not ended. Base fees of ended orders belong to the service or an account. A withdrawal whose
+ * transaction may be mined has taken its coins already. One of a batch that was given up has not, because its coins are
+ * free again. Costs a look-up for each balance, open order, and open withdrawal.
  */
 export async function owedToAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

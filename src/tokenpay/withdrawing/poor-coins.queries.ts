@@ -10,17 +10,17 @@ export interface WantedPoorCoins {
   readonly most: bigint;
   /** Height at or below which a coin is deep. */
   readonly deep: number;
-  /** Sats that joining them costs at most. */
+  /** Most sats that joining them may cost. */
   readonly budget: bigint;
   readonly limit: number;
 }
 
 /**
- * Small coins that accounts hold: deep ones, not set aside, and spent by nothing that is stored. One of each owner
- * comes first, then a second one of each: so no account takes the whole budget.
+ * Small coins that accounts hold: deep ones, not set aside, and not spent by a stored transaction. One coin of each
+ * owner comes first, then a second one of each, so that no account takes the whole budget.
  *
- * Coins are left out of an account whose own coins, with those without an owner, would have less than its balance:
- * what pays for it may be in coins of other accounts, and its withdrawals would wait for those.
+ * Coins of an account are left out if its own coins, with those without an owner, would then have less than its
+ * balance: coins of other accounts may back it, and its withdrawals would wait for those.
  */
 export async function readPoorCoins(
   client: pg.ClientBase,

@@ -23,28 +23,28 @@ interface PricingParts {
 /** A withdrawal whose rune, address and rate are known. */
 export interface PricedUnits extends NamedUnits {
   readonly script: Uint8Array;
-  /** Sats for 1,000 virtual bytes by which it is priced. */
+  /** Sats for 1,000 virtual bytes that it is priced with. */
   readonly rate: bigint;
-  /** Below what the node says that transactions cost. */
+  /** Whether the rate is below the node's estimate. */
   readonly isSlow: boolean;
   readonly sent: SentWithdrawal;
 }
 
-/** Facts of an account beside which a withdrawal is priced. */
+/** Facts of an account that the price of a withdrawal depends on. */
 export interface PricedBeside {
   readonly available: ReadonlyMap<number, AvailableUnits>;
   /** Withdrawals whose coins are taken first. */
   readonly before: readonly Withdrawal[];
 }
 
-/** A script of the form that changes have: P2TR. */
+/** A script in the form of changes: P2TR. */
 export const changeForm = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
 /**
  * OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30): one edict needs half of them.
  */
 const leastCarrierBytes = 83;
 
-/** The price of a withdrawal at its rate, or why it cannot be sent as it is. */
+/** The price of a withdrawal at its rate, or the reason why it cannot be sent in its present form. */
 export async function priceAsked(
   { pool, policy }: PricingParts,
   account: string,
@@ -68,7 +68,7 @@ export async function priceAsked(
     coins,
     isOwnOnly: wanted.isSlow,
     feePayer,
-    // the fee is a part of sats that are withdrawn, unless the account wants to pay it beside
+    // the fee is part of the withdrawn sats, unless the account wants to pay it in addition
     balance: rune === null && feeFrom === 'withdrawal' ? amount : leftOf(available, satsAsset),
     debtMax,
     feeRate,
@@ -82,14 +82,14 @@ export async function priceAsked(
   return { fee, postage, payer };
 }
 
-/** The words where a balance has the amount of BTC, and not its fee beside. */
+/** The message for a balance that has the amount of BTC, but not the fee in addition. */
 function beyondBalance(fee: bigint, left: bigint): string {
   const most = left - fee;
   const instead =
     most > 0n
-      ? `With this fee it has ${shownAmount(trustedU128(most), coinDecimals)} BTC at most: withdraw that or less, or leave feeFrom out.`
-      : 'Leave feeFrom out: the fee is taken from the amount then.';
-  return `feeFrom: the balance lacks sats for a fee of ${fee} beside the amount. ${instead}`;
+      ? `With this fee, at most ${shownAmount(trustedU128(most), coinDecimals)} BTC are left: withdraw that or less, or leave feeFrom out.`
+      : 'Leave feeFrom out: then the fee is taken from the amount.';
+  return `feeFrom: the balance lacks sats for a fee of ${fee} in addition to the amount. ${instead}`;
 }
 
 export const leftOf = (available: ReadonlyMap<number, AvailableUnits>, asset: number): bigint => {
@@ -97,7 +97,7 @@ export const leftOf = (available: ReadonlyMap<number, AvailableUnits>, asset: nu
   return found === undefined ? 0n : found.amount - found.reserved;
 };
 
-/** Sats that the account owes once a withdrawal is reserved; 0n: none. */
+/** Sats that the account owes once a withdrawal is reserved; 0n: no debt. */
 export function debtOf(wanted: NewWithdrawal, available: ReadonlyMap<number, AvailableUnits>): bigint {
   const taken = reservedOf(wanted).find(({ asset }) => asset === satsAsset)?.units ?? 0n;
   const left = leftOf(available, satsAsset) - taken;

@@ -12,14 +12,14 @@ export interface SentWithdrawal {
   /** Display units, in digits. */
   readonly amount: string;
   readonly address: string;
-  /** The source of the fee of BTC; runes have their price from the balance. */
+  /** The source of the fee of BTC. The price of runes always comes from the balance. */
   readonly feeFrom: FeeSource;
-  /** Nothing is stored, and the answer says what it would cost. */
+  /** Whether nothing is stored, and the answer says the price. */
   readonly isDryRun: boolean;
   readonly webhookUrl: string | null;
 }
 
-/** `withdrawal`: the receiver gets that much less. `balance`: the account pays it beside. */
+/** `withdrawal`: the receiver gets less by the fee. `balance`: the account pays it in addition. */
 export const feeSources = ['withdrawal', 'balance'] as const;
 export type FeeSource = (typeof feeSources)[number];
 
@@ -29,10 +29,10 @@ export type ReadWithdrawal =
 
 /**
  * Reads the body of `POST /tokenpay/user/account/withdraw`, whose numbers are texts (`exactJson`), without its fee
- * rate. All faults are told; other fields are ignored. Total.
+ * rate. All faults are reported; other fields are ignored. Total.
  *
- * @param urlProblem why nothing may be sent to a URL; null: it may be
- * @param values has the faults of fields that the caller reads
+ * @param urlProblem why a URL must not be used; null: it may be @param values has the faults of fields that the caller
+ * reads
  */
 export function readWithdrawal(
   body: unknown,
@@ -54,7 +54,7 @@ export function readWithdrawal(
   return { kind: 'read', sent: { ...units, address, feeFrom, isDryRun, webhookUrl } };
 }
 
-/** The protocol that was sent; null: none, or one that is not a text. */
+/** The protocol that was sent; null: no protocol, or one that is not a text. */
 function readProtocol(values: RequestValues, fields: Readonly<Record<string, unknown>>): string | null {
   const protocol = values.text(fields['protocol'], 'protocol');
   if (protocol === null) return values.required(fields['protocol'], 'protocol');

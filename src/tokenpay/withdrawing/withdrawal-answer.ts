@@ -9,7 +9,7 @@ import { type NewWithdrawal, receivedUnits, type Withdrawal } from './withdrawal
 /** The asset of a withdrawal as it is shown; null: BTC. */
 export type ShownRune = Pick<TokenRune, 'name' | 'divisibility'> | null;
 
-/** A withdrawal as answers and webhooks show it (interface 2.7, client-compat 3.14), with its price. */
+/** A withdrawal in the form of answers and webhooks (interface 2.7, client-compat 3.14), with its price. */
 export function withdrawalAnswer(withdrawal: Withdrawal, rune: ShownRune): object {
   const { id, createdAt, state, txid, processingAt, paidRate, tries, fee } = withdrawal;
   const isUnderWay = txid !== null;
@@ -28,13 +28,13 @@ export function withdrawalAnswer(withdrawal: Withdrawal, rune: ShownRune): objec
   };
 }
 
-/** The reason for people: the wish of its account comes first. */
+/** The reason for people: the request of its account to cancel it comes first. */
 const reasonOf = ({ state, cancelAskedAt, reason }: Withdrawal): string | null =>
   state === 'pending' && cancelAskedAt !== null
-    ? 'Its account cancelled it: nothing of it is signed any more, and the balance has it again in a moment.'
+    ? 'Its account cancelled it: nothing of it is signed any more, and the balance has its units again in a moment.'
     : reason;
 
-/** The answer of a dry run: what would be asked for, and what it would cost. */
+/** The answer of a dry run: the withdrawal that would be stored, and its price. */
 export const dryRunAnswer = (withdrawal: NewWithdrawal, rune: ShownRune, debt: bigint): object => ({
   dryRun: true,
   ...askedFields(withdrawal, rune),
@@ -74,7 +74,7 @@ export const withdrawalWebhookSubjectOf = (id: string): string => `withdrawal ${
 export const withdrawalSecretName = (id: string, secretKey: Uint8Array): string =>
   `${Buffer.from(secretKey).toString('hex')}:withdrawal ${id}`;
 
-/** Messages that tell accounts of these withdrawals, where they want to be told. */
+/** Messages that notify accounts of these withdrawals, if they asked for them. */
 export const withdrawalMessages = (
   withdrawals: readonly Withdrawal[],
   runes: ReadonlyMap<number, TokenRune>,

@@ -5,8 +5,8 @@ import { type AccountCoin, readAccountCoins, type WantedCoins } from './account-
 import type { WithdrawalCoin } from './planning/withdrawal-plan.ts';
 
 /**
- * Coins that withdrawals may spend, with all runes that the index has in them. One with an inscription, or of which the
- * index does not know the runes, is left out: it waits.
+ * Coins that withdrawals may spend, with all their runes by the index. A coin with an inscription, or with runes that
+ * the index does not know, is left out: it waits.
  *
  * @param wanted.assets runes of credited coins; null: all, the largest in sats first
  */
@@ -21,7 +21,7 @@ export async function readWithdrawalCoins(
   return coinsWithRunes(client, [...coins.values()]);
 }
 
-/** These coins with their runes, without those that hold more or are not known. */
+/** These coins with their runes, except those that hold more or whose contents are unknown. */
 export async function coinsWithRunes(
   client: pg.Pool | pg.ClientBase,
   coins: readonly AccountCoin[],

@@ -1,11 +1,11 @@
 import { type LedgerEntry, satsAsset } from '#purse/ledger/ledger.ts';
 import { receivedUnits, type Withdrawal } from './withdrawal.ts';
 
-/** A transaction of a batch, as far as the ledger needs it. */
+/** The facts of a batch's transaction that the ledger needs. */
 export interface BatchTransaction {
   /** In hex, in internal order. */
   readonly txid: string;
-  /** Sats that it paid a miner. */
+  /** Sats that it paid to a miner. */
   readonly fee: bigint;
   /** Withdrawals that it pays. */
   readonly paid: readonly Pick<Withdrawal, 'account' | 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>[];
@@ -14,9 +14,9 @@ export interface BatchTransaction {
 type Moved = Pick<LedgerEntry, 'from' | 'fromOwner' | 'to' | 'toOwner' | 'asset' | 'amount'>;
 
 /**
- * The ledger entries of a batch for each of its transactions that a block has: accounts give what their receivers
- * get, and their price to the operator, who pays the miner. Two that are mined both count, so an account that got
- * twice is in debt. Pure.
+ * The ledger entries of a batch, for each of its transactions that a block has. Accounts give the amounts of their
+ * receivers, and their price to the operator, who pays the miner. If two are mined, both count, so an account that was
+ * paid twice is in debt. Pure.
  */
 export function withdrawalEntries(mined: readonly BatchTransaction[]): LedgerEntry[] {
   return mined.flatMap(({ txid, fee, paid }) =>

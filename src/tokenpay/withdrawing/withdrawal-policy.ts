@@ -1,4 +1,4 @@
-/** The rules of prices, by settings. */
+/** The rules of prices, from the settings. */
 export interface WithdrawalPolicy {
   /** WITHDRAW_FEE_PAYER */
   readonly feePayer: 'account' | 'operator';

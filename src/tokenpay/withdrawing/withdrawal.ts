@@ -3,15 +3,15 @@ import { satsAsset } from '#purse/ledger/ledger.ts';
 
 /**
  * `pending`: its units are reserved. `processing`: a transaction with it is signed, and a node may have it.
- * `completed`: a block has it, and the ledger. `error`: nothing of it can be mined, and its units are free again. A
+ * `completed`: a block has it, and so has the ledger. `error`: it can never be mined, and its units are free again. A
  * reorganisation makes a completed one `processing`.
  */
 export const withdrawalStates = ['pending', 'processing', 'completed', 'error'] as const;
 export type WithdrawalState = (typeof withdrawalStates)[number];
 
 /**
- * The source of what the miner gets, and of the sats beneath runes. `balance`: sats of the account. `withdrawal`:
- * what is withdrawn, which is sats. `operator`: the service.
+ * The source of the miner's fee, and of the sats beneath runes. `balance`: sats of the account. `withdrawal`: the
+ * withdrawn sats. `operator`: the service.
  */
 export const withdrawalPayers = ['balance', 'withdrawal', 'operator'] as const;
 export type WithdrawalPayer = (typeof withdrawalPayers)[number];
@@ -20,25 +20,25 @@ export type WithdrawalPayer = (typeof withdrawalPayers)[number];
 export interface WithdrawalPrice {
   /** For the miner. */
   readonly fee: bigint;
-  /** Beneath runes: the least that nodes relay to the receiver. 0 where sats are withdrawn. */
+  /** Beneath runes: the least that nodes relay to the receiver. 0 if sats are withdrawn. */
   readonly postage: bigint;
   readonly payer: WithdrawalPayer;
 }
 
-/** A wish of an account to take something out. */
+/** A withdrawal that an account asks for. */
 export interface NewWithdrawal extends WithdrawalPrice {
   readonly id: string;
   readonly account: string;
   /** Its number in service.assets. */
   readonly asset: number;
-  /** Base units that were asked for. */
+  /** Requested base units. */
   readonly amount: bigint;
   readonly script: Uint8Array;
   readonly address: string;
-  /** Sats for 1,000 virtual bytes that were asked for; null: what the node says. */
+  /** Requested sats for 1,000 virtual bytes; null: the node's rate. */
   readonly feeRate: bigint | null;
   readonly webhookUrl: string | null;
-  /** Public key of the secret of the service from which its webhook secret is derived; null: it has no webhook. */
+  /** Public key of the service's secret that its webhook secret is derived from; null: it has no webhook. */
   readonly secretKey: Uint8Array | null;
 }
 
@@ -47,18 +47,18 @@ export interface Withdrawal extends NewWithdrawal {
   readonly state: WithdrawalState;
   /** Why it waits or has ended, for people. */
   readonly reason: string | null;
-  /** The payout that is its batch; null: none yet. */
+  /** The payout that is its batch; null: no batch so far. */
   readonly payout: string | null;
-  /** A batch with it failed: it gets one of its own. */
+  /** Whether a batch with it failed: it gets a batch of its own. */
   readonly isAlone: boolean;
-  /** The transaction of its batch that may be mined, or is. */
+  /** The transaction of its batch that is mined or may be mined. */
   readonly txid: Txid | null;
-  /** Sats for 1,000 virtual bytes that this one pays. */
+  /** Sats for 1,000 virtual bytes that this transaction pays. */
   readonly paidRate: bigint | null;
   /** Transactions of its batch so far. */
   readonly tries: number;
   readonly processingAt: Date | null;
-  /** The time of its account's wish to cancel it: from then on nothing of it is signed. Null: no wish. */
+  /** The time at which its account asked to cancel it: after that, nothing of it is signed. Null: it did not ask. */
   readonly cancelAskedAt: Date | null;
 }
 
@@ -80,7 +80,10 @@ export interface ReservedUnits {
   readonly units: bigint;
 }
 
-/** Everything that leaves the account, as service.withdrawals reserves it: its units, and sats beside runes. Pure. */
+/**
+ * Everything that leaves the account, as service.withdrawals reserves it: its units, and sats in addition to runes.
+ * Pure.
+ */
 export function reservedOf({
   asset,
   amount,

@@ -69,11 +69,11 @@ const withdrawalOf = ({
 });
 
 /**
- * Reserves what a withdrawal takes and stores it, by one statement: of two for the last units, one waits for the other
- * and finds nothing. Null: the account has too little of something, or owes. Nothing is reserved then once the caller
- * rolls its transaction back.
+ * Reserves the units of a withdrawal and stores it, in one statement: of two withdrawals for the last units, one waits
+ * for the other and finds nothing. Null: the account has too little of something, or owes. In that case nothing is
+ * reserved once the caller rolls its transaction back.
  *
- * @param debtMax sats that the account may owe for its price, where runes are withdrawn
+ * @param debtMax sats that the account may owe for its price, if runes are withdrawn
  */
 export async function reserveWithdrawal(
   tx: pg.ClientBase,
@@ -87,7 +87,7 @@ export async function reserveWithdrawal(
      SELECT $1, asset FROM unnest($2::integer[]) AS a (asset) ORDER BY asset ON CONFLICT DO NOTHING`,
     [made.account, assets],
   );
-  // postings take rows of an account in this order, too
+  // postings lock rows of an account in this order, too
   await tx.query(
     `SELECT FROM service.token_balances WHERE account = $1 AND asset = ANY($2::integer[]) ORDER BY asset FOR UPDATE`,
     [made.account, assets],
@@ -131,7 +131,7 @@ export interface AvailableUnits {
   readonly reserved: bigint;
 }
 
-/** Balances of an account with what is reserved, by asset. */
+/** Balances of an account with their reserved units, by asset. */
 export async function readAvailable(
   client: pg.Pool | pg.ClientBase,
   account: string,
@@ -148,7 +148,7 @@ export async function readAvailable(
   );
 }
 
-/** A withdrawal of an account; null: it has none with this id. */
+/** A withdrawal of an account; null: it has no withdrawal with this id. */
 export async function readWithdrawal(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
@@ -162,12 +162,12 @@ export async function readWithdrawal(
 }
 
 /**
- * The most pending withdrawals that are read to price a new one of the account. Each costs some tenths of a
- * millisecond. An account has more only where nothing is signed for a time: else one is pending for seconds.
+ * Most pending withdrawals that are read to price a new one of the account. Each costs some tenths of a millisecond. An
+ * account has more only while nothing is signed for a time: normally a withdrawal is pending for seconds.
  */
 const pricedBesideMax = 100;
 
-/** Withdrawals of an account that no signed transaction has, the oldest first: the order in which they take coins. */
+/** Withdrawals of an account without a signed transaction, the oldest first: the order in which they take coins. */
 export async function pendingWithdrawals(
   client: pg.Pool | pg.ClientBase,
   account: string,
@@ -189,7 +189,7 @@ export async function withdrawalsOf(client: pg.Pool | pg.ClientBase, payout: str
   return rows.map(withdrawalOf);
 }
 
-/** The same, which no other transaction changes until this one ends. */
+/** Withdrawals of a batch, locked until the transaction ends. */
 export async function lockWithdrawalsOf(tx: pg.ClientBase, payout: string): Promise<Withdrawal[]> {
   const { rows } = await tx.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w WHERE w.payout = $1 ORDER BY w.created_at, w.id FOR UPDATE`,
@@ -198,7 +198,7 @@ export async function lockWithdrawalsOf(tx: pg.ClientBase, payout: string): Prom
   return rows.map(withdrawalOf);
 }
 
-/** Pending withdrawals without a batch, the oldest first, which no other transaction changes until this one ends. */
+/** Pending withdrawals without a batch, the oldest first, locked until the transaction ends. */
 export async function lockUnbatched(tx: pg.ClientBase, limit: number): Promise<Withdrawal[]> {
   const { rows } = await tx.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w WHERE w.state = 'pending' AND w.payout IS NULL
@@ -222,7 +222,7 @@ export async function isWithdrawalWaiting(client: pg.ClientBase): Promise<boolea
   return rowCount !== 0;
 }
 
-/** Puts pending withdrawals into a batch; null: out of theirs. */
+/** Puts pending withdrawals into a batch; null: takes them out of their batch. */
 export async function putBatch(
   tx: pg.ClientBase,
   ids: readonly string[],
@@ -236,8 +236,8 @@ export async function putBatch(
 }
 
 /**
- * Takes withdrawals out of a batch of which nothing can be mined any more, or nothing was signed: the caller answers
- * for that, and has its row locked. They are pending again. Returns those that were not.
+ * Takes withdrawals out of a batch that can no longer be mined, or has no signed transaction. The caller guarantees
+ * that, and has locked its row. They are pending again. Returns those that were not pending before.
  */
 export async function leaveBatch(
   tx: pg.ClientBase,
@@ -268,7 +268,7 @@ export async function withdrawalsWith(tx: pg.ClientBase, ids: readonly string[])
   return rows.map(withdrawalOf);
 }
 
-/** Why withdrawals of a batch wait, for people; null: nothing keeps them. */
+/** Notes why withdrawals of a batch wait, for people; null: nothing delays them. */
 export async function putReason(tx: pg.ClientBase, payout: string, reason: string | null): Promise<void> {
   await tx.query(
     'UPDATE service.withdrawals SET reason = $2 WHERE payout = $1 AND reason IS DISTINCT FROM $2',
@@ -279,7 +279,7 @@ export async function putReason(tx: pg.ClientBase, payout: string, reason: strin
 /** The database has the same bound. */
 const reasonMax = 1000;
 
-/** The transaction of a batch that may be mined, or is. */
+/** The transaction of a batch that is mined or may be mined. */
 export interface BatchStanding {
   readonly txid: Txid;
   readonly paidRate: bigint;
@@ -287,10 +287,10 @@ export interface BatchStanding {
 }
 
 /**
- * Brings the withdrawals of a batch to a state, and changes what balances reserve: for a completed one nothing, as the
- * ledger has it. Returns those that changed for their accounts.
+ * Sets the state of the withdrawals of a batch, and changes the reserved units of balances: nothing for a completed
+ * one, because the ledger has it. Returns those that changed for their accounts.
  *
- * @param standing null: no transaction of it is signed
+ * @param standing null: it has no signed transaction
  */
 export async function putBatchState(
   tx: pg.ClientBase,
@@ -322,8 +322,8 @@ export async function putBatchState(
 }
 
 /**
- * Notes that an account wants a withdrawal cancelled, for the process that signs. False: it has none with this id of
- * which nothing was signed.
+ * Notes that an account asks to cancel a withdrawal, for the process that signs. False: it has no withdrawal with this
+ * id that is unsigned.
  */
 export async function askToCancelWithdrawal(
   client: pg.Pool | pg.ClientBase,
@@ -338,7 +338,7 @@ export async function askToCancelWithdrawal(
   return rowCount === 1;
 }
 
-/** Withdrawals that their accounts want cancelled, the oldest wish first. */
+/** Withdrawals that their accounts ask to cancel, the oldest request first. */
 export async function cancelWishes(client: pg.ClientBase, limit: number): Promise<Withdrawal[]> {
   const { rows } = await client.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w
@@ -348,7 +348,7 @@ export async function cancelWishes(client: pg.ClientBase, limit: number): Promis
   return rows.map(withdrawalOf);
 }
 
-/** Ends a withdrawal of which nothing can be mined: what it reserved is free. Null: it is not pending any more. */
+/** Ends a withdrawal that can never be mined: its reserved units are free. Null: it is not pending any more. */
 export async function endWithdrawal(
   tx: pg.ClientBase,
   id: string,
@@ -367,7 +367,7 @@ export async function endWithdrawal(
 }
 
 /**
- * SQL: changes what balances reserve by withdrawals that came to reserve something, or nothing any more. It takes the
+ * SQL: changes the reserved units of balances by withdrawals that began to reserve something, or stopped. It locks the
  * rows in the order of postings, so two that have accounts in common wait for each other.
  */
 function movedReserved(changed: string): string {

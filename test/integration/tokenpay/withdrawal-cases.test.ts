@@ -180,7 +180,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     expect(BigInt(debt)).toBe(330n + BigInt(chainFee) - sats);
     const before = await stored();
     shop.withdrawing.debtMax = BigInt(debt) - 1n;
-    await refuses(poor, wanted, new RegExp(`lacks 1 beyond a debt of at most ${debt - 1}`, 'u'));
+    await refuses(poor, wanted, new RegExp(`lacks 1 of them, beyond a debt of at most ${debt - 1}`, 'u'));
     shop.withdrawing.debtMax = -sats - 1n;
     await refuses(poor, wanted, /the account owes more than it may/u);
     expect(await stored()).toEqual(before);

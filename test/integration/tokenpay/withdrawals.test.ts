@@ -189,7 +189,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     shop.withdrawing.debtMax = 10_000n;
     expect([status, JSON.stringify(body)]).toEqual([
       400,
-      expect.stringMatching(/the account lacks \d+ beyond a debt of at most 0/u),
+      expect.stringMatching(/the account lacks \d+ of them, beyond a debt of at most 0/u),
     ]);
     const { price } = (await its.ask({ ...wanted, dryRun: true })).body;
     const rune = await its.asked(wanted);

@@ -22,7 +22,7 @@ export const hasRunes = ({ runes }: WithdrawalCoin): boolean => runes.some(({ am
 
 interface Shelf {
   readonly coins: { readonly coin: WithdrawalCoin; readonly amount: bigint }[];
-  /** Coins before this place are taken. */
+  /** Place of the first coin that is not taken. */
   next: number;
 }
 

@@ -5,10 +5,12 @@ import { withdrawalFault } from './withdrawal-fault.ts';
 import { type LayoutRules, layOut } from './withdrawal-layout.ts';
 import type { WithdrawalCoin, WithdrawalLimits, WithdrawalPlan } from './withdrawal-plan.ts';
 
-/** Coins that one transaction joins at least: it leaves two, and its frame costs as much as two inputs. */
+/**
+ * Least number of coins that one transaction joins: it makes two outputs, and its frame costs as much as two inputs.
+ */
 export const joinedLeast = 10;
 
-/** Coins that one transaction joins at most: 12,000 virtual bytes, which a block has room for at any rate. */
+/** Most coins that one transaction joins: 12,000 virtual bytes, which fit into a block at any rate. */
 export const joinedMax = 200;
 
 export interface ConsolidationRequest {
@@ -16,24 +18,24 @@ export interface ConsolidationRequest {
   readonly coins: readonly WithdrawalCoin[];
   /** Sats for 1,000 virtual bytes now. */
   readonly feeRate: bigint;
-  /** The rate that makes a coin poor: it costs more than it brings. */
+  /** The rate at which a poor coin costs more than it brings. */
   readonly poorFeeRate: bigint;
-  /** Sats that the transaction costs at most. */
+  /** The most sats that the transaction may cost. */
   readonly budget: bigint;
   readonly change: Uint8Array;
 }
 
 export type Consolidation =
   | { readonly kind: 'plan'; readonly plan: WithdrawalPlan }
-  /** `coins`: too few are poor. `budget`: it pays for too few of them. `sats`: they lack the change. */
+  /** `coins`: too few are poor. `budget`: it pays for too few of them. `sats`: they do not pay for the change. */
   | { readonly kind: 'none'; readonly reason: 'coins' | 'budget' | 'sats' };
 
 /**
  * The transaction that joins coins which cost more than they bring once fees rise, and less now. All sats and units go
  * to the change. It joins as many as budget and `joinedMax` allow. Pure, total. Costs O(coins).
  *
- * Invariants, asserted by the rules of runes: all units go to the first change, nothing is burned, no sat comes or goes
- * but the fee.
+ * Invariants, asserted by the rules of runes: all units go to the first change, nothing is burned, no sat appears or
+ * disappears except the fee.
  */
 export function planConsolidation(request: ConsolidationRequest): Consolidation {
   const { budget } = request;
@@ -41,10 +43,10 @@ export function planConsolidation(request: ConsolidationRequest): Consolidation 
   if (poor.length < joinedLeast) return none('coins');
   for (let count = poor.length; count >= joinedLeast; ) {
     const plan = joinCoins(poor.slice(0, count), { ...request, replaced: null });
-    // each coin brings more than it costs: fewer have even less
+    // each coin brings more than it costs, so fewer coins have even less
     if (plan === null) return none('sats');
     if (plan.fee <= budget) return { kind: 'plan', plan };
-    // the fee grows by about the same with each coin: this is at most some coins above the right count
+    // the fee grows by about the same with each coin: this is at most a few coins above the right count
     count = Math.min(count - 1, Number((BigInt(count) * budget) / plan.fee));
   }
   return none('budget');
@@ -61,7 +63,7 @@ function isPoor(
 
 const none = (reason: 'coins' | 'budget' | 'sats'): Consolidation => ({ kind: 'none', reason });
 
-/** The transaction that joins exactly these coins. Null: they lack the sats for fee and change. Pure. */
+/** The transaction that joins exactly these coins. Null: their sats do not pay for fee and change. Pure. */
 export function joinCoins(inputs: readonly WithdrawalCoin[], rules: LayoutRules): WithdrawalPlan | null {
   const plan = layOut({ inputs, withdrawals: [] }, rules);
   if (plan === null) return null;
@@ -71,7 +73,7 @@ export function joinCoins(inputs: readonly WithdrawalCoin[], rules: LayoutRules)
   return plan;
 }
 
-/** Bounds of a plan that joins coins: no edict moves anything, so it has no runestone. */
+/** Bounds of a plan that joins coins. No edict moves anything, so it has no runestone. */
 export const limitsOf = ({ inputs, weight }: WithdrawalPlan): WithdrawalLimits => ({
   dataCarrierBytes: 0,
   inputsMax: inputs.length,

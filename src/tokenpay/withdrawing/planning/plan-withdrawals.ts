@@ -18,11 +18,11 @@ type Verdict =
   | { readonly kind: 'waits'; readonly wait: WithdrawalWait };
 
 /**
- * One transaction for withdrawals, in the order in which they were asked. Those that do not fit wait for the next one.
- * Pure, total. Costs O(withdrawals + coins log coins) where the runestone has room for all.
+ * One transaction for withdrawals, in the order of the requests. Withdrawals that do not fit wait for the next one.
+ * Pure, total. Costs O(withdrawals + coins log coins) if the runestone has room for all.
  *
  * Invariants, asserted by the rules of runes: each receiver gets its sats and units, all other units of the inputs go
- * to the change, nothing is burned, no sat comes or goes except the fee.
+ * to the change, nothing is burned, no sat appears or disappears except the fee.
  */
 export function planWithdrawals(batch: WithdrawalBatch): PlannedBatch {
   const draft = new WithdrawalDraft(batch);
@@ -36,7 +36,8 @@ export function planWithdrawals(batch: WithdrawalBatch): PlannedBatch {
     verdicts.set(withdrawal.id, verdict);
     if (verdict.kind === 'waits' && verdict.wait.code === 'coins') tryAgain.push(withdrawal);
   }
-  // the first one pays for the frame of the transaction: where its sats lack that, others may have paid it by now
+  // the first one pays for the frame of the transaction: if its sats did not suffice, others may have paid for it by
+  // now
   for (const withdrawal of draft.isEmpty ? [] : tryAgain) {
     const verdict = addTo(draft, withdrawal, batch);
     if (verdict === null) verdicts.delete(withdrawal.id);
@@ -60,7 +61,7 @@ function planOf(draft: WithdrawalDraft, batch: WithdrawalBatch): PlannedBatch['p
   return plan;
 }
 
-/** The fault of a withdrawal by itself, whatever the wallet holds. */
+/** The fault of a withdrawal itself, whatever the wallet holds. */
 export function refusalOf(
   { rune, units, sats, script }: PricedWithdrawal,
   { change, limits }: Pick<WithdrawalBatch, 'change' | 'limits'>,
@@ -79,7 +80,7 @@ export function refusalOf(
 /** Bytes of a runestone with one edict. */
 const bytesAlone = (withdrawal: PricedWithdrawal): number => stoneScript(edictsOf([withdrawal], 1)).length;
 
-/** A fault in an empty transaction is one for good, except where other coins without an owner would mend it. */
+/** A fault in an empty transaction is final, unless other coins without an owner would mend it. */
 function verdictOf(
   fault: DraftFault,
   { limits: { inputsMax, dataCarrierBytes, weightMax } }: WithdrawalBatch,

@@ -19,9 +19,9 @@ import type {
 } from './withdrawal-plan.ts';
 
 /**
- * The price of a withdrawal, and who pays it: the fee of a transaction with it alone, from the coins that earlier
- * ones of its account leave. Where free coins do not suffice now, it counts one more: the change of a batch that no
- * block has yet. Pure, total.
+ * The price of a withdrawal, and who pays it: the fee of a transaction with only this withdrawal, from the coins that
+ * earlier ones of its account leave. If free coins do not suffice now, it counts one more coin: the change of a batch
+ * that no block has yet. Pure, total.
  */
 export function quoteWithdrawal(request: QuoteRequest): Quote {
   const { asked, balance } = request;
@@ -32,7 +32,7 @@ export function quoteWithdrawal(request: QuoteRequest): Quote {
   const quote = quoteFrom(request, coins);
   if (quote.kind === 'refused' || quote.payer !== 'operator' || !spendsPoor(request, coins, quote))
     return quote;
-  // what costs more than it brings is spent at the cost of its account alone
+  // coins that cost more than they bring are spent only at the cost of their account
   return quoteFrom({ ...request, feePayer: 'account' }, coins);
 }
 
@@ -59,7 +59,9 @@ const isPoor = ({ script, value }: WithdrawalCoin, feeRate: bigint): boolean =>
 
 const refused = (refusal: WithdrawalRefusal): Quote => ({ kind: 'refused', ...refusal });
 
-/** Coins that withdrawals before it do not take: two of one account are not priced by the same coin. */
+/**
+ * Coins that the withdrawals before it do not take: two withdrawals of one account are never priced with the same coin.
+ */
 function coinsLeft({ asked, before, coins, isOwnOnly, ...rules }: QuoteRequest): WithdrawalCoin[] {
   const usable = coins.filter(({ owner }) => (owner === null ? !isOwnOnly : owner === asked.account));
   if (before.length === 0) return usable;
@@ -79,7 +81,7 @@ function planAlone(request: QuoteRequest, coins: readonly WithdrawalCoin[], sats
     tried.waiting.length === 0 ? tried : tryAlone(request, withPendingChange(request, coins), withdrawal);
   const [no] = planned.refused;
   if (no !== undefined) return refused(no.refusal);
-  // more sats than there are: a balance never has them
+  // more sats than exist: a balance never has them
   if (planned.plan === null) return refused({ code: 'amount' });
   return { kind: 'alone', plan: planned.plan, fee: planned.plan.fee - planned.plan.overpaid };
 }
@@ -101,7 +103,7 @@ function tryAlone(
   return planWithdrawals(batch);
 }
 
-/** Coins of the account, and in place of those without an owner a change with all that it lacks. */
+/** Coins of the account, and instead of coins without an owner a change with everything that it lacks. */
 function withPendingChange(
   { asked: { rune, units }, change }: QuoteRequest,
   coins: readonly WithdrawalCoin[],
@@ -145,16 +147,16 @@ function runeQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
   });
 }
 
-/** The fee from the rest of the balance, or else from the withdrawal. */
+/** Takes the fee from the rest of the balance, else from the withdrawal. */
 function satsQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
-  // a fee beside all of it may need one more input than it may take, and is not asked for
+  // a fee beside the whole amount may need one input more than allowed, and was not asked for
   if (request.balance <= request.asked.units) return partQuote(request, coins);
   const whole = wholeQuote(request, coins, 'balance');
   const isPaid = whole.kind === 'price' || whole.code !== 'sats';
   return isPaid ? whole : partQuote(request, coins);
 }
 
-/** The receiver gets all of it, and the fee comes from elsewhere. */
+/** The receiver gets the whole amount, and the fee comes from elsewhere. */
 function wholeQuote(
   request: QuoteRequest,
   coins: readonly WithdrawalCoin[],
@@ -173,9 +175,7 @@ function wholeQuote(
     : priceOf(request, alone, { ...shared, fromBalance: units + fee, fromOperator: 0n });
 }
 
-/**
- * The fee comes from the withdrawal. How much it is decides whether there is a change: a second plan knows it.
- */
+/** The withdrawal pays the fee. The fee decides whether there is a change: a second plan knows it. */
 function partQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
   const { units, script } = request.asked;
   const least = BigInt(dustOf(script));
@@ -197,8 +197,8 @@ function partQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
 }
 
 /**
- * The balance without sats in coins of the account that cost more than they bring and that this withdrawal does not
- * spend: only what spends them can use these.
+ * The balance, except sats in coins of the account that cost more than they bring and that this withdrawal does not
+ * spend: only a transaction that spends these coins can use them.
  */
 function spendableBalance(
   { asked, balance, coins, feeRate }: QuoteRequest,

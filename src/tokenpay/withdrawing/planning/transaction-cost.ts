@@ -9,14 +9,14 @@ import type { PricedWithdrawal, WithdrawalCoin } from './withdrawal-plan.ts';
 
 /** OP_RETURN OP_13. */
 const stonePrefixBytes = 2;
-/** Tag and value of the pointer, and the tag before edicts. */
+/** Tag and value of the pointer, and the tag before the edicts. */
 const stoneFieldBytes = 3;
-/** Changes before the receivers: at most these. */
+/** Most changes before the receivers. */
 const changesMax = 2;
 
 /**
  * The size of a transaction that grows by coins and withdrawals. Each step is O(1): its runestone is counted with whole
- * ids, which take at least the bytes of the differences that are written.
+ * ids, which take at least as many bytes as the differences that are written.
  */
 export class TransactionCost {
   #inputs = 0;
@@ -64,19 +64,19 @@ export class TransactionCost {
     this.#edicts++;
   }
 
-  /** Bytes of the runestone at most; 0: it has none. */
+  /** Most bytes of the runestone; 0: it has no runestone. */
   get stoneBytes(): number {
     if (this.#edicts === 0) return 0;
     const payload = stoneFieldBytes + this.#edictBytes;
     return stonePrefixBytes + pushPrefix(payload).length + payload;
   }
 
-  /** Weight units at most, with all changes that it can have. */
+  /** Most weight units, with all changes that it can have. */
   weightMost(rules: Pick<LayoutRules, 'change'>): number {
     return this.#weightWith(rules, this.#hasRunes ? changesMax : 1);
   }
 
-  /** Sats that its inputs must have: all that is paid, the least change of runes, and the fee. */
+  /** Sats that its inputs must have: all payments, the least change of runes, and the fee. */
   sats(rules: LayoutRules): bigint {
     const changes = this.#hasRunes ? 1 : 0;
     const fee = feeFor(this.#weightWith(rules, changes), rules.feeRate, rules.replaced);

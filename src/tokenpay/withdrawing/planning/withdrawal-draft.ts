@@ -15,8 +15,8 @@ export type DraftFault =
   | { readonly code: 'weight'; readonly weight: number };
 
 /**
- * A transaction that grows withdrawal by withdrawal. Each one takes coins of its own account, the largest first, and
- * coins without an owner only after all of its own: those have what balances hold beyond their own coins. So an
+ * A transaction that grows withdrawal by withdrawal. Each one takes coins of its own account first, the largest before
+ * others. It takes coins without an owner only after all of its own: these back balances beyond own coins. So an
  * account pays for all inputs that its payments made. A withdrawal that does not fit changes nothing.
  */
 export class WithdrawalDraft implements ChosenParts {
@@ -25,10 +25,10 @@ export class WithdrawalDraft implements ChosenParts {
   readonly #batch: WithdrawalBatch;
   readonly #stock: CoinStock;
   readonly #loose = new LooseAmounts();
-  /** Holder of sats that a price has beyond the cost. */
+  /** Holder of the sats of a price beyond the cost. */
   readonly #rest: Holder;
   #cost = new TransactionCost();
-  /** Sats that the withdrawals gave for it. */
+  /** Sats that the withdrawals gave for the transaction. */
   #funded = 0n;
 
   constructor(batch: WithdrawalBatch) {
@@ -46,7 +46,7 @@ export class WithdrawalDraft implements ChosenParts {
     return this.withdrawals.length === 0 && this.inputs.length === 0;
   }
 
-  /** Adds a withdrawal. Null: it is added. */
+  /** Adds a withdrawal. Null: it was added. */
   add(withdrawal: PricedWithdrawal): DraftFault | null {
     const cost = new TransactionCost(this.#cost);
     cost.addWithdrawal(withdrawal);
@@ -66,7 +66,7 @@ export class WithdrawalDraft implements ChosenParts {
     return null;
   }
 
-  /** The bytes of its runestone: counted exactly where the count is close. */
+  /** The bytes of its runestone, counted exactly if the estimate is close to the bound. */
   #stoneBytes(cost: TransactionCost, withdrawal: PricedWithdrawal): number {
     const most = cost.stoneBytes;
     if (withdrawal.rune === null || most <= this.#batch.limits.dataCarrierBytes) return 0;
@@ -92,7 +92,7 @@ export class WithdrawalDraft implements ChosenParts {
     return missing === 0n ? null : { code: 'coins', missing, asset: rune === null ? 'sats' : 'units' };
   }
 
-  /** Sats for its output, and for all that it adds to the fee. Those of a withdrawal of sats are drawn already. */
+  /** Draws sats for its output, and for its part of the fee. Those of a withdrawal of sats are drawn already. */
   #drawSats(
     trial: Trial,
     cost: TransactionCost,
@@ -118,7 +118,7 @@ export class WithdrawalDraft implements ChosenParts {
     }
   }
 
-  /** Uses loose sats in the order of sources, as far as a coin of the source does not come first. */
+  /** Uses loose sats in the order of sources, until a coin of a source comes first. */
   #drawOnce(
     trial: Trial,
     sources: readonly Source[],
@@ -146,13 +146,13 @@ const inputsFault = ({ coins }: Trial, most: bigint | null): DraftFault => ({
   isOwn: [...coins].every(({ owner }) => owner !== null),
 });
 
-/** Changes that the exact count of a runestone expects: with two, indices of outputs are the largest. */
+/** Changes that the exact count of a runestone assumes: with two, indices of outputs are the largest. */
 const changesCounted = 2;
 
-/** A place where a withdrawal finds amounts, in order. */
+/** A source in which a withdrawal finds amounts, in order. */
 interface Source {
   readonly holder: Holder;
-  /** The owner of its coins; absent: all are taken. */
+  /** The owner of its coins; absent: all of its coins are taken. */
   readonly owner?: string | null;
 }
 

@@ -12,10 +12,10 @@ const opReturn = 0x6a;
 
 /**
  * Simulates a plan by the rules of blocks, before it is signed. Null: each output gets the sats and units that the plan
- * names, all other units return to the first output, which is a change, and nothing is burned. Else the first fault, in
+ * names, all other units go to the first output, which is a change, and nothing is burned. Else the first fault, in
  * words. Pure.
  *
- * @param held runes by input, from the index: not from who made the plan
+ * @param held runes by input, from the index: not from the maker of the plan
  */
 export function withdrawalFault(
   plan: WithdrawalPlan,
@@ -32,12 +32,13 @@ function frameFault({ inputs, outputs, weight }: WithdrawalPlan, limits: Withdra
     outputs,
   });
   if (signed !== weight) return `it weighs ${signed} weight units, and names ${weight}`;
-  if (weight > limits.weightMax) return `it weighs ${weight} weight units: ${limits.weightMax} are the most`;
+  if (weight > limits.weightMax)
+    return `it weighs ${weight} weight units, and ${limits.weightMax} are the maximum`;
   const burns = outputs.filter(({ script }) => script[0] === opReturn);
   if (burns.length > 1) return 'it has two OP_RETURN outputs';
   const bytes = burns[0]?.script.length ?? 0;
   return bytes > limits.dataCarrierBytes
-    ? `its OP_RETURN output has ${bytes} bytes: the node relays ${limits.dataCarrierBytes}`
+    ? `its OP_RETURN output has ${bytes} bytes, and the node relays at most ${limits.dataCarrierBytes}`
     : null;
 }
 
@@ -48,15 +49,17 @@ function satsFault({ inputs, outputs, fee, overpaid }: WithdrawalPlan): string |
       return `output ${place} has ${value} sats`;
   }
   const paid = outputs.reduce((sum, { value }) => sum + value, 0n);
-  if (fee <= 0n || overpaid < 0n || overpaid >= fee) return `its fee is ${fee} sats, ${overpaid} too many`;
+  if (fee <= 0n || overpaid < 0n || overpaid >= fee)
+    return `its fee is ${fee} sats, which is ${overpaid} too many`;
   return satsOf(inputs) === paid + fee
     ? null
     : `its inputs have ${satsOf(inputs)} sats, its outputs ${paid}, and its fee is ${fee}`;
 }
 
-/** The plan and the index know the same runes in each input. */
+/** Checks that plan and index have the same runes in each input. */
 function heldFault({ inputs }: WithdrawalPlan, held: readonly (readonly RuneAmount[])[]): string | null {
-  if (held.length !== inputs.length) return `it has ${inputs.length} inputs, and ${held.length} are known`;
+  if (held.length !== inputs.length)
+    return `it has ${inputs.length} inputs, and the contents of ${held.length} are known`;
   for (const [place, { runes }] of inputs.entries()) {
     const found = held[place] ?? [];
     const difference = differenceOf(sumsOf(runes), sumsOf(found));

@@ -17,10 +17,10 @@ import type {
   WithdrawalPlan,
 } from './withdrawal-plan.ts';
 
-/** The parts of a transaction that are chosen. */
+/** The chosen parts of a transaction. */
 export interface ChosenParts {
   readonly inputs: readonly WithdrawalCoin[];
-  /** In the order in which they were asked. */
+  /** In the order of the requests. */
   readonly withdrawals: readonly PricedWithdrawal[];
 }
 
@@ -30,7 +30,10 @@ export type LayoutRules = Pick<WithdrawalBatch, 'feeRate' | 'replaced' | 'change
 /** The output that gets all units that no edict moves. */
 const runeChange = 0;
 
-/** The fee of a weight. A replacement pays more than the one before, by its node's rules (BIP 125, rules 3, 4, 6). */
+/**
+ * The fee of a weight. A replacement pays more than the transaction before it, by the node's rules (BIP 125, rules 3,
+ * 4, 6).
+ */
 export function feeFor(weight: number, feeRate: bigint, replaced: ReplacedFee | null): bigint {
   const fee = feeOf(weight, feeRate);
   if (replaced === null) return fee;
@@ -40,7 +43,7 @@ export function feeFor(weight: number, feeRate: bigint, replaced: ReplacedFee | 
   return [fee, more, higher].reduce((most, each) => (each > most ? each : most));
 }
 
-/** Edicts of withdrawals of runes, which are the first outputs after `changes`. */
+/** Edicts of withdrawals of runes, which are the first outputs after the changes. */
 export const edictsOf = (withdrawals: readonly PricedWithdrawal[], changes: number): Edict[] =>
   ofRunes(withdrawals).map(({ rune, units }, place) => ({
     id: rune,
@@ -59,14 +62,14 @@ const ofRunes = (withdrawals: readonly PricedWithdrawal[]): RuneWithdrawal[] =>
 
 /**
  * The transaction of chosen parts. With runes in its inputs it always has a change, which is the first output and the
- * runestone's pointer: so units that no one named come back, also if the runestone were not read. Null: the sats do not
- * suffice. Pure.
+ * runestone's pointer: unnamed units return there, even if the runestone were not read. Null: the sats do not suffice.
+ * Pure.
  */
 export function layOut(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
   return parts.inputs.some(hasRunes) ? laidWithRunes(parts, rules) : laidWithoutRunes(parts, rules);
 }
 
-/** Units that are left are in one change, and sats in another where they pay for it and for their next input. */
+/** Puts remaining units into one change, and sats into another if they pay for it and for their next input. */
 function laidWithRunes(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
   const dust = changeDust(rules);
   const left = unitsLeft(parts);

@@ -5,8 +5,8 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 
 /**
- * A confirmed coin of accounts, with sats and runes alone: no inscription, no special sat, not set aside. The caller
- * answers for that.
+ * A confirmed coin of accounts, with only sats and runes: no inscription, no special sat, not set aside. The caller
+ * guarantees that.
  */
 export interface WithdrawalCoin {
   readonly txid: Txid;
@@ -16,7 +16,7 @@ export interface WithdrawalCoin {
   readonly script: Uint8Array;
   /** Spent by key, without a leaf. */
   readonly key: WalletKey;
-  /** The account that was credited with it; null: an earlier batch left it. */
+  /** The account that was credited with it; null: it is change of an earlier batch. */
   readonly owner: string | null;
   /** All runes in it. */
   readonly runes: readonly RuneAmount[];
@@ -28,14 +28,16 @@ export interface AskedWithdrawal {
   readonly account: string;
   /** Null: sats. */
   readonly rune: RuneId | null;
-  /** Base units that the account gives of the asset, above 0. Sats: with the fee, where that comes from them. */
+  /**
+   * Base units of the asset that the account gives, above 0. For sats: including the fee, if the withdrawal pays it.
+   */
   readonly units: bigint;
   readonly script: Uint8Array;
 }
 
 /** A withdrawal with its price. Its output is fixed, whatever the transaction costs. */
 export interface PricedWithdrawal extends AskedWithdrawal {
-  /** Sats of its output: at most `units` of a withdrawal of sats; the postage beneath runes. */
+  /** Sats of its output: at most `units` for a withdrawal of sats; the postage beneath runes. */
   readonly sats: bigint;
 }
 
@@ -43,13 +45,13 @@ export interface PricedWithdrawal extends AskedWithdrawal {
 export interface WithdrawalLimits {
   /** Bytes of OP_RETURN scripts that the node relays (`askDataCarrier`). */
   readonly dataCarrierBytes: number;
-  /** Coins that one withdrawal takes at most. */
+  /** Most coins that one withdrawal takes. */
   readonly inputsMax: number;
   /** Weight units of a transaction. */
   readonly weightMax: number;
 }
 
-/** A transaction that the plan takes the place of (BIP 125): it pays more than it. */
+/** A transaction that the plan replaces (BIP 125), with a higher fee. */
 export interface ReplacedFee {
   readonly fee: bigint;
   readonly virtualBytes: number;
@@ -58,11 +60,11 @@ export interface ReplacedFee {
 }
 
 export interface WithdrawalBatch {
-  /** In the order in which they were asked. */
+  /** In the order of the requests. */
   readonly withdrawals: readonly PricedWithdrawal[];
-  /** Coins that are free, in any order. */
+  /** Free coins, in any order. */
   readonly coins: readonly WithdrawalCoin[];
-  /** Coins of the transaction that it replaces: all are spent again. Empty: it replaces none. */
+  /** Coins of the transaction that it replaces: all are spent again. Empty: it replaces nothing. */
   readonly kept: readonly WithdrawalCoin[];
   readonly replaced: ReplacedFee | null;
   /** Sats for 1,000 virtual bytes, above 0. */
@@ -77,40 +79,40 @@ export interface WithdrawalOutput {
   readonly kind: 'change' | 'withdrawal' | 'burn';
   readonly script: Uint8Array;
   readonly value: bigint;
-  /** The id of its withdrawal; null: another kind. */
+  /** The id of its withdrawal; null: another kind of output. */
   readonly withdrawal: string | null;
   /** Units that it gets. */
   readonly runes: readonly RuneAmount[];
 }
 
 /**
- * One transaction. Invariants: sats of the inputs are those of the outputs and the fee; each unit of each rune of the
- * inputs goes to its receiver or to the change; no output is dust; the fee is that of its weight.
+ * One transaction. Invariants: the sats of the inputs are those of the outputs and the fee; each unit of each rune of
+ * the inputs goes to its receiver or to the change; no output is dust; the fee fits its weight.
  */
 export interface WithdrawalPlan {
   readonly inputs: readonly WithdrawalCoin[];
   /**
-   * In this order: change with all runes that are left, where inputs have runes; change of sats, where there is enough
-   * for it; receivers of runes; receivers of sats; the runestone.
+   * In this order: change with all remaining runes, if inputs have runes; change of sats, if there is enough for it;
+   * receivers of runes; receivers of sats; the runestone.
    */
   readonly outputs: readonly WithdrawalOutput[];
   readonly fee: bigint;
-  /** Sats of the fee beyond its rate: too few for a change. */
+  /** Sats of the fee above its rate: too few for a change. */
   readonly overpaid: bigint;
-  /** Weight units once it is signed: exact. */
+  /** Exact weight units of the signed transaction. */
   readonly weight: number;
-  /** For the signer; null: its inputs hold none. */
+  /** For the signer; null: its inputs hold no runes. */
   readonly runes: PlannedRunes | null;
 }
 
-/** A withdrawal that can never be sent as it is. */
+/** A withdrawal that can never be sent in its present form. */
 export type WithdrawalRefusal =
   | { readonly code: 'amount' }
   | { readonly code: 'destination'; readonly fault: DestinationFault; readonly reason: string }
   /** Its output would have `sats`, and nodes relay `least`. */
   | { readonly code: 'dust'; readonly sats: bigint; readonly least: bigint }
   /**
-   * It needs more coins of its own account than `inputsMax`, which have `most` units of the asset; null: too few sats
+   * It needs more than `inputsMax` coins of its own account, which have `most` units of the asset; null: too few sats
    * for the fee.
    */
   | { readonly code: 'inputs'; readonly most: bigint | null; readonly inputsMax: number }
@@ -120,14 +122,14 @@ export type WithdrawalRefusal =
   | { readonly code: 'weight'; readonly weight: number; readonly weightMax: number }
   /** The balance of sats lacks `missing`, beyond the largest debt. */
   | { readonly code: 'sats'; readonly missing: bigint }
-  /** It may spend coins of its own account alone, and they do not suffice. */
+  /** It may spend only coins of its own account, and they do not suffice. */
   | { readonly code: 'own' };
 
-/** A withdrawal that another batch sends. */
+/** The reason why a withdrawal must wait for another batch. */
 export type WithdrawalWait =
-  /** Free coins of its account, and those without an owner, lack units or sats. */
+  /** Free coins of its account, and those without an owner, have too few units or sats. */
   | { readonly code: 'coins'; readonly missing: bigint; readonly asset: 'units' | 'sats' }
-  /** It needs more coins than `inputsMax` with those without an owner that are free now. */
+  /** It needs more than `inputsMax` coins, including those without an owner that are free now. */
   | { readonly code: 'inputs' }
   /** The runestone is full. */
   | { readonly code: 'runestone' }
@@ -136,7 +138,7 @@ export type WithdrawalWait =
 
 /** The transaction of a batch, and the withdrawals that are not in it. */
 export interface PlannedBatch {
-  /** Null: none can be sent now. */
+  /** Null: no withdrawal can be sent now. */
   readonly plan: WithdrawalPlan | null;
   readonly waiting: readonly { readonly id: string; readonly wait: WithdrawalWait }[];
   readonly refused: readonly { readonly id: string; readonly refusal: WithdrawalRefusal }[];
@@ -144,20 +146,20 @@ export interface PlannedBatch {
 
 export interface QuoteRequest {
   readonly asked: AskedWithdrawal;
-  /** Withdrawals of the same account that no signed transaction has: their coins are taken first. */
+  /** Withdrawals of the same account without a signed transaction: their coins are taken first. */
   readonly before: readonly PricedWithdrawal[];
   /** Free coins of the account, and those without an owner. Others are ignored. */
   readonly coins: readonly WithdrawalCoin[];
-  /** Whether it spends coins of its own account alone: at a low rate, it would keep those of others for days. */
+  /** Whether it spends only coins of its own account: at a low rate, it would block coins of others for days. */
   readonly isOwnOnly: boolean;
   /**
-   * WITHDRAW_FEE_PAYER. `account`: its balance of sats; for sats the withdrawal itself where that lacks it.
-   * `operator`: the account, too, where the withdrawal spends coins of it that cost more than they bring.
+   * WITHDRAW_FEE_PAYER. `account`: its balance of sats; for sats the withdrawal itself if the balance lacks the fee.
+   * `operator`: the account pays, too, if the withdrawal spends coins of it that cost more than they bring.
    */
   readonly feePayer: 'account' | 'operator';
-  /** The balance of sats without what is reserved; below 0: a debt. */
+  /** The balance of sats less the reserved ones; below 0: a debt. */
   readonly balance: bigint;
-  /** The largest debt, from 0. Only withdrawals of runes make one. */
+  /** The largest debt, from 0. Only withdrawals of runes can cause a debt. */
   readonly debtMax: bigint;
   readonly feeRate: bigint;
   readonly change: Uint8Array;
@@ -169,19 +171,19 @@ export interface WithdrawalPrice {
   readonly kind: 'price';
   /** Sats of its output. */
   readonly sats: bigint;
-  /** The chain fee of a transaction with this withdrawal alone. */
+  /** The chain fee of a transaction with only this withdrawal. */
   readonly fee: bigint;
-  /** Beneath runes; 0 for sats. */
+  /** Sats beneath runes; 0 for sats. */
   readonly postage: bigint;
-  /** Pays fee and postage. */
+  /** The source of fee and postage. */
   readonly payer: 'withdrawal' | 'balance' | 'operator';
-  /** From the balance of sats: all that the withdrawal takes of it. */
+  /** All sats that the withdrawal takes from the balance of sats. */
   readonly fromBalance: bigint;
-  /** From the operator. */
+  /** Sats from the operator. */
   readonly fromOperator: bigint;
   /** The part of `fromBalance` that the balance does not have. */
   readonly debt: bigint;
-  /** Coins that it takes. */
+  /** Number of coins that it takes. */
   readonly inputs: number;
   readonly virtualBytes: number;
 }

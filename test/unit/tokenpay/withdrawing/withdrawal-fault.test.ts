@@ -96,9 +96,11 @@ test('a plan whose inputs hold other runes by the index has a fault', () => {
   expect(withdrawalFault(plan, more, limits)).toBe(
     'input 1 holds other units of rune 840001:0 than it names',
   );
-  expect(withdrawalFault(plan, [held[0]!], limits)).toContain('1 are known');
-  expect(withdrawalFault(plan, held, { ...limits, dataCarrierBytes: 17 })).toContain('the node relays 17');
-  expect(withdrawalFault(plan, held, { ...limits, weightMax: 400 })).toContain('400 are the most');
+  expect(withdrawalFault(plan, [held[0]!], limits)).toContain('contents of 1 are known');
+  expect(withdrawalFault(plan, held, { ...limits, dataCarrierBytes: 17 })).toContain(
+    'the node relays at most 17',
+  );
+  expect(withdrawalFault(plan, held, { ...limits, weightMax: 400 })).toContain('400 are the maximum');
 });
 
 test('units that another runestone would move are found in any plan', () => {
