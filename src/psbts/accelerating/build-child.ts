@@ -23,7 +23,7 @@ import { confirmedMax, proveUnconfirmed } from './prove-unconfirmed.ts';
 export interface WantedChild {
   readonly kind: 'child';
   readonly payment: Signer;
-  /** The unconfirmed output, or the order among whose transactions it is. */
+  /** The unconfirmed output, or the order whose transactions are searched for it. */
   readonly of:
     | { readonly kind: 'utxo'; readonly utxo: Outpoint }
     | { readonly kind: 'order'; readonly id: string };
@@ -40,9 +40,9 @@ interface FreeChild {
 }
 
 /**
- * A child that spends an unconfirmed output of the customer, and with its fee lifts the package of its transaction to a fee
- * rate (CPFP). Confirmed coins pay what the output cannot. Throws `not_found`, `coins_unproven`, and the codes of
- * UtxoReader and NodeRpc.
+ * A child that spends an unconfirmed output of the customer. Its fee lifts the package of the output's transaction to a
+ * fee rate (CPFP). Confirmed coins pay the part that the output cannot. Throws `not_found`, `coins_unproven`, and the
+ * codes of UtxoReader and NodeRpc.
  */
 export async function buildChild(
   parts: CoinParts,
@@ -61,7 +61,7 @@ export async function buildChild(
   for (const target of others) {
     if (free.kind === 'free') break;
     const next = await freeChild(parts, payment, target, feeRate, asker);
-    // the reason of the best one is told
+    // the reason of the best one is shown
     if (next.kind === 'free') free = next;
   }
   return free.kind === 'free' ? fundedChild(parts, free, asker) : free;
@@ -79,7 +79,7 @@ async function freeChild(
   const deficit = packageDeficit(found.transactions, feeRate);
   if (deficit === 0n)
     return refusedPsbt(
-      `Output ${name}: its transaction and all that it needs pay ${shownFeeRate(feeRate)} sat/vB already: name a higher feeRate to lift them.`,
+      `Output ${name}: its transaction and all of its ancestors already pay ${shownFeeRate(feeRate)} sat/vB. Name a higher feeRate to lift them.`,
       'feeRate',
     );
   const version = versionFor(target);
@@ -95,7 +95,7 @@ async function freeChild(
 const noSatIndex =
   'Special sats were not looked for in the unconfirmed output: this server has no index of sats.';
 
-/** Sentences about what was not looked for in an output that holds nothing; refused: it holds something, or may. */
+/** Sentences about what was not searched for in an output that holds nothing; refused: it holds something, or may. */
 async function whyNotFree(
   parts: CoinParts,
   { name, found }: Target,
@@ -112,7 +112,7 @@ async function whyNotFree(
   const { runes, ranges } = contents;
   if (runes === null)
     return refuse(
-      'may hold runes, as a transaction that it comes from etches or mints some: wait until a block has it.',
+      'may hold runes, because a transaction that it comes from etches or mints some: wait until a block has it.',
     );
   if (runes.length > 0) return refuse('holds runes.');
   if (ranges === null) return [noSatIndex];
@@ -127,7 +127,7 @@ function versionFor({ name, found: { last, transactions } }: Target): Child['ver
   if (last.version !== trucVersion) return 2;
   if (transactions.length === 1 && last.descendants.count === 1) return trucVersion;
   return refusedPsbt(
-    `Output ${name} is of version 3, which allows one unconfirmed parent with one child alone (BIP 431), and there are more already.`,
+    `Output ${name} is of version 3, which allows only one unconfirmed parent with one child (BIP 431), and there are more already.`,
     'utxo',
   );
 }
@@ -144,12 +144,12 @@ async function fundedChild(
   const plan = planChild(child, chosen.coins, chosen.change);
   if (plan === null)
     return refusedPsbt(
-      `Output ${name} is of version 3, whose child has ${trucChildMax} virtual bytes at most (BIP 431): pay with fewer coins.`,
+      `Output ${name} is of version 3, whose child has at most ${trucChildMax} virtual bytes (BIP 431): pay with fewer coins.`,
     );
   const most = feeMost(plan.weight);
   if (plan.fee > most)
     return refusedPsbt(
-      `feeRate: for all that it lifts the child of ${virtualSize(plan.weight)} virtual bytes would pay ${plan.fee} sats, and nodes send none that pays more than ${most}: name a lower one.`,
+      `feeRate: to lift all of them, the child of ${virtualSize(plan.weight)} virtual bytes would pay ${plan.fee} sats, and nodes send no transaction that pays more than ${most}. Name a lower one.`,
       'feeRate',
     );
   const { cluster } = await nodeFeesOf(parts.node).standing();

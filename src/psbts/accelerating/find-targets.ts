@@ -50,8 +50,9 @@ export async function targetAt(
 }
 
 /**
- * The outputs of the payment address in unconfirmed transactions of an order. First those whose transactions have most
- * ancestors, as their child pays for all of these, and of these the largest. Throws `not_found`, and the codes of NodeRpc.
+ * The outputs of the payment address in unconfirmed transactions of an order. Transactions with the most ancestors come
+ * first, because their child pays for all of these; among equals the largest output. Throws `not_found`, and the codes
+ * of NodeRpc.
  */
 export async function targetsOfOrder(
   { node, pool }: Pick<CoinParts, 'node' | 'pool'>,
@@ -62,7 +63,7 @@ export async function targetsOfOrder(
   if (txids === null) throw new AppError('not_found', `no such order ${orderId.slice(0, 64)}`);
   const all: Target[] = [];
   for (const txid of txids) {
-    // a package is many calls, and most transactions of an order pay others
+    // a package takes many calls, and most transactions of an order pay others
     const outputs = (await mempoolTransaction(node, txid))?.outputs ?? [];
     const own = outputs.flatMap(({ script, value }, vout) =>
       Buffer.compare(script, payment.script) === 0 ? [{ vout, value }] : [],
@@ -85,7 +86,7 @@ export async function targetsOfOrder(
   );
 }
 
-/** Transactions of the mempool that spend outputs of one of them, in the order of these; null: none does. */
+/** Transactions of the mempool that spend these outputs, in the same order; null: no transaction does. */
 async function spendersOf(
   node: NodeRpc,
   txid: TxidHex,

@@ -5,12 +5,12 @@ import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { revealedPlaces } from './revealed-places.ts';
 
-/** An output, and what it holds beside its sats. */
+/** An output, and its contents in addition to its sats. */
 export interface Contents {
   readonly value: number;
   /** Sats of the output before each inscription. */
   readonly inscriptions: readonly number[];
-  /** Null: they cannot be told before a block has the transactions. */
+  /** Null: unknown until a block has the transactions. */
   readonly runes: readonly RuneAmount[] | null;
   /** Its sats in order. Null: there is no index of sats. */
   readonly ranges: readonly SatRange[] | null;
@@ -28,12 +28,12 @@ export interface FollowedTransaction {
 }
 
 /**
- * Contents of all outputs of unconfirmed transactions, by outpoint: their sats are followed first in, first out, new
- * inscriptions are read from their envelopes, and runes go as their runestones say. Runes that a transaction etches or mints
- * depend on the blocks before it, so those of all its outputs are unknown. Pure.
+ * Contents of all outputs of unconfirmed transactions, by outpoint. Sats are followed first in, first out, new
+ * inscriptions are read from envelopes, and runes move as their runestones say. Runes that a transaction etches or
+ * mints depend on the blocks before it, so the runes of all of its outputs are unknown. Pure.
  *
- * @param transactions each after those that it spends
- * @param confirmed contents of the confirmed outputs that they spend
+ * @param transactions each after those that it spends @param confirmed contents of the confirmed outputs that they
+ * spend
  */
 export function followContents(
   transactions: readonly FollowedTransaction[],
@@ -99,11 +99,11 @@ function runesOf(
   return given;
 }
 
-/** The sats of a transaction's inputs, which its outputs take one after the other. */
+/** The sats of a transaction's inputs, which its outputs take in order. */
 class SatQueue {
   readonly #ranges: readonly SatRange[];
   #place = 0;
-  /** Sats of the range at `place` that are taken. */
+  /** Number of sats of the range at `place` that are taken. */
   #taken = 0;
 
   constructor(ranges: readonly SatRange[]) {

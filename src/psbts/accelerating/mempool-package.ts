@@ -30,7 +30,7 @@ interface MempoolEntry {
   readonly depends: readonly TxidHex[];
 }
 
-/** Calls at once: bitcoind works on four, and others need it too. */
+/** Calls at once: bitcoind processes four, and others need it too. */
 const callsMax = 2;
 /** RPC_INVALID_ADDRESS_OR_KEY: here, a transaction that is not in the mempool. */
 const unknownKey = -5;
@@ -46,7 +46,7 @@ export async function mempoolPackage(node: NodeRpc, txid: TxidHex): Promise<Memp
   );
   if (own === null || ancestors === null) return null;
   const entries = [...(Object.entries(ancestors) as [TxidHex, MempoolEntry][]), [txid, own] as const];
-  // an ancestor has fewer ancestors than its descendants have
+  // an ancestor has fewer ancestors than its descendants
   const ordered = entries.toSorted(([, a], [, b]) => a.ancestorcount - b.ancestorcount);
   const transactions = await inLanes(ordered, callsMax, async ([id, entry]) => {
     const hex = await ifThere(node.call<string>('getrawtransaction', [id, false]));

@@ -8,13 +8,13 @@ import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPaymentsOf } from '#payments/payments.queries.ts';
 
 /**
- * Payments that are looked at, the largest first: anyone may send thousands of small ones to an order, and a customer makes
- * a few.
+ * Payments that are looked at, the largest first: anyone may send thousands of small ones to an order, and a customer
+ * makes only a few.
  */
 const paymentsMax = 20;
 
 /**
- * Transactions of an order that may be unconfirmed: payments and deposits of parents that were seen in no block, and the
+ * Transactions of an order that may be unconfirmed: payments and deposits of parents that no block has, and the
  * transactions that the service sent for it. Null: there is no order with this id.
  */
 export async function transactionsOfOrder(

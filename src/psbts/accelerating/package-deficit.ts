@@ -11,14 +11,14 @@ export interface MempoolTransaction {
 }
 
 /**
- * The thousandths of a sat that a child of all these transactions must pay beyond its own size, so that miners take each of
- * them at a fee rate. A transaction that pays more than the rate pays for its own ancestors and for nothing else: miners
- * take it with these first. So a rich grandparent leaves a poor parent to the child. What surpluses can pay is the
- * largest flow from those who have them to the ancestors that lack. 0: all are paid for. Pure; nodes bound the number
+ * The thousandths of a sat that a child of all these transactions must pay beyond its own size, so that miners take
+ * each of them at a fee rate. A transaction that pays more than the rate pays only for its own ancestors: miners take
+ * it with these first. So the child must pay for a poor parent, even if its grandparent is rich. Surpluses can pay the
+ * largest flow from their owners to ancestors with a deficit. 0: everything is paid for. Pure; nodes bound the number
  * of transactions by 64.
  *
- * @param transactions each with all of its unconfirmed ancestors
- * @param feeRate sats for 1,000 virtual bytes, and thus thousandths of a sat for one
+ * @param transactions each with all of its unconfirmed ancestors @param feeRate sats for 1,000 virtual bytes, and thus
+ * thousandths of a sat for one
  */
 export function packageDeficit(transactions: readonly MempoolTransaction[], feeRate: bigint): bigint {
   const parents = new Map(transactions.map(({ txid, parents: own }) => [txid, own]));
@@ -36,13 +36,13 @@ export function packageDeficit(transactions: readonly MempoolTransaction[], feeR
 /** The unconfirmed ancestors of a transaction, without itself. */
 function ancestorsOf(txid: TxidHex, parents: ReadonlyMap<TxidHex, readonly TxidHex[]>): ReadonlySet<TxidHex> {
   const found = new Set(parents.get(txid));
-  // a set that grows is walked to its new end
+  // the loop also reaches elements that are added to the set meanwhile
   for (const each of found) for (const parent of parents.get(each) ?? []) found.add(parent);
   found.delete(txid);
   return found;
 }
 
-/** The largest flow from transactions with a surplus to their ancestors that lack, by augmenting paths. */
+/** The largest flow from transactions with a surplus to ancestors with a deficit, by augmenting paths. */
 class Flow {
   readonly #needed = new Map<TxidHex, bigint>();
   readonly #receivers = new Map<TxidHex, ReadonlySet<TxidHex>>();
@@ -58,7 +58,7 @@ class Flow {
     return [...this.#needed.values()].reduce((sum, amount) => sum + amount, 0n);
   }
 
-  /** Gives as much of a surplus as ancestors can take; others may give theirs to other ancestors instead. */
+  /** Gives as much of a surplus as ancestors can take; other givers may give theirs to other ancestors instead. */
   give(giver: TxidHex, surplus: bigint, ancestors: ReadonlySet<TxidHex>): void {
     this.#receivers.set(giver, ancestors);
     for (let left = surplus; left > 0n; ) {
@@ -68,7 +68,7 @@ class Flow {
     }
   }
 
-  /** Receivers, each with its giver, from one that lacks back to the first giver. Null: no one lacks. */
+  /** Receivers, each with its giver, from one with a deficit back to the first giver. Null: no one has a deficit. */
   #pathFrom(first: TxidHex): readonly Step[] | null {
     const queue: Step[] = [];
     const seen = new Set<TxidHex>();
@@ -87,7 +87,7 @@ class Flow {
     return null;
   }
 
-  /** Moves at most `most` along a path; returns how much. */
+  /** Moves at most `most` along a path; returns the moved amount. */
   #push(path: readonly Step[], most: bigint): bigint {
     const [end] = path;
     if (end === undefined) return 0n;
@@ -108,7 +108,7 @@ class Flow {
   }
 }
 
-/** A gift of one transaction to another; the giver got back what it had given to the receiver before. */
+/** A gift of one transaction to another, or one that the giver takes back from the receiver. */
 interface Step {
   readonly giver: TxidHex;
   readonly receiver: TxidHex;

@@ -3,7 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type ClusterLimits, defaultClusterLimits } from '#orders/sending/node-standing.ts';
 import type { MempoolPackage } from './mempool-package.ts';
 
-/** How many transactions depend on each other, and their virtual bytes: those that are there, and the most that may be. */
+/** Number of transactions that depend on each other, and their virtual bytes: the present values and the limits. */
 export interface PackageRoom {
   readonly taken: ClusterLimits;
   readonly limits: ClusterLimits;
@@ -15,7 +15,7 @@ const unknownMethod = -32_601;
 /**
  * The room that the node has for a child of a package. Throws the codes of NodeRpc.
  *
- * @param limits of clusters, as the node tells them
+ * @param limits of clusters, as the node reports them
  */
 export async function packageRoom(
   node: NodeRpc,
@@ -35,7 +35,9 @@ export async function packageRoom(
   }
 }
 
-/** The child has all transactions as ancestors, and is one more descendant of each of them. Pure. */
+/**
+ * The limits by chains: the child has all transactions as ancestors, and is one more descendant of each of them. Pure.
+ */
 function fullestChain({ transactions }: MempoolPackage): ClusterLimits {
   const own = {
     count: transactions.length,
@@ -50,10 +52,10 @@ function fullestChain({ transactions }: MempoolPackage): ClusterLimits {
   );
 }
 
-/** Why a child of this size does not fit, in a sentence for people. Null: it does. Pure. */
+/** Why a child of this size does not fit, in a sentence for people. Null: it fits. Pure. */
 export function whyNoRoom({ taken, limits }: PackageRoom, virtualBytes: number): string | null {
   if (taken.count + 1 > limits.count)
-    return `${taken.count} unconfirmed transactions depend on each other already, and the node takes ${limits.count} at most: wait until a block has some of them.`;
+    return `${taken.count} unconfirmed transactions already depend on each other, and the node takes at most ${limits.count}: wait until a block has some of them.`;
   if (taken.virtualBytes + virtualBytes <= limits.virtualBytes) return null;
-  return `The unconfirmed transactions that depend on each other have ${taken.virtualBytes} virtual bytes already, and with this child of ${virtualBytes} they would be more than the ${limits.virtualBytes} that the node takes: wait until a block has some of them.`;
+  return `The unconfirmed transactions that depend on each other already have ${taken.virtualBytes} virtual bytes. With this child of ${virtualBytes} they would exceed the ${limits.virtualBytes} that the node takes: wait until a block has some of them.`;
 }

@@ -17,7 +17,7 @@ export interface Child {
 /** The most virtual bytes of a child of version 3 (Bitcoin Core, policy/truc_policy.h, TRUC_CHILD_MAX_VSIZE). */
 export const trucChildMax = 1_000;
 
-/** The frame for coins of the payment address, which pay what the output cannot. */
+/** The frame for coins of the payment address, which pay the part that the output cannot. */
 export const childFrame = ({ target, feeRate, deficit }: Child): CoinFrame => ({
   inputs: [target],
   outputs: [],
@@ -26,7 +26,7 @@ export const childFrame = ({ target, feeRate, deficit }: Child): CoinFrame => ({
   feeBeyond: (deficit + 999n) / 1000n,
 });
 
-/** The child: the unconfirmed output, confirmed coins, and one output with what the fee leaves. */
+/** The child: the unconfirmed output, confirmed coins, and one output with the rest after the fee. */
 export function planChild(
   { target, version }: Child,
   coins: readonly PsbtInput[],

@@ -20,8 +20,8 @@ export type ProvenContents =
   | { readonly kind: 'too-many' };
 
 /**
- * Contents of all outputs of unconfirmed transactions, by outpoint: those of the confirmed outputs that they spend are
- * followed through them. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * Contents of all outputs of unconfirmed transactions, by outpoint: contents of the confirmed outputs that they spend
+ * are followed through them. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
  */
 export async function proveUnconfirmed(
   { utxos }: Pick<CoinParts, 'utxos'>,
@@ -49,7 +49,7 @@ export async function proveUnconfirmed(
   return { kind: 'proven', contents: followContents(transactions, known) };
 }
 
-/** Contents of a confirmed output; else why they are not proven, in words that follow its name. */
+/** Contents of a confirmed output, or the reason why they are not proven, in words that follow its name. */
 export async function provenContentsOf(
   utxos: CoinParts['utxos'],
   output: Utxo,
@@ -60,7 +60,7 @@ export async function provenContentsOf(
   if (inscriptions === null || runes === null) return `is not proven to hold nothing: ${unproven.join(', ')}`;
   if (inscriptions.length === 0 && runes.length === 0) return { inscriptions: [], runes: [] };
   const { placed, amounts } = await utxos.contents(output, asker);
-  // of a long script the index keeps the beginning alone, and places are looked up by the whole
+  // the index keeps only the beginning of a long script, and places are looked up by the whole script
   const isWhole = placed.length === inscriptions.length && amounts?.length === runes.length;
   if (!isWhole) return 'holds inscriptions or runes that cannot be followed';
   return { inscriptions: placed.map(({ offset }) => Number(offset)), runes: amounts };

@@ -30,14 +30,14 @@ export interface WantedBurn {
   readonly type: BurnType;
   readonly burnAmount: bigint;
   readonly changeAmount: bigint;
-  /** Sats for 1,000 virtual bytes. Null: the node's estimate, which the output itself must pay. */
+  /** Sats for 1,000 virtual bytes. Null: the node's estimate, which the output must pay itself. */
   readonly feeRate: bigint | null;
 }
 
 /**
- * A burn of an inscription on the first sat of an output, as indexers of BRC-20 read it. All that the output has beyond
- * `burnAmount` and `changeAmount` is the fee. With a fee rate that it cannot pay, coins of the payment address pay what
- * lacks. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * A burn of an inscription on the first sat of an output, in the form that indexers of BRC-20 read. The fee is
+ * everything that the output has beyond `burnAmount` and `changeAmount`. If it cannot pay a requested fee rate, coins
+ * of the payment address pay the rest. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
  */
 export async function buildBurn(
   parts: CoinParts,
@@ -48,7 +48,7 @@ export async function buildBurn(
   const dust = dustOf(signers.payment.script);
   if (changeAmount < BigInt(dust))
     return refusedPsbt(
-      `changeAmount: nodes relay no output of less than ${dust} sats to ${signers.payment.address}.`,
+      `changeAmount: nodes do not relay an output of less than ${dust} sats to ${signers.payment.address}.`,
       'changeAmount',
     );
   const feeRate = feeRateFor(wanted.feeRate, await nodeFeesOf(parts.node).standing());
@@ -73,7 +73,7 @@ export async function buildBurn(
   return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
 }
 
-/** Null: one inscription is there, on the first sat. */
+/** Why the inscription cannot be burned; null: there is one inscription, on the first sat. */
 function whyNotFirst({ name, inscriptions: [first, ...others] }: BurnedOutput): PsbtRefusal | null {
   if (others.length > 0)
     return refusedPsbt(
@@ -92,7 +92,7 @@ interface Funding {
   readonly mayAddCoins: boolean;
 }
 
-/** The sats that are left for the fee, in words: asked amounts may be more than the output holds. */
+/** The sats that are left for the fee, in words: requested amounts may exceed those of the output. */
 const leftForFee = ({ utxo }: Burn, rest: bigint): string =>
   rest < 0n
     ? `burnAmount and changeAmount need ${-rest} sats more than its ${utxo.value} sats, without the fee`
@@ -108,7 +108,7 @@ async function fund(
   if (rest >= needed) return { kind: 'funded', plan: planBurn(burn, []), unproven: [] };
   if (!mayAddCoins)
     return refusedPsbt(
-      `utxo: ${leftForFee(burn, rest)}, which is ${needed} sats at the node's estimate of ${shownFeeRate(feeRate)} sat/vB: lower changeAmount, or name a feeRate, at which coins of paymentAddress pay what lacks.`,
+      `utxo: ${leftForFee(burn, rest)}, and the fee is ${needed} sats at the node's estimate of ${shownFeeRate(feeRate)} sat/vB. Lower changeAmount, or name a feeRate: then coins of paymentAddress pay the rest.`,
       'utxo',
     );
   const { supply, unproven } = await freeCoins(parts, burn.signers.payment, asker, [burn.utxo]);
@@ -126,7 +126,7 @@ async function whyRefused(
   const most = feeMost(plan.weight);
   if (plan.fee > most)
     return refusedPsbt(
-      `changeAmount: it leaves ${plan.fee} sats for the fee, and nodes send no transaction that pays more than ${most}: raise it.`,
+      `changeAmount: it leaves ${plan.fee} sats for the fee, and nodes do not send a transaction that pays more than ${most}: raise it.`,
       'changeAmount',
     );
   const notCarried = whyNotCarried(plan.outputs, await askDataCarrier(node));
@@ -158,7 +158,7 @@ async function kindWarnings(
   return warningsOf(type, { content, isUnmoved: displayHash(utxo.txid) === displayHash(id.txid) });
 }
 
-/** Null: there is no content, or one that is too large to be of BRC-20. */
+/** The content; null: there is none, or it is too large to be BRC-20. */
 const contentOf = (
   pool: CoinParts['pool'],
   id: InscriptionId,
@@ -174,7 +174,7 @@ const contentOf = (
     signal,
   );
 
-/** A fee of more than this many times the asked one is worth a warning. */
+/** A fee of more than this many times the requested one is worth a warning. */
 const highFee = 2n;
 
 function feeWarnings(burn: Burn, plan: PsbtPlan, feeRate: bigint): string[] {
@@ -182,6 +182,6 @@ function feeWarnings(burn: Burn, plan: PsbtPlan, feeRate: bigint): string[] {
   if (plan.inputs.length > 1 || plan.fee <= highFee * needed) return [];
   const spare = burn.changeAmount + plan.fee - needed;
   return [
-    `The fee is ${plan.fee} sats, all that the output has beyond burnAmount and changeAmount: with a changeAmount of ${spare} it is ${needed} sats, which is ${shownFeeRate(feeRate)} sat/vB.`,
+    `The fee is ${plan.fee} sats, everything that the output has beyond burnAmount and changeAmount. With a changeAmount of ${spare} it is ${needed} sats, which is ${shownFeeRate(feeRate)} sat/vB.`,
   ];
 }

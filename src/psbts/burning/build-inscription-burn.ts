@@ -61,7 +61,7 @@ export async function buildInscriptionBurn(
   const notCarried = whyNotCarried(funded.plan.outputs, carrier);
   if (notCarried !== null)
     return refusedPsbt(
-      `${notCarried} The second one leads runes to the ordinals address: leave metadata out.`,
+      `${notCarried} The second one moves runes to the ordinals address: leave metadata out.`,
       'metadata',
     );
   const place = funded.plan.inputs.indexOf(utxo);
@@ -76,9 +76,10 @@ const overhead = 5;
 
 function tooLong(metadata: string, script: Uint8Array, { bytesMax }: DataCarrier): PsbtRefusal {
   const bytes = Buffer.byteLength(metadata);
-  if (bytes === 0) return refusedPsbt('The node relays no OP_RETURN output, so it relays no burn.');
+  if (bytes === 0)
+    return refusedPsbt('The node does not relay OP_RETURN outputs, so it does not relay a burn.');
   return refusedPsbt(
-    `metadata: ${bytes} bytes make an OP_RETURN of ${script.length} bytes, and the node relays ${bytesMax}: send at most ${Math.min(metadataBytesMax, Math.max(0, bytesMax - overhead))}.`,
+    `metadata: ${bytes} bytes make an OP_RETURN of ${script.length} bytes, and the node relays at most ${bytesMax}: send at most ${Math.min(metadataBytesMax, Math.max(0, bytesMax - overhead))}.`,
     'metadata',
   );
 }
@@ -100,8 +101,8 @@ interface ToBurn {
 }
 
 /**
- * The inscription of an output that is burned. Others may be on other sats where a request names output and inscription:
- * they return to the ordinals address.
+ * The inscription of an output that is burned. If a request names both output and inscription, others may be on other
+ * sats: they return to the ordinals address.
  */
 function inscriptionToBurn(
   { name, inscriptions }: BurnedOutput,
@@ -148,7 +149,7 @@ async function fund(
   const coin = padding === 0n ? null : await supply.at(chosen.coins.length);
   if (padding > 0n && (coin === null || coin.value < padding))
     return refusedPsbt(
-      `The ${burn.offset} sats before the inscribed one are too few for an output, and another coin of ${padding} sats at least must fill it up: send one to ${burn.signers.payment.address}.`,
+      `The ${burn.offset} sats before the inscribed one are too few for an output, and another coin of at least ${padding} sats must fill it up: send one to ${burn.signers.payment.address}.`,
       'paymentAddress',
     );
   const plan = planInscriptionBurn(burn, chosen.coins, coin);

@@ -10,12 +10,13 @@ const withData = (data: Uint8Array): Uint8Array =>
   Uint8Array.of(opReturn, ...pushPrefix(data.length), ...data);
 
 /**
- * Scripts of the outputs that burn, by type. Indexers compare them byte by byte, so nothing may follow.
+ * Scripts of the outputs that burn, by type. Indexers compare them byte by byte, so no byte may follow.
  *
- * `BRC20`: an OP_RETURN without data burns the tokens of a transfer inscription (BRC20-IP-1, in force since block 837,090:
- * l1f.discourse.group/t/621; OPI, modules/brc20_index, `OP_RETURN`). `BRC20PROG`: OP_RETURN with this text gives an
- * inscription to the programmable module of BRC2.0, which deploys its contract (bestinslot-xyz/brc20-proposals,
- * 000-programmable-module; OPI, `BRC20_PROG_OP_RETURN_PKSCRIPT`, 6a09425243323050524f47).
+ * `BRC20`: an OP_RETURN without data burns the tokens of a transfer inscription (BRC20-IP-1, in force since block
+ * 837,090: l1f.discourse.group/t/621; OPI, modules/brc20_index, `OP_RETURN`). `BRC20PROG`: OP_RETURN with this text
+ * gives an inscription to the programmable module of BRC2.0, which deploys its contract
+ * (bestinslot-xyz/brc20-proposals, 000-programmable-module; OPI, `BRC20_PROG_OP_RETURN_PKSCRIPT`,
+ * 6a09425243323050524f47).
  */
 export const burnScripts: Readonly<Record<BurnType, Uint8Array>> = {
   BRC20: Uint8Array.of(opReturn),
@@ -31,8 +32,8 @@ const textType = 0x60;
 const shortTextMax = 24;
 
 /**
- * The script of a burn with metadata: a text in CBOR as the second element, where ord reads it (ord docs, "Burning").
- * Without metadata: an OP_RETURN alone, as in `burnScripts`.
+ * The script of a burn with metadata: a CBOR text as the second element, where ord reads it (ord docs, "Burning").
+ * Without metadata: only an OP_RETURN, as in `burnScripts`.
  *
  * @param metadata at most `metadataBytesMax`; empty: none
  */

@@ -8,8 +8,8 @@ export const burnWarnings = (plan: Pick<PsbtPlan, 'outputs'>, isSpecial: boolean
 ];
 
 /**
- * How a burn is sent. Bitcoin Core refuses an OP_RETURN output with more sats than `maxburnamount`, which
- * is 0 by default (from 25 on), so a wallet that sends by itself may fail after its customer signed.
+ * How to send a burn. Bitcoin Core refuses an OP_RETURN output with more sats than `maxburnamount`, which is 0 by
+ * default (from 25 on). So a wallet that sends by itself may fail after its customer signed.
  */
 function howToSend({ outputs }: Pick<PsbtPlan, 'outputs'>): string {
   const burned = outputs.filter(({ purpose }) => purpose === 'burn').map(({ value }) => value);

@@ -15,16 +15,16 @@ import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
 
-/** An output of the ordinals address with inscriptions, and all that is known of it. */
+/** An output of the ordinals address with inscriptions, and its known contents. */
 export interface BurnedOutput extends NamedOutput {
   readonly input: PsbtInput;
   /** Special sats of the types of the inventory. */
   readonly special: readonly SpecialRange[];
-  /** Sentences about what was not looked for. */
+  /** Sentences about what was not searched for. */
   readonly unproven: readonly string[];
 }
 
-/** Special ranges of one output that are looked at: thousands of palindromes may be in one. */
+/** Special ranges of one output that are looked at: one output may have thousands of palindromes. */
 const specialMax = 10_000;
 
 const noSatIndex =
@@ -71,8 +71,8 @@ async function specialIn(
 }
 
 /**
- * The output that holds an inscription by the index. Refused: no output does. Throws `not_found` for an inscription that
- * is not known, and `coins_unproven` where it is not known where it is.
+ * The output that holds an inscription by the index. Refused: no output does. Throws `not_found` for an unknown
+ * inscription, and `coins_unproven` if its place is unknown.
  */
 export async function outputOfInscription(
   { pool }: Pick<CoinParts, 'pool'>,

@@ -3,13 +3,13 @@ import { AppError } from '#kernel/errors/app-error.ts';
 
 /** OP_RETURN outputs of a transaction that a node relays. */
 export interface DataCarrier {
-  /** Bytes of their scripts together. */
+  /** Sum of the bytes of their scripts. */
   readonly bytesMax: number;
   /** Whether there may be more than one. */
   readonly relaysSeveral: boolean;
 }
 
-/** Bitcoin Core before 30, which does not tell (policy.h, MAX_OP_RETURN_RELAY), and Knots. */
+/** The limit of Bitcoin Core before 30, which does not report it (policy.h, MAX_OP_RETURN_RELAY), and of Knots. */
 const usualBytesMax = 83;
 /** Bitcoin Core relays several from 30 on. */
 const severalFromVersion = 300_000;
@@ -20,7 +20,7 @@ export async function askDataCarrier(node: NodeRpc): Promise<DataCarrier> {
   return dataCarrierOf(mempool, await node.call<unknown>('getnetworkinfo'));
 }
 
-/** The answers of `getmempoolinfo` and `getnetworkinfo`, as they are understood. Throws `node_answer_invalid`. Pure. */
+/** The policy in the answers of `getmempoolinfo` and `getnetworkinfo`. Throws `node_answer_invalid`. Pure. */
 export function dataCarrierOf(mempool: unknown, network: unknown): DataCarrier {
   const { maxdatacarriersize: told } = fieldsOf(mempool);
   const { version, subversion } = fieldsOf(network);
@@ -38,7 +38,7 @@ function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
 
 const opReturn = 0x6a;
 
-/** Why a node does not relay the OP_RETURN outputs of a transaction: a sentence for people. Null: it does. */
+/** Why a node does not relay the OP_RETURN outputs of a transaction: a sentence for people. Null: it relays them. */
 export function whyNotCarried(
   outputs: readonly { readonly script: Uint8Array }[],
   { bytesMax, relaysSeveral }: DataCarrier,
@@ -46,7 +46,7 @@ export function whyNotCarried(
   const scripts = outputs.flatMap(({ script }) => (script[0] === opReturn ? [script] : []));
   const bytes = scripts.reduce((sum, { length }) => sum + length, 0);
   if (bytes > bytesMax)
-    return `The node relays OP_RETURN outputs of ${bytesMax} bytes at most, and this burn needs ${bytes}.`;
+    return `The node relays OP_RETURN outputs of at most ${bytesMax} bytes, and this burn needs ${bytes}.`;
   if (scripts.length <= 1 || relaysSeveral) return null;
-  return 'The node relays one OP_RETURN output alone, and this burn needs two.';
+  return 'The node relays only one OP_RETURN output, and this burn needs two.';
 }

@@ -1,15 +1,15 @@
 import { readJson } from '#kernel/text/read-json.ts';
 import type { BurnType } from './burn-script.ts';
 
-/** An inscription that is about to be burned, as far as indexers of BRC-20 care. */
+/** The parts of an inscription to burn that indexers of BRC-20 look at. */
 export interface BurnedInscription {
   /** Null: it has no content, or one too large to be read. */
   readonly content: Uint8Array | null;
-  /** It is still where it was made. */
+  /** Whether it is still where it was made. */
   readonly isUnmoved: boolean;
 }
 
-/** The longest content that is read, in bytes: a reveal of standard size has no more. */
+/** The longest content that is read, in bytes: a standard reveal has no more. */
 export const contentBytesMax = 400_000;
 
 /** Operations by protocol that a burn of a type carries out. */
@@ -25,9 +25,9 @@ const otherKind: Readonly<Record<BurnType, string>> = {
     'The inscription is neither an operation of brc20-prog nor a transfer of BRC-20: it is burned, and the module does nothing.',
 };
 const moved =
-  'The inscription has left the output that it was made in. Indexers of BRC-20 count the first move alone, so this burn moves no tokens and starts no module.';
+  'The inscription has left the output that it was made in. Indexers of BRC-20 count only the first move, so this burn moves no tokens and starts no module.';
 
-/** Warnings that a burn of a type does less than it seems. Pure, total. */
+/** Warnings that a burn of a type has less effect than it seems. Pure, total. */
 export function warningsOf(type: BurnType, { content, isUnmoved }: BurnedInscription): string[] {
   if (!isOfKind(type, content)) return [otherKind[type]];
   return isUnmoved ? [] : [moved];

@@ -19,13 +19,13 @@ export interface Burn {
   /** Begins with OP_RETURN. */
   readonly script: Uint8Array;
   readonly burnAmount: bigint;
-  /** The least that the payment address gets. */
+  /** The least amount for the payment address. */
   readonly changeAmount: bigint;
 }
 
 /**
- * Outputs before the change. Runes go to the first output that is no OP_RETURN: where there are some, that is one of dust
- * at the ordinals address.
+ * Outputs before the change. Runes go to the first output that is not an OP_RETURN. If there are runes, that is an
+ * output of dust at the ordinals address.
  */
 function outputsBefore({ runes, signers, script, burnAmount }: Burn): PsbtOutput[] {
   const burned = { script, value: burnAmount, purpose: 'burn' } as const;
@@ -34,7 +34,9 @@ function outputsBefore({ runes, signers, script, burnAmount }: Burn): PsbtOutput
   return [burned, { script: ordinals.script, value: BigInt(dustOf(ordinals.script)), purpose: 'ordinals' }];
 }
 
-/** Whether the output pays for its own burn, and what the fee would be without coins; negative: it lacks even change. */
+/**
+ * Whether the output pays for its own burn, and the fee without coins; negative: its sats do not even pay the change.
+ */
 export function bareBurn(burn: Burn, feeRate: bigint): { readonly rest: bigint; readonly needed: bigint } {
   const outputs = [...outputsBefore(burn), changeOf(burn, burn.changeAmount)];
   return {
@@ -43,7 +45,7 @@ export function bareBurn(burn: Burn, feeRate: bigint): { readonly rest: bigint; 
   };
 }
 
-/** The frame for coins of the payment address, where the output does not pay for its own burn. */
+/** The frame for coins of the payment address, if the output does not pay for its own burn. */
 export const burnFrame = (burn: Burn, feeRate: bigint): CoinFrame => ({
   inputs: [burn.utxo],
   outputs: outputsBefore(burn),
@@ -53,11 +55,11 @@ export const burnFrame = (burn: Burn, feeRate: bigint): CoinFrame => ({
 });
 
 /**
- * The transaction of a burn: the output first, so that its first sats are burned and its runes return; then coins, whose
- * last sats are the fee.
+ * The transaction of a burn. The output is the first input, so that its first sats are burned and its runes return.
+ * Then come coins, whose last sats are the fee.
  *
- * @param coins none where the output pays for itself; then all that it has beyond `changeAmount` is the fee
- * @param change what the payment address gets
+ * @param coins none if the output pays for itself: then the fee is everything that it has beyond `changeAmount` @param
+ * change sats for the payment address
  */
 export function planBurn(burn: Burn, coins: readonly PsbtInput[], change = burn.changeAmount): PsbtPlan {
   assert(change >= burn.changeAmount, 'the payment address gets what was asked for');

@@ -33,7 +33,7 @@ interface Padding {
 export interface BurnForm {
   /** Sats that a coin before the output must add to those before the inscribed sat; 0: there is no such coin. */
   readonly padding: bigint;
-  /** Runes need a runestone, since the first output is the change of that coin. */
+  /** Whether runes need a runestone, because the first output is the change of that coin. */
   readonly needsRunestone: boolean;
 }
 
@@ -45,8 +45,8 @@ export function formOf({ offset, runes, signers: { ordinals, payment } }: Inscri
 }
 
 /**
- * Coins are chosen for this frame. Where a coin goes before the output, the frame has one in its place, which gives
- * back dust: the coin itself is the one after those that are chosen.
+ * Coins are chosen for this frame. If a coin goes before the output, the frame has an input for it that returns dust;
+ * that coin is the one after the chosen ones.
  */
 export function inscriptionBurnFrame(burn: InscriptionBurn): CoinFrame {
   const { padding } = formOf(burn);
@@ -55,11 +55,12 @@ export function inscriptionBurnFrame(burn: InscriptionBurn): CoinFrame {
 }
 
 /**
- * The transaction of a burn. The inscribed sat is burned alone. All others of its output return to the ordinals address,
- * in outputs before and after it that are padded to dust with sats of coins; the fee is the end of the last coin.
+ * The transaction of a burn. Only the inscribed sat is burned. All other sats of its output return to the ordinals
+ * address, in outputs before and after it that are padded to dust with sats of coins; the fee is the end of the last
+ * coin.
  *
- * @param coins chosen for `inscriptionBurnFrame`
- * @param paddingCoin the coin before the output, which has `padding` sats at least; null: none is needed
+ * @param coins chosen for `inscriptionBurnFrame` @param paddingCoin the coin before the output, with at least `padding`
+ * sats; null: not needed
  */
 export function planInscriptionBurn(
   burn: InscriptionBurn,
@@ -80,7 +81,7 @@ export function planInscriptionBurn(
   return plan;
 }
 
-/** Change of a coin before the piece that it pads: nothing where it is too little for an output. */
+/** Change of a coin before the piece that it pads: 0 if it is too little for an output. */
 function paddingOf(burn: InscriptionBurn, { value }: PsbtInput): Padding {
   const left = value - formOf(burn).padding;
   assert(left >= 0n, 'the coin has the sats that the piece lacks');
@@ -120,8 +121,8 @@ function outputsOf(burn: InscriptionBurn, padding: Padding | null): PsbtOutput[]
 }
 
 /**
- * The burned sat, and the runestone that leads runes to an output. Without metadata the runestone burns the sat itself,
- * as nodes may relay one OP_RETURN alone.
+ * The burned sat, and the runestone that moves runes to an output. Without metadata the runestone burns the sat itself,
+ * because nodes may relay only one OP_RETURN.
  *
  * @param runesTo null: runes need no runestone
  */

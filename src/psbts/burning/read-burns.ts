@@ -27,7 +27,7 @@ export function readBurn(body: unknown, network: NetworkParameters): WantedBurn 
   return { kind: 'burn', signers, utxo, type, burnAmount, changeAmount, feeRate };
 }
 
-/** An amount that is required. Null: `values` has its fault. */
+/** A required amount. Null: `values` has its fault. */
 function amountOf(
   values: RequestValues,
   name: string,
@@ -65,7 +65,7 @@ export function readInscriptionBurn(
   const metadata = values.text(fields['metadata'], 'metadata') ?? '';
   const bytes = Buffer.byteLength(metadata);
   if (bytes > metadataBytesMax)
-    values.fault('metadata', `has ${bytes} bytes, and no more than ${metadataBytesMax} are taken`);
+    values.fault('metadata', `has ${bytes} bytes, and at most ${metadataBytesMax} are accepted`);
   if (signers === null || values.faults.length > 0) return { kind: 'faulty', faults: values.faults };
   return { kind: 'inscription-burn', signers, inscription, utxo, feeRate, metadata };
 }

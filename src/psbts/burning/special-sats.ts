@@ -8,7 +8,7 @@ export interface LostSpecials {
   readonly paid: SpecialRange | null;
   /** The first one among those that are burned beside the inscribed sat. */
   readonly burned: SpecialRange | null;
-  /** The inscribed sat is special itself. */
+  /** Whether the inscribed sat itself is special. */
   readonly isInscribed: boolean;
 }
 
@@ -38,7 +38,7 @@ export function lostSpecials(
   };
 }
 
-/** A part without one sat that may be in it. */
+/** A part without one of its sats. */
 function without(part: SatPart, { offset }: SatPart): SatPart[] {
   const end = part.offset + part.size;
   if (offset < part.offset || offset >= end) return [part];

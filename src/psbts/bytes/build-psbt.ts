@@ -8,11 +8,11 @@ export interface BuiltPsbt {
   readonly kind: 'built';
   readonly plan: PsbtPlan;
   readonly psbt: WrittenPsbt;
-  /** Sats for 1,000 virtual bytes, as it was asked for. */
+  /** Sats for 1,000 virtual bytes, as requested. */
   readonly feeRate: bigint;
   /** Sentences for the customer. */
   readonly warnings: readonly string[];
-  /** Sentences about what was not looked for. */
+  /** Sentences about what was not searched for. */
   readonly unproven: readonly string[];
 }
 

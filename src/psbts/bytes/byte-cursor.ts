@@ -63,7 +63,7 @@ export class ByteCursor {
     return this.take(this.compactSize());
   }
 
-  /** Leaves bytes out, and returns where they begin. */
+  /** Skips bytes, and returns their start. */
   #skip(length: number): number {
     const start = this.#at;
     this.take(length);

@@ -3,7 +3,7 @@ import { isDefinedSighash, SignatureHashes, sighash } from '#kernel/bitcoin/sign
 import type { Psbt, TapLeaf } from './psbt.ts';
 import { isCommitted } from './tap-leaf.ts';
 
-/** `unknown`: what it commits to is not all there, or enough signatures were checked. */
+/** `unknown`: the data that it commits to is incomplete, or enough signatures were checked. */
 export type Verdict = 'right' | 'wrong' | 'unknown';
 
 /** A signature with its type. */
@@ -13,9 +13,9 @@ export interface Judged {
 }
 
 /**
- * Checks of one transaction, each an operation of the elliptic curve of two milliseconds. A payment of an order has a
- * hundred signatures at most; with all that fit into 1 MB a client could keep a processor for half a minute. Nodes check
- * them all.
+ * Checks of one transaction: each is an operation of the elliptic curve, which takes two milliseconds. A payment of an
+ * order has at most a hundred signatures. With as many as fit into 1 MB a client could keep a processor busy for half a
+ * minute. Nodes check all of them.
  */
 const checkedMax = 500;
 
@@ -76,7 +76,7 @@ export class SignatureChecks {
     return this.#judge(type, () => schnorr.verify(signature.subarray(0, 64), hash, publicKey));
   }
 
-  /** Whether an output key commits to a leaf. Beyond what is checked it counts as if it did. */
+  /** Whether an output key commits to a leaf. After the last allowed check the answer is always true. */
   isCommitted(leaf: TapLeaf, leafHash: Uint8Array, outputKey: Uint8Array): boolean {
     if (this.#checked === checkedMax) return true;
     this.#checked++;

@@ -2,8 +2,8 @@ import type { Psbt, PsbtInput } from './psbt.ts';
 import { psbtFault } from './psbt-faults.ts';
 
 /**
- * PSBTs of one transaction, each with the signatures of another signer, as one (BIP 174, "Combiner"). All signatures
- * are kept: which of them are right is known when they are checked. Throws `PsbtFaults`. Pure.
+ * Puts PSBTs of one transaction together, each with the signatures of another signer (BIP 174, "Combiner"). All
+ * signatures are kept; they are checked later. Throws `PsbtFaults`. Pure.
  */
 export function combinePsbts(psbts: readonly [Psbt, ...Psbt[]]): Psbt {
   const [first, ...others] = psbts;
@@ -26,7 +26,7 @@ function combined(one: PsbtInput, other: PsbtInput, place: number): PsbtInput {
     other.spent !== null &&
     (spent.value !== other.spent.value || Buffer.compare(spent.script, other.spent.script) !== 0)
   )
-    throw psbtFault(`Input ${place}: two of the PSBTs say otherwise what it spends.`);
+    throw psbtFault(`Input ${place}: two of the PSBTs disagree about the output that it spends.`);
   return {
     ...one,
     spent: spent ?? other.spent,

@@ -7,17 +7,17 @@ import { type PsbtFaults, psbtFault } from './psbt-faults.ts';
 /** An input that is ready to be sent. */
 export interface FinalInput {
   readonly scripts: FinalScripts;
-  /** Types of its signatures, as far as they are known. */
+  /** Types of its signatures, as far as known. */
   readonly types: readonly number[];
-  /** All of its signatures were checked. */
+  /** Whether all of its signatures were checked. */
   readonly isProven: boolean;
 }
 
-/** Facts that finalizing an input needs beside it. */
+/** The facts besides an input that its finalizing needs. */
 export interface InputContext {
   readonly place: number;
   readonly checks: SignatureChecks;
-  /** Whose output it spends, for messages: an address, or what is known of it. */
+  /** The owner of the spent output, for messages: an address, or what is known of it. */
   readonly owner: string;
 }
 
@@ -27,7 +27,7 @@ export const checkSteps = 1_000_000;
 /** Bytes that are read in the time of a key's hash, which is some microseconds. */
 export const hashSteps = 4_000;
 
-/** The work of a judgement. */
+/** The cost of a judgement. */
 export const workOf = ({ verdict }: Judged): number => (verdict === 'unknown' ? 0 : checkSteps);
 
 export const finalInput = (scripts: FinalScripts, judged: readonly Judged[]): FinalInput => ({
@@ -36,13 +36,13 @@ export const finalInput = (scripts: FinalScripts, judged: readonly Judged[]): Fi
   isProven: judged.length > 0 && judged.every(({ verdict }) => verdict === 'right'),
 });
 
-/** Each of these once. */
+/** The distinct ones among these. */
 export function distinct(signatures: readonly Uint8Array[]): Uint8Array[] {
   const byText = new Map(signatures.map((each) => [textOf(each), each]));
   return [...byText.values()];
 }
 
-/** Things by the key that they are of. */
+/** Things keyed by their public key. */
 export const byKey = <Of extends { readonly publicKey: Uint8Array }>(
   all: readonly Of[],
 ): ReadonlyMap<string, readonly Of[]> => Map.groupBy(all, ({ publicKey }) => textOf(publicKey));
@@ -50,15 +50,15 @@ export const byKey = <Of extends { readonly publicKey: Uint8Array }>(
 /** Bytes as the key of a map. */
 export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** A signature that an input gets, and what a check says of it. */
+/** A signature of an input, and the result of its check. */
 export interface Signed {
   readonly signature: Uint8Array;
   readonly judged: Judged;
 }
 
 /**
- * The first of these signatures that is not wrong, null if all are. Throws `PsbtFaults` where it is of another type than
- * the PSBT asks for.
+ * The first of these signatures that is not wrong, null if all are wrong. Throws `PsbtFaults` if its type differs from
+ * the one that the PSBT asks for.
  *
  * @param asked type of signatures of the input; null: the PSBT names no type
  */
@@ -101,10 +101,10 @@ export const notSigned = ({ place, owner }: Named): PsbtFaults =>
 
 export const wrongSignature = ({ place, owner }: Named): PsbtFaults =>
   psbtFault(
-    `Input ${place}: the signature of ${owner} is wrong. It is of another key, or of a transaction that was changed.`,
+    `Input ${place}: the signature of ${owner} is wrong. It belongs to another key, or to a transaction that was changed.`,
   );
 
-/** Keys that a message names: more would hide the rest of it. */
+/** Keys that a message names: more would hide the rest of the message. */
 const shownKeys = 5;
 
 /** Signatures of a script that wants several. */
@@ -131,6 +131,6 @@ function refuseOtherType({ type }: Judged, asked: number | null, place: number):
   const plain = (given: number): number => (given === sighash.default ? sighash.all : given);
   if (asked === null || plain(type) === plain(asked)) return;
   throw psbtFault(
-    `Input ${place} is signed with ${sighashName(type)}, and the PSBT asks for ${sighashName(asked)}.`,
+    `Input ${place} is signed with ${sighashName(type)}, but the PSBT asks for ${sighashName(asked)}.`,
   );
 }

@@ -30,7 +30,7 @@ export function* finalizeInput(input: PsbtInput, context: InputContext): Steps<F
   if (input.partialSignatures.length === 0) throw notSigned(context);
   if (spend.kind === 'other')
     throw psbtFault(
-      `Input ${place}: how the script of ${owner} is spent is not known here. Have its wallet finalize it.`,
+      `Input ${place}: how to spend the script of ${owner} is not known here. Have its wallet finalize it.`,
     );
   const { items, judged } = yield* itemsOf(input, spend, { ...context, value: input.spent.value });
   return finalInput(finalScriptsOf(spend, items), judged);
@@ -46,7 +46,7 @@ function nothingKnown(input: PsbtInput, place: number): PsbtFaults {
   );
 }
 
-/** Keeps what a wallet made, unless its signatures are wrong. */
+/** Keeps the scripts that a wallet made, unless their signatures are wrong. */
 function* keepFinal(input: PsbtInput, scripts: FinalScripts, context: InputContext): Steps<FinalInput> {
   const judged = yield* judgeFinal(input, scripts, context);
   if (judged === null) return { scripts, types: [], isProven: false };
@@ -56,7 +56,7 @@ function* keepFinal(input: PsbtInput, scripts: FinalScripts, context: InputConte
 
 type EcdsaContext = InputContext & { readonly value: bigint };
 
-/** The items that a spend before Taproot shows. Throws `PsbtFaults` where a signature is missing or wrong. */
+/** The items of a spend before Taproot. Throws `PsbtFaults` if a signature is missing or wrong. */
 function* itemsOf(
   input: PsbtInput,
   spend: EcdsaSpend,
@@ -95,7 +95,7 @@ function* itemsOf(
 const none = new Uint8Array();
 const keyLengths: readonly number[] = [33, 65];
 
-/** The key with a hash among those that signed; null: it did not. */
+/** The key with a hash among those that signed; null: it did not sign. */
 function* keyWithHash(hash: Uint8Array, signed: readonly PartialSignature[]): Steps<Uint8Array | null> {
   for (const { publicKey } of signed) {
     if (!keyLengths.includes(publicKey.length)) continue;

@@ -25,13 +25,15 @@ export interface FinalTransaction {
   readonly warnings: readonly string[];
 }
 
-/** Sats for a virtual byte above which nodes send nothing by themselves (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE). */
+/**
+ * Sats for a virtual byte above which nodes send nothing unless told to (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE).
+ */
 const feeRateAbsurd = 10_000;
 
 /**
- * The transaction of a PSBT whose inputs are all signed, or of several PSBTs of one transaction that were signed by one
- * signer each (BIP 174, "Combiner", "Input Finalizer", "Transaction Extractor"). Signatures are checked as far as the PSBT
- * says what they commit to. It need not be ours. Throws `PsbtFaults`, and nothing else whatever the bytes are. Pure.
+ * The transaction of a PSBT whose inputs are all signed, or of several PSBTs of one transaction with one signer each
+ * (BIP 174, "Combiner", "Input Finalizer", "Transaction Extractor"). Signatures are checked as far as the PSBT has the
+ * data that they commit to. The PSBT may come from anywhere. Throws only `PsbtFaults`, for any bytes. Pure.
  *
  * @param network whose addresses messages name
  */
@@ -68,7 +70,7 @@ function* finalizeInputs(psbt: Psbt, network: NetworkParameters): Steps<readonly
 /** Bytes of a script that a message shows. */
 const shownBytes = 40;
 
-/** Whose output an input spends. */
+/** The owner of the output that an input spends. */
 function ownerOf({ spent }: PsbtInput, network: NetworkParameters): string {
   if (spent === null) return 'the owner of its output';
   const { script } = spent;
@@ -131,14 +133,14 @@ function feeWarnings({ outputs }: Psbt, fee: bigint | null, weight: number): str
   const paid = outputs.reduce((sum, { value }) => sum + value, 0n);
   if (rate > feeRateAbsurd)
     return [
-      `The fee is ${fee} sats, ${rate} for a virtual byte. Nodes send nothing above ${feeRateAbsurd} by themselves: something may be wrong.`,
+      `The fee is ${fee} sats, ${rate} for a virtual byte. Nodes send nothing above ${feeRateAbsurd} unless told to: something may be wrong.`,
     ];
   return fee > paid ? [`The fee of ${fee} sats is more than all outputs hold (${paid} sats).`] : [];
 }
 
 const weightWarnings = (weight: number): string[] =>
   weight > standardWeightMax
-    ? [`It has ${weight} weight units, and nodes relay ${standardWeightMax} at most: a miner must take it.`]
+    ? [`It has ${weight} weight units, and nodes relay at most ${standardWeightMax}: a miner must take it.`]
     : [];
 
 function signatureWarnings(inputs: readonly FinalInput[]): string[] {
@@ -153,12 +155,12 @@ function signatureWarnings(inputs: readonly FinalInput[]): string[] {
     ...(unproven.length === 0
       ? []
       : [
-          `Signatures of ${placesText(unproven)} were not checked: the PSBT does not say all that they commit to, their script is not known here, or there are too many.`,
+          `Signatures of ${placesText(unproven)} were not checked: the PSBT lacks data that they commit to, their script is not known here, or there are too many.`,
         ]),
     ...(open.length === 0
       ? []
       : [
-          `Signed are ${shortList(open)}: others may change what these signatures leave open, until a block has the transaction.`,
+          `The signatures cover only ${shortList(open)}: until a block has the transaction, others may change what they leave open.`,
         ]),
   ];
 }

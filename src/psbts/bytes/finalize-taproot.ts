@@ -23,7 +23,7 @@ import { leafHashOf, tapscriptVersion } from './tap-leaf.ts';
 
 const noScript = new Uint8Array();
 
-/** The final witness of a P2TR input: by key, else by a script whose signatures are all there. Throws `PsbtFaults`. */
+/** The final witness of a P2TR input: by key, else by a script with all of its signatures. Throws `PsbtFaults`. */
 export function* finalizeTaproot(
   input: PsbtInput,
   outputKey: Uint8Array,
@@ -40,7 +40,7 @@ export function* finalizeTaproot(
   throw signatures.length > 0 ? wrongSignature(context) : notSigned(context);
 }
 
-/** A spend by a script, the one with the shortest path. Null: nothing of a script is signed. Throws `PsbtFaults`. */
+/** A spend by the signed script with the shortest path. Null: no script is signed. Throws `PsbtFaults`. */
 function* finalizeLeaf(
   input: PsbtInput,
   outputKey: Uint8Array,
@@ -56,7 +56,7 @@ function* finalizeLeaf(
     const signed = signatures.get(textOf(leafHash));
     if (signed === undefined) continue;
     if (!checks.isCommitted(leaf, leafHash, outputKey))
-      throw psbtFault(`Input ${place}: a script of its PSBT is not that of ${owner}.`);
+      throw psbtFault(`Input ${place}: a script in its PSBT does not belong to ${owner}.`);
     yield checkSteps;
     const done = yield* leafInput({ leaf, signed, leafHash, input }, context);
     if (typeof done !== 'string') return done;
@@ -65,13 +65,13 @@ function* finalizeLeaf(
   throw psbtFault(fault);
 }
 
-/** A spend by one script. Why not, where it lacks a signature, or is not known here. Throws `PsbtFaults`. */
+/** A spend by one script, or the reason why not: it lacks a signature, or is not known here. Throws `PsbtFaults`. */
 function* leafInput(signed: SignedLeaf, context: InputContext): Steps<FinalInput | string> {
   const { leaf } = signed;
   const { place, owner } = context;
   const template = leaf.version === tapscriptVersion ? leafKeys(leaf.script) : null;
   if (template === null)
-    return `Input ${place}: how its script of ${owner} is spent is not known here. Have its wallet finalize it.`;
+    return `Input ${place}: how to spend its script of ${owner} is not known here. Have its wallet finalize it.`;
   const { required, keys, isSingle } = template;
   const found = new Map<Uint8Array, Signed>();
   const given = byKey(signed.signed);

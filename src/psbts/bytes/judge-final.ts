@@ -8,12 +8,12 @@ import { type KeysScript, leafKeys, pushesOf } from './script-template.ts';
 import { type EcdsaSpend, spendOf } from './spend.ts';
 import { leafHashOf, tapscriptVersion } from './tap-leaf.ts';
 
-/** A signature that cannot be right, whatever it is. */
+/** The judgement of a signature that can never be right. */
 const wrong: Judged = { verdict: 'wrong', type: 0 };
 
 /**
- * Judges the signatures of an input that its wallet finished. Null: how it is spent is not known, or which output. Throws
- * `PsbtFaults` for scripts of another output.
+ * Judges the signatures of an input that its wallet finished. Null: the spent output, or the way it is spent, is
+ * unknown. Throws `PsbtFaults` for scripts of another output.
  */
 export function* judgeFinal(
   { spent }: PsbtInput,
@@ -35,7 +35,7 @@ interface ShownScripts {
   readonly witnessScript: Uint8Array | null;
 }
 
-/** The scripts in final fields, and the items before them; null: their form is unknown. */
+/** The scripts in final fields, and the items before them; null: they have an unknown form. */
 function shownScripts({ script }: SpentOutput, { scriptSig, witness }: FinalScripts): ShownScripts | null {
   const pushed = pushesOf(scriptSig);
   if (pushed === null) return null;
@@ -68,7 +68,7 @@ function* judgeItems(
   return [judged];
 }
 
-/** Judges as OP_CHECKMULTISIG does: signatures are in the order of their keys. */
+/** Judges signatures like OP_CHECKMULTISIG: they are in the order of their keys. */
 function* judgeKeys(
   items: readonly Uint8Array[],
   { required, keys, isSingle }: KeysScript,

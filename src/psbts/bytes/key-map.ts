@@ -8,20 +8,21 @@ export interface Field {
 }
 
 /**
- * Fields of a map. An input has most where a script of Taproot wants as many signatures as it can: 999, each with the origin
- * of its key. A few such scripts fit. Fields of some bytes would keep a processor busy with all that fit into 1 MB.
+ * Most fields of a map. An input has the most if a Taproot script wants as many signatures as it can: 999, each with
+ * the origin of its key. A few such scripts fit. With as many small fields as fit into 1 MB a client could keep a
+ * processor busy.
  */
 const fieldsMax = 5_000;
 
 /** A map of a PSBT (BIP 174): fields by their type. */
 export class KeyMap {
-  /** For messages: `input 2`. */
+  /** The name in messages: `input 2`. */
   readonly name: string;
   readonly #fields = new Map<number, Field[]>();
-  /** How many fields it has. */
+  /** Number of fields. */
   readonly size: number;
 
-  /** Reads a map with the byte that ends it. Throws `BrokenBytes` and `PsbtFaults`. */
+  /** Reads a map and the byte that ends it. Throws `BrokenBytes` and `PsbtFaults`. */
   constructor(cursor: ByteCursor, name: string) {
     this.name = name;
     const keys = new Set<string>();
@@ -29,7 +30,7 @@ export class KeyMap {
       const length = cursor.compactSize();
       if (length === 0) break;
       if (keys.size === fieldsMax)
-        throw psbtFault(`psbt has more than ${fieldsMax} fields for ${name}, and no more are taken`);
+        throw psbtFault(`psbt has more than ${fieldsMax} fields for ${name}, which is the maximum`);
       const start = cursor.at;
       const type = cursor.compactSize();
       const typeLength = cursor.at - start;
@@ -51,7 +52,7 @@ export class KeyMap {
     return this.#fields.get(type) ?? [];
   }
 
-  /** The value of a type that has no key; null: it is not there. Throws `PsbtFaults`. */
+  /** The value of a type that has no key; null: it is missing. Throws `PsbtFaults`. */
   only(type: number, what: string): Uint8Array | null {
     const [field] = this.all(type);
     if (field === undefined) return null;

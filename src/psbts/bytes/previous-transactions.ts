@@ -11,13 +11,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 
-/** Calls at once: bitcoind works on four, and others need it too. */
+/** Calls at once: bitcoind processes four, and others need it too. */
 const callsMax = 2;
-/** Inputs of a kind whose transactions are asked for: the node reads a block for each, and anyone can name an address. */
+/**
+ * Inputs of a kind whose transactions are requested: the node reads a block for each, and anyone can name an address.
+ */
 const askedMax = 100;
-/** Bytes of all previous transactions: a PSBT of more than 1 MB is finalized by no one, nor by this service. */
+/** Bytes of all previous transactions: no one finalizes a PSBT of more than 1 MB, nor does this service. */
 const bytesMax = 900_000;
-/** Bytes of those that are not needed: they are sent three times as long, in hex and base64. */
+/** Bytes of previous transactions that are optional: answers have them three times as long, in hex and base64. */
 const wishedBytesMax = 300_000;
 
 export interface PreviousTransactions {
@@ -31,9 +33,10 @@ const noneOfSegwit =
   'The PSBT lacks previous transactions of its segwit inputs, so some hardware wallets may refuse to sign it.';
 
 /**
- * The transactions whose outputs are spent: P2PKH inputs cannot be signed without them, and hardware wallets want them for
- * segwit version 0, as its signatures prove one amount alone. Throws `previous_transaction_missing` where the node cannot
- * give one that is needed, `request_invalid` where there are too many, or these are too large together, and the codes of NodeRpc.
+ * The transactions whose outputs are spent. P2PKH inputs cannot be signed without them. Hardware wallets want them for
+ * segwit version 0, because its signatures prove only one amount. Throws `previous_transaction_missing` if the node
+ * cannot give a required one, `request_invalid` if there are too many or they are too large together, and the codes of
+ * NodeRpc.
  */
 export async function previousTransactions(
   node: NodeRpc,
@@ -41,16 +44,16 @@ export async function previousTransactions(
 ): Promise<PreviousTransactions> {
   const legacy = inputs.filter(({ signer }) => signer.type === 'p2pkh');
   if (legacy.length > askedMax)
-    throw tooMuch(`The payment takes ${legacy.length} P2PKH inputs, and a PSBT no more than ${askedMax}`);
+    throw tooMuch(`The payment takes ${legacy.length} P2PKH inputs, and a PSBT at most ${askedMax}`);
   const needed = await stripped(node, legacy, true);
   const size = sizeOf(needed, legacy);
   if (size > bytesMax)
     throw tooMuch(
-      `The transactions that P2PKH inputs spend have ${size} bytes together, and a PSBT no more than ${bytesMax}`,
+      `The transactions that P2PKH inputs spend have ${size} bytes together, and a PSBT takes at most ${bytesMax}`,
     );
   const segwit = inputs.filter(({ signer }) => signer.type === 'p2wpkh' || signer.type === 'p2sh');
   const wished = segwit.length > askedMax ? null : await stripped(node, segwit, false);
-  // half of them would be as good as none: a hardware wallet signs all of its inputs
+  // half of them would be useless: a hardware wallet signs all of its inputs
   const isWhole =
     wished !== null &&
     segwit.every(({ txid }) => wished.has(displayHash(txid))) &&
@@ -59,7 +62,7 @@ export async function previousTransactions(
   const byInput = new Map(
     inputs.flatMap(({ txid, signer }, index) => {
       const bytes = signer.type === 'p2tr' ? undefined : found.get(displayHash(txid));
-      // a transaction may pay addresses of both kinds, and only one of them has it
+      // a transaction may pay addresses of both kinds, and only one of them needs it
       return bytes === undefined || (signer.type !== 'p2pkh' && !isWhole) ? [] : [[index, bytes] as const];
     }),
   );
@@ -86,7 +89,7 @@ async function stripped(
   return new Map(found.flat());
 }
 
-/** Null: the node does not give it, and it is not needed. */
+/** Null: the node does not have it, and it is optional. */
 async function ask(
   node: NodeRpc,
   { txid, blockHash }: Pick<PsbtInput, 'txid' | 'blockHash'>,

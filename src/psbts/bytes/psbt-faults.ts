@@ -1,4 +1,6 @@
-/** Why a PSBT has no transaction that can be sent: sentences for people, each names its input. Never empty. */
+/**
+ * Reasons why a PSBT is not a transaction that can be sent: sentences for people that each name an input. Never empty.
+ */
 export class PsbtFaults extends Error {
   readonly faults: readonly [string, ...string[]];
 

@@ -12,17 +12,16 @@ export const psbtBytesMax = 1_000_000;
 const charsMax = 2 * psbtBytesMax;
 
 /**
- * The bytes of a PSBT as wallets give it: in hex, or in base64 in either alphabet, with padding or without. Throws
+ * The bytes of a PSBT in the forms of wallets: hex, or base64 in either alphabet, with or without padding. Throws
  * `PsbtFaults`.
  *
- * @param given a text, or one in UTF-8
- * @param name of the field, for messages
+ * @param given a text, or one in UTF-8 @param name of the field, for messages
  */
 export function* psbtBytes(given: string | Uint8Array, name: string): Steps<Uint8Array> {
   const text = (typeof given === 'string' ? given : Buffer.from(given).toString('utf8')).trim();
   if (text === '') throw psbtFault(`${name} is required.`);
   const tooLong = (length: string) =>
-    psbtFault(`${name} has ${length}: a PSBT has ${psbtBytesMax} bytes at most.`);
+    psbtFault(`${name} has ${length}: a PSBT has at most ${psbtBytesMax} bytes.`);
   if (text.length > charsMax) throw tooLong(`${text.length} characters`);
   yield text.length;
   const bytes = yield* decoded(text, name);

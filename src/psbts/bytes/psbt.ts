@@ -26,7 +26,7 @@ export interface TapLeaf {
   readonly version: number;
 }
 
-/** An input with what its PSBT says of it. Lists are empty where nothing is there, all else is null. */
+/** An input with its fields in the PSBT. Missing lists are empty, all other missing fields are null. */
 export interface PsbtInput {
   /** Internal order. */
   readonly txid: Uint8Array;
@@ -53,7 +53,7 @@ export interface FinalScripts {
 export interface Psbt {
   /** Its transaction without signatures. */
   readonly unsigned: Uint8Array;
-  /** Four bytes as a number from 0 on. */
+  /** Four bytes as an unsigned number. */
   readonly version: number;
   readonly lockTime: number;
   readonly inputs: readonly PsbtInput[];

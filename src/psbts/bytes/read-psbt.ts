@@ -30,7 +30,7 @@ const inputType = {
 /** Bytes that are read in the time of a field. */
 const fieldSteps = 500;
 
-/** Reads a PSBT of version 0. Throws `PsbtFaults` for all else. */
+/** Reads a PSBT of version 0. Throws `PsbtFaults` for everything else. */
 export function* readPsbt(bytes: Uint8Array): Steps<Psbt> {
   try {
     return yield* read(bytes);
@@ -81,7 +81,7 @@ function refuseVersion(value: Uint8Array | null): void {
   if (version === 0) return;
   if (version === 2)
     throw psbtFault('psbt is of version 2 (BIP 370): have your wallet export it as version 0 (BIP 174)');
-  throw psbtFault('psbt is of an unknown version: version 0 (BIP 174) is taken');
+  throw psbtFault('psbt is of an unknown version: only version 0 (BIP 174) is accepted');
 }
 
 function isTransaction(bytes: Uint8Array): boolean {
@@ -107,15 +107,15 @@ function whole<T>(bytes: Uint8Array, what: string, read: (cursor: ByteCursor, by
 
 type Outpoint = Pick<PsbtInput, 'txid' | 'vout' | 'sequence'>;
 
-/** The transaction of a PSBT: always without the marker of SegWit, so that it may have no inputs. */
+/** The transaction of a PSBT. It never has the marker of SegWit, so it may have no inputs. */
 function readUnsigned(
   cursor: ByteCursor,
   bytes: Uint8Array,
 ): Pick<Psbt, 'version' | 'lockTime' | 'outputs'> & { inputs: readonly Outpoint[] } {
-  // before anything is read: work on it grows with its size
+  // checked first: the work of reading grows with its size
   if (bytes.length * 4 > standardWeightMax)
     throw psbtFault(
-      `psbt has a transaction of ${bytes.length * 4} weight units without its signatures: nodes relay ${standardWeightMax} at most`,
+      `psbt has a transaction of ${bytes.length * 4} weight units without its signatures: nodes relay at most ${standardWeightMax}`,
     );
   const version = cursor.u32();
   const inputs = Array.from({ length: countOf(cursor, bytes, 41) }, () => readOutpoint(cursor));
@@ -128,10 +128,10 @@ function readUnsigned(
   return { version, lockTime, inputs, outputs };
 }
 
-/** A count of things, of which each has at least this many bytes. */
+/** A count of things that have at least this many bytes each. */
 function countOf(cursor: ByteCursor, bytes: Uint8Array, least: number): number {
   const count = cursor.compactSize();
-  // before a list of this length is made
+  // checked before a list of this length is made
   if (count * least > bytes.length) throw new BrokenBytes(bytes.length);
   return count;
 }
@@ -140,13 +140,13 @@ function readOutpoint(cursor: ByteCursor): Outpoint {
   const txid = cursor.take(32);
   const vout = cursor.u32();
   if (cursor.sized().length > 0)
-    throw psbtFault('psbt is damaged: its transaction has signatures, which belong to its inputs');
+    throw psbtFault('psbt is damaged: its transaction has signatures, but these belong to its inputs');
   return { txid, vout, sequence: cursor.u32() };
 }
 
 function readOutput(cursor: ByteCursor): SpentOutput {
   const value = cursor.u64();
-  if (value > BigInt(maxMoney)) throw psbtFault('psbt has an output with more bitcoins than there are');
+  if (value > BigInt(maxMoney)) throw psbtFault('psbt has an output with more bitcoins than exist');
   return { value, script: cursor.sized() };
 }
 
@@ -185,7 +185,7 @@ function readInput(map: KeyMap, outpoint: Outpoint, place: number): PsbtInput {
   };
 }
 
-/** The output that an input spends, by its previous transaction or as the PSBT says; null: it does not say. */
+/** The output that an input spends, by its previous transaction or by the PSBT's own field; null: unknown. */
 function spentOutput(map: KeyMap, { txid, vout }: Outpoint, place: number): SpentOutput | null {
   const given = map.only(inputType.witnessUtxo, 'the spent output');
   const told = given === null ? null : whole(given, `Input ${place}: its spent output`, readOutput);
@@ -193,7 +193,7 @@ function spentOutput(map: KeyMap, { txid, vout }: Outpoint, place: number): Spen
   if (previous === null) return told;
   const transaction = previousTransaction(previous, place);
   if (Buffer.compare(transaction.txid, txid) !== 0)
-    throw psbtFault(`Input ${place}: its previous transaction is another one than the one that it spends.`);
+    throw psbtFault(`Input ${place}: its previous transaction is not the one that it spends.`);
   const output = transaction.outputs[vout];
   if (output === undefined)
     throw psbtFault(`Input ${place}: its previous transaction has no output ${vout}.`);
@@ -212,7 +212,7 @@ function previousTransaction(bytes: Uint8Array, place: number): ReturnType<typeo
   }
 }
 
-/** Fields of a finished input; null: it is not. */
+/** Fields of a finished input; null: it is not finished. */
 function finalScripts(map: KeyMap, place: number): FinalScripts | null {
   const scriptSig = map.only(inputType.finalScriptSig, 'the final script') ?? new Uint8Array();
   const stack = map.only(inputType.finalWitness, 'the final witness');

@@ -29,23 +29,26 @@ function partsOf(script: Uint8Array): Part[] | null {
   return parts;
 }
 
-/** The items that a script pushes, where it does nothing else; null: it does. OP_1 to OP_16 count as something else. */
+/**
+ * The items that a script pushes, if it does nothing else; null: it does something else. OP_1 to OP_16 count as
+ * something else.
+ */
 export function pushesOf(script: Uint8Array): Uint8Array[] | null {
   const parts = partsOf(script)?.map((part) => (part === 0 ? new Uint8Array() : part)) ?? null;
   return parts?.every((part) => typeof part !== 'number') === true ? (parts as Uint8Array[]) : null;
 }
 
-/** Keys that a script wants signatures of: `required` of them, in the order of the keys. */
+/** Keys whose signatures a script wants: `required` of them, in the order of the keys. */
 export interface KeysScript {
   readonly required: number;
   readonly keys: readonly Uint8Array[];
-  /** One key alone, without OP_CHECKMULTISIG and the empty item that it takes from the stack. */
+  /** A single key, without OP_CHECKMULTISIG and the empty item that it takes from the stack. */
   readonly isSingle: boolean;
 }
 
 const isKeyLength = (length: number): boolean => length === 33 || length === 65;
 
-/** A script before Taproot of one key, or of several (OP_CHECKMULTISIG); null: another one. */
+/** A script before Taproot with one key, or with several (OP_CHECKMULTISIG); null: another script. */
 export function keysScript(script: Uint8Array): KeysScript | null {
   const parts = partsOf(script);
   if (parts === null) return null;
@@ -70,12 +73,12 @@ function smallNumber(part: Part | undefined): number | null {
   return part - opOne + 1;
 }
 
-/** Signatures that a script of Taproot can take from a stack of 1,000 items, of which its first key is one (BIP 342). */
+/** Signatures that a Taproot script can take from a stack of 1,000 items, one of which is its first key (BIP 342). */
 const leafKeysMax = 999;
 
 /**
- * A script of Taproot that wants signatures of all of its keys (OP_CHECKSIGVERIFY … OP_CHECKSIG), or of some (OP_CHECKSIG,
- * OP_CHECKSIGADD …, a number, OP_NUMEQUAL); null: another one. `isSingle` is true of the first kind.
+ * A Taproot script that wants signatures of all of its keys (OP_CHECKSIGVERIFY … OP_CHECKSIG), or of some (OP_CHECKSIG,
+ * OP_CHECKSIGADD …, a number, OP_NUMEQUAL); null: another script. `isSingle` is true for the first kind.
  */
 export function leafKeys(script: Uint8Array): KeysScript | null {
   const parts = partsOf(script);
@@ -107,7 +110,7 @@ function someKeys(parts: readonly Part[]): KeysScript | null {
 
 const isLeafKey = (part: Part): part is Uint8Array => typeof part === 'object' && part.length === 32;
 
-/** A number that scripts have as an opcode, or as one or two bytes: as many keys as a leaf can have. */
+/** A number in a script, as an opcode or as one or two bytes: at most the number of keys that a leaf can have. */
 function numberOf(part: Part | undefined): number | null {
   if (typeof part !== 'object') return smallNumber(part);
   const [low = 0, high = 0] = part;

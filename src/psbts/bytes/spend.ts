@@ -18,12 +18,12 @@ export interface EcdsaSpend {
   /** The script that signatures commit to. */
   readonly code: Uint8Array;
   readonly wanted: Wanted;
-  /** Shown after what is wanted; null: nothing. */
+  /** The script that is shown after the items; null: there is none. */
   readonly redeemScript: Uint8Array | null;
   readonly witnessScript: Uint8Array | null;
 }
 
-/** How an output is spent. `other`: by a script that is not known here. */
+/** The way in which an output is spent. `other`: by a script that is not known here. */
 export type Spend =
   | EcdsaSpend
   | { readonly kind: 'taproot'; readonly outputKey: Uint8Array }
@@ -33,7 +33,10 @@ type Scripts = Pick<PsbtInput, 'redeemScript' | 'witnessScript'>;
 
 const other = { kind: 'other' } as const;
 
-/** How an input spends its output. Throws `PsbtFaults` for scripts that are missing or another output's. Pure. */
+/**
+ * The way in which an input spends its output. Throws `PsbtFaults` for scripts that are missing or belong to another
+ * output. Pure.
+ */
 export function spendOf({ script }: SpentOutput, scripts: Scripts, place: number): Spend {
   if (scriptType(script) === 'p2tr') return { kind: 'taproot', outputKey: script.subarray(2) };
   if (scriptType(script) !== 'p2sh') return innerSpend(script, null, scripts, place);

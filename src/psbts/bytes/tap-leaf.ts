@@ -3,7 +3,7 @@ import { taggedHash } from '#kernel/bitcoin/signature-hashes.ts';
 import { compactSize } from '#kernel/bitcoin/transaction-bytes.ts';
 import type { TapLeaf } from './psbt.ts';
 
-/** The version of tapscript (BIP 342), the only one that has a meaning. */
+/** The version of tapscript (BIP 342), the only one with a meaning. */
 export const tapscriptVersion = 0xc0;
 /** Levels of a tree (BIP 341, TAPROOT_CONTROL_MAX_NODE_COUNT). */
 const levelsMax = 128;

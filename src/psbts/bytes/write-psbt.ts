@@ -21,8 +21,9 @@ const inputFields = {
 const mapEnd = Buffer.of(0);
 
 /**
- * A plan as PSBT of version 0 (BIP 174), with all that wallets need to sign it, and no field beyond: some refuse unknown
- * ones. No sighash type is named: ECDSA signatures are ALL then, and Schnorr ones DEFAULT, which every wallet takes. Pure.
+ * A plan as PSBT of version 0 (BIP 174), with everything that wallets need to sign it, and no other field: some wallets
+ * refuse unknown ones. No sighash type is named: then ECDSA signatures are ALL, and Schnorr ones DEFAULT, which every
+ * wallet accepts. Pure.
  *
  * @param previous whole transactions without witnesses, by the index of the input; P2PKH needs them, and hardware wallets
  *   want them of segwit version 0

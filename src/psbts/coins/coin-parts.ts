@@ -5,16 +5,16 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** Parts with which coins are read, and proven to be free. */
+/** Parts that read coins, and prove that they are free. */
 export interface CoinParts {
   /** Reads only. */
   readonly pool: pg.Pool;
   readonly utxos: UtxoReader;
-  /** Says what the mempool spends, and what transactions cost. */
+  /** Reports which outputs the mempool spends, and what transactions cost. */
   readonly node: NodeRpc;
   readonly network: NetworkParameters;
   /** The definitions that are in force. */
   readonly satributes: SatributeBook;
-  /** The scripts among these that are the service's own; null: it has no wallet. */
+  /** The scripts among these that belong to the service; null: it has no wallet. */
   readonly ownAmong: OwnAmong | null;
 }

@@ -18,10 +18,10 @@ export interface PaymentCoin extends PsbtInput {
   readonly listed: ListedOutput;
 }
 
-/** Coins of a payment address, and what is not looked for in them. */
+/** Coins of a payment address, and sentences about what was not searched for in them. */
 export interface FreeCoins {
   readonly supply: CoinSupply<PaymentCoin>;
-  /** Sentences, known once coins were looked at. Empty: all is proven. */
+  /** Sentences, complete once coins were looked at. Empty: everything is proven. */
   readonly unproven: ReadonlySet<string>;
 }
 
@@ -32,11 +32,11 @@ const noSatIndex =
   'Special sats were not looked for in the payment coins: this server has no index of sats. Keep such sats at another address.';
 
 /**
- * The confirmed outputs of a payment address that are proven to hold nothing but common sats: unspent in the
- * mempool, mature, without inscriptions and runes, and not in the inventory. Only those that a transaction needs are looked
- * at. Throws the codes of UtxoReader and of NodeRpc.
+ * The confirmed outputs of a payment address that are proven to hold only common sats: unspent in the mempool, mature,
+ * without inscriptions and runes, and not in the inventory. Only as many as a transaction needs are looked at. Throws
+ * the codes of UtxoReader and of NodeRpc.
  *
- * @param except outputs that the transaction spends for something else
+ * @param except outputs that the transaction spends for another purpose
  */
 export async function freeCoins(
   parts: CoinParts,
@@ -69,21 +69,23 @@ export async function freeCoins(
   return { supply, unproven };
 }
 
-/** Outputs of a later list beside the largest of an earlier one. A block between the two may have added larger ones. */
+/**
+ * Outputs of a later list, except the largest of an earlier one. A block between the two may have added larger ones.
+ */
 function smaller(later: readonly ListedOutput[], largest: readonly ListedOutput[]): ListedOutput[] {
   const known = new Set(largest.map(nameOf));
   const least = largest.at(-1)?.value ?? 0;
   return later.filter((output) => output.value <= least && !known.has(nameOf(output)));
 }
 
-/** Coins that would pay if more were known of them. */
+/** The error for coins that would pay if more were known about them. */
 export const unprovenCoins = (reason: string): AppError =>
   new AppError('coins_unproven', `cannot prove that these coins hold nothing: the output ${reason}`);
 
 interface Proof {
   readonly tipHeight: number;
   readonly asker: Asker;
-  /** Gets a sentence for each thing that is not looked for. */
+  /** Gets a sentence for each thing that is not searched for. */
   readonly unproven: Set<string>;
 }
 
@@ -127,7 +129,7 @@ async function proveFree(
 const kept = (reason: string): CoinVerdict => ({ kind: 'kept', reason });
 const unprovenFor = (reason: string): CoinVerdict => ({ kind: 'unproven', reason });
 
-/** Whether an output is kept because something is unknown, and not because of what it holds. */
+/** Whether an output is kept because something is unknown, and not because of its contents. */
 function isUnproven({ spender, isImmature }: Utxo, holdings: Holdings | undefined): boolean {
   if (spender === 'unknown' || isImmature === null || holdings === undefined) return true;
   const { inscriptions, runes, unproven } = holdings;

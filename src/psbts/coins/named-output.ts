@@ -7,7 +7,7 @@ import { outpointText, type Utxo } from '#utxos/utxo.ts';
 import type { CoinParts } from './coin-parts.ts';
 import { unprovenCoins } from './free-coins.ts';
 
-/** A confirmed, unspent output that a request names by its outpoint, of any address. All that it holds is proven. */
+/** A confirmed, unspent output of any address that a request names by its outpoint. All of its contents are proven. */
 export interface NamedOutput {
   readonly kind: 'found';
   /** `<txid>:<vout>` */
@@ -19,8 +19,8 @@ export interface NamedOutput {
 }
 
 /**
- * Looks up an output that a request names in a field. Refused: it is spent, also by the mempool, unconfirmed, too young, or
- * does not exist. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * Looks up an output that a request names in a field. Refused: it is spent (the mempool counts too), unconfirmed, too
+ * young, or does not exist. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
  */
 export async function namedOutput(
   parts: Pick<CoinParts, 'utxos' | 'node'>,
@@ -41,7 +41,7 @@ export async function namedOutput(
   return { kind: 'found', name, utxo, inscriptions, runes: amounts };
 }
 
-/** Why no block has an output unspent, in words that continue "the output". */
+/** Why an output is not unspent in a block, in words that continue "the output". */
 async function whyNotThere({ node }: Pick<CoinParts, 'node'>, { txid, vout }: Outpoint): Promise<string> {
   const parameters = [displayHash(txid), vout, true];
   const pending = await node.call<object | null>('gettxout', parameters);

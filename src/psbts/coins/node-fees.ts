@@ -3,9 +3,9 @@ import { type NodeStanding, refundFeeRate, standingOf } from '#orders/sending/no
 import { shownFeeRate } from '#psbts/planning/fee-rate.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 
-/** Blocks within which a transaction without a rate of its own shall be mined. */
+/** Target for a transaction without a rate of its own: mined within this many blocks. */
 const estimateBlocks = 6;
-/** Estimates change with blocks, and minimum fees within seconds at most. */
+/** Age of the rates: estimates change with blocks, and minimum fees within seconds at most. */
 const freshMs = 10_000;
 
 /** The fee rates that the node relays and estimates. Asked once in ten seconds, for all clients. */
@@ -41,7 +41,7 @@ class NodeFees {
 
 const known = new WeakMap<NodeRpc, NodeFees>();
 
-/** The fee rates of a node, shared by all who ask. */
+/** The fee rates of a node, shared by all callers. */
 export function nodeFeesOf(node: NodeRpc): NodeFees {
   const fees = known.get(node) ?? new NodeFees(node);
   known.set(node, fees);
@@ -49,7 +49,7 @@ export function nodeFeesOf(node: NodeRpc): NodeFees {
 }
 
 /**
- * The rate of a transaction, in sats for 1,000 virtual bytes: that of the request, or what the node estimates. Refused: the
+ * The rate of a transaction, in sats for 1,000 virtual bytes: the requested one, or the node's estimate. Refused: the
  * node would not take it. Pure.
  *
  * @param given null: the request names no rate
@@ -63,14 +63,17 @@ export function feeRateFor(
   const { mempoolMinFeeRate: least } = standing;
   if (given >= least) return given;
   const [asked, taken] = [given, least].map(shownFeeRate);
-  return refusedPsbt(`${field}: the node takes nothing below ${taken} sat/vB now, so not ${asked}.`, field);
+  return refusedPsbt(
+    `${field}: the node takes nothing below ${taken} sat/vB now, and ${asked} is less.`,
+    field,
+  );
 }
 
-/** Warning of a rate below what the node estimates: the transaction is relayed, and may wait. Pure. */
+/** Warning about a rate below the node's estimate: the transaction is relayed, and may wait. Pure. */
 export function feeRateWarnings(feeRate: bigint, { estimate }: Pick<NodeStanding, 'estimate'>): string[] {
   if (estimate === null || feeRate >= estimate) return [];
   const [asked, usual] = [feeRate, estimate].map(shownFeeRate);
   return [
-    `feeRate: ${asked} sat/vB is below the ${usual} that the node estimates now, so the transaction may wait for days.`,
+    `feeRate: ${asked} sat/vB is below the node's present estimate of ${usual}, so the transaction may wait for days.`,
   ];
 }

@@ -2,7 +2,7 @@ import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 import type { CoinParts } from './coin-parts.ts';
 
-/** Money of the service is not a customer's. */
+/** Why an address cannot be a customer's: it belongs to the service. */
 export async function whyOwn(
   { ownAmong }: Pick<CoinParts, 'ownAmong'>,
   { payment, ordinals }: Signers,

@@ -10,13 +10,13 @@ interface Judged {
   readonly warnings: readonly string[];
 }
 
-/** A payment, as it was laid out, and as its order would see it. */
+/** A payment by its layout, and as its order would see it. */
 interface TriedPayment {
   readonly layout: Pick<PaymentLayout, 'special' | 'charge' | 'needed'>;
   readonly seen: SeenPayment;
 }
 
-/** Judges how an order would end with a payment: refused where it would not do what was asked for. Pure. */
+/** Judges how an order would end with a payment: refused if it would not do what was asked for. Pure. */
 export function judgePayment(
   outcome: Exclude<PaymentOutcome, { kind: 'short' }>,
   payment: TriedPayment,
@@ -48,12 +48,12 @@ function judgeDelivery(delivery: Delivery, payment: TriedPayment): Judged | Psbt
     );
   if (unconfirmed.length > 0)
     warnings.push(
-      'A payment of the order that no block has yet is counted: if it is replaced, more is missing.',
+      'A payment of the order that no block has yet is counted: if it is replaced, more sats are missing.',
     );
   return { kind: 'delivers', warnings };
 }
 
-/** Why an inscription would not be on the sat that was asked for; null: it would. */
+/** Why an inscription would not be on the requested sat; null: it would be. */
 function whyElsewhere({ spent, inscribed }: Delivery, { layout, seen }: TriedPayment): PsbtRefusal | null {
   const { special, charge, needed } = layout;
   const [specialCoin] = seen.wanted.coins;
@@ -67,7 +67,7 @@ function whyElsewhere({ spent, inscribed }: Delivery, { layout, seen }: TriedPay
     if (coin === null || coin.outpoint !== null) return false;
     return (seen.guessed.get(coin.vout) ?? []).some(({ start, end }) => offset >= start && offset < end);
   });
-  // the sats decide there, and they are not known
+  // the sats decide that, and they are unknown
   return isGuessed ? refusedPsbt(onUnknown, 'specialSatsOutput') : null;
 }
 
@@ -75,10 +75,10 @@ function whyElsewhere({ spent, inscribed }: Delivery, { layout, seen }: TriedPay
 const isAtFirst = (inscribed: InscribedSat | undefined, vout: number | undefined): boolean =>
   inscribed?.coin?.outpoint === null && inscribed.coin.vout === vout && inscribed.offset === 0n;
 
-const nameIt = ' Name the output that holds such a sat in specialSatsOutput.';
+const nameIt = 'Name the output with such a sat in specialSatsOutput.';
 const elsewhere =
-  'specialSatsOutput: with the payments that the order has already, its inscription would be on another sat than the one of this output. Pay what is missing without it, or make another order.';
+  'specialSatsOutput: with the payments that the order already has, its inscription would be on another sat than the one of this output. Pay the missing sats without it, or make another order.';
 const paidWithout = (charge: bigint, needed: bigint): string =>
-  `chargeAmount: with ${charge} sats the order would be paid without specialSatsOutput, and would not spend it. It needs ${needed}: send no more.`;
+  `chargeAmount: with ${charge} sats the order would be paid without specialSatsOutput, and would not spend it. It needs only ${needed}: send no more.`;
 const onUnknown =
-  'specialSatsOutput: one of the inscriptions would be on a sat of a payment coin, and those are not known here. The special output must hold the postage of all of them from the special sat on.';
+  'specialSatsOutput: one of the inscriptions would be on a sat of a payment coin, and these sats are not known here. From its special sat on, the special output must hold the postage of all inscriptions.';

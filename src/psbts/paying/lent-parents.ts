@@ -19,12 +19,13 @@ interface FoundParents {
   readonly parents: readonly LentInput[];
 }
 
-/** A parent that did not come yet, by its place among those of the order. */
+/** A parent that has not arrived, by its place among those of the order. */
 type Awaited = readonly [index: number, parent: OpenParent];
 
 /**
- * Outputs of the ordinals address with the parents that an order still waits for, in its order. Refused: one is elsewhere,
- * two are in one output, or an output holds what would not come back with its parent. Throws as `namedOutput`.
+ * Outputs of the ordinals address with the parents that an order still waits for, in its order. Refused: one is
+ * elsewhere, two are in one output, or an output holds contents that would not return with its parent. Throws as
+ * `namedOutput`.
  */
 export async function lentParents(
   parts: CoinParts,
@@ -64,7 +65,7 @@ interface Asked {
   readonly parent: OpenParent;
   readonly outpoint: Outpoint;
   readonly ordinals: Signer;
-  /** Its deposit is the first output of the transaction. */
+  /** Whether its deposit is the first output of the transaction. */
   readonly isFirst: boolean;
 }
 
@@ -104,7 +105,7 @@ async function lentParent(
   return { kind: 'lent', lent: { index, input, depositScript, runes } };
 }
 
-/** Places of inscriptions in the index, in their order; undefined: it does not know. */
+/** Places of inscriptions in the index, in their order; undefined: unknown to the index. */
 async function locationsOf(
   { pool }: CoinParts,
   awaited: readonly Awaited[],

@@ -8,8 +8,8 @@ import { outpointText } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
 /**
- * The same order with the sats of the coins that blocks have, where it asks for certain ones. Only those that its delivery
- * would look at: each is a walk through the chain, and a stranger may send a thousand. Throws the codes of UtxoReader.
+ * The order with the sats of its coins in blocks, if it asks for certain sats. Only sats that its delivery would look
+ * at: each is a walk through the chain, and a stranger may send a thousand. Throws the codes of UtxoReader.
  */
 export async function withSats(
   utxos: Pick<UtxoReader, 'outputs' | 'sats'>,

@@ -20,11 +20,11 @@ export interface PaymentRequest {
   readonly signers: Signers;
   /** Sats for 1,000 virtual bytes; null: the node's estimate. */
   readonly feeRate: bigint | null;
-  /** The output with the sat that is to be inscribed; null: any sats. */
+  /** The output with the sat to inscribe; null: any sats. */
   readonly special: Outpoint | null;
-  /** Sats to the address of the order; null: as few as it takes. */
+  /** Sats to the address of the order; null: the least that pays it. */
   readonly charge: bigint | null;
-  /** Sends the parents that the order waits for. */
+  /** Whether to send the parents that the order waits for. */
   readonly sendsParents: boolean;
 }
 
@@ -34,8 +34,8 @@ export interface BuiltPayment extends BuiltPsbt {
 }
 
 /**
- * A PSBT that pays for an order, and was tried: with the transaction that it makes the order would be paid, and inscribed on
- * the sat that was asked for. Refused: it would not be, with the reason. Throws `coins_unproven`, and the codes of what it
+ * A PSBT that pays for an order, and was tried: with its transaction the order would be paid, and inscribed on the
+ * requested sat. Refused: it would not be, with the reason. Throws `coins_unproven`, and the codes of the parts that it
  * asks.
  */
 export async function payOrder(
@@ -70,7 +70,7 @@ type NamedInputs = Pick<AskedPayment, 'special' | 'parents'> & {
   readonly unproven: readonly string[];
 };
 
-/** The inputs that are spent for what they hold. */
+/** The inputs that are spent for their contents. */
 async function namedInputs(
   parts: CoinParts,
   { order, signers: { ordinals }, special: outpoint, sendsParents }: PaymentRequest,
@@ -87,7 +87,7 @@ async function namedInputs(
 
 const noParents = { kind: 'parents', parents: [] } as const;
 
-/** Mistakes that need no look at coins. */
+/** Mistakes that are found without looking at coins. */
 function whyNotPayable({ order, charge, special, sendsParents }: PaymentRequest): PsbtRefusal | null {
   const { missing, shownAmount, amount } = order;
   if (charge !== null && charge < missing)

@@ -7,12 +7,12 @@ import type { PsbtInput, PsbtOutput } from '#psbts/planning/psbt-plan.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 
-/** An output of the customer with the sat that is to be inscribed. */
+/** An output of the customer with the sat to inscribe. */
 export interface SpecialInput {
   readonly input: PsbtInput;
   /** Sats of it before that sat. */
   readonly place: bigint;
-  /** All of its sats; null: not known. */
+  /** All of its sats; null: unknown. */
   readonly ranges: readonly SatRange[] | null;
 }
 
@@ -26,7 +26,7 @@ export interface LentInput {
   readonly runes: readonly RuneAmount[];
 }
 
-/** An order, as far as a payment for it is laid out. */
+/** The parts of an order that the layout of a payment needs. */
 export type LaidOrder = Pick<
   OpenOrder,
   | 'script'
@@ -45,8 +45,8 @@ export interface PaymentLayout {
   readonly parents: readonly LentInput[];
   readonly special: SpecialInput | null;
   /**
-   * Sats that a coin adds before the special output, so that what comes before the special sat is no dust. 0: there is no
-   * such coin.
+   * Sats that a coin adds before the special output, so that the sats before the special sat are not dust. 0: there is
+   * no such coin.
    */
   readonly pad: bigint;
   readonly deposits: readonly PsbtOutput[];
@@ -54,16 +54,16 @@ export interface PaymentLayout {
   readonly outputs: readonly PsbtOutput[];
   /** Sats that go to the address of the order. */
   readonly charge: bigint;
-  /** The least that these outputs must hold together. */
+  /** The least sats of these outputs together. */
   readonly needed: bigint;
 }
 
-/** A payment that somebody asks for. */
+/** A payment that a customer asks for. */
 export interface AskedPayment {
   readonly signers: Signers;
   readonly parents: readonly LentInput[];
   readonly special: SpecialInput | null;
-  /** Sats to the address of the order; null: as few as it takes. */
+  /** Sats to the address of the order; null: the least that pays it. */
   readonly charge: bigint | null;
 }
 
@@ -103,7 +103,7 @@ const chargeOutput = ({ script }: LaidOrder, value: bigint, purpose: 'charge' | 
   purpose,
 });
 
-/** Sats that return to the ordinals address; fewer than dust are filled up with those that follow. */
+/** Sats that return to the ordinals address. Fewer than dust are filled up with the sats after them. */
 const returned = ({ ordinals: { script } }: Signers, value: bigint): PsbtOutput[] =>
   value === 0n ? [] : [{ script, value: largest(value, BigInt(dustOf(script))), purpose: 'ordinals' }];
 
@@ -121,7 +121,7 @@ function paidWithSpecial(
     return refusedPsbt(`${field}: the order is inscribed on sats of this service's inventory.`, field);
   const from = input.value - place;
   const asOne = largest(missing, given ?? 0n);
-  // several transactions inscribe sats that are as far apart as each of them costs
+  // several transactions inscribe sats whose distance is the cost of each transaction
   if (reveals.length > 1 && allowedSatributes !== null) {
     if (from < asOne) return refusedPsbt(tooShort(order, from, asOne), field);
     const outputs = [chargeOutput(order, asOne), ...returned(signers, from - asOne)];
@@ -142,7 +142,7 @@ interface TwoCoins {
   readonly given: bigint | null;
 }
 
-/** The special sat with its postage, what is left of its output, and the rest of the charge as a coin of its own. */
+/** The special sat with its postage, the rest of its output, and the rest of the charge as a coin of its own. */
 function paidInTwo(
   order: LaidOrder,
   { from, postage, given }: TwoCoins,
@@ -150,7 +150,7 @@ function paidInTwo(
 ): PaidPart | PsbtRefusal {
   const { missingInTwo, costs, allowedSatributes } = order;
   if (missingInTwo === null) return refusedPsbt(oneCoinAlone(postage), field);
-  // filled up with sats that follow, it would pay miners with them
+  // filled up with the sats after it, it would pay miners with them
   if (postage < p2trDust) return refusedPsbt(tooLittle(postage), field);
   if (allowedSatributes === null && postage <= costs.input)
     return refusedPsbt(tooDear(order, postage), field);
@@ -169,10 +169,10 @@ function paidInTwo(
 }
 
 const tooShort = ({ reveals }: LaidOrder, from: bigint, needed: bigint): string =>
-  `${field}: the order makes ${reveals.length} transactions, and each inscribes an allowed sat, so one output must pay for all: it needs ${needed} sats from the special sat on, and this output has ${from}.`;
+  `${field}: the order makes ${reveals.length} transactions, and each inscribes an allowed sat, so one output must pay for all of them. It needs ${needed} sats from the special sat on, and this output has ${from}.`;
 
 const oneCoinAlone = (postage: bigint): string =>
-  `${field}: the order is too large to be paid in two outputs, as the postage and the charge of this output would be. Send the special sat in an output that ends with it, or at most ${postage} sats after it.`;
+  `${field}: the order is too large to be paid in two outputs, but this output would give the postage and the charge separately. Send the special sat in an output that ends with it, or at most ${postage} sats after it.`;
 
 const tooLittle = (postage: bigint): string =>
   `${field}: the postage of the order is ${postage} sats, and nodes relay no less than ${p2trDust} to its address. Send the special sat in an output that ends at most ${postage} sats after it, or make an order with a higher postage.`;

@@ -19,8 +19,8 @@ export interface PlannedPayment<Coin extends PsbtInput> {
 }
 
 /**
- * Chooses the coins of a layout, and puts both together. Coins come after all other inputs, so that fees are their sats
- * alone; one that fills up what comes before a special sat comes before its output. Rejects as the supply does.
+ * Chooses the coins of a layout, and puts both together. Coins come after all other inputs, so that fees are only their
+ * sats. A coin that fills up the sats before a special sat comes before its output. Rejects like the supply.
  */
 export async function planPayment<Coin extends PsbtInput>(
   layout: PaymentLayout,
@@ -42,7 +42,7 @@ export async function planPayment<Coin extends PsbtInput>(
     feeOf(signedWeight(weighedParts(plan.inputs, plan.outputs)), feeRate) === plan.fee - chosen.overpaid,
     'a plan pays the rate that was asked for',
   );
-  // what was named for one of its sats is never paid to miners
+  // an output that was named for one of its sats never pays miners
   const firstCoin = plan.inputs.length - chosen.coins.length;
   assert(
     plan.feeParts.every(({ input }) => input >= firstCoin),
@@ -56,7 +56,7 @@ export async function planPayment<Coin extends PsbtInput>(
   };
 }
 
-/** The fixed part of a transaction. The coin before the special output gives its change back, so that counts as nothing. */
+/** The fixed part of a transaction. The coin before the special output is returned as change, so it counts as 0. */
 function frameOf(layout: PaymentLayout, { payment }: Signers, feeRate: bigint): CoinFrame {
   const { parents, special, pad, deposits, outputs } = layout;
   const padding = pad === 0n ? [] : [{ value: pad, signer: payment }];
@@ -93,4 +93,4 @@ function assembled(
 }
 
 const needsPadding = (pad: bigint, dust: bigint): string =>
-  `specialSatsOutput: what comes before its special sat is ${pad} sats less than nodes relay as an output, and no payment coin of at least ${pad + dust} sats is left to fill it up. Send one more coin to the payment address, or take the sat out first (POST /satextractor/extract).`;
+  `specialSatsOutput: the sats before its special sat are ${pad} too few for an output that nodes relay, and no payment coin of at least ${pad + dust} sats is left to fill them up. Send one more coin to the payment address, or take the sat out first (POST /satextractor/extract).`;

@@ -17,9 +17,9 @@ const field = 'specialSatsOutput';
 const rangesInTurn = 100;
 
 const firstSat =
-  'This server has no index of sats, so which sat of specialSatsOutput is special is not known: its first sat is inscribed.';
+  'This server has no index of sats, so the special sat of specialSatsOutput is unknown: its first sat is inscribed.';
 
-/** A special output, and sentences about what was not looked for. */
+/** A special output, and sentences about what was not searched for. */
 export interface FoundSpecial {
   readonly kind: 'special';
   readonly special: SpecialInput;
@@ -27,9 +27,10 @@ export interface FoundSpecial {
 }
 
 /**
- * The output with the sat that an order is to inscribe. Which sat: the first one that the order allows; without such a rule
- * the first special one where the index of sats tells, else the first of the output. Refused: it is not at the ordinals
- * address, it holds an inscription or a rune, or no such sat. Throws as `namedOutput`, and the codes of SatTracer.
+ * The output with the sat that an order is to inscribe. The sat is the first one that the order allows. Without such a
+ * rule it is the first special one by the index of sats, else the first of the output. Refused: the output is not at
+ * the ordinals address, holds an inscription or a rune, or has no such sat. Throws as `namedOutput`, and the codes of
+ * SatTracer.
  */
 export async function specialOutput(
   parts: CoinParts,
@@ -56,7 +57,7 @@ export async function specialOutput(
   return { kind: 'special', special: { input, place: BigInt(place), ranges }, unproven };
 }
 
-/** Why an output must not be spent for its sats, in words that follow its name; null: it may. */
+/** Why an output must not be spent for its sats, in words that follow its name; null: it may be. */
 function whyNotSpecial(
   { utxo, inscriptions, runes }: NamedOutput,
   { script, address }: Signer,
@@ -72,7 +73,7 @@ interface PlacedSat extends Pick<SpecialInput, 'ranges'> {
   readonly unproven: readonly string[];
 }
 
-/** The first special sat by the index of sats, without which it is the first one. */
+/** The first special sat by the index of sats; without an index it is the first sat. */
 async function anySat(parts: CoinParts, { utxo, name }: NamedOutput, asker: Asker): Promise<PlacedSat> {
   const known = await parts.utxos.indexedSats([utxo], asker);
   if (known === null) return { place: 0, ranges: null, unproven: [firstSat] };
@@ -82,7 +83,7 @@ async function anySat(parts: CoinParts, { utxo, name }: NamedOutput, asker: Aske
   return { place, ranges, unproven: [] };
 }
 
-/** The first sat with one of these satributes; null: there is none. */
+/** The first sat with one of these satributes; null: there is no such sat. */
 async function allowedSat(
   parts: CoinParts,
   found: NamedOutput,
@@ -95,7 +96,7 @@ async function allowedSat(
   return place === null ? null : { place, ranges, unproven: [] };
 }
 
-/** All sats of an output, traced back where no index has them. */
+/** All sats of an output, traced back if no index has them. */
 async function rangesOf(
   { utxos }: CoinParts,
   { utxo, name }: NamedOutput,

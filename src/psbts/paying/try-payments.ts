@@ -11,12 +11,12 @@ import { type AskedPayment, layOutPayment, type PaymentLayout } from './payment-
 import { type PlannedPayment, planPayment } from './plan-payment.ts';
 import { type InputRanges, type SeenPayment, seenPayment } from './wanted-payment.ts';
 
-/** Looks at a payment, each of which costs more than the one before. */
+/** Most payments that are tried: each costs more than the one before. */
 const triesMax = 5;
 
 export interface Trial {
   readonly parts: Pick<CoinParts, 'utxos' | 'satributes'>;
-  /** The order with the sats of its coins, where it asks for certain ones. */
+  /** The order with the sats of its coins, if it asks for certain ones. */
   readonly order: OpenOrder;
   readonly coins: Pick<FreeCoins, 'supply'>;
   readonly feeRate: bigint;
@@ -31,8 +31,8 @@ export interface TriedPayment {
 }
 
 /**
- * Raises the charge until the order would be paid: what its coins and parents cost shows once its delivery is planned.
- * Throws `coins_unproven`, and the codes of UtxoReader.
+ * Raises the charge until the order would be paid: the cost of its coins and parents is known only once its delivery is
+ * planned. Throws `coins_unproven`, and the codes of UtxoReader.
  */
 export async function tryPayments(trial: Trial, wanted: AskedPayment): Promise<TriedPayment | PsbtRefusal> {
   const { parts, coins, feeRate } = trial;
@@ -47,26 +47,26 @@ export async function tryPayments(trial: Trial, wanted: AskedPayment): Promise<T
     const seen = await seenBy(trial, planned, layout);
     const outcome = afterPayment(order, seen.wanted, parts.satributes);
     if (outcome.kind === 'short') {
-      // with what it costs, the least that pays is known exactly
+      // its cost gives the exact least charge that pays
       if (outcome.extraCost > order.costs.extraCost) order = withExtraCost(order, outcome.extraCost);
       else charge = layout.charge + outcome.missing;
       continue;
     }
     const judged = judgePayment(outcome, { layout, seen });
     if (judged.kind === 'refused') return judged;
-    // what the order turned out to cost is not too much
+    // the cost that the order turned out to have is not too much
     const beyond = charge === wanted.charge ? layout.charge - layout.needed : 0n;
     const warnings = [...judged.warnings, ...amountWarnings(planned.overpaid, beyond, order)];
     return { kind: 'tried', planned, layout, warnings };
   }
-  return refusedPsbt('The order costs more with each coin that pays for it: pay it in one output.');
+  return refusedPsbt('Each coin that pays for the order raises its cost: pay it in one output.');
 }
 
 function amountWarnings(overpaid: bigint, beyond: bigint, { hasRefundAddress }: OpenOrder): string[] {
   const warnings: string[] = [];
   if (overpaid > 0n)
     warnings.push(
-      `${overpaid} sats of the fee are more than its rate: too few for change, and no other coin helps.`,
+      `${overpaid} sats of the fee are above its rate: they are too few for change, and no other coin helps.`,
     );
   if (beyond >= p2trDust)
     warnings.push(
@@ -75,7 +75,7 @@ function amountWarnings(overpaid: bigint, beyond: bigint, { hasRefundAddress }: 
   return warnings;
 }
 
-/** The payment with the sats that it would bring, as far as the order asks for them. */
+/** The payment with the sats that it would bring, if the order asks for certain sats. */
 async function seenBy(
   { parts, order, asker }: Trial,
   { plan, coins }: PlannedPayment<PaymentCoin>,

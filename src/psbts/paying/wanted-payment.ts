@@ -11,11 +11,11 @@ export type InputRanges = readonly (readonly SatRange[] | null)[];
 /** A payment as its order would see it. */
 export interface SeenPayment {
   readonly wanted: WantedPayment;
-  /** Sats of outputs that are not known, by the index of the output: ascending, each from its start to before its end. */
+  /** Unknown sats of outputs, by the index of the output: ascending ranges, each from its start to before its end. */
   readonly guessed: ReadonlyMap<number, readonly { readonly start: bigint; readonly end: bigint }[]>;
 }
 
-/** Sats of the year 2036, which count in place of unknown ones: what would be inscribed on them is refused. */
+/** Sats of the year 2036, which stand for unknown ones: an inscription on them is refused. */
 const unknownFrom = 2_050_000_000_000_000;
 
 /**

@@ -4,7 +4,7 @@ import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { Signer, SignerType } from '#psbts/signers/signer.ts';
 import { inputWeight, signedWeight, weighedParts, withInputs, withOutput } from './input-weight.ts';
 
-/** The part of a transaction that is fixed before coins are chosen for it. Amounts are sats. */
+/** The part of a transaction that is fixed before its coins are chosen. Amounts are sats. */
 export interface CoinFrame {
   readonly inputs: readonly { readonly value: bigint; readonly signer: Pick<Signer, 'type'> }[];
   readonly outputs: readonly { readonly value: bigint; readonly script: Uint8Array }[];
@@ -12,7 +12,7 @@ export interface CoinFrame {
   readonly payer: Pick<Signer, 'type' | 'script'>;
   /** Sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  /** The least change, which is an output in any case. Absent: the dust of its script, or no change at all. */
+  /** The least change, which is then always an output. Absent: the dust of its script, or no change. */
   readonly changeLeast?: bigint;
   /** Sats of fee beyond those for its own size. Absent: 0. */
   readonly feeBeyond?: bigint;
@@ -24,13 +24,13 @@ export interface ChosenCoins<Coin> {
   /** Value of the change; 0: there is no such output. */
   readonly change: bigint;
   readonly fee: bigint;
-  /** Sats of the fee beyond its rate: too few for an output of their own. */
+  /** Sats of the fee above its rate: too few for an output of their own. */
   readonly overpaid: bigint;
 }
 
-/** Coins that do not pay. Beside what they hold is what they would have to hold. */
+/** Coins that do not pay, with the sum that they hold and the sum that they would need. */
 export interface CoinsShort {
-  /** `too-many`: nodes relay no transaction with more of them. */
+  /** `too-many`: nodes do not relay a transaction with more of them. */
   readonly kind: 'short' | 'too-many';
   readonly there: bigint;
   readonly needed: bigint;
@@ -39,10 +39,10 @@ export interface CoinsShort {
 export type CoinChoice<Coin> =
   | ChosenCoins<Coin>
   | CoinsShort
-  /** Further coins decide. */
+  /** Further coins decide the outcome. */
   | { readonly kind: 'more' };
 
-/** A rest that is at most this part of the fee is left to it: no one sees the difference in the rate. */
+/** A rest that is at most this part of the fee is added to the fee: the difference in the rate is invisible. */
 const unseenPart = 400n;
 
 /** Whether an output brings more than its input costs. */
@@ -50,12 +50,11 @@ export const paysForItself = (value: bigint, type: SignerType, feeRate: bigint):
   value > feeOf(inputWeight(type), feeRate);
 
 /**
- * Coins that pay for a transaction: the fewest, the largest first. One more is taken where the rest would be too little
- * for change and too much to give away; where that does not help either, the rest is `overpaid`. Never takes a coin that
+ * Coins that pay for a transaction: the fewest, the largest first. One more is taken if the rest would be too little
+ * for change and too much to give away. If that does not help either, the rest is `overpaid`. Never takes a coin that
  * costs more than it brings. Pure. Costs O(coins).
  *
- * @param coins those known to be free, by value, the largest first
- * @param isAll no others follow
+ * @param coins those known to be free, by value, the largest first @param isAll no others follow
  */
 export function chooseCoins<Coin extends { readonly value: bigint }>(
   coins: readonly Coin[],
@@ -83,7 +82,7 @@ export function chooseCoins<Coin extends { readonly value: bigint }>(
 }
 
 interface Trial {
-  /** Fees and outputs, less what the fixed inputs bring. */
+  /** Fees and outputs, less the value of the fixed inputs. */
   readonly needed: bigint;
 }
 type Tried = Trial &
@@ -95,14 +94,14 @@ type Tried = Trial &
       }
   );
 
-/** Tries a number of coins that hold `there` sats together. */
+/** Tries a number of coins with a total of `there` sats. */
 function trialOf({ inputs, outputs, payer, feeRate, changeLeast, feeBeyond = 0n }: CoinFrame) {
   const owed = valueOf(outputs) - valueOf(inputs) + feeBeyond;
   const dust = changeLeast ?? BigInt(dustOf(payer.script));
   const needsChange = outputs.length === 0 || changeLeast !== undefined;
   const fixed = weighedParts(inputs, outputs);
   return (there: bigint, count: number): Tried => {
-    // a transaction has an input, so a fee without any is not told to anyone
+    // a transaction has an input, so a fee without inputs is never shown
     const parts = withInputs(fixed, payer.type, fixed.inputs + count === 0 ? 1 : count);
     const bare = signedWeight(parts);
     const full = signedWeight(withOutput(parts, payer));

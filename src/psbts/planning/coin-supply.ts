@@ -20,13 +20,13 @@ export type CoinOutcome<Coin> =
   /** They might pay if this could be proven. */
   | { readonly kind: 'unproven'; readonly reason: string };
 
-/** Coins that are looked at first: most transactions need one or two. Each next look is four times as large. */
+/** Coins of the first look: most transactions need one or two. Each next look is four times as large. */
 const firstLook = 12;
 const growth = 4;
-/** An answer to the node of 100 kB, and statements of some tens of milliseconds. */
+/** Most coins of one look: an answer to the node of 100 kB, and statements of some tens of milliseconds. */
 const lookMax = 1_000;
 
-/** Coins of the first two looks: most transactions are paid with one of these. */
+/** Coins of the first two looks: they pay for most transactions. */
 export const firstLooks = firstLook * (1 + growth);
 
 /**
@@ -43,7 +43,7 @@ export class CoinSupply<Coin extends { readonly value: bigint }> {
   #seen = 0;
   #look = firstLook;
 
-  /** @param others lists the coins beside the candidates, none of them larger; null: there are none */
+  /** @param others lists the coins besides the candidates, none of them larger; null: there are no others */
   constructor(candidates: readonly Coin[], prove: ProveCoins<Coin>, others: OtherCoins<Coin> | null = null) {
     this.#candidates = candidates.toSorted(byValue);
     this.#prove = prove;
@@ -72,7 +72,7 @@ export class CoinSupply<Coin extends { readonly value: bigint }> {
     }
   }
 
-  /** The free coin with this number of larger ones before it. Null: there is none. */
+  /** The free coin with this number of larger ones before it. Null: there is no such coin. */
   async at(place: number): Promise<Coin | null> {
     while (this.#free.length <= place && !this.#isAll) await this.#more();
     return this.#free[place] ?? null;

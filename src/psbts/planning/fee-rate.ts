@@ -4,7 +4,7 @@ import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts'
 /** Sats per virtual byte that a request may name: nodes relay nothing below, and no one has ever paid more. */
 export const feeRateBounds = { least: 0.1, most: 10_000 } as const;
 
-/** Units of a fee rate. `either`: below 0.1 it is bitcoins for 1,000 virtual bytes, as `estimatesmartfee` gives it. */
+/** Units of a fee rate. `either`: a number below 0.1 is bitcoins for 1,000 virtual bytes, as in `estimatesmartfee`. */
 export type FeeRateUnit = 'sat/vB' | 'either';
 
 /** PHP prints 0.00001 as `1.0E-5`. */
@@ -13,8 +13,8 @@ const satsOfBitcoin = 100_000_000;
 const { least, most } = feeRateBounds;
 
 /**
- * A fee rate of a request, a number or its text, in sats for 1,000 virtual bytes; rounded up. Null where it is
- * absent or 0: the node's estimate counts. Null also where `values` has the fault of the field. Total.
+ * A fee rate of a request, a number or its text, in sats for 1,000 virtual bytes; rounded up. Null if absent or 0: then
+ * the node's estimate counts. Null also if `values` has the fault of the field. Total.
  */
 export function readFeeRate(
   values: RequestValues,
@@ -32,7 +32,7 @@ export function readFeeRate(
   return values.fault(name, `must be from ${least} to ${most} sats per virtual byte${orBitcoins}`);
 }
 
-/** Sats per virtual byte. NaN: a rate in bitcoins that nodes do not estimate, which is rather a mistake. */
+/** Sats per virtual byte. NaN: a rate in bitcoins that nodes do not estimate, which is probably a mistake. */
 function satsOfEither(number: number): number {
   if (number >= least) return number;
   const rate = (number * satsOfBitcoin) / 1000;
@@ -40,8 +40,8 @@ function satsOfEither(number: number): number {
 }
 
 /**
- * The most sats that a transaction of a weight may pay: nodes send none that pays more without being told to
- * (Bitcoin Core, DEFAULT_MAX_RAW_TX_FEE_RATE).
+ * The most sats that a transaction of a weight may pay: nodes do not send one that pays more unless told to (Bitcoin
+ * Core, DEFAULT_MAX_RAW_TX_FEE_RATE).
  */
 export const feeMost = (weight: number): bigint => BigInt(most) * BigInt(virtualSize(weight));
 

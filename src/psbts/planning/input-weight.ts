@@ -11,7 +11,7 @@ const redeemPush = 23;
 
 /** Weights of signed inputs by type. */
 const weights: Readonly<Record<SignerType, number>> = {
-  // SIGHASH_DEFAULT: 64 bytes, which wallets take where the PSBT names no other type (BIP 341)
+  // SIGHASH_DEFAULT: 64 bytes, which wallets use if the PSBT names no other type (BIP 341)
   p2tr: witnessFactor * inputBytes + 1 + (1 + 64),
   p2wpkh: witnessFactor * inputBytes + keyHashWitness,
   p2sh: witnessFactor * (inputBytes + redeemPush) + keyHashWitness,
@@ -19,12 +19,12 @@ const weights: Readonly<Record<SignerType, number>> = {
 };
 
 /**
- * The weight of an input once it is signed, with the largest signature of its type that wallets make. ECDSA signatures
- * are usually up to a byte shorter: fees differ by less than 1 %.
+ * The weight of a signed input, with the largest signature of its type that wallets make. ECDSA signatures are usually
+ * up to a byte shorter: fees differ by less than 1 %.
  */
 export const inputWeight = (type: SignerType): number => weights[type];
 
-/** The parts of a transaction, counted: its weight follows from them. */
+/** Counts of the parts of a transaction, from which its weight follows. */
 export interface WeighedParts {
   readonly inputs: number;
   /** Inputs without a witness. */
@@ -56,7 +56,7 @@ export const weighedParts = (
   paying: outputs.reduce((sum, { script }) => sum + outputWeight(script), 0),
 });
 
-/** The same parts with a number of inputs more, all of one type. */
+/** The parts with additional inputs of one type. */
 export const withInputs = (parts: WeighedParts, type: SignerType, count: number): WeighedParts => ({
   ...parts,
   inputs: parts.inputs + count,
@@ -64,7 +64,7 @@ export const withInputs = (parts: WeighedParts, type: SignerType, count: number)
   spending: parts.spending + count * inputWeight(type),
 });
 
-/** The same parts with one output more. */
+/** The parts with one more output. */
 export const withOutput = (parts: WeighedParts, { script }: WeighedOutput): WeighedParts => ({
   ...parts,
   outputs: parts.outputs + 1,

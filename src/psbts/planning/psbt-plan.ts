@@ -19,8 +19,8 @@ export interface PsbtInput {
 }
 
 /**
- * Purpose of an output. `ordinals`: returns to the ordinals address; `change`: to the payment address; `deposit`: a parent;
- * `postage` and `charge`: the funding address; `burn`: no one; `runestone`: says where runes go.
+ * Purpose of an output. `ordinals`: returns to the ordinals address; `change`: to the payment address; `deposit`: a
+ * parent; `postage` and `charge`: the funding address; `burn`: no one; `runestone`: moves runes.
  */
 export type OutputPurpose = 'deposit' | 'postage' | 'charge' | 'ordinals' | 'change' | 'burn' | 'runestone';
 
@@ -32,12 +32,12 @@ export interface PsbtOutput {
 
 /** A transaction that wallets are asked to sign. Inputs and outputs have their final order. */
 export interface PsbtPlan {
-  /** 3: TRUC (BIP 431), only where it spends unconfirmed outputs of that version. */
+  /** 3: TRUC (BIP 431), only if it spends unconfirmed outputs of that version. */
   readonly version: 2 | 3;
   readonly inputs: readonly PsbtInput[];
   readonly outputs: readonly PsbtOutput[];
   readonly fee: bigint;
-  /** Once signed, with the largest signatures. */
+  /** Weight of the signed transaction, with the largest signatures. */
   readonly weight: number;
   /** The sats that each output gets, first in, first out. */
   readonly parts: readonly (readonly SatPart[])[];
@@ -45,13 +45,15 @@ export interface PsbtPlan {
   readonly feeParts: readonly SatPart[];
 }
 
-/** Core relays no transaction whose bytes without witness are fewer (policy.h, MIN_STANDARD_TX_NONWITNESS_SIZE). */
+/**
+ * Core does not relay a transaction with fewer bytes without its witness (policy.h, MIN_STANDARD_TX_NONWITNESS_SIZE).
+ */
 const strippedBytesMin = 65;
 const opReturn = 0x6a;
 
 /**
- * A plan of these inputs and outputs: what the outputs leave is the fee. Asserts what holds for every plan: it spends each
- * output once, no output is dust, nodes relay its size, and no sat comes or goes otherwise.
+ * A plan of these inputs and outputs: the sats that the outputs leave are the fee. Asserts the invariants of every
+ * plan: it spends each output once, no output is dust, nodes relay its size, and no other sat appears or disappears.
  */
 export function psbtPlan({
   inputs,
@@ -74,7 +76,7 @@ export function psbtPlan({
   return { version, inputs, outputs, fee, weight, parts, feeParts };
 }
 
-/** Bytes without the witness; those of P2PKH signatures do not matter for the least size. */
+/** Bytes without the witness. Signatures of P2PKH inputs are left out: they do not matter for the least size. */
 function strippedBytes({ inputs, outputs }: Pick<PsbtPlan, 'inputs' | 'outputs'>): number {
   return 10 + 41 * inputs.length + outputs.reduce((sum, { script }) => sum + 9 + script.length, 0);
 }

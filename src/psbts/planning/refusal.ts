@@ -3,7 +3,7 @@ import type { CoinsShort } from './choose-coins.ts';
 /** Why no PSBT is built: an outcome that the customer can change. */
 export interface PsbtRefusal {
   readonly kind: 'refused';
-  /** Whole sentences for people: what is wrong, and what to send instead. */
+  /** Whole sentences for people: the fault, and what to send instead. */
   readonly reason: string;
   /** The field at fault; null: no single one. */
   readonly parameter: string | null;
@@ -15,10 +15,13 @@ export const refusedPsbt = (reason: string, parameter: string | null = null): Ps
   parameter,
 });
 
-/** Reasons that are shown of coins that were left out. */
+/** Reasons of left out coins that are shown. */
 const reasonsMax = 5;
 
-/** The words that public clients show where coins do not reach (client compatibility, 2.3), and what was left out. */
+/**
+ * The words that public clients show if coins do not suffice (client compatibility, 2.3), and the coins that were left
+ * out.
+ */
 export function notEnough({
   kind,
   there,
@@ -31,7 +34,7 @@ export function notEnough({
     `Needed: ${needed} sats`,
   ];
   if (kind === 'too-many')
-    lines.push('Nodes relay no transaction with more outputs: join some of them first.');
+    lines.push('Nodes do not relay a transaction with more outputs: join some of them first.');
   const reasons = [...leftOut].toSorted(([, a], [, b]) => b - a).slice(0, reasonsMax);
   if (reasons.length > 0)
     lines.push(`Not spent: ${reasons.map(([reason, count]) => `${count} (each ${reason})`).join(', ')}`);

@@ -11,7 +11,7 @@ interface Valued {
   readonly value: bigint;
 }
 
-/** The way of each sat of a transaction. */
+/** The path of each sat of a transaction. */
 export interface SatParts {
   /** For each output, the sats that it gets, in order. */
   readonly outputs: readonly (readonly SatPart[])[];
@@ -19,7 +19,7 @@ export interface SatParts {
   readonly fee: readonly SatPart[];
 }
 
-/** Sats of inputs by the outputs that get them: first in, first out. Pure. Costs O(inputs + outputs). */
+/** The sats of inputs that each output gets: first in, first out. Pure. Costs O(inputs + outputs). */
 export function satParts(inputs: readonly Valued[], outputs: readonly Valued[]): SatParts {
   let [input, offset] = [0, 0n];
   const take = (value: bigint): SatPart[] => {

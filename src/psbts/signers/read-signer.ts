@@ -33,7 +33,7 @@ const [evenPrefix, oddPrefix] = [0x02, 0x03] as const;
 
 const noTaproot = 'must be a taproot address (P2TR)';
 const noType =
-  'must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH: outputs of other addresses are signed by no common wallet';
+  'must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH: no common wallet signs for outputs of other addresses';
 
 /**
  * The signer of an address and its public key. Null: something is wrong, and `values` has a sentence for each mistake.
@@ -50,7 +50,7 @@ export function readSigner(
   const key = readKey(values, publicKey);
   if (text === null) {
     if (role === 'ordinals' && key !== null) return derivedOrdinals(key, network);
-    // without the key it is said that the key is missing: the address follows from it
+    // if the key is missing, only that fault is reported: the address follows from the key
     if (role === 'payment' || key !== null) values.required(address.value, address.name);
     return null;
   }
@@ -101,7 +101,7 @@ function taprootSigner({ compressed, x }: GivenKey, { script }: ReadAddress): Ke
   return { script, type: 'p2tr', publicKey: compressed, internalKey: x, redeemScript: null };
 }
 
-/** A key of 32 bytes does not say which of two points it is: both are tried. */
+/** A key of 32 bytes does not determine which of two points it is: both are tried. */
 function hashSigner(
   { compressed, x }: GivenKey,
   type: Exclude<SignerType, 'p2tr'>,

@@ -12,7 +12,7 @@ export interface Signers {
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Names of the fields, those of the interface first: then what the public client and older ones send (client
+ * Names of the fields. Those of the interface come first, then those of the public client and older ones (client
  * compatibility, 3.10).
  */
 export const signerFields = {
@@ -28,14 +28,14 @@ export const signerFields = {
   Record<SignerRole, Readonly<Record<'address' | 'publicKey', readonly string[]>>>
 >;
 
-/** Both signers of a request. Null: `values` says what is wrong, of both at once. Total. */
+/** Both signers of a request. Null: `values` has the faults, of both at once. Total. */
 export function readSigners(values: RequestValues, body: Body, network: NetworkParameters): Signers | null {
   const payment = readSignerOf(values, body, 'payment', network);
   const ordinals = readSignerOf(values, body, 'ordinals', network);
   return payment === null || ordinals === null ? null : { payment, ordinals };
 }
 
-/** One signer of a request, by its role. Null: `values` says what is wrong. Total. */
+/** One signer of a request, by its role. Null: `values` has the faults. Total. */
 export function readSignerOf(
   values: RequestValues,
   body: Body,

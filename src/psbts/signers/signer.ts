@@ -5,10 +5,10 @@ import { unreachable } from '#kernel/unreachable.ts';
 /** Types of addresses whose outputs common wallets sign for. P2SH is P2SH-P2WPKH. */
 export type SignerType = Extract<ScriptType, 'p2tr' | 'p2wpkh' | 'p2sh' | 'p2pkh'>;
 
-/** The part that an address has in a transaction: it pays, or it holds inscriptions, runes and special sats. */
+/** The role of an address in a transaction: it pays, or it holds inscriptions, runes and special sats. */
 export type SignerRole = 'payment' | 'ordinals';
 
-/** One address of a customer, with all that its inputs need in a PSBT. */
+/** One address of a customer, with everything that its inputs need in a PSBT. */
 export interface Signer {
   readonly role: SignerRole;
   readonly address: string;
@@ -17,13 +17,13 @@ export interface Signer {
   readonly type: SignerType;
   /** Compressed, 33 bytes. Null: the address is P2TR, and its key was given as 32 bytes. */
   readonly publicKey: Uint8Array | null;
-  /** The x-only, untweaked key of P2TR, as BIP 371 has it. */
+  /** The x-only, untweaked key of P2TR, as in BIP 371. */
   readonly internalKey: Uint8Array | null;
   /** The witness program within P2SH. */
   readonly redeemScript: Uint8Array | null;
 }
 
-/** No scripts beside the key (BIP 86). */
+/** No scripts besides the key (BIP 86). */
 const noRoot = new Uint8Array(0);
 
 /** The output script of an x-only key without a script path (BIP 86). Takes a millisecond. */
@@ -34,7 +34,7 @@ export const taprootScript = (internalKey: Uint8Array): Uint8Array =>
 const witnessKeyHash = (publicKey: Uint8Array): Uint8Array =>
   Uint8Array.of(0x00, 0x14, ...hash160(publicKey));
 
-/** The output script of a compressed key, and its redeem script where it has one. */
+/** The output script of a compressed key, and its redeem script if it has one. */
 export function scriptsOfKey(
   type: Exclude<SignerType, 'p2tr'>,
   publicKey: Uint8Array,

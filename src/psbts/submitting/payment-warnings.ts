@@ -3,7 +3,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { afterPayment, type WantedPayment } from '#orders/paying/after-payment.ts';
 import type { FoundOrder, OpenOrder } from '#orders/paying/open-order.ts';
 
-/** Sentences for the sender of a payment: what orders still lack after it, and which part is of no use. Pure. */
+/** Sentences for the sender of a payment: what orders still lack after it, and which part has no effect. Pure. */
 export const paymentWarnings = (
   found: readonly FoundOrder[],
   transaction: RawTransaction,
@@ -12,9 +12,9 @@ export const paymentWarnings = (
   found.flatMap((each) => {
     if (each.kind === 'open') return orderWarnings(each.order, transaction, satributes);
     if (each.kind === 'paid')
-      return ['It pays an order that is paid already: what it does not replace is refunded.'];
+      return ['It pays an order that is already paid: the part that replaces nothing is refunded.'];
     return each.kind === 'over'
-      ? [`It pays an order that takes no more money (${each.state}): that part is refunded.`]
+      ? [`It pays an order that accepts no more money (${each.state}): that part is refunded.`]
       : [];
   });
 
@@ -34,7 +34,7 @@ function orderWarnings(order: OpenOrder, { outputs }: RawTransaction, satributes
     parents: sent,
   };
   const missing = parents.filter(({ came }, index) => came === null && !sent.has(index)).length;
-  // who knows the address of the charge alone is not told those of the deposits
+  // a sender who knows only the address of the charge is not shown those of the deposits
   const lacking =
     missing === 0
       ? []
@@ -44,7 +44,7 @@ function orderWarnings(order: OpenOrder, { outputs }: RawTransaction, satributes
   const outcome = afterPayment(order, payment, satributes);
   if (outcome.kind === 'short')
     return [`The order at ${address} waits for ${outcome.missing} more sats after it.`, ...lacking];
-  // whether the sats are those that the order allows is known once they are looked up, in its block
+  // the index tells whether the order allows these sats only once a block has them
   const isJudged = order.allowedSatributes === null;
   return (outcome.kind === 'failed' || outcome.kind === 'refunded') && isJudged
     ? [`The order at ${address} could not be delivered with it: ${outcome.reason}`, ...lacking]

@@ -2,22 +2,22 @@ import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-t
 import { dustOf, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** A transaction in hex is as long as its weight units twice, at most. */
+/** Most characters of a transaction in hex: twice its weight units. */
 export const hexCharsMax = 2 * standardWeightMax;
 
 const opReturn = 0x6a;
-/** Values of the two first transaction versions, and of TRUC (BIP 431): nodes relay no other. */
+/** Values of the first two transaction versions, and of TRUC (BIP 431): nodes relay no others. */
 const versions: readonly number[] = [1, 2, 3];
 
 /**
- * The signed transaction in a text of hex, if it is one that nodes relay. Why not: a sentence. It says nothing of what
- * depends on a node: fees, signatures, and what is spent. Pure.
+ * The signed transaction in a text of hex, if nodes relay its form; else the reason, a sentence. It does not check
+ * things that depend on a node: fees, signatures, and spent outputs. Pure.
  */
 export function readPayment(given: string): RawTransaction | string {
   const text = given.trim();
   if (text === '') return 'hex is required.';
   if (text.length > hexCharsMax)
-    return `hex has ${text.length} characters: nodes relay no transaction with more than ${standardWeightMax} bytes.`;
+    return `hex has ${text.length} characters: nodes do not relay a transaction with more than ${standardWeightMax} bytes.`;
   if (!/^(?:[0-9a-f]{2})+$/iu.test(text))
     return 'hex is not hex: a PSBT goes to POST /tokenpay/utils/finalize-psbt first.';
   const bytes = Buffer.from(text, 'hex');
@@ -28,7 +28,7 @@ export function readPayment(given: string): RawTransaction | string {
   return whyNotStandard(transaction) ?? transaction;
 }
 
-/** A transaction of these bytes; null: they make no transaction. */
+/** A transaction of these bytes; null: they are not a transaction. */
 export function transactionOf(bytes: Uint8Array): RawTransaction | null {
   try {
     return RawTransactions.one(bytes);
@@ -38,7 +38,7 @@ export function transactionOf(bytes: Uint8Array): RawTransaction | null {
   }
 }
 
-/** Null: nothing in it keeps nodes from relaying it. */
+/** Null: its form does not keep nodes from relaying it. */
 function whyNotStandard(transaction: RawTransaction): string | null {
   const { inputs, outputs, version } = transaction;
   if (inputs.length === 0) return 'hex is a transaction without inputs.';
@@ -49,14 +49,14 @@ function whyNotStandard(transaction: RawTransaction): string | null {
     return `hex is a transaction of version ${version}, which nodes do not relay.`;
   const burning = outputs.findIndex(({ script, value }) => script[0] === opReturn && value > 0);
   if (burning >= 0)
-    return `Output ${burning} burns ${outputs[burning]?.value} sats, and no payment of an order burns any: send it with sendrawtransaction and a maxburnamount.`;
+    return `Output ${burning} burns ${outputs[burning]?.value} sats, but no payment of an order burns sats: send it with sendrawtransaction and a maxburnamount.`;
   const dust = outputs.findIndex(({ script, value }) => script[0] !== opReturn && value < dustOf(script));
   if (dust >= 0) {
     const { value, script = new Uint8Array() } = outputs[dust] ?? {};
-    return `Output ${dust} has ${value} sats, and nodes relay none below ${dustOf(script)}.`;
+    return `Output ${dust} has ${value} sats, and nodes relay no less than ${dustOf(script)}.`;
   }
   const { weight } = transaction;
   return weight > standardWeightMax
-    ? `hex is a transaction of ${weight} weight units: nodes relay ${standardWeightMax} at most.`
+    ? `hex is a transaction of ${weight} weight units: nodes relay at most ${standardWeightMax}.`
     : null;
 }

@@ -1,4 +1,4 @@
-/** Reasons of Bitcoin Core by their beginnings, and what they mean to the sender. Its own words follow them. */
+/** Reasons of Bitcoin Core by their beginnings, and their meaning for the sender. Core's own words follow them. */
 const meanings: readonly (readonly [beginning: string, meaning: string])[] = [
   ['max-fee-exceeded', 'its fee is above 0.1 BTC for 1,000 virtual bytes: no one pays as much on purpose'],
   ['missing-inputs', 'it spends an output that does not exist, or that another transaction has spent'],

@@ -25,19 +25,19 @@ export interface SubmittingParts {
   readonly satributes: SatributeBook;
 }
 
-/** A payment that a customer handed over. */
+/** A payment that a customer sent to this service. */
 export type Submitted =
-  /** A node has it, or a block. */
+  /** A node or a block has it. */
   | { readonly kind: 'taken'; readonly warnings: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Orders of one payment that are looked at, each with some statements. A payment is for one; a few share some. */
+/** Orders of one payment that are looked at, each with some statements. A payment is for one order, or for a few. */
 const ordersMax = 10;
 
 /**
- * Sends a signed transaction that pays an open order: its charge, or a deposit of one of its parents. The same one again
- * gives the same outcome. What the payment does is its sender's own decision: what the order would still lack are
- * warnings. Nothing of the transaction is stored here. Throws the codes of NodeRpc where the node does not answer.
+ * Sends a signed transaction that pays an open order: its charge, or a deposit of one of its parents. Sending it again
+ * gives the same outcome. The sender decides what the payment does: missing parts of the order are warnings. Nothing of
+ * the transaction is stored here. Throws the codes of NodeRpc if the node does not answer.
  */
 export async function submitPayment(
   parts: SubmittingParts,
@@ -56,15 +56,15 @@ export async function submitPayment(
   return { kind: 'taken', warnings: paymentWarnings(looked.orders, transaction, parts.satributes) };
 }
 
-/** Orders of inscriptions that a transaction pays, and the states of the orders of shops that it does. */
+/** Orders of inscriptions that a transaction pays, and the states of the orders of shops that it pays. */
 interface PaidOrders {
   readonly orders: readonly FoundOrder[];
   readonly shopStates: readonly TokenOrderState[];
 }
 
 /**
- * The orders that a transaction pays. `mined`: it is a payment that a block has, and its inputs are spent. `seen`: it is
- * one that the mempool has, or had until another one took its place.
+ * The orders that a transaction pays. `mined`: a block has the payment, and its inputs are spent. `seen`: the mempool
+ * has it, or had it until another one replaced it.
  */
 async function look(
   client: pg.ClientBase,
@@ -84,7 +84,8 @@ async function look(
     const order = await readTokenOrder(client, id);
     if (order !== null) shopStates.push(order.state);
   }
-  // last: wallets send it themselves just before, and an order that has it by now would seem to be paid by another one
+  // read last: wallets may have just sent it themselves, and an order that has it by now would seem to be paid by
+  // another one
   const known = await seenPayments(client, txid);
   if (known.length > 0) return known.some(({ isMined }) => isMined) ? 'mined' : 'seen';
   return { orders, shopStates };
@@ -104,12 +105,12 @@ function whyNotOpen({ orders, shopStates }: PaidOrders): string | null {
   if (orders.some((each) => each.kind === 'open' || isReplaceable(each))) return null;
   const [shopState] = shopStates;
   if (shopState !== undefined)
-    return `The order of a shop that it pays is over: its state is ${shopState}. What came now would be credited to the shop all the same.`;
+    return `The order of a shop that it pays has ended: its state is ${shopState}. A payment now would still be credited to the shop.`;
   const states = orders.flatMap((each) => (each.kind === 'over' || each.kind === 'paid' ? [each.state] : []));
   const [state] = states;
   if (state === undefined)
-    return 'hex pays no open order of this service: none of its outputs goes to the address of a charge, or of a deposit. Any other node sends it.';
-  return `The order that it pays takes no more money: its state is ${state}. What came now would be refunded.`;
+    return 'hex pays no open order of this service: none of its outputs goes to the address of a charge or a deposit. Any other node can send it.';
+  return `The order that it pays accepts no more money: its state is ${state}. A payment now would be refunded.`;
 }
 
 /** Why the node does not take it; null: it has it. */

@@ -9,12 +9,12 @@ import type { PsbtInput, PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 
-/** A transaction with runes, whose fee coins of the payment address pay. */
+/** A transaction with runes. Coins of the payment address pay its fee. */
 export interface TokenTransaction {
   readonly signers: Signers;
-  /** Outputs with runes: none of them pays the fee. */
+  /** Outputs with runes. They do not pay the fee. */
   readonly inputs: readonly PsbtInput[];
-  /** Coins are chosen for this. */
+  /** The frame that coins are chosen for. */
   readonly frame: CoinFrame;
   readonly plan: (chosen: ChosenCoins<PaymentCoin>) => PsbtPlan;
   /** Sats for 1,000 virtual bytes. */
@@ -22,7 +22,7 @@ export interface TokenTransaction {
   readonly warnings: readonly string[];
 }
 
-/** The PSBT of a transaction with runes. Refused: coins are too few, or nodes do not relay its runestone. */
+/** The PSBT of a transaction with runes. Refused: there are too few coins, or nodes do not relay its runestone. */
 export async function buildTokenPsbt(
   parts: CoinParts,
   { signers, inputs, frame, plan: planWith, feeRate, warnings }: TokenTransaction,

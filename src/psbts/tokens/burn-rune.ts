@@ -21,8 +21,8 @@ export interface RuneBurnRequest {
 }
 
 /**
- * A PSBT that burns units of a rune from the ordinals address. All else that the inputs hold returns. Refused: it
- * cannot be made, with the reason. Throws `coins_unproven`, and the codes of what it asks.
+ * A PSBT that burns units of a rune from the ordinals address. All other contents of the inputs return. Refused: it
+ * cannot be made, with the reason. Throws `coins_unproven`, and the codes of the parts that it asks.
  */
 export async function burnRune(
   parts: CoinParts,

@@ -10,14 +10,14 @@ import type { TokenAmount } from '#tokenpay/token-amount.ts';
 export interface BurnVerdict {
   /** It burns exactly the amount. */
   readonly valid: boolean;
-  /** Why not, a sentence; null: it is valid. */
+  /** The reason why not, a sentence; null: it is valid. */
   readonly reason: string | null;
   readonly burned: bigint;
-  /** Sentences about other things that it does. */
+  /** Sentences about its other effects. */
   readonly warnings: readonly string[];
 }
 
-/** A burn of one rune, as far as a transaction tells. */
+/** A burn of one rune, as far as the transaction shows it. */
 export interface ReadBurn {
   readonly kind: 'read';
   /** 0: none of the rune. */
@@ -28,7 +28,7 @@ export interface ReadBurn {
 /** The name of a rune with its spacers. */
 export const nameOf = ({ rune }: Pick<TokenAmount, 'rune'>): string => formatSpacedRune(rune);
 
-/** The burn that was found, compared with the amount that was asked for. Pure. */
+/** Compares the burn that was found with the requested amount. Pure. */
 export function burnVerdict(
   wanted: Pick<TokenAmount, 'rune' | 'amount'>,
   { burned, warnings }: Omit<ReadBurn, 'kind'>,
@@ -46,10 +46,10 @@ function whyOther(wanted: Pick<TokenAmount, 'rune' | 'amount'>, burned: bigint):
 }
 
 /**
- * The burn of a rune by a transaction with these outputs, by the rules of blocks. `unknown`: it mints the rune too,
- * and the chain alone says how much that is. Pure.
+ * The burn of a rune by a transaction with these outputs, by the rules of blocks. `unknown`: it also mints the rune,
+ * and only the chain knows the minted amount. Pure.
  *
- * @param runes all that its inputs hold
+ * @param runes all runes of its inputs
  */
 export function readRuneBurn(
   outputs: readonly { readonly script: Uint8Array }[],
@@ -59,7 +59,10 @@ export function readRuneBurn(
   const { artifact, burned } = runeFlow(outputs, runes);
   const name = formatRuneId(id);
   if (artifact !== null && artifact.mint !== null && formatRuneId(artifact.mint) === name)
-    return { kind: 'unknown', reason: 'it mints the rune too: what it burns is known once a block has it.' };
+    return {
+      kind: 'unknown',
+      reason: 'it also mints the rune: the burned amount is known once a block has it.',
+    };
   const own = burned.find((each) => formatRuneId(each.id) === name);
   return {
     kind: 'read',

@@ -10,7 +10,7 @@ import { type BurnVerdict, burnVerdict, nameOf, readRuneBurn } from './burn-verd
 import { runeIdOf } from './rune-inputs.ts';
 import { spentRunes } from './spent-runes.ts';
 
-/** A transaction that is said to burn runes: by its txid, or itself, signed or not. */
+/** A transaction that is said to burn runes: by its txid, or in hex, signed or not. */
 export type NamedTransaction =
   | { readonly kind: 'txid'; readonly txid: Txid }
   | { readonly kind: 'transaction'; readonly txid: Txid; readonly transaction: RawTransaction };
@@ -22,9 +22,9 @@ export interface JudgedBurn extends BurnVerdict {
 }
 
 /**
- * Whether a transaction burns an amount of a rune, and no more. What a block has is read from the index, and what the
- * mempool has, or no one yet, is judged by the rules of blocks. Throws `coins_unproven`, and the codes of UtxoReader
- * and NodeRpc.
+ * Whether a transaction burns an amount of a rune, and no more. Burns in blocks are read from the index. Transactions
+ * of the mempool, and unsent ones, are judged by the rules of blocks. Throws `coins_unproven`, and the codes of
+ * UtxoReader and NodeRpc.
  */
 export async function judgeRuneBurn(
   parts: CoinParts,
@@ -71,7 +71,7 @@ async function judged(
   const found = readRuneBurn(transaction.outputs, runes, runeIdOf(wanted.rune));
   if (found.kind === 'unknown') return unproven(found.reason);
   const ofRivals = rivals.map(
-    (rival) => `${rival} spends the same outputs in the mempool: one of both is mined at most.`,
+    (rival) => `${rival} spends the same outputs in the mempool: at most one of both is mined.`,
   );
   return burnVerdict(wanted, { burned: found.burned, warnings: [...found.warnings, ...ofRivals] });
 }

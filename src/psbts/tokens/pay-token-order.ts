@@ -19,9 +19,9 @@ export interface TokenPaymentRequest {
 }
 
 /**
- * A PSBT that pays what an order of a shop lacks: its rune from the ordinals address, its fee from the payment address, in
- * one transaction. All else that the inputs hold returns. Refused: it cannot be made, with the reason. Throws
- * `coins_unproven`, and the codes of what it asks.
+ * A PSBT that pays the missing parts of an order of a shop: its rune from the ordinals address, its fee from the
+ * payment address, in one transaction. All other contents of the inputs return. Refused: it cannot be made, with the
+ * reason. Throws `coins_unproven`, and the codes of the parts that it asks.
  */
 export async function payTokenOrder(
   parts: CoinParts,
@@ -50,14 +50,14 @@ export async function payTokenOrder(
   );
 }
 
-/** Mistakes that need no look at coins. */
+/** Mistakes that are found without looking at coins. */
 function whyNotPayable({ order, missing }: OpenTokenOrder): PsbtRefusal | null {
   if (order.state !== 'pending')
-    return refusedPsbt(`orderId: the order is over (${order.state}): it takes no more money.`, 'orderId');
+    return refusedPsbt(`orderId: the order has ended (${order.state}): it accepts no more money.`, 'orderId');
   const { fee, token } = missing;
   if (fee.seen !== null || token.seen !== null)
     return refusedPsbt(
-      'orderId: a payment of the order is seen already. Wait until it is confirmed: what it leaves open is known then.',
+      'orderId: a payment of the order is already seen. Wait until it is confirmed: then the missing part is known.',
       'orderId',
     );
   if (order.expiresAt.getTime() <= Date.now())

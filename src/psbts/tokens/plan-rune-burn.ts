@@ -24,14 +24,14 @@ export interface RuneBurn {
   readonly feeRate: bigint;
 }
 
-/** The output to which all that is not burned returns, and the one of the runestone. */
+/** Index of the output that gets everything that is not burned, and index of the runestone. */
 const returned = 0;
 const burned = 1;
 
 /**
- * Outputs before the change. The edict gives the runestone's own output the units: no one can spend it, so they are
- * burned, and no second OP_RETURN output is needed. All sats of the inputs return, and by the pointer all other units
- * with them.
+ * Outputs before the change. The edict gives the units to the runestone's own output: no one can spend it, so they are
+ * burned without a second OP_RETURN output. All sats of the inputs return, and by the pointer all other units with
+ * them.
  */
 function outputsOf({ signers: { ordinals }, inputs, id, amount }: RuneBurn): PsbtOutput[] {
   const edicts = [{ id, amount: asU128(amount), output: burned }];
@@ -46,7 +46,7 @@ function outputsOf({ signers: { ordinals }, inputs, id, amount }: RuneBurn): Psb
   ];
 }
 
-/** Coins of the payment address are chosen for this. */
+/** The frame that coins of the payment address are chosen for. */
 export const runeBurnFrame = (burn: RuneBurn): CoinFrame => ({
   inputs: burn.inputs,
   outputs: outputsOf(burn),
@@ -54,7 +54,7 @@ export const runeBurnFrame = (burn: RuneBurn): CoinFrame => ({
   feeRate: burn.feeRate,
 });
 
-/** The transaction of a burn. Asserts by the rules of blocks that it burns what was asked for, and no more. Pure. */
+/** The transaction of a burn. Asserts by the rules of blocks that it burns exactly the requested units. Pure. */
 export function planRuneBurn(burn: RuneBurn, chosen: ChosenCoins<PsbtInput>): PsbtPlan {
   assert(burn.amount > 0n, 'a burn has units');
   const { script } = burn.signers.payment;

@@ -21,11 +21,11 @@ export interface SentUnits {
 /** A payment in runes and sats. */
 export interface TokenPayment {
   readonly signers: Signers;
-  /** Outputs of the ordinals address with the rune; empty where no units are sent. */
+  /** Outputs of the ordinals address with the rune; empty if no units are sent. */
   readonly inputs: readonly PsbtInput[];
   /** All runes in them. */
   readonly runes: readonly RuneAmount[];
-  /** Null: none are sent. */
+  /** Null: no units are sent. */
   readonly units: SentUnits | null;
   /** Null: no sats are sent. */
   readonly sats: { readonly amount: bigint; readonly script: Uint8Array } | null;
@@ -34,8 +34,8 @@ export interface TokenPayment {
 }
 
 /**
- * Outputs before the change. All sats of the runes' inputs return to the ordinals address first, so none that is special
- * gets lost, and with them by the pointer all units that are not sent. Nodes relay one OP_RETURN output.
+ * Outputs before the change. All sats of the runes' inputs return to the ordinals address first, so no special sat is
+ * lost. By the pointer, all units that are not sent return with them. Nodes relay one OP_RETURN output.
  */
 function outputsOf({ signers: { ordinals }, inputs, units, sats }: TokenPayment): PsbtOutput[] {
   const paid: PsbtOutput[] =
@@ -53,7 +53,7 @@ function outputsOf({ signers: { ordinals }, inputs, units, sats }: TokenPayment)
   ];
 }
 
-/** Coins of the payment address are chosen for this. */
+/** The frame that coins of the payment address are chosen for. */
 export const tokenPaymentFrame = (payment: TokenPayment): CoinFrame => ({
   inputs: payment.inputs,
   outputs: outputsOf(payment),
@@ -61,7 +61,7 @@ export const tokenPaymentFrame = (payment: TokenPayment): CoinFrame => ({
   feeRate: payment.feeRate,
 });
 
-/** The transaction of a payment. Asserts by the rules of blocks that each unit goes where it should. Pure. */
+/** The transaction of a payment. Asserts by the rules of blocks that each unit goes to its receiver. Pure. */
 export function planTokenPayment(payment: TokenPayment, chosen: ChosenCoins<PsbtInput>): PsbtPlan {
   const { script } = payment.signers.payment;
   const change: PsbtOutput[] =

@@ -4,8 +4,7 @@ import { hexCharsMax, transactionOf } from '#psbts/submitting/read-payment.ts';
 import type { NamedTransaction } from './judge-rune-burn.ts';
 
 /**
- * The transaction that a request names, by one of the fields `txid` and `hex`. Null: `values` says what is wrong.
- * Total.
+ * The transaction that a request names, by one of the fields `txid` and `hex`. Null: `values` has the faults. Total.
  */
 export function readNamedTransaction(
   values: RequestValues,
@@ -26,10 +25,10 @@ function byTxid(values: RequestValues, given: unknown): NamedTransaction | null 
   return txid === null ? values.fault('txid', 'must be 64 hex digits') : { kind: 'txid', txid };
 }
 
-/** Longer texts than `values.text` reads are transactions too. */
+/** Texts that are longer than `values.text` reads may be transactions too. */
 function byHex(values: RequestValues, given: unknown): NamedTransaction | null {
   if (typeof given !== 'string' || given.length > hexCharsMax || !/^(?:[0-9a-f]{2})+$/iu.test(given))
-    return values.fault('hex', `must be a transaction in hex, of ${hexCharsMax} characters at most`);
+    return values.fault('hex', `must be a transaction in hex, of at most ${hexCharsMax} characters`);
   const transaction = transactionOf(Buffer.from(given, 'hex'));
   if (transaction === null || transaction.inputs.length === 0 || transaction.outputs.length === 0)
     return values.fault(

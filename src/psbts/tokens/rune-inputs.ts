@@ -20,7 +20,7 @@ export interface RuneInputs {
   readonly kind: 'found';
   readonly rune: RuneDetail;
   readonly inputs: readonly PsbtInput[];
-  /** All runes in them, each output's by itself. */
+  /** All runes in them, by output. */
   readonly runes: readonly RuneAmount[];
 }
 
@@ -31,19 +31,19 @@ export interface WantedUnits {
   readonly etching: Txid | null;
   /** Base units. */
   readonly amount: bigint;
-  /** For whom, in words: `the order`. */
+  /** The receiver in words: `the order`. */
   readonly taker: string;
 }
 
 /** Inputs of one payment: a wallet shows each of them, and most payments need one. */
 const inputsMax = 50;
-/** Outputs that are looked at, as some may be spent or inscribed. */
+/** Outputs that are looked at: some of them may be spent or inscribed. */
 const lookedAtMax = 100;
 
 /**
  * Outputs of the ordinals address with at least the wanted units of a rune: those with most units first, confirmed,
- * unspent in the mempool, and without inscriptions. Refused: there are too few, or another etching has the name.
- * Throws `coins_unproven`, `not_found`, `index_missing`, and the codes of UtxoReader and NodeRpc.
+ * unspent in the mempool, and without inscriptions. Refused: there are too few, or another etching has the name. Throws
+ * `coins_unproven`, `not_found`, `index_missing`, and the codes of UtxoReader and NodeRpc.
  */
 export async function runeInputs(
   parts: CoinParts,
@@ -84,7 +84,7 @@ export async function runeInputs(
   return refusedPsbt(tooFew({ ...wanted, rune, ordinals, units, leftOut }), 'ordinalAddress');
 }
 
-/** Reasons of outputs that are left out are told up to this number. */
+/** Most reasons of left out outputs that are shown. */
 const toldMax = 5;
 
 function tooFew({
@@ -103,10 +103,10 @@ function tooFew({
   const shown = (of: bigint): string => shownAmount(trustedU128(of), rune.divisibility);
   const name = formatSpacedRune(rune);
   return [
-    `ordinalAddress: ${ordinals.address} has ${shown(units)} ${name} in ${inputsMax} confirmed outputs at most, and ${taker} needs ${shown(amount)}.`,
+    `ordinalAddress: ${ordinals.address} has ${shown(units)} ${name} in at most ${inputsMax} confirmed outputs, and ${taker} needs ${shown(amount)}.`,
     ...leftOut.slice(0, toldMax),
   ].join('\n');
 }
 
-/** The id of a rune, as edicts name it. */
+/** The id of a rune in the form of edicts. */
 export const runeIdOf = ({ height, txIndex }: RuneDetail) => ({ block: asU128(height), tx: txIndex });

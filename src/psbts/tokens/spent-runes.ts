@@ -9,23 +9,23 @@ import type { CoinParts } from '#psbts/coins/coin-parts.ts';
 import { unprovenCoins } from '#psbts/coins/free-coins.ts';
 import { outpointText } from '#utxos/utxo.ts';
 
-/** Runes that a transaction spends. `unknown`: why they are not known, a sentence. */
+/** Runes that a transaction spends. `unknown`: the reason why they are unknown, a sentence. */
 export type SpentRunes =
   | {
       readonly kind: 'known';
-      /** Each input's by itself. */
+      /** The runes of each input. */
       readonly runes: readonly RuneAmount[];
       /** Other transactions of the mempool that spend the same outputs. */
       readonly rivals: readonly TxidHex[];
     }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Unconfirmed transactions that one spends: nodes relay none with more (Bitcoin Core, DEFAULT_CLUSTER_LIMIT). */
+/** Most unconfirmed transactions that one may spend: nodes relay no more (Bitcoin Core, DEFAULT_CLUSTER_LIMIT). */
 const parentsMax = 64;
 
 /**
  * Runes in the outputs that a transaction spends: confirmed ones by the index, and those of the mempool by their
- * runestones. No signature is looked at. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * runestones. Signatures are not checked. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
  */
 export async function spentRunes(
   { utxos, node }: Pick<CoinParts, 'utxos' | 'node'>,
@@ -33,7 +33,7 @@ export async function spentRunes(
   asker: Asker,
 ): Promise<SpentRunes> {
   if (inputs.length > confirmedMax)
-    return unknown(`it spends more than ${confirmedMax} outputs: it is judged once a block has it.`);
+    return unknown(`it spends more than ${confirmedMax} outputs: it can be judged once a block has it.`);
   const outpoints = inputs.map(({ previousTxid, previousVout }) => ({
     txid: previousTxid,
     vout: previousVout,
@@ -79,7 +79,7 @@ async function pendingRunesOf(
       const contents = proven?.contents.get(name);
       if (contents === undefined)
         return unknown(
-          `it spends ${name}, which is spent already, or in no block and no mempool known here.`,
+          `it spends ${name}, which is already spent, or is in no block and in no mempool known here.`,
         );
       if (contents.runes === null)
         return unknown(`it spends ${name}, whose transaction etches or mints runes and is in no block yet.`);

@@ -307,7 +307,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       'paymentPublicKey is required.',
       'paymentAddress is required.',
       'ordinalPublicKey is required.',
-      'metadata has 90 bytes, and no more than 80 are taken',
+      'metadata has 90 bytes, and at most 80 are accepted',
     ]);
   });
 
@@ -365,7 +365,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
         payload: { ...body, metadata: 'x'.repeat(bytes) },
       });
     expect((await answerTo(79)).json<{ message: string }>().message).toBe(
-      'metadata: 79 bytes make an OP_RETURN of 84 bytes, and the node relays 83: send at most 78.',
+      'metadata: 79 bytes make an OP_RETURN of 84 bytes, and the node relays at most 83: send at most 78.',
     );
     expect((await answerTo(78)).statusCode).toBe(200);
     expect(

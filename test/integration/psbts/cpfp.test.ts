@@ -361,7 +361,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
       await world.chain.broadcast(last);
     }
     expect(await refusal(wanted(customer, last.coin(0), 20))).toBe(
-      `Output ${outpoint(last.coin(0))}: 64 unconfirmed transactions depend on each other already, and the node takes 64 at most: wait until a block has some of them.`,
+      `Output ${outpoint(last.coin(0))}: 64 unconfirmed transactions already depend on each other, and the node takes at most 64: wait until a block has some of them.`,
     );
     await world.chain.mineMempool();
   });

@@ -180,7 +180,7 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
         status: 200,
         answer: {
           txid: dearer.txid,
-          warnings: ['It pays an order that is paid already: what it does not replace is refunded.'],
+          warnings: ['It pays an order that is already paid: the part that replaces nothing is refunded.'],
         },
       });
       expect(await refused(first.hex)).toMatch(
@@ -208,18 +208,18 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
     const { id, charge } = await order();
     const mine = await payment(addressOf(owner + 5), 10_000);
     expect(await refused(mine.hex)).toBe(
-      'hex pays no open order of this service: none of its outputs goes to the address of a charge, or of a deposit. Any other node sends it.',
+      'hex pays no open order of this service: none of its outputs goes to the address of a charge or a deposit. Any other node can send it.',
     );
     const burning = await payment(charge.address, charge.amount, {
       more: [{ value: 1000, outputScript: Uint8Array.of(0x6a, 1, 1) }],
     });
     expect(await refused(burning.hex)).toBe(
-      'Output 1 burns 1000 sats, and no payment of an order burns any: send it with sendrawtransaction and a maxburnamount.',
+      'Output 1 burns 1000 sats, but no payment of an order burns sats: send it with sendrawtransaction and a maxburnamount.',
     );
     await service.post('/order/cancel', { id });
     const late = await payment(charge.address, charge.amount);
     expect(await refused(late.hex)).toBe(
-      'The order that it pays takes no more money: its state is cancelled. What came now would be refunded.',
+      'The order that it pays accepts no more money: its state is cancelled. A payment now would be refunded.',
     );
     for (const hex of [
       undefined,

@@ -349,7 +349,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
         await shop.until(order.id, ({ tokenCharge }) => tokenCharge.state === 'payment_seen');
         // what is seen is not asked for again
         expect((await build({})).body).toMatchObject({
-          message: expect.stringContaining('seen already') as string,
+          message: expect.stringContaining('already seen') as string,
         });
         await shop.world.chain.mineMempool();
         await shop.until(order.id, isCompleted);

@@ -8,6 +8,6 @@ export function withoutRateWarning<Answer extends { readonly warnings: readonly 
 ): Answer {
   return {
     ...answer,
-    warnings: answer.warnings.filter((text) => !text.includes('that the node estimates now')),
+    warnings: answer.warnings.filter((text) => !text.includes("the node's present estimate")),
   };
 }

@@ -199,7 +199,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       await shop.world.indexed();
       expect(await judge({ hex: unsent(coin, { pointer: 1 }) })).toMatchObject({
         valid: false,
-        reason: expect.stringContaining('spent already') as string,
+        reason: expect.stringContaining('already spent') as string,
         burned: 0,
       });
       expect(await judge({ txid: rival.txid })).toMatchObject({ valid: false, confirmations: null });

@@ -19,7 +19,7 @@ describe('what a burn does for indexers of BRC-20', () => {
 
   test('is nothing for one that was moved, as the first move counts', () => {
     expect(warningsOf('BRC20', { content: transfer, isUnmoved: false })).toEqual([
-      expect.stringContaining('count the first move alone') as string,
+      expect.stringContaining('count only the first move') as string,
     ]);
   });
 

@@ -196,7 +196,7 @@ describe('signed PSBTs', () => {
     expect(sent(2000n)).toEqual([]);
     expect(sent(2001n)).toEqual(['The fee of 1001 sats is more than all outputs hold (1000 sats).']);
     expect(sent(5_000_000n)).toEqual([
-      expect.stringContaining('Nodes send nothing above 10000 by themselves'),
+      expect.stringContaining('Nodes send nothing above 10000 unless told to'),
     ]);
     const over = unsignedPsbt({
       ...payment([coin('p2tr')]),
@@ -214,7 +214,7 @@ describe('signed PSBTs', () => {
     signInput(signed, 0, asked.coins[0]!);
     psbt.updateInput(0, { partialSig: signed.getInput(0).partialSig! });
     expect(faultsOf(() => finalize(psbt.toPSBT()))).toEqual([
-      'Input 0 is signed with NONE|ANYONECANPAY, and the PSBT asks for ALL.',
+      'Input 0 is signed with NONE|ANYONECANPAY, but the PSBT asks for ALL.',
     ]);
   });
 });

@@ -112,7 +112,7 @@ describe('texts of PSBTs', () => {
         "a key twice": "psbt is damaged: the transaction has the same key twice",
         "a long key": "psbt is damaged: the key of the spent output of input 0 is too long",
         "a transaction": "psbt is a transaction already: POST /tokenpay/utils/submittx takes it as hex",
-        "another previous transaction": "Input 0: its previous transaction is another one than the one that it spends.",
+        "another previous transaction": "Input 0: its previous transaction is not the one that it spends.",
         "cut in its head": "psbt is truncated: its 5 bytes end in the middle of a field",
         "cut short": "psbt is truncated: its 3028 bytes end in the middle of a field",
         "empty": "psbt is required.",
@@ -123,8 +123,8 @@ describe('texts of PSBTs', () => {
         "not signed": "Input 0 is not signed, and the PSBT does not say which output it spends.",
         "odd hex": "psbt is hex with an odd number of digits.",
         "other bytes": "psbt is not a PSBT: it does not begin with "psbt" and 0xff",
-        "too large": "psbt has 2000002 characters: a PSBT has 1000000 bytes at most.",
-        "version 1": "psbt is of an unknown version: version 0 (BIP 174) is taken",
+        "too large": "psbt has 2000002 characters: a PSBT has at most 1000000 bytes.",
+        "version 1": "psbt is of an unknown version: only version 0 (BIP 174) is accepted",
         "version 2": "psbt is of version 2 (BIP 370): have your wallet export it as version 0 (BIP 174)",
         "words": "psbt is neither hex nor base64: it is not clearly base64: its blanks may have been plus signs; leave them out, and write + as %2B.",
       }
@@ -136,7 +136,7 @@ describe('texts of PSBTs', () => {
     const unsigned = `0200000001${'11'.repeat(32)}0000000000fdffffff${outputs}00000000`;
     const size = unsigned.length / 2;
     const length = Buffer.from([0xfe, size & 0xff, (size >> 8) & 0xff, size >> 16, 0]).toString('hex');
-    expect(faultOf(`70736274ff0100${length}${unsigned}00`)).toContain('nodes relay 400000 at most');
+    expect(faultOf(`70736274ff0100${length}${unsigned}00`)).toContain('nodes relay at most 400000');
   });
 });
 

@@ -80,7 +80,7 @@ describe('the outputs of a payment', () => {
       'ordinals 5000',
     ]);
     expect(valuesOf(layOutPayment(several, asked({ value: 4_500n, place: 1_000n })))[0]).toMatch(
-      /makes 2 transactions, .* it needs 4000 sats from the special sat on, and this output has 3500/u,
+      /makes 2 transactions, .* It needs 4000 sats from the special sat on, and this output has 3500/u,
     );
   });
 

@@ -101,11 +101,11 @@ test('a rate that the node does not take is refused with its number', () => {
   expect(feeRateFor(2500n, standing)).toBe(2500n);
   expect(feeRateWarnings(7000n, standing)).toEqual([]);
   expect(feeRateWarnings(2500n, standing)).toEqual([
-    'feeRate: 2.5 sat/vB is below the 7 that the node estimates now, so the transaction may wait for days.',
+    'feeRate: 2.5 sat/vB is below the node's present estimate of 7, so the transaction may wait for days.',
   ]);
   expect(feeRateFor(1000n, standing)).toMatchObject({
     kind: 'refused',
-    reason: 'feeRate: the node takes nothing below 2.5 sat/vB now, so not 1.',
+    reason: 'feeRate: the node takes nothing below 2.5 sat/vB now, and 1 is less.',
     parameter: 'feeRate',
   });
 });

@@ -90,7 +90,7 @@ describe('the signers of a request', () => {
       'an address of another type',
       { paymentAddress: 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry' },
       [
-        'paymentAddress must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH: outputs of other addresses are signed by no common wallet',
+        'paymentAddress must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH: no common wallet signs for outputs of other addresses',
       ],
     ],
     [

@@ -46,11 +46,11 @@ describe('a signed payment in hex', () => {
     }).toMatchInlineSnapshot(`
       {
         "base64": "hex is not hex: a PSBT goes to POST /tokenpay/utils/finalize-psbt first.",
-        "burnt": "Output 0 burns 500 sats, and no payment of an order burns any: send it with sendrawtransaction and a maxburnamount.",
-        "dust": "Output 0 has 329 sats, and nodes relay none below 330.",
+        "burnt": "Output 0 burns 500 sats, but no payment of an order burns sats: send it with sendrawtransaction and a maxburnamount.",
+        "dust": "Output 0 has 329 sats, and nodes relay no less than 330.",
         "empty": "hex is required.",
-        "heavy": "hex is a transaction of 413080 weight units: nodes relay 400000 at most.",
-        "long": "hex has 800002 characters: nodes relay no transaction with more than 400000 bytes.",
+        "heavy": "hex is a transaction of 413080 weight units: nodes relay at most 400000.",
+        "long": "hex has 800002 characters: nodes do not relay a transaction with more than 400000 bytes.",
         "more": "hex is not a transaction.",
         "no inputs": "hex is not a transaction.",
         "none": "hex is not a transaction.",
