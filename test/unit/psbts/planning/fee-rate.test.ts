@@ -101,7 +101,7 @@ test('a rate that the node does not take is refused with its number', () => {
   expect(feeRateFor(2500n, standing)).toBe(2500n);
   expect(feeRateWarnings(7000n, standing)).toEqual([]);
   expect(feeRateWarnings(2500n, standing)).toEqual([
-    'feeRate: 2.5 sat/vB is below the node's present estimate of 7, so the transaction may wait for days.',
+    "feeRate: 2.5 sat/vB is below the node's present estimate of 7, so the transaction may wait for days.",
   ]);
   expect(feeRateFor(1000n, standing)).toMatchObject({
     kind: 'refused',
