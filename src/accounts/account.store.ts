@@ -68,7 +68,7 @@ export interface NewKey {
   readonly terms: KeyTerms;
 }
 
-/** The stored form of no limit; its span is meaningless. */
+/** The stored form of a key without a limit; its span is meaningless. */
 const unlimited: Rate = { burst: 0, perSeconds: 60 };
 
 /** Throws `account_unknown`. */
@@ -144,7 +144,7 @@ export async function requireAccount(pool: pg.Pool, account: string): Promise<vo
   if (rowCount === 0) throw unknownAccount(account);
 }
 
-/** Has changes of what is kept of an account wait for each other, until this transaction ends. */
+/** Makes changes to the stored data of an account wait for each other, until this transaction ends. */
 export async function lockAccount(tx: pg.ClientBase, account: string): Promise<void> {
   await tx.query('SELECT FROM service.accounts WHERE name = $1 FOR NO KEY UPDATE', [account]);
 }

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 export const scopes = ['search', 'orders', 'tokenpay', 'tokenpay-withdraw', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** So that people, and scanners for leaked secrets, recognise a key. */
+/** A mark by which people, and scanners for leaked secrets, recognise a key. */
 const mark = 'satscribe_';
 /** 160 bits: infeasible to guess, while the first 32 may be shown. */
 const secretBytes = 20;
@@ -45,8 +45,8 @@ export function apiKeyHash(text: string): Buffer | null {
 
 /**
  * One round of sha256, unsalted: slow hashes and salts protect secrets that people choose, and 2^160 keys cannot be
- * tried. So a key is found by its hash in one look-up. The time of comparing hashes reveals nothing useful, because
- * an attacker cannot choose a key by how its hash begins and so learn another key's hash.
+ * tried. So one look-up finds a key by its hash. The time of comparing hashes reveals nothing useful: an attacker
+ * cannot choose a key by the beginning of its hash, and so cannot learn another key's hash.
  */
 function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 
-/** Facts of a request that tell on whose behalf it is made. */
+/** Facts of a request that show on whose behalf it is made. */
 export interface ForwardedRequest {
   /** The address of the connection. */
   readonly peer: string;
   /** `X-Forwarded-For`: addresses, each added by the proxy that it reached. */
   readonly forwardedFor: string | undefined;
-  /** `Forwarded` (RFC 7239), which counts where there is no `X-Forwarded-For`. */
+  /** `Forwarded` (RFC 7239), which counts only without `X-Forwarded-For`. */
   readonly forwarded: string | undefined;
 }
 
-/** Who asks. */
+/** The origin of a request: a client, or a trusted proxy that names no client. */
 export type ForwardedClient =
   | { readonly kind: 'client'; readonly address: string }
   /**
@@ -20,9 +20,9 @@ export type ForwardedClient =
   | { readonly kind: 'proxy'; readonly address: string; readonly instead: string | null };
 
 /**
- * The last address of a request that is not a trusted proxy's. Entries before it may be the client's own words, and are
- * not believed. Without such an address the connection counts: a proxy that passes on what its client sent may pass
- * on any text, so no entry may take a request out of all limits.
+ * The last address of a request that does not belong to a trusted proxy. Entries before it may come from the client
+ * itself, and are not believed. Without such an address the connection counts: a proxy that passes on its client's
+ * header may pass on any text, so no entry may exempt a request from all limits.
  */
 export function forwardedClient(
   { peer, forwardedFor, forwarded }: ForwardedRequest,
@@ -53,8 +53,8 @@ const filled = (parts: readonly string[]): string[] =>
   parts.map((part) => part.trim()).filter((part) => part !== '');
 
 /**
- * The elements of `Forwarded`, the last one first. It is read from its end: a quote that a client left open at the start
- * must not swallow what proxies wrote after it. What is quoted may contain commas.
+ * The elements of `Forwarded`, the last one first. It is read from its end: a quote that a client left open at the
+ * start must not hide the entries that proxies added after it. Quoted text may contain commas.
  */
 function elementsFromEnd(text: string): string[] {
   const elements: string[] = [];
@@ -78,7 +78,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/** The pairs of an element. What is quoted may contain semicolons. */
+/** The pairs of an element. Quoted text may contain semicolons. */
 function pairsOf(element: string): string[] {
   const pairs: string[] = [];
   let start = 0;
@@ -95,7 +95,7 @@ function pairsOf(element: string): string[] {
   return filled([...pairs, element.slice(start)]);
 }
 
-/** A port, or what stands for one that is not told (RFC 7239, 6). */
+/** A port, or the text for an unknown or hidden one (RFC 7239, 6). */
 const port = /:(?:\d{1,5}|_[\w.-]+)$/u;
 
 /**

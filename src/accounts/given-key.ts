@@ -11,7 +11,7 @@ const bearer = /^bearer(?:\s+(?<token>[^]*))?$/iu;
 
 /**
  * Reads `x-api-key` and `Authorization: Bearer` (RFC 6750), else our cookie. An empty header counts as no key, and so
- * does another scheme of `Authorization`: a proxy may use its own. The same key in both headers is one key.
+ * does another scheme of `Authorization`: a proxy may use its own. The same key in both headers counts as one key.
  */
 export function givenKey(
   apiKey: string | undefined,

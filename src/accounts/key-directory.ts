@@ -9,7 +9,10 @@ import { type KeyFacts, KeyLookUps } from './key-look-ups.ts';
 export const keyMemoryMs = 5000;
 /** Remembered keys that were valid: 600 bytes each, 1,000 with terms of their own. At most 20 MB. */
 const goodKeysMax = 20_000;
-/** Remembered unknown keys, which clients keep sending. Apart, so that made-up ones make no valid key forgotten. */
+/**
+ * Remembered unknown keys, which clients send again and again. Kept separately, so that made-up keys never displace
+ * valid ones.
+ */
 const otherKeysMax = 5_000;
 /**
  * Time between two look-ups for addresses from which many unknown keys come: ten statements a second, whatever is

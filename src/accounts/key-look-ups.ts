@@ -6,7 +6,7 @@ import type { Scope } from './api-key.ts';
 import { type StoredTerms, termsColumns, termsOf } from './key-terms.ts';
 import type { Rate } from './rate.ts';
 
-/** What a request needs to know of its key. */
+/** Facts of a key that a request needs. */
 export interface KeyFacts extends KnownKey {
   readonly scopes: readonly Scope[];
   /** Null: no limit. */
@@ -15,7 +15,7 @@ export interface KeyFacts extends KnownKey {
 
 /** Keys in one statement: it takes a millisecond or two. */
 const keysAtOnce = 500;
-/** Ten statements. More wait only where somebody pipelines thousands of requests. */
+/** Keys of ten statements. More wait only if a client pipelines thousands of requests. */
 const waitingMax = 5_000;
 
 interface Waiting {
@@ -24,7 +24,7 @@ interface Waiting {
   readonly reject: (error: AppError) => void;
 }
 
-/** Looks keys up in the database: one statement at a time for all that wait, however many they are. */
+/** Looks up keys in the database: one statement at a time for all waiting requests. */
 export class KeyLookUps {
   readonly #pool: pg.Pool;
   readonly #pauseMs: number;
@@ -81,7 +81,7 @@ interface KeyRow extends Rate, StoredTerms {
   readonly scopes: readonly Scope[];
 }
 
-/** Asks a function of the database: the role that answers requests reads a key only if it knows its hash. */
+/** Calls a function of the database: the role that answers requests reads a key only if it knows its hash. */
 async function keysByHash(pool: pg.Pool, hashes: readonly Buffer[]): Promise<ReadonlyMap<string, KeyFacts>> {
   const { rows } = await pool.query<KeyRow>(
     `SELECT id, account, hash, scopes, burst, per_seconds AS "perSeconds", ${termsColumns}

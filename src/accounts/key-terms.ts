@@ -11,7 +11,7 @@ export const feeMax = 100_000_000;
 /** The most outputs of an inventory: the bound of ORDER_RESERVED_MAX. */
 export const reservedMaxMost = 2000;
 
-/** The two columns of a fee's discount, in sats and in percent. One at most is set. */
+/** The two columns of a fee's discount, in sats and in percent. At most one is set. */
 const columnsOf: Readonly<Record<DiscountedFee, { readonly fixed: string; readonly percentage: string }>> = {
   baseFee: { fixed: 'base_fee_off', percentage: 'base_fee_percent_off' },
   rareSatsFee: { fixed: 'rare_sats_fee_off', percentage: 'rare_sats_fee_percent_off' },
@@ -32,12 +32,12 @@ export const storedColumns = [
   ...discountColumns.map(({ column }) => column),
 ] as const;
 
-/** The terms as rows have them. */
+/** The terms in the form of rows. */
 export interface StoredTerms {
   readonly baseFee: number | null;
   readonly directBaseFee: number | null;
   readonly reservedMax: number | null;
-  /** In the order of `discountColumns`. */
+  /** Discounts, in the order of `discountColumns`. */
   readonly discounts: readonly (number | null)[];
 }
 
@@ -79,7 +79,7 @@ export function parseDiscounts(text: string): ReadDiscounts {
     if (discount === null) return { kind: 'refused', reason: `${part}: ${discountForm}` };
     const { parameter } = discount;
     if (read.has(parameter))
-      return { kind: 'refused', reason: `${part}: ${parameter} has another discount already` };
+      return { kind: 'refused', reason: `${part}: ${parameter} already has another discount` };
     read.set(parameter, discount);
   }
   const discounts = discountedFees.flatMap((parameter) => read.get(parameter) ?? []);

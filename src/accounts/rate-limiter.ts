@@ -3,8 +3,8 @@ import type { LeaseAsk, LeaseGrant } from './lease.store.ts';
 import type { Rate } from './rate.ts';
 
 /**
- * The duration of a lease. Unused tokens then go back, so that other processes can use them. A steady client costs
- * one statement in this time, and one more where the lease was too small.
+ * The duration of a lease. Unused tokens then go back, so that other processes can use them. A steady client costs one
+ * statement in this time, and one more if the lease was too small.
  */
 export const leaseMs = 2000;
 /**
@@ -12,7 +12,7 @@ export const leaseMs = 2000;
  * that is one token, and the error is 0.
  */
 const leasePart = 20;
-/** For the busiest clients: this many tokens at once serve 2,000 requests a second. */
+/** Most tokens of a lease, for the busiest clients: they serve 2,000 requests a second. */
 const leaseMax = 4000;
 /**
  * Buckets that a process knows, at some 200 bytes each. Beyond it the least recently used are dropped, with their
@@ -31,9 +31,9 @@ export interface Decision {
   readonly rate: Rate;
   /** Tokens left, as far as this process knows. */
   readonly remaining: number;
-  /** Until the bucket is full again. */
+  /** Milliseconds until the bucket is full again. */
   readonly resetMs: number;
-  /** Until the next request is allowed; 0 where one is allowed now. */
+  /** Milliseconds until the next request is allowed; 0 if one is allowed now. */
   readonly retryAfterMs: number;
 }
 
@@ -43,18 +43,18 @@ export interface RateLimiterParts {
   readonly now?: () => number;
 }
 
-/** What a process knows of a subject's bucket. */
+/** A process' knowledge of a subject's bucket. */
 interface Bucket {
   readonly subject: string;
   rate: Rate;
   /** Tokens of the lease, valid until `leasedUntil`. */
   tokens: number;
   leasedUntil: number;
-  /** Until then the bucket is known to be empty, so the database is not asked. */
+  /** Time until which the bucket is known to be empty, so the database is not asked. */
   emptyUntil: number;
   /** Tokens of the next lease. */
   chunk: number;
-  /** The tokens left in the database, and when. */
+  /** Tokens left in the database, and the time of that count. */
   level: number;
   levelAt: number;
   /** Tokens to return with the next statement. */

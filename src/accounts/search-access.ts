@@ -13,14 +13,14 @@ import type { UnknownKeys } from './unknown-keys.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
 /**
- * Of searches. `open`: a key is optional. `restricted`: a key, or a page of a listed domain or of ours. `keys`: a key,
- * from our own pages too.
+ * Modes of access to searches. `open`: a key is optional. `restricted`: a key, or a page of a listed domain or of ours.
+ * `keys`: a key, from our own pages too.
  */
 export type AccessMode = 'open' | 'restricted' | 'keys';
 
 /**
- * Who asks. `program`: a client of the API. `page`: a page of ours that searches before it is sent. `anybody`:
- * needs no key, but is limited.
+ * The kind of client. `program`: a client of the API. `page`: one of our pages that searches before it is sent.
+ * `anybody`: needs no key, but is limited.
  */
 export type Asker = 'program' | 'page' | 'anybody';
 
@@ -37,7 +37,7 @@ export interface SearchAccessParts {
   readonly usage: UsageCounter;
 }
 
-/** The parts of a request that decide. */
+/** The parts of a request that decide its access. */
 export interface AccessRequest {
   /** `x-api-key`. */
   readonly apiKey: string | undefined;
@@ -70,11 +70,11 @@ export interface Admission {
 }
 
 /**
- * Decides whether a request is allowed: it needs a key with the scope of its route. Where searches are open, they need
- * none, and where they are restricted, a page of a listed domain needs none for them; where they need keys, every
- * search does. Always within the rate of the key, or of the address without a key. Cheap checks come first: the form of
- * a key, then the remembered keys, then the database, which is asked for many keys at once. Limits on unknown keys are
- * never applied to a valid one. Throws `access_unavailable`.
+ * Decides whether a request is allowed: it needs a key with the scope of its route. Open searches need no key.
+ * Restricted searches need one, except from a page of a listed domain. In the mode `keys`, every search needs one. The
+ * rate of the key, or of the address without a key, always applies. Cheap checks come first: the form of a key, then
+ * the remembered keys, then the database, which is asked for many keys at once. Limits on unknown keys are never
+ * applied to a valid one. Throws `access_unavailable`.
  */
 export class SearchAccess {
   readonly #parts: SearchAccessParts;
@@ -90,7 +90,7 @@ export class SearchAccess {
     // other sites can make a browser send a cookie, so its key allows nothing but reading
     const cookie = scope === 'search' ? request.cookie : undefined;
     const given = givenKey(apiKey, authorization, cookie);
-    // where a key is optional, an invalid one counts as no key, and so do two different ones
+    // if a key is optional, an invalid one counts as no key, and so do two different ones
     if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
     if (given.kind === 'one') {
       const isOptional = given.isCookie ? needsNone : isOpen;
@@ -100,7 +100,7 @@ export class SearchAccess {
   }
 
   /**
-   * The valid key that a person's browser keeps, for the page about it. `invalid`: it keeps another text. Throws
+   * The valid key in a person's browser, for the page about it. `invalid`: the browser has another text. Throws
    * `rate_limited` for too many unknown keys, and `access_unavailable`.
    */
   async keyOfCookie(cookie: string | undefined, address: string): Promise<KeyFacts | 'none' | 'invalid'> {
@@ -120,7 +120,7 @@ export class SearchAccess {
     const sent = key === null || given.isCookie ? noKey : key;
     if (key !== null && hasScope(key, request.scope))
       return { ...(await this.#withinKeyRate(key, request)), key: sent };
-    // an old cookie must not take from a page what it may without one
+    // an old cookie must not forbid a page what it may do without one
     if (!isOptional) return key === null ? admission : refuse(wrongScope(request.scope, key.scopes));
     return needsNone
       ? { ...(await this.#withinAddressRate(request)), key: sent }
@@ -144,12 +144,12 @@ export class SearchAccess {
     return limited(await takeFrom(limiter, buckets, bucket, clientOf(address)), 'this address');
   }
 
-  /** The valid key with a hash that a request names; null: there is none. Throws `access_unavailable`. */
+  /** The valid key with a hash that a request names; null: there is no such key. Throws `access_unavailable`. */
   keyWithHash(hash: Buffer): Promise<KeyFacts | null> {
     return this.#parts.keys.find(hash, true);
   }
 
-  /** The key of the request, or the refusal where it has no valid one. */
+  /** The key of the request, or the refusal if it has no valid one. */
   async #keyOf(
     given: string,
     request: Pick<AccessRequest, 'address'>,
@@ -217,7 +217,7 @@ function missingKey({ scope, origin, referer }: AccessRequest): AppError {
   return new AppError('key_missing', reason);
 }
 
-// the same for unknown and revoked keys, so that a refusal does not reveal which it was
+// the same for unknown and revoked keys, so that a refusal does not reveal which kind it was
 function unknownKey(): AppError {
   return new AppError('key_refused', 'this key is not valid here');
 }

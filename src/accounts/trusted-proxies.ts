@@ -42,6 +42,6 @@ function isNetwork(text: string): boolean {
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
   if (prefix === undefined) return true;
-  // no proxy is the whole internet
+  // a prefix of 0 would be the whole internet
   return /^[1-9]\d{0,2}$/u.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }

@@ -13,15 +13,15 @@ interface Bucket {
 }
 
 /**
- * Counts unknown keys of this process by their prefix and address, and all of an address. Only unknown keys are ever
- * counted or refused: who shares an address with somebody that tries keys is not locked out, nor is a key whose
- * prefix somebody else tries. In memory: an attacker makes up new prefixes, and each would be a row.
+ * Counts unknown keys of this process by their prefix and address, and all unknown keys of an address. Only unknown
+ * keys are ever counted or refused. A client is not locked out because another client at its address tries keys, nor is
+ * a key whose prefix another client tries. Kept in memory: an attacker makes up new prefixes, and each would be a row.
  */
 export class UnknownKeys {
   readonly #rate: Rate | null;
   readonly #now: () => number;
   readonly #ofClients = new LRUCache<string, Bucket>({ max: clientsMax });
-  /** By address and prefix. */
+  /** Keyed by address and prefix. */
   readonly #ofPrefixes = new LRUCache<string, Bucket>({ max: prefixesMax });
 
   /**
@@ -33,7 +33,7 @@ export class UnknownKeys {
     this.#now = now;
   }
 
-  /** Whether so many unknown keys came from an address that its next ones are looked up later, many at once. */
+  /** Whether an address sent unknown keys in such numbers that its next ones are looked up later, many at once. */
   isFlood(client: string): boolean {
     const bucket = this.#ofClients.peek(client);
     return bucket !== undefined && this.#rate !== null && this.#tokensIn(bucket, this.#rate) < 1;
@@ -55,7 +55,7 @@ export class UnknownKeys {
     };
   }
 
-  /** Takes a token, and says how many are left. */
+  /** Takes a token, and returns the number of tokens left. */
   #take(
     buckets: LRUCache<string, Bucket>,
     name: string,

@@ -6,7 +6,7 @@ export interface UsageLine {
   readonly day: string;
   readonly endpoints: string;
   readonly requests: number;
-  /** Refused for the rate: not included in `requests`. */
+  /** Requests that were refused because of the rate: not included in `requests`. */
   readonly refused: number;
 }
 
