@@ -2,34 +2,34 @@ import { open } from 'node:fs/promises';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import { type FxRates, readFxRates } from './fx-rates.ts';
 
-/** How often the file is looked at: programs that write rates do so once a minute, and orders ask all the time. */
+/** Interval of looks at the file: programs that write rates do so once a minute, and orders ask all the time. */
 const lookMs = 5_000;
-/** A thousand coins take 40 kB. */
+/** Most bytes of a file: a thousand coins take 40 kB. */
 const bytesMax = 65_536;
 /**
- * Older rates count as none: bitcoin moves by a percent or more in an hour, and customers take an amount in dollars for
- * the price of now.
+ * Older rates are ignored: bitcoin moves by a percent or more in an hour, and customers take an amount in dollars for
+ * the present price.
  */
 const ageMaxMs = 3_600_000;
 /**
- * Rates from later than this count as none: they would not get old for that long. Clocks of two machines differ by
- * seconds, and by some minutes where nothing sets them.
+ * Rates from further in the future are ignored: otherwise they would not get old for that long. Clocks of two machines
+ * differ by seconds, and by some minutes if nothing sets them.
  */
 const aheadMaxMs = 600_000;
 
 export interface FxFileOptions {
-  /** Called once for each change: the reason why there are no rates, or null when there are some again. */
+  /** Called once for each change: with the reason why there are no rates, or with null when there are rates again. */
   readonly onProblem: (reason: string | null) => void;
   readonly now?: () => number;
 }
 
-/** Rates of a file that a program of the operator writes. It is read again where it changed. Never rejects. */
+/** Rates from a file that a program of the operator writes. The file is read again when it changes. Never rejects. */
 export class FxFile {
   readonly #path: string;
   readonly #options: FxFileOptions;
   readonly #looks = new SharedMaking(() => this.#look());
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Names the file that was read last. */
+  /** Identifies the version of the file that was read last. */
   #version = '';
   #rates: FxRates | null = null;
   #problem: string | null = null;
@@ -39,7 +39,7 @@ export class FxFile {
     this.#options = options;
   }
 
-  /** Null: there are none, they are too old, or they are from the future. */
+  /** Null: there are no rates, or they are too old or from the future. */
   async rates(): Promise<FxRates | null> {
     const now = this.#now();
     if (Math.abs(now - this.#lookedAt) >= lookMs) await this.#looks.get();
@@ -93,7 +93,7 @@ export class FxFile {
   }
 }
 
-/** Why rates of such an age count as none; null: they count. */
+/** Why rates of this age are ignored; null: they count. */
 function untimelyReason(ageMs: number): string | null {
   if (ageMs > ageMaxMs) return 'its rates are older than an hour';
   return ageMs < -aheadMaxMs ? 'its rates are from more than ten minutes in the future' : null;

@@ -1,4 +1,4 @@
-/** A number as its digits and how many of them are decimals: exact, whatever it is. */
+/** A number as its digits and the number of decimals among them: exact for any number. */
 export interface Decimal {
   readonly digits: bigint;
   readonly decimals: number;
@@ -11,7 +11,7 @@ export interface FxRates {
   readonly updatedAt: Date;
 }
 
-/** Coins of one file: more than any list of rates that is made by hand, and few enough to look at. */
+/** Most coins of one file: more than any list of rates made by hand. */
 const coinsMax = 1000;
 /** Digits before the point, after it, and of the exponent: a price of any coin has fewer. */
 const decimalForm = /^(\d{1,20})(?:\.(\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?$/u;
@@ -33,10 +33,10 @@ export type ReadFxRates =
 const faulty = (reason: string): ReadFxRates => ({ kind: 'faulty', reason });
 
 /**
- * Reads `{"bitcoin": {"usd": 91234.5}, …, "updatedAt": 1764000000000}`. Prices are read from their text, so none is
- * rounded; they may be texts. `updatedAt` is in milliseconds, or a date. Other fields are ignored. Total.
+ * Reads `{"bitcoin": {"usd": 91234.5}, …, "updatedAt": 1764000000000}`. Prices are read from their digits, so no price
+ * is rounded; they may be JSON texts. `updatedAt` is in milliseconds, or a date. Other fields are ignored. Total.
  *
- * @param writtenAt counts where there is no `updatedAt`
+ * @param writtenAt used if `updatedAt` is missing
  */
 export function readFxRates(text: string, writtenAt: Date): ReadFxRates {
   const value = parsed(text);
@@ -58,7 +58,7 @@ export function readFxRates(text: string, writtenAt: Date): ReadFxRates {
   return { kind: 'rates', rates: { usd, updatedAt } };
 }
 
-/** JSON with each number as its text; undefined: it is not JSON. */
+/** JSON with each number as its text; undefined: the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text, (_name, value: unknown, { source }: { source?: string } = {}) =>
@@ -77,7 +77,7 @@ function dateOf(given: unknown): Date | null {
 
 const satsOfBitcoin = 100_000_000n;
 
-/** An amount in US dollars, rounded to cents; null where it has more of them than a number counts. Pure. */
+/** An amount in US dollars, rounded to cents; null if it has more cents than a number holds exactly. Pure. */
 export function usdOf(sats: bigint, { digits, decimals }: Decimal): number | null {
   const divisor = satsOfBitcoin * 10n ** BigInt(decimals);
   const cents = (sats * digits * 100n + divisor / 2n) / divisor;

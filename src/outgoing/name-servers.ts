@@ -1,20 +1,20 @@
 import { type LookupAddress, lookup as lookUp, Resolver } from 'node:dns';
 
-/** Both tries of a question together are shorter than the time for a connection. */
+/** Both tries of a question together are shorter than the timeout of a connection. */
 const patience = { timeout: 1_500, tries: 2 };
 
 type Callback = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
 
 /**
  * Asks name servers for all addresses of a name: a stand-in for `dns.lookup` with `all`. The system's look-up has two
- * threads for the whole process, so names of a stranger whose servers are slow would delay every other one. Names of
- * this machine alone (/etc/hosts) are not found.
+ * threads for the whole process, so names of a stranger whose servers are slow would delay every other one. Names that
+ * only this machine knows (/etc/hosts) are not found.
  *
- * @param servers absent: those of the system. For tests.
+ * @param servers absent: those of the system; for tests
  */
 export function nameServers(servers?: readonly string[]): typeof lookUp {
   return ((hostname: string, _options: object, callback: Callback): void => {
-    // one for each question: it knows the name servers of this moment
+    // one for each question: it reads the present name servers
     const resolver = new Resolver(patience);
     if (servers !== undefined) resolver.setServers(servers);
     const found: LookupAddress[] = [];
@@ -27,7 +27,7 @@ export function nameServers(servers?: readonly string[]): typeof lookUp {
         found.push(...(addresses ?? []).map((address) => ({ address, family })));
         left--;
         if (left > 0) return;
-        // those of IPv4 first: not every machine has a way to the others
+        // IPv4 addresses first: not every machine can reach IPv6 addresses
         if (found.length > 0)
           callback(
             null,

@@ -6,9 +6,9 @@ import { nameServers } from './name-servers.ts';
 import { isPublicAddress } from './public-address.ts';
 import { judge, parseTarget, redirectedTo, refused } from './stranger-url.ts';
 
-/** A connection is made within this time, or not at all. */
+/** Timeout of a connection. */
 const connectTimeoutMs = 5_000;
-/** Connections to one host: a server that is slow for one request keeps few others. */
+/** Connections to one host: a slow server delays few other requests. */
 const connectionsEach = 4;
 
 export interface OutgoingRequest {
@@ -20,7 +20,10 @@ export interface OutgoingRequest {
 }
 
 export interface OutgoingGet extends OutgoingRequest {
-  /** Redirects that are followed, each to a stranger's URL that is judged like the first; none from https to http. */
+  /**
+   * Redirects that are followed. The URL of each comes from a stranger and is judged like the first; none from https to
+   * http.
+   */
   readonly redirectsMax?: number;
 }
 
@@ -35,18 +38,18 @@ export interface OutgoingAnswer {
 }
 
 export interface OutgoingOptions {
-  /** URLs of the operator's own settings: their origins may be anywhere. */
+  /** URLs of the operator's own settings: they may lead anywhere. */
   readonly own?: readonly string[];
-  /** Strangers' URLs, too, may lead to any address and port, by the names of this machine. */
+  /** Whether strangers' URLs may lead to any address and port, also by the names of this machine. */
   readonly allowPrivate?: boolean;
-  /** Absent: the name servers; with `allowPrivate` the names of this machine too. For tests. */
+  /** Absent: the name servers; with `allowPrivate` also the names of this machine. For tests. */
   readonly lookup?: typeof lookUp;
 }
 
 /**
- * Requests to servers that others name, guarded: http or https without user and password, a port of the web, and public
- * addresses alone. A name is resolved once, every address that it has is judged, and the connection goes to one of
- * those; the name stays in TLS and in `Host`. No redirect is followed unless it is asked for, and no proxy is used.
+ * Guarded requests to servers that strangers name: http or https without user and password, a port of the web, and only
+ * public addresses. A name is resolved once, each of its addresses is judged, and the connection goes to one of them;
+ * the name stays in TLS and in `Host`. Redirects are followed only on request, and no proxy is used.
  */
 export class OutgoingHttp {
   readonly #own: ReadonlySet<string>;
@@ -72,7 +75,7 @@ export class OutgoingHttp {
   }
 
   /**
-   * Throws `url_refused` where it must not be asked, `url_unreachable` without a complete answer in time, and
+   * Throws `url_refused` if the URL must not be requested, `url_unreachable` without a complete answer in time, and
    * `url_answer_too_long`.
    */
   async get(
@@ -104,8 +107,8 @@ export class OutgoingHttp {
   }
 
   /**
-   * Sends a body. The status counts from the moment it arrives: a longer answer is cut, and one that breaks off or is
-   * not complete in time ends there. Throws `url_refused` and `url_unreachable`.
+   * Sends a body. The status counts from the moment it arrives: a longer answer is cut off, and an answer that breaks
+   * off or is late ends there. Throws `url_refused` and `url_unreachable`.
    */
   post(url: string, { bytesMax, timeoutMs, signal, headers, body }: OutgoingPost): Promise<OutgoingAnswer> {
     const request = { method: 'POST', headers, body, timeoutMs, signal, isRedirect: false } as const;
@@ -125,7 +128,7 @@ export class OutgoingHttp {
     read: (answer: { status: number; body: AnswerBody; location: string | null }) => Promise<Read>,
   ): Promise<Read> {
     const target = parseTarget(url);
-    // a stranger's server must not lead us to the operator's
+    // a stranger's server must not redirect to the operator's servers
     const isOwn = !isRedirect && this.#own.has(target.url.origin);
     if (!isOwn) judge(target.url, { allowPrivate: this.#allowsPrivate });
     const controller = new AbortController();
@@ -162,16 +165,16 @@ interface SentRequest {
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** Another server named the URL. */
+  /** Whether another server named the URL. */
   readonly isRedirect: boolean;
 }
 
-/** Those that name where the same is found (RFC 9110, 15.4). */
+/** Statuses that name the new place of a resource (RFC 9110, 15.4). */
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 type AnswerBody = AsyncIterable<Uint8Array> & { destroy(): unknown };
 
-/** The body as it is sent, uncompressed or not, up to `bytesMax`; the rest is not read. */
+/** The body as it is sent, compressed or not, up to `bytesMax`; the rest is not read. */
 async function readPieces(
   body: AnswerBody,
   bytesMax: number,

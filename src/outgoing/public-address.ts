@@ -1,8 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /*
- * Addresses that a stranger's URL must not lead to: a server asks with rights that the stranger does not have, within a
- * network that the stranger cannot reach. IANA's registries of special addresses (RFC 6890 and later) name them.
+ * Addresses that a stranger's URL must not lead to: this server has rights, and reaches networks, that the stranger
+ * does not. From IANA's registries of special addresses (RFC 6890 and later).
  */
 
 const refused4 = [
@@ -43,7 +43,7 @@ const refused6 = [
   'ff00::/8',
 ];
 
-/** Where an IPv6 address carries an IPv4 one: how many of its 16-bit groups come before it. */
+/** Networks of IPv6 addresses that contain an IPv4 address, with the number of 16-bit groups before it. */
 const carriers: readonly { readonly network: readonly number[]; readonly groupsBefore: number }[] = [
   // mapped, translated, and compatible
   { network: [0, 0, 0, 0, 0, 0xffff], groupsBefore: 6 },
@@ -67,12 +67,12 @@ for (const [networks, family] of [
 }
 
 /**
- * Whether an address belongs to the public network. One of IPv6 that carries one of IPv4 is judged by that too. Text
- * that is no address does not.
+ * Whether an address belongs to the public network. An IPv6 address that contains an IPv4 one is also judged by that.
+ * False for text that is not an address.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !list.check(address, 'ipv4');
-  // an address with a zone is one of a link
+  // an address with a zone belongs to a link
   if (!isIPv6(address) || address.includes('%') || list.check(address, 'ipv6')) return false;
   const groups = groupsOf(address);
   return carriers.every(({ network, groupsBefore }) => {

@@ -11,8 +11,8 @@ const lowPorts: ReadonlySet<number> = new Set([80, 443]);
 const firstFreePort = 1024;
 
 /**
- * Why a stranger's URL will never be asked, in words after "the URL": for whoever is given one, before it is stored.
- * Null: nothing speaks against it by itself; the addresses of a name are judged at each request.
+ * Why a stranger's URL will never be requested, in words after "the URL": to be shown before the URL is stored. Null:
+ * nothing forbids it so far; the addresses of its name are judged at each request.
  */
 export function urlProblem(url: string, options: { readonly allowPrivate?: boolean } = {}): string | null {
   try {
@@ -29,8 +29,8 @@ const plainUrl = /^https?:\/\/[^/?#]+(?<path>[^#]*)/iu;
 const plainCharacters = /^[!-[\]-~]*$/u;
 
 /**
- * Path and query are sent as they are written, where a request can hold them: the parser would encode some characters
- * and drop others, and receivers know themselves by their tokens in them. Throws `url_refused`.
+ * Splits a URL. Path and query are sent as written, if a request can hold them: the parser would encode some characters
+ * and drop others, and receivers put tokens there. Throws `url_refused`.
  */
 export function parseTarget(text: string): { url: URL; path: string } {
   if (!URL.canParse(text)) throw refused('is not a URL');
@@ -40,30 +40,30 @@ export function parseTarget(text: string): { url: URL; path: string } {
   return { url, path: path.startsWith('/') ? path : `/${path}` };
 }
 
-/** Throws `url_refused`. After the URL parser: `0x7f.1` is 127.0.0.1 by then. */
+/** Judges a URL. Throws `url_refused`. The URL parser has already turned `0x7f.1` into 127.0.0.1. */
 export function judge(
   { protocol, username, password, hostname, port }: URL,
   { allowPrivate = false } = {},
 ): void {
   if (protocol !== 'http:' && protocol !== 'https:') throw refused('is neither http nor https');
-  if (username !== '' || password !== '') throw refused('holds a user or a password');
+  if (username !== '' || password !== '') throw refused('contains a user or a password');
   if (allowPrivate) return;
-  if (!isWebPort(port)) throw refused('names a port that is not of the web');
+  if (!isWebPort(port)) throw refused('names a port that does not belong to the web');
   const address = hostname.replace(/^\[|\]$/gu, '');
-  // a name is judged where it is resolved
+  // the addresses of a name are judged when it is resolved
   if (isIP(address) !== 0 && !isPublicAddress(address))
     throw refused('leads to an address that is not public');
 }
 
-/** @param port empty: that of the scheme */
+/** @param port empty: the port of the scheme */
 function isWebPort(port: string): boolean {
   const number = Number(port);
   return port === '' || lowPorts.has(number) || (number >= firstFreePort && !refusedPorts.has(number));
 }
 
-/** Where a redirect leads. Throws `url_refused`. */
+/** The target of a redirect. Throws `url_refused`. */
 export function redirectedTo(location: string, from: string): string {
-  if (!URL.canParse(location, from)) throw refused('leads to what is no URL');
+  if (!URL.canParse(location, from)) throw refused('leads to something that is not a URL');
   const { href, protocol } = new URL(location, from);
   if (protocol === 'http:' && new URL(from).protocol === 'https:') throw refused('leads from https to http');
   return href;

@@ -12,8 +12,8 @@ import type { Unpayable } from './test-cases.ts';
 import { lastTestPayment } from './test-payments.store.ts';
 
 /**
- * A transaction that spends what the last test payment of an order spends, and gives all back to the wallet. Refused:
- * there is no such payment in the mempool, or another one spends what it returned. Throws the codes of NodeRpc.
+ * A transaction that spends the inputs of the last test payment of an order, and returns everything to the wallet.
+ * Refused: there is no such payment in the mempool, or another one spends its change. Throws the codes of NodeRpc.
  */
 export async function planReplacement(
   tx: pg.ClientBase,
@@ -26,14 +26,14 @@ export async function planReplacement(
   if (last === null || entry === null)
     return { reason: 'No test payment of the order waits for a block: make one first, exact for example.' };
   if (entry.descendantcount > 1)
-    return { reason: 'A later payment spends what the last one returned: wait for a block, and pay again.' };
+    return { reason: 'A later payment spends the change of the last one: wait for a block, and pay again.' };
   const { incrementalFeeRate } = await nodeFeesOf(node).standing();
-  // BIP 125, rule 4: no larger than what it replaces, so its own size is paid for, too
+  // BIP 125, rule 4: it is no larger than the transaction that it replaces, so its own size is paid for, too
   const fee = last.fee + (incrementalFeeRate * BigInt(entry.vsize) + 999n) / 1000n;
   return replacementOf(wallet, last.spent, fee);
 }
 
-/** Gives runes back with their sats in the first output, and all other sats in the last. Pure. */
+/** Returns runes with their sats in the first output, and all other sats in the last. Pure. */
 function replacementOf(wallet: Signer, spent: readonly TestCoin[], fee: bigint): PlannedTest {
   const runes = spent.flatMap((coin) => coin.runes);
   const beneath = valueOf(spent.filter((coin) => coin.runes.length > 0));

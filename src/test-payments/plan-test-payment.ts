@@ -21,7 +21,7 @@ export interface TestCoin {
   readonly blockHash: BlockHashHex | null;
 }
 
-/** A transaction of the wallet, and the outputs that are its own again, by place. */
+/** A transaction of the wallet, and its outputs that belong to the wallet again, by place. */
 export interface PlannedTest {
   readonly kind: 'planned';
   readonly plan: PsbtPlan;
@@ -29,7 +29,7 @@ export interface PlannedTest {
   readonly returned: readonly Pick<TestCoin, 'vout' | 'value' | 'runes'>[];
 }
 
-/** The wallet has too little of something: of a rune in base units, or of sats (null). */
+/** The asset of which the wallet has too little: a rune, in base units, or sats (null). */
 export interface TestShort {
   readonly kind: 'short';
   readonly rune: RuneId | null;
@@ -37,10 +37,10 @@ export interface TestShort {
   readonly needed: bigint;
 }
 
-/** An edict to an output that no transaction of ours has: it burns everything. */
+/** The index of an output that no transaction of ours has: an edict to it burns everything. */
 const noOutput = 255;
 
-/** Plans one transaction of a case. Asserts by the rules of blocks that each unit goes where it should. Pure. */
+/** Plans one transaction of a case. Asserts by the rules of blocks that each unit reaches its output. Pure. */
 export function planTestPayment(
   wallet: Signer,
   coins: readonly TestCoin[],
@@ -57,7 +57,7 @@ export function planTestPayment(
   const first = chooseCoins(byValue(confirmed), frame, true);
   const chosen = first.kind === 'chosen' ? first : chooseCoins(byValue(plain), frame, true);
   if (chosen.kind !== 'chosen') {
-    assert(chosen.kind !== 'more', 'all coins were given');
+    assert(chosen.kind !== 'more', 'all coins were passed in');
     return { kind: 'short', rune: null, there: chosen.there, needed: chosen.needed };
   }
   const change: PsbtOutput[] =
@@ -70,16 +70,16 @@ export function planTestPayment(
   return { kind: 'planned', plan, spent, returned: returnedOf(wallet, plan, spent, payment) };
 }
 
-/** A coin of the wallet as a plan spends it. */
+/** A coin of the wallet in the form of plans. */
 export const inputOf =
   (signer: Signer) =>
   ({ txid, vout, value, blockHash }: TestCoin) => ({ txid, vout, value, blockHash, signer });
 
-/** Coins of value alone, the largest first. */
+/** Coins with only sats, the largest first. */
 const byValue = (coins: readonly TestCoin[]): TestCoin[] =>
   coins.toSorted((a, b) => Number(b.value - a.value));
 
-/** Coins that bring the units of a payment: confirmed ones first, then those with most. */
+/** Coins that bring the units of a payment: confirmed ones first, then those with the most units. */
 function runeCoins(coins: readonly TestCoin[], payment: TestPayment): readonly TestCoin[] | TestShort {
   if (payment.kind === 'mint') return [];
   if (payment.kind === 'cenotaph') return burnedCoin(coins, payment.burned);
@@ -101,7 +101,7 @@ function runeCoins(coins: readonly TestCoin[], payment: TestPayment): readonly T
 
 const isPending = ({ blockHash }: TestCoin): number => (blockHash === null ? 1 : 0);
 
-/** The one coin that has what is to be burned, and nothing else. */
+/** The single coin with exactly the units to burn, and nothing else. */
 function burnedCoin(coins: readonly TestCoin[], { id, amount }: Units): readonly TestCoin[] | TestShort {
   const found = coins.find(({ runes }) => runes.length === 1 && heldBy([{ runes }], id) === amount);
   return found === undefined ? { kind: 'short', rune: id, there: 0n, needed: amount } : [found];
@@ -126,7 +126,7 @@ export const heldBy = (coins: readonly Pick<TestCoin, 'runes'>[], id: RuneId): b
     .filter((rune) => formatRuneId(rune.id) === formatRuneId(id))
     .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 
-/** Outputs before the change. What is not sent of runes, and the sats beneath, return first. */
+/** Outputs before the change. Runes that are not sent, and the sats beneath them, return in the first output. */
 function outputsOf(wallet: Signer, bringing: readonly TestCoin[], payment: TestPayment): PsbtOutput[] {
   const isReturning = payment.kind === 'edicts' && bringing.length > 0;
   const first: PsbtOutput[] = isReturning
@@ -174,19 +174,16 @@ function returnedOf(
     outputs,
     spent.flatMap(({ runes }) => runes),
   );
-  assert(flow.burned.length > 0 === (payment.kind === 'cenotaph'), 'a cenotaph burns, and nothing else does');
+  assert(flow.burned.length > 0 === (payment.kind === 'cenotaph'), 'only a cenotaph burns');
   for (const { script: to, units } of payment.kind === 'edicts' ? payment.outputs : []) {
     const place = outputs.findIndex((output) => output.script === to && output.purpose === 'charge');
     for (const { id, amount } of units)
-      assert(
-        heldBy([{ runes: givenTo(flow, place) }], id) === amount,
-        'a payment brings the units that it should',
-      );
+      assert(heldBy([{ runes: givenTo(flow, place) }], id) === amount, 'a payment brings the needed units');
   }
   return ownOutputs(wallet, outputs, flow);
 }
 
-/** Outputs of a transaction that are the wallet's own again, with the runes that they get. Pure. */
+/** Outputs of a transaction that belong to the wallet again, with the runes that they get. Pure. */
 export const ownOutputs = (
   { script }: Signer,
   outputs: readonly Pick<PsbtOutput, 'script' | 'value'>[],

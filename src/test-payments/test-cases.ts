@@ -2,24 +2,23 @@ import { atLeastDust, dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
 
-/** The ways in which an order can be paid, or not, with what the shop sees. */
+/** The ways to pay an order, or not to pay it, and the effect that the shop sees. */
 export const testCases = {
-  exact: 'what the order lacks, in one transaction: it is completed',
-  token: 'what the token charge lacks, without the fee',
-  fee: 'what the fee charge lacks, without the token',
+  exact: 'everything that the order lacks, in one transaction: it is completed',
+  token: 'everything that the token charge lacks, without the fee',
+  fee: 'everything that the fee charge lacks, without the token',
   parts: 'the token in three transactions, the fee with the last: completed',
   partial: 'half of the token, and the fee: the order waits for the rest',
   over: 'one unit more than asked, and the fee: completed, and the unit is credited',
   'wrong-rune': 'another rune at the address of the token: credited, and the order waits',
   'several-runes': 'the token beside another rune in one output, and the fee: completed, both are credited',
-  cenotaph: 'the token in a transaction that burns it: the sats are credited alone',
-  'mint-over-cap': 'a mint of the token that gives nothing any more: the sats are credited alone',
+  cenotaph: 'the token in a transaction that burns it: only the sats are credited',
+  'mint-over-cap': 'a mint of the token whose terms allow no more mints: only the sats are credited',
   'btc-at-token': 'sats at the address of the token: credited, and the order waits',
   'rune-at-fee': 'the token at the address of the fee: credited, and the order waits',
-  replaced:
-    'the last test payment of the order, as long as no block has it, is replaced by one that pays nothing',
-  late: 'all of an order whose time is over: credited, and the order stays as it is',
-  completed: 'all of an order that is completed: paid again, and credited',
+  replaced: 'the last test payment of the order, while no block has it, is replaced by one that pays nothing',
+  late: 'everything for an order whose time is over: it is credited, and the order stays unchanged',
+  completed: 'everything for an order that is completed: it is paid again, and credited',
 } as const;
 export type TestCase = keyof typeof testCases;
 
@@ -51,9 +50,9 @@ export type TestPayment =
 export interface PaidOrder {
   readonly open: OpenTokenOrder;
   readonly rune: RuneId;
-  /** A mint of the rune gives units now. */
+  /** Whether a mint of the rune gives units now. */
   readonly isMintable: boolean;
-  /** Another rune that the wallet has; null: it has none. */
+  /** Another rune of the wallet; null: it has no other. */
   readonly other: RuneId | null;
   /** The script of the wallet. */
   readonly own: Uint8Array;
@@ -64,7 +63,7 @@ export interface Unpayable {
   readonly reason: string;
 }
 
-/** More than dust and less than a fee: what is sent where the amount does not matter. */
+/** Sats of a stray payment: more than dust and less than a fee, where the amount does not matter. */
 const strayUnits = 1n;
 const straySats = 10_000n;
 const partsCount = 3n;
@@ -92,7 +91,7 @@ const plans: Readonly<Record<Exclude<TestCase, 'replaced'>, Plan>> = {
   fee: (to) => sent(to.missingFee()),
   parts: (to) => {
     const part = to.amount / partsCount;
-    if (part === 0n) return { reason: 'The order asks for fewer units than there are parts.' };
+    if (part === 0n) return { reason: 'The order asks for fewer units than the case has parts.' };
     return [
       edicts(to.token(part)),
       edicts(to.token(part)),
@@ -120,7 +119,7 @@ const plans: Readonly<Record<Exclude<TestCase, 'replaced'>, Plan>> = {
         ],
   cenotaph: (to, { rune, own }) => {
     const burned = { id: rune, amount: to.amount };
-    // what is burned is by itself first, as a cenotaph burns all that comes in
+    // the burn is a transaction of its own and comes first, because a cenotaph burns all runes of its inputs
     return [
       edicts({ script: own, sats: dust(own), units: [burned] }),
       { kind: 'cenotaph', outputs: [to.tokenOf([])], burned },
@@ -128,7 +127,7 @@ const plans: Readonly<Record<Exclude<TestCase, 'replaced'>, Plan>> = {
   },
   'mint-over-cap': (to, { rune, isMintable }) =>
     isMintable
-      ? { reason: 'A mint of this rune still gives units: its cap is not reached, and its end neither.' }
+      ? { reason: 'Mints of this rune still give units: neither its cap nor its end is reached.' }
       : [{ kind: 'mint', outputs: [to.tokenOf([])], minted: rune }],
   'btc-at-token': (to) => [edicts({ ...to.tokenOf([]), sats: straySats })],
   'rune-at-fee': (to, { open, rune }) => {
@@ -145,7 +144,7 @@ const edicts = (...outputs: readonly TestOutput[]): TestPayment => ({ kind: 'edi
 
 function sent(...outputs: readonly (TestOutput | null)[]): readonly TestPayment[] | Unpayable {
   const there = outputs.filter((output) => output !== null);
-  return there.length === 0 ? { reason: 'The order lacks nothing of it.' } : [edicts(...there)];
+  return there.length === 0 ? { reason: 'The order does not lack any of it.' } : [edicts(...there)];
 }
 
 const dust = (script: Uint8Array): bigint => BigInt(dustOf(script));

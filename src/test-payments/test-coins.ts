@@ -27,8 +27,8 @@ export interface TestCoinOwner {
 
 /**
  * Outputs of the wallet that the next transaction may spend: those in blocks, by the index, and those of its own recent
- * payments. Outputs with inscriptions or special sats are left out, as are those that the index does not know yet. Throws the
- * codes of UtxoReader and NodeRpc.
+ * payments. Left out: outputs with inscriptions or special sats, and outputs that the index does not know yet. Throws
+ * the codes of UtxoReader and NodeRpc.
  */
 export async function testCoins(
   client: pg.ClientBase,
@@ -64,7 +64,7 @@ export async function testCoins(
   return coins.filter((coin) => !spent.has(outpointOf(coin)));
 }
 
-/** Whether the next block may spend a coin, as the node has it: the index may be behind, or a payment was replaced. */
+/** Whether the next block may spend a coin, by the node: the index may be behind, or a payment was replaced. */
 export async function isSpendable(node: NodeRpc, { txid, vout }: TestCoin): Promise<boolean> {
   const found = await node.call<{ readonly coinbase: boolean; readonly confirmations: number } | null>(
     'gettxout',

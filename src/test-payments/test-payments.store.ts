@@ -11,17 +11,17 @@ export interface SentTest {
   readonly orderId: string;
   readonly account: string;
   readonly madeAt: Date;
-  /** Sats that left the wallet, with the fee. */
+  /** Sats that left the wallet, including the fee. */
   readonly sats: bigint;
   readonly fee: bigint;
   readonly spent: readonly TestCoin[];
   readonly returned: readonly TestCoin[];
 }
 
-/** Payments whose outputs may be in no block yet: more than a mempool holds of one wallet. */
+/** Most payments whose outputs may be in no block yet: more than a mempool holds from one wallet. */
 const recentMax = 200;
 
-/** One payment at a time: two at once would spend the same coins, and the same budget. */
+/** Allows one payment at a time: two at once would spend the same coins, and the same budget. */
 export async function lockTestPayments(tx: pg.ClientBase): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.testPayments]);
 }
@@ -44,7 +44,7 @@ export async function addTestPayment(tx: pg.ClientBase, payment: SentTest): Prom
   );
 }
 
-/** Outputs of recent payments that are the wallet's own, whether or not a block has them, and they are unspent. */
+/** Outputs of recent payments that belong to the wallet, in blocks or not, and unspent. */
 export async function recentCoins(tx: pg.ClientBase): Promise<TestCoin[]> {
   const { rows } = await tx.query<{ returned: readonly StoredCoin[] }>(
     'SELECT returned FROM service.test_payments ORDER BY made_at DESC LIMIT $1',

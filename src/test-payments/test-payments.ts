@@ -37,31 +37,31 @@ export interface TestPaymentsParts {
   readonly network: NetworkParameters;
   /** Sats that payments of one account may take within a day. */
   readonly dayMaxSats: number;
-  /** Satributes whose sats are no money: an output that has one is not spent. */
+  /** Satributes of sats that are more than money: outputs with such sats are not spent. */
   readonly special: () => readonly Satribute[];
 }
 
-/** The outcome of a request. Refused: it cannot be paid now, with what to do. */
+/** The outcome of a request. Refused: it cannot be paid now, with the next step. */
 export type TestPaid =
   | {
       readonly kind: 'paid';
-      /** Shown ones, in their order. */
+      /** In shown form, in their order. */
       readonly txids: readonly string[];
       /** Sats that left the wallet. */
       readonly sats: bigint;
-      /** Sats that are left of the budget of the day. */
+      /** Sats left in the budget of the day. */
       readonly left: bigint;
       readonly address: string;
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly parameter: string };
 
-/** The node took some of the transactions, or none. */
+/** The node took only some of the transactions, or none. */
 interface Failed {
   readonly kind: 'failed';
   readonly failure: unknown;
 }
 
-/** A payment that is to be sent, with the coins that it brings back. */
+/** A payment to send, with the coins that return. */
 interface Made {
   readonly planned: PlannedTest;
   readonly signed: ReturnType<TestKey['sign']>;
@@ -69,7 +69,7 @@ interface Made {
 }
 
 const dayMs = 86_400_000;
-/** Sats for 1,000 virtual bytes: estimates of test networks leap, and a budget is for many payments. */
+/** Sats for 1,000 virtual bytes: estimates of test networks fluctuate, and a budget is for many payments. */
 const feeRateMost = 20_000n;
 
 function testFeeRate(standing: NodeStanding): bigint {
@@ -77,7 +77,7 @@ function testFeeRate(standing: NodeStanding): bigint {
   return largest(standing.mempoolMinFeeRate, usual < feeRateMost ? usual : feeRateMost);
 }
 
-/** Coins that are gone, one after the other, before a payment is given up. */
+/** Coins that turn out to be spent, one after the other, before a payment is given up. */
 const goneMax = 100;
 
 /** Payments of orders from a wallet for tests, on test networks (docs/tokenpay.md, "Test payments"). */
@@ -88,7 +88,7 @@ export class TestPayments {
     this.#parts = parts;
   }
 
-  /** The address to which the operator sends what payments take. Throws the codes of the secret. */
+  /** The address to which the operator sends coins for payments. Throws the codes of the secret. */
   async address(): Promise<string> {
     return (await this.#wallet()).key.address;
   }
@@ -110,7 +110,8 @@ export class TestPayments {
     if (open === null || open.order.account !== account) return null;
     const wallet = await this.#wallet();
     const rune = await this.#rune(chain, open, asker.signal);
-    if (rune === null) return refused('The rune of the order is not etched in a block any more.', 'orderId');
+    if (rune === null)
+      return refused("The etching of the order's rune is not in a block any more.", 'orderId');
     if (Buffer.compare(rune.detail.etching, open.order.rune.etching) !== 0)
       return refused(etchedAgain, 'orderId');
     const paid = await withTransaction(this.#parts.pool, async (tx): Promise<TestPaid | Failed> => {
@@ -143,7 +144,7 @@ export class TestPayments {
 
   async #rune({ pool }: TestCoinParts, { order }: OpenTokenOrder, signal: AbortSignal): Promise<Rune | null> {
     const parsed = parseSpacedRune(order.rune.name);
-    if (parsed === null) throw new Error('the name of a stored rune is one');
+    if (parsed === null) throw new Error('a stored rune has a valid name');
     return withSnapshot(
       pool,
       async ({ client }) => {
@@ -159,7 +160,7 @@ export class TestPayments {
     const { dayMaxSats } = this.#parts;
     return new AppError(
       'test_payments_spent',
-      `test payments of this account took ${taken} sats within a day, this one needs ${sats}, and ${dayMaxSats} is the most (TOKENPAY_TEST_PAY): try again tomorrow, or with a smaller order.`,
+      `test payments of this account took ${taken} sats within a day, this one needs ${sats}, and ${dayMaxSats} is the maximum (TOKENPAY_TEST_PAY): try again tomorrow, or with a smaller order.`,
     );
   }
 }
@@ -182,7 +183,7 @@ const leaving = ({ planned: { plan, returned } }: Made): bigint =>
   plan.inputs.reduce((sum, { value }) => sum + value, 0n) -
   returned.reduce((sum, { value }) => sum + value, 0n);
 
-/** Makes the transactions of one case, each of which may spend what those before it return. */
+/** Makes the transactions of one case. Each may spend coins that those before it return. */
 class Making {
   readonly #chain: TestCoinParts;
   readonly #wallet: Wallet;
@@ -228,7 +229,7 @@ class Making {
     return made;
   }
 
-  /** A plan of coins that are there: the index may be behind the node, and payments are replaced. */
+  /** A plan with coins that are unspent: the index may be behind the node, and payments are replaced. */
   async #plan(
     payment: TestPayment,
     feeRate: bigint,
@@ -242,7 +243,7 @@ class Making {
         if (!own.has(outpointOf(coin)) && !(await isSpendable(this.#chain.node, coin))) gone.add(coin);
       if (gone.size === 0) return planned;
       if (tries === goneMax)
-        throw new AppError('too_many_at_once', 'the coins of the wallet for tests change: try again');
+        throw new AppError('too_many_at_once', 'the coins of the wallet for tests are changing: try again');
       this.#coins = this.#coins.filter((coin) => !gone.has(coin));
     }
   }
@@ -262,7 +263,7 @@ class Making {
   }
 }
 
-/** A rune of the wallet beside that of the order; null: the wallet has only that. */
+/** A rune of the wallet other than that of the order; null: the wallet has no other. */
 function otherRune(coins: readonly TestCoin[], id: RuneId): RuneId | null {
   const held = coins.flatMap(({ runes }) => runes);
   return held.find((rune) => formatRuneId(rune.id) !== formatRuneId(id))?.id ?? null;
@@ -276,7 +277,8 @@ interface Sending {
 }
 
 /**
- * Sends transactions and notes each that the node took, up to the first that it does not: the error; null: it took all.
+ * Sends transactions, and notes each that the node took, until the node refuses one. Returns its error; null: the node
+ * took all.
  */
 async function sendAll(
   tx: pg.ClientBase,

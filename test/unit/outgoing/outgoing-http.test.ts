@@ -236,7 +236,7 @@ test('a stranger’s URL is judged before it is stored', () => {
   expect(urlProblem('ftp://example.com/')).toBe('is neither http nor https');
   expect(urlProblem('http://[::ffff:10.0.0.1]/')).toBe('leads to an address that is not public');
   expect(urlProblem('http://10.0.0.1:22/', { allowPrivate: true })).toBeNull();
-  expect(urlProblem('http://a:b@example.com/', { allowPrivate: true })).toBe('holds a user or a password');
+  expect(urlProblem('http://a:b@example.com/', { allowPrivate: true })).toBe('contains a user or a password');
 });
 
 /** Answers `/n` with a redirect to `/n-1`, and `/0` with a text. */
