@@ -11,7 +11,7 @@ export const accessSettings = {
   searchAccess: Type.Enum(['open', 'restricted', 'keys'], {
     default: 'restricted',
     description:
-      'who may search over HTTP: `restricted`: clients with a key, from a listed domain or with our pages; `keys`: clients with a key alone; `open`: everybody, as in `demo` (docs/access.md)',
+      'who may search over HTTP: `restricted`: clients with a key, from a listed domain or with our pages; `keys`: only clients with a key; `open`: everyone, as in `demo` (docs/access.md)',
   }),
   searchAllowedDomains: Type.Optional(
     Type.String({
@@ -69,14 +69,14 @@ export const accessSettings = {
     maximum: 100_000,
     default: 200,
     description:
-      'of these, connections from one address (IPv4, or /64 of IPv6); proxies of TRUST_PROXY have as many as there are',
+      'of these, connections from one address (IPv4, or /64 of IPv6); proxies of TRUST_PROXY may use all of them',
   }),
   unsentMegabytes: Type.Integer({
     minimum: 32,
     maximum: 100_000,
     default: 128,
     description:
-      'memory for answers that clients have not taken yet, in MB: a quarter of it for one client; beyond it large answers are refused with 503',
+      'memory for answers that clients have not yet received, in MB; one client may use a quarter of it. Beyond it large answers are refused with 503',
   }),
 };
 
@@ -95,7 +95,7 @@ export function wrongAccessSettings({
   );
   if (searchAccess === 'keys' && searchAllowedDomains !== undefined) {
     wrong.push(
-      'SEARCH_ACCESS keys and SEARCH_ALLOWED_DOMAINS exclude each other: no domain may search without a key',
+      'SEARCH_ACCESS keys and SEARCH_ALLOWED_DOMAINS exclude each other: in this mode no domain may search without a key',
     );
   }
   if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {

@@ -31,7 +31,7 @@ export const configSchema = Type.Object(
       default: '127.0.0.1',
       flag: 'host',
       description:
-        'address to listen on; 0.0.0.0 or :: listens on all; of a name, its first IPv4 address, else its first IPv6 one',
+        'address to listen on; 0.0.0.0 or :: listens on all addresses; for a name, its first IPv4 address, else its first IPv6 one',
     }),
     dataDir: Type.String({
       minLength: 1,
@@ -71,12 +71,12 @@ export const configSchema = Type.Object(
       default: 'all',
       flag: 'role',
       description:
-        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `orders` brings orders on and sends webhooks, `api` answers requests; each needs DATABASE_URL, `api` instead DATABASE_READER_URL',
+        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `orders` processes orders and sends webhooks, `api` answers requests; each needs DATABASE_URL, `api` instead DATABASE_READER_URL',
     }),
     network: Type.Optional(
       Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {
         flag: 'network',
-        description: 'refuse a node or folder of another network; unset: take its network',
+        description: 'refuse a node or folder of another network; unset: use its network',
       }),
     ),
     ...nodeSettings,
@@ -85,7 +85,7 @@ export const configSchema = Type.Object(
       minimum: 0,
       maximum: 1_000_000,
       default: 144,
-      description: 'newest blocks that keep their event texts; older texts are made again on request',
+      description: 'newest blocks that keep their event texts; older texts are rebuilt on request',
     }),
     indexAddresses: Type.Boolean({
       default: false,
@@ -113,16 +113,17 @@ export const configSchema = Type.Object(
       // a week; each block takes some 500 kB
       default: 1008,
       description:
-        'newest blocks whose spent sats an index of sats keeps: for a deeper reorganisation they are traced again, through a node that has all blocks',
+        'newest blocks for which an index of sats keeps the spent ranges; after a deeper reorganisation it is rebuilt through a node that has all blocks',
     }),
     ...utxoSettings,
     ...orderSettings,
     readyLagBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
-      // a block comes every ten minutes and takes less than a second: more than a few at once means being behind
+      // a block comes every ten minutes and takes less than a second: more than a few at once means that the index is
+      // late
       default: 3,
-      description: '/health/ready is 503 while the index is more than this many blocks behind the source',
+      description: '/health/ready is 503 while the index lacks more than this many blocks of its source',
     }),
     failpoint: Type.Optional(
       Type.String({
@@ -137,7 +138,7 @@ export const configSchema = Type.Object(
         minimum: 1,
         maximum: 1000,
         description:
-          'for tests of crashes: a load begins with four batches to come, and its batches have this many blocks',
+          'for tests of crashes: a load begins when four batches remain, and its batches have this many blocks',
       }),
     ),
     logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
@@ -149,7 +150,7 @@ export const configSchema = Type.Object(
       default: 'auto',
       flag: 'log-format',
       description:
-        'form of the log: `pretty` is a line for people, `json` one for programs; `auto` takes the first on a terminal',
+        'form of the log: `pretty` is a line for people, `json` one for programs; `auto` is `pretty` on a terminal, else `json`',
     }),
   },
   { additionalProperties: false },
@@ -163,7 +164,7 @@ export interface Setting {
   readonly name: SettingName;
   /** Name of the environment variable. */
   readonly variable: string;
-  /** Name of the flag without its dashes, or null. */
+  /** Name of the flag without its dashes; null: no flag. */
   readonly flag: string | null;
   readonly description: string;
   /** Its allowed values in words, e.g. `integer from 0 to 65535`. */
@@ -258,7 +259,7 @@ function wrongDatabase({ role, databaseUrl, databaseReaderUrl }: Config): string
   const wrong: string[] = [];
   if (role !== 'all') {
     const needed = role === 'api' ? 'DATABASE_READER_URL or DATABASE_URL' : 'DATABASE_URL';
-    wrong.push(`ROLE ${role} needs ${needed}: processes that share a database cannot bring their own`);
+    wrong.push(`ROLE ${role} needs ${needed}: processes that share a database cannot use an embedded one`);
   }
   if (databaseReaderUrl !== undefined) {
     wrong.push('DATABASE_READER_URL needs DATABASE_URL: the embedded Postgres has its own roles');
@@ -266,7 +267,7 @@ function wrongDatabase({ role, databaseUrl, databaseReaderUrl }: Config): string
   return wrong;
 }
 
-/** The values hold passwords, and are not shown. */
+/** Checks addresses of databases. They contain passwords, and are not shown. */
 function wrongAddresses({ databaseUrl, databaseReaderUrl }: Config): string[] {
   const given = { DATABASE_URL: databaseUrl, DATABASE_READER_URL: databaseReaderUrl };
   return Object.entries(given).flatMap(([name, url]) => {
@@ -295,14 +296,14 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
   return env;
 }
 
-/** `process.loadEnvFile` tells a file that cannot be read from one that is not there in no way. */
+/** Reads the file `.env`. `process.loadEnvFile` does not distinguish a file that cannot be read from a missing one. */
 function readEnvFile(): Readonly<Record<string, string | undefined>> {
   try {
     return parseEnv(readFileSync('.env', 'utf8'));
   } catch (error) {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};
-    // its settings would be left out silently
+    // its settings would be ignored silently
     throw new AppError('config_invalid', `.env of the working folder cannot be read (${code})`, {}, error);
   }
 }

@@ -21,7 +21,7 @@ export const nodeSettings = {
     Type.String({
       minLength: 1,
       maxLength: 1024,
-      description: 'user of the node, where it has no cookie file',
+      description: 'user of the node, if it has no cookie file',
     }),
   ),
   bitcoinRpcPassword: Type.Optional(

@@ -13,7 +13,7 @@ export const orderSettings = {
       maxLength: 4096,
       flag: 'seed-file',
       description:
-        'file with the BIP 39 words of the wallet of orders, mode 0600, of the user that runs this program; `satscribe wallet init` makes it; unset: nothing is signed (docs/wallet.md)',
+        'file with the BIP 39 words of the wallet of orders, mode 0600, owned by the user that runs this program; `satscribe wallet init` creates it; unset: nothing is signed (docs/wallet.md)',
     }),
   ),
   walletMarkFile: Type.Optional(
@@ -22,7 +22,7 @@ export const orderSettings = {
       maxLength: 4096,
       flag: 'mark-file',
       description:
-        'file that says up to which index addresses of the wallet were released, on a lasting volume that is not restored with the database; unset: WALLET_SEED_FILE with `.mark` at its end (docs/wallet.md, "The high-water mark")',
+        'file with the index up to which addresses of the wallet were released, on a lasting volume that is not restored with the database; unset: WALLET_SEED_FILE with `.mark` at its end (docs/wallet.md, "The high-water mark")',
     }),
   ),
   serviceSecretFile: Type.Optional(
@@ -30,7 +30,7 @@ export const orderSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'file with the 32 random bytes from which the keys of webhooks come, the same for all processes, mode 0600; made where it is absent; unset: `service-secret` in DATA_DIR (docs/webhooks.md)',
+        'file with the 32 random bytes from which the keys of webhooks are derived, the same for all processes, mode 0600; created if it is missing; unset: `service-secret` in DATA_DIR (docs/webhooks.md)',
     }),
   ),
   serviceSecretOldFile: Type.Optional(
@@ -38,7 +38,7 @@ export const orderSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'the file before a change of SERVICE_SECRET_FILE: webhooks are signed with the keys of both (docs/webhooks.md, "The secret")',
+        'the earlier SERVICE_SECRET_FILE during a change of it: webhooks are signed with the keys of both (docs/webhooks.md, "The secret")',
     }),
   ),
   orderBaseFee: Type.Integer({
@@ -48,7 +48,8 @@ export const orderSettings = {
     description: 'sats that the service takes for each file of a managed order (docs/orders-api.md)',
   }),
   orderBaseFeeDirect: Type.Integer({
-    // with less, our output of a reveal would be an anchor, which anybody may take, with what a customer paid too much
+    // with less, our output of a reveal would be an anchor, which anyone may take, together with a customer's
+    // overpayment
     minimum: 330,
     maximum: 100_000_000,
     default: 2000,
@@ -59,25 +60,25 @@ export const orderSettings = {
     minimum: 0,
     maximum: 100,
     default: 10,
-    description: 'percentage of the chain fee that the service takes beside it, of managed orders',
+    description: 'percentage of the chain fee that the service takes in addition, of managed orders',
   }),
   collectionServiceFee: Type.Integer({
     minimum: 0,
     maximum: 100_000_000,
     default: 0,
-    description: 'sats that the service takes for each file of a collection, beside the base fee',
+    description: 'sats that the service takes for each file of a collection, in addition to the base fee',
   }),
   referralPercent: Type.Integer({
     minimum: 0,
     maximum: 100,
     default: 15,
     description:
-      'percentage of its base fee that the referral of a delivered order gets, as of when it was made (docs/orders-api.md, "Referrals")',
+      'percentage of its base fee that the referral of a delivered order gets, as set when the order was made (docs/orders.md, "Referrals")',
   }),
   allowPrivateUrls: Type.Boolean({
     default: false,
     description:
-      'URLs that clients name, as those of webhooks, may lead to any address and port, also of this machine and its network: for tests',
+      'URLs that clients name, such as those of webhooks, may lead to any address and port, also of this machine and its network: for tests',
   }),
   filesDir: Type.Optional(
     Type.String({
@@ -92,7 +93,7 @@ export const orderSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'JSON file with prices of coins in US dollars that a program of the operator writes, `{"bitcoin": {"usd": 91234.5}}`; charges of managed orders show dollars by it (docs/orders-api.md, "Amounts in dollars"); read again where it changes; unset: they show none',
+        'JSON file with prices of coins in US dollars that a program of the operator writes, `{"bitcoin": {"usd": 91234.5}}`; charges of managed orders show dollars from it (docs/orders.md, "Amounts in dollars"); read again when it changes; unset: no dollars are shown',
     }),
   ),
   orderTimeoutMinutes: Type.Integer({
@@ -100,30 +101,30 @@ export const orderSettings = {
     maximum: 43_200,
     default: 4320,
     description:
-      'how long an order that names no `timeout` can be paid: a payment that is first seen later is late',
+      'how long an order without a `timeout` can be paid: a payment that is first seen later is late',
   }),
   orderConfirmations: Type.String({
     pattern: '^[0-9]{1,16}:[0-9]{1,3}(,[0-9]{1,16}:[0-9]{1,3})*$',
     maxLength: 1024,
     default: '0:1,10000000:2,100000000:3',
     description:
-      'confirmations that payments of an order need before they are spent, as `sats:confirmations` for orders from that amount on',
+      'confirmations that payments of an order need before they are spent, as `sats:confirmations` for orders of at least that amount',
   }),
   orderFinalConfirmations: Type.Integer({
     minimum: 1,
     maximum: 100,
     default: 1,
-    description: 'confirmations of the reveals with which an order is completed',
+    description: 'confirmations of the reveals after which an order is completed',
   }),
   payoutConfirmations: Type.Integer({
     // on regtest; elsewhere `payoutConfirmationsLeast`
     minimum: 1,
-    // ten weeks: partners wait no longer for what is theirs
+    // ten weeks: partners need not wait longer for their shares
     maximum: 10_000,
-    // as many as coins of a coinbase need (COINBASE_MATURITY): no reorganisation was ever as deep
+    // as many as coins of a coinbase need (COINBASE_MATURITY): no reorganisation was ever this deep
     default: 100,
     description:
-      'confirmations that a delivery has before `satscribe payouts` pays the shares of its referral and its creator, and a coin before it is paid out as revenue; at least 6 on all networks but regtest',
+      'confirmations that a delivery needs before `satscribe payouts` pays the shares of its referral and its creator, and a coin before it is paid out as revenue; at least 6 on all networks except regtest',
   }),
   quoteHoldMinutes: Type.Integer({
     minimum: 1,
@@ -131,7 +132,7 @@ export const orderSettings = {
     maximum: 43_200,
     default: 60,
     description:
-      'how long the price of an order holds: a payment that is first seen later is asked for more where fees rose (docs/orders-api.md, "How long a price holds")',
+      'how long the price of an order holds: a payment that is first seen later must add the difference if fees rose (docs/orders.md, "How long a price holds")',
   }),
   orderBumpMaxSats: Type.Integer({
     minimum: 0,
@@ -139,21 +140,21 @@ export const orderSettings = {
     maximum: 1_000_000,
     default: 20_000,
     description:
-      'sats of the service that the fees of one order may rise by until it is mined, less where it earns little (docs/orders-operator.md, "Stuck transactions"); 0: nothing is paid',
+      'sats of the service by which the fees of one order may rise until it is mined, fewer if it earns little (docs/orders.md, "Stuck transactions"); 0: nothing is paid',
   }),
   orderBumpDayMaxSats: Type.Integer({
     minimum: 0,
     maximum: 100_000_000,
     default: 200_000,
     description:
-      'sats of the service that the fees of all orders together may rise by within 24 hours; 0: nothing is paid',
+      'sats of the service by which the fees of all orders together may rise within 24 hours; 0: nothing is paid',
   }),
   orderBumpRevenuePercent: Type.Integer({
     minimum: 0,
     maximum: 1000,
     default: 50,
     description:
-      'what the fees of all orders together may rise by within 30 days, as a percentage of the revenue of these days; 100,000 sats beside it',
+      'percentage of the revenue of the last 30 days by which the fees of all orders together may rise in that time, plus 100,000 sats',
   }),
   orderReturnMaxSats: Type.Integer({
     minimum: 0,
@@ -161,7 +162,7 @@ export const orderSettings = {
     // 220 virtual bytes return one inscription: at 22 sat/vB, or several at usual rates
     default: 5_000,
     description:
-      'sats of the service that it may cost to return what holds inscriptions or runes, of one order whose customer left no money for it; as many of the customer\'s for what is no parent (docs/orders-api.md, "What is returned"); 0: nothing is paid',
+      'sats of the service that the return of outputs with inscriptions or runes may cost, for one order whose customer left no money for it; for outputs that are not parents, as many sats of the customer\'s (docs/orders.md, "What is returned"); 0: nothing is paid',
   }),
   orderReturnDayMaxSats: Type.Integer({
     minimum: 0,
@@ -175,7 +176,7 @@ export const orderSettings = {
     maximum: 20_160,
     default: 60,
     description:
-      'how long a transaction of an order waits before more is paid for it, and before that is replaced',
+      'how long a transaction of an order waits before its fee is raised, and before the higher fee is raised again',
   }),
   orderBumpWithinBlocks: Type.Integer({
     // the range of estimatesmartfee
@@ -183,7 +184,7 @@ export const orderSettings = {
     maximum: 1008,
     default: 6,
     description:
-      'within how many blocks transactions are to be mined that are paid for, and refunds: what the node estimates for it is paid',
+      "number of blocks within which refunds, and transactions with a raised fee, should be mined: the node's estimate for it is paid",
   }),
   nonstandardMinerUrl: Type.Optional(
     Type.String({
@@ -196,19 +197,19 @@ export const orderSettings = {
   ),
   nonstandardMinerHours: Type.Integer({
     minimum: 1,
-    // two weeks, for which nodes keep what no block has (-mempoolexpiry): the commit is one
+    // two weeks, for which nodes keep unconfirmed transactions (-mempoolexpiry): the commit is one
     maximum: 336,
     // 144 blocks: a miner with a hundredth of the hash rate finds one of these three times out of four
     default: 24,
     description:
-      'how long that miner may be silent about a transaction, and then how long no block may have it, before the order is refunded',
+      'how long that miner may not answer about a transaction, and then how long no block may have it, before the order is refunded',
   }),
   orderRate: Type.String({
     pattern: '^[0-9]{1,9}(/[0-9]{1,9})?$',
     maxLength: 16,
     default: '2/10',
     description:
-      'orders that one address without a key can make, in the form of SEARCH_ADDRESS_RATE; 0: no limit, for reads of orders and prices neither',
+      'orders that one address without a key can make, in the form of SEARCH_ADDRESS_RATE; 0: no limit, neither for reads of orders nor for prices',
   }),
   orderReservedMax: Type.Integer({
     minimum: 1,
@@ -216,17 +217,18 @@ export const orderSettings = {
     maximum: 2_000,
     default: 3,
     description:
-      'sats of the inventory that orders of one address may have before they are paid for, one for each file (docs/orders-api.md, "Sats of the inventory")',
+      'sats of the inventory that unpaid orders of one address may reserve, one for each file (docs/orders.md, "Sats of the inventory")',
   }),
   tokenpayBaseFee: Type.Integer({
     minimum: 0,
     maximum: 100_000_000,
     default: 9000,
-    description: 'sats that the service takes of an order of a shop that is paid in runes (docs/tokenpay.md)',
+    description:
+      'sats that the service takes for an order of a shop that is paid in runes (docs/tokenpay.md)',
   }),
   tokenpayConfirmations: Type.String({
     pattern: '^(?:[1-9][0-9]?|100)(?:,[A-Z•.]{1,60}:(?:[1-9][0-9]?|100))*$',
-    // a block is replaced by another one some times a year, and two in a row were not for many years
+    // a block is replaced some times a year, and two in a row were not for many years
     default: '2',
     examples: ['2,DOG•GO•TO•THE•MOON:6'],
     description:
@@ -235,7 +237,7 @@ export const orderSettings = {
   tokenpaySpecialSats: Type.String({
     pattern: '^(?:none|[A-Za-z0-9_-]{1,40}(?:,[A-Za-z0-9_-]{1,40})*)$',
     maxLength: 2_000,
-    // those that orders can name, and what is rarer than uncommon
+    // the types that orders can name, and those rarer than uncommon
     default: [...inventoryTypes, 'rare', 'epic', 'legendary', 'mythic'].join(','),
     description:
       'satributes of sats that are more than money: an output with such a sat is set aside in token payments, and nothing of it is credited; needs INDEX_SATS; none: no sats are looked at (docs/tokenpay.md, "Set aside")',
@@ -250,69 +252,68 @@ export const orderSettings = {
     maximum: 10_000_000,
     // the price of a withdrawal of runes at 25 sats per virtual byte: an account that never got BTC can pay it later
     default: 10_000,
-    description: 'sats that an account may owe for withdrawals of runes that its BTC does not pay',
+    description: 'sats that an account may owe for withdrawals of runes that its BTC does not cover',
   }),
   withdrawInputsMax: Type.Integer({
     minimum: 1,
-    // a batch of 500 withdrawals is within what nodes relay where each has one or two
+    // a batch of 500 withdrawals is small enough to be relayed if each has one or two
     maximum: 500,
     default: 100,
-    description: 'outputs that one withdrawal spends at most; its account pays for each of them',
+    description: 'most outputs that one withdrawal spends; its account pays for each of them',
   }),
   withdrawBumpMaxSats: Type.Integer({
     minimum: 0,
     maximum: 10_000_000,
     default: 20_000,
     description:
-      'sats that the transaction of a batch of withdrawals may cost beyond what its accounts were charged, where it waits for too long',
+      'sats that the transaction of a batch of withdrawals may cost in addition to the charges of its accounts, if it waits too long',
   }),
   consolidateDailySats: Type.Integer({
     minimum: 0,
-    // a tenth of a coin is more than all dust of a service costs
+    // a tenth of a coin: more than all dust of a service costs
     maximum: 10_000_000,
     default: 0,
     examples: [20_000],
     description:
-      'sats that the service pays within 24 hours to join small outputs of accounts into one (docs/tokenpay.md, "Consolidation"); 0: none are joined',
+      'sats that the service pays within 24 hours to join small outputs of accounts into one (docs/tokenpay.md, "Consolidation"); 0: nothing is joined',
   }),
   consolidateFeeRateMax: Type.Integer({
     minimum: 1,
-    // an output of 546 sats costs more than it brings above 9
+    // above 9, an output of 546 sats costs more than it brings
     maximum: 50,
     default: 2,
     description:
-      'sats per virtual byte at which small outputs of accounts are joined at most; those are joined that would cost more than they bring at ten times that',
+      'highest rate, in sats per virtual byte, at which small outputs of accounts are joined: outputs that would cost more than they bring at ten times that rate',
   }),
   tokenpayTestPay: Type.Integer({
     minimum: 0,
-    // a hundredth of a coin is what faucets of test networks give in weeks
+    // a hundredth of a coin: as much as faucets of test networks give in weeks
     maximum: 100_000_000,
     default: 0,
     examples: [500_000],
     description:
-      'sats that test payments of one account may take within 24 hours, from a wallet for tests that the operator fills (docs/tokenpay.md, "Test payments"); 0: there are none; on mainnet 0 alone is valid',
+      'sats that test payments of one account may take within 24 hours, from a wallet for tests that the operator fills (docs/tokenpay.md, "Test payments"); 0: no test payments; on mainnet only 0 is valid',
   }),
   collectionUnpaidMax: Type.Integer({
     minimum: 1,
     maximum: 1_000,
     // a family buys for itself; a shop has a key
     default: 10,
-    description:
-      'items of collections that orders of one address may have before they are paid for (docs/collections.md)',
+    description: 'items of collections that unpaid orders of one address may have (docs/collections.md)',
   }),
   collectionUnpaidNetworkMax: Type.Integer({
     minimum: 1,
     maximum: 100_000,
-    // who owns a /24 has 256 addresses for the price of one
+    // the owner of a /24 has 256 addresses for the price of one
     default: 50,
-    description: 'the same of all addresses of one network together (/24 of IPv4, /48 of IPv6)',
+    description: 'the same for all addresses of one network together (/24 of IPv4, /48 of IPv6)',
   }),
   turnstileSecret: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
       description:
-        'secret of Turnstile, which checks the tokens of orders of collections without a key; absent: any token is taken',
+        'secret of Turnstile, which checks the tokens of orders of collections without a key; unset: any token is accepted',
     }),
   ),
   turnstileSiteKey: Type.Optional(
@@ -321,14 +322,14 @@ export const orderSettings = {
       maxLength: 200,
       pattern: '^[A-Za-z0-9_-]+$',
       description:
-        'site key of Turnstile for that secret: the pages /mint/<slug> show its challenge; absent: no one can order on them while TURNSTILE_SECRET is set',
+        'site key of Turnstile for that secret: the pages /mint/<slug> show its challenge; unset: no one can order there while TURNSTILE_SECRET is set',
     }),
   ),
   turnstileUrl: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 2_000,
-      description: 'where tokens are checked; absent: at Turnstile',
+      description: 'where tokens are checked; unset: at Turnstile',
     }),
   ),
   orderMegabytesADay: Type.Integer({
@@ -336,7 +337,7 @@ export const orderSettings = {
     maximum: 1_000_000,
     default: 500,
     description:
-      'what orders of one address may store in a day, in MB, in each process: contents, leaves, all that is shown, and 4 kB for each order and file (docs/orders-api.md, "Contents"); 0: no limit',
+      'MB that orders of one address may store in a day, in each process: contents, leaves, shown data, and 4 kB for each order and file (docs/orders.md, "Contents"); 0: no limit',
   }),
   uploadMegabytesADay: Type.Integer({
     minimum: 0,
@@ -344,7 +345,7 @@ export const orderSettings = {
     // a collection of 10,000 pictures of 500 kB: the operator knows whose key it is
     default: 5_000,
     description:
-      'what one key may upload in a day (`PUT /files/<name>`), in MB, in each process: contents, and 4 kB for each (docs/orders-api.md, "Uploads"); 0: no limit',
+      'MB that one key may upload in a day (`PUT /files/<name>`), in each process: contents, and 4 kB for each (docs/orders.md, "Uploads"); 0: no limit',
   }),
 };
 
@@ -356,7 +357,7 @@ export const specialSatsOf = (text: string): readonly string[] => (text === 'non
 const unknownSatributes = (text: string): string[] =>
   specialSatsOf(text).filter((name) => satributeId(name) === null);
 
-/** What is wrong with them beyond their schema. */
+/** Faults of these settings beyond their schema. */
 export function wrongOrderSettings({
   orderConfirmations,
   tokenpayConfirmations,
@@ -382,7 +383,7 @@ export function wrongOrderSettings({
       ? [`ORDER_CONFIRMATIONS: the amounts of ${orderConfirmations} do not ascend`]
       : []),
     ...(parseTokenPolicy(tokenpayConfirmations) === null
-      ? [`TOKENPAY_CONFIRMATIONS: ${tokenpayConfirmations} has a rune twice, or a name that is no rune`]
+      ? [`TOKENPAY_CONFIRMATIONS: ${tokenpayConfirmations} has a rune twice, or a name that is not a rune`]
       : []),
     ...unknownSatributes(tokenpaySpecialSats).map(
       (name) => `TOKENPAY_SPECIAL_SATS: ${name} is not a satribute (docs/satributes.md)`,
@@ -398,23 +399,23 @@ export function wrongOrderSettings({
 }
 
 /**
- * Reorganisations of some blocks come without a fault of anybody, and cost nothing to wait for. A share that was
- * paid for a delivery that one takes back is a debt of its partner, which no one can collect.
+ * Reorganisations of some blocks are common, and waiting for them costs nothing. A share that was paid for a delivery
+ * that a reorganisation takes back is a debt of its partner, which no one can collect.
  */
 const payoutConfirmationsLeast = 6;
 
-/** The faults of PAYOUT_CONFIRMATIONS on a network, which is mostly known only from the node or the database. */
+/** The faults of PAYOUT_CONFIRMATIONS on a network. Mostly the network is known only from the node or the database. */
 export function wrongPayoutConfirmations(
   { payoutConfirmations: confirmations }: Pick<Static<typeof schema>, 'payoutConfirmations'>,
   network: NetworkName,
 ): string[] {
   if (network === 'regtest' || confirmations >= payoutConfirmationsLeast) return [];
   return [
-    `PAYOUT_CONFIRMATIONS: ${confirmations} is not valid on ${network}: it must be at least ${payoutConfirmationsLeast}, as a reorganisation of fewer blocks is common, and no one gets back what was paid for a delivery that it takes`,
+    `PAYOUT_CONFIRMATIONS: ${confirmations} is not valid on ${network}: it must be at least ${payoutConfirmationsLeast}, because shorter reorganisations are common, and shares that were paid for a delivery that one takes back cannot be collected`,
   ];
 }
 
-/** The faults of TOKENPAY_TEST_PAY on a network, which is mostly known only from the node or the database. */
+/** The faults of TOKENPAY_TEST_PAY on a network. Mostly the network is known only from the node or the database. */
 export function wrongTestPay(
   { tokenpayTestPay }: Pick<Static<typeof schema>, 'tokenpayTestPay'>,
   network: NetworkName,

@@ -59,9 +59,9 @@ export const searchSettings = {
   searchLagBlocks: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,
-    // a block reaches Elasticsearch within seconds: more than a few at once means being behind
+    // a block reaches Elasticsearch within seconds: more than a few at once means that it is late
     default: 3,
-    description: 'Elasticsearch answers searches while it is at most this many blocks behind the index',
+    description: 'Elasticsearch answers searches while it lacks at most this many blocks of the index',
   }),
   searchTextMaxBytes: Type.Integer({
     minimum: 0,
@@ -69,7 +69,7 @@ export const searchSettings = {
     maximum: 4_000_000,
     default: 4_000_000,
     description:
-      'longest decoded text that is searchable, in bytes, from the next block on; longer contents are found by hash only',
+      'longest decoded text that is searchable, in bytes, from the next block on; longer contents are found only by hash',
   }),
 };
 

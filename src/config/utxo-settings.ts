@@ -7,7 +7,7 @@ export const utxoSettings = {
   utxoSource: Type.Enum(['auto', 'index', 'esplora', 'node'], {
     default: 'auto',
     description:
-      'where unspent outputs of addresses come from: `index` (--index-addresses), `esplora` (ESPLORA_URL), `node` (it scans all of them, minutes on mainnet); `auto`: the first of these that there is (docs/utxos.md)',
+      'source of unspent outputs of addresses: `index` (--index-addresses), `esplora` (ESPLORA_URL), `node` (it scans all of them, minutes on mainnet); `auto`: the first available of these (docs/utxos.md)',
   }),
   esploraUrl: Type.Optional(
     Type.String({
@@ -23,7 +23,7 @@ export const utxoSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'JSON file with rules of the operator’s for satributes that have none, the same for all processes (docs/satributes.md, "Rules of the operator"); read at the start',
+        'JSON file with the operator’s rules for satributes that have none, the same for all processes (docs/satributes.md, "Rules of the operator"); read at the start',
     }),
   ),
   inventoryDescriptor: Type.Optional(
@@ -32,7 +32,7 @@ export const utxoSettings = {
       maxLength: 4096,
       secret: true,
       description:
-        'output descriptor with public keys: its addresses, of a range the first 1,000, hold the operator’s special sats (docs/inventory.md)',
+        'output descriptor with public keys: its addresses (the first 1,000 of a range) hold the operator’s special sats (docs/inventory.md)',
     }),
   ),
   inventoryBaseFees: Type.Optional(
@@ -40,17 +40,17 @@ export const utxoSettings = {
       pattern: '^[a-z0-9]+:[0-9]+(,[a-z0-9]+:[0-9]+)*$',
       maxLength: 1024,
       description:
-        'prices in sats of an inscription on a sat of these types, as `uncommon:20000,pizza:4000`; the others keep theirs (docs/inventory.md)',
+        'prices in sats of an inscription on a sat of these types, as `uncommon:20000,pizza:4000`; other types keep their prices (docs/inventory.md)',
     }),
   ),
 };
 
 const schema = Type.Object(utxoSettings);
 
-/** The form of an output descriptor (BIP 380), with a checksum or without. What it says, the node knows. */
+/** The form of an output descriptor (BIP 380), with or without a checksum. The node checks its content. */
 const descriptorForm = /^[a-z]+\(.+\)(#[a-z0-9]{8})?$/u;
 
-/** What is wrong with them together, or beyond their schema. */
+/** Faults of these settings together, or beyond their schema. */
 export function wrongUtxoSettings({
   utxoSource,
   esploraUrl,
@@ -71,8 +71,8 @@ export function wrongUtxoSettings({
 }
 
 /**
- * Of a process that indexes and answers, which has no index of addresses but its own. Commands may run beside one that
- * got --index-addresses as a flag. Throws `config_invalid`.
+ * Checks the source of unspent outputs of a process that indexes and answers: it has no index of addresses except its
+ * own. Commands may run beside a process that got --index-addresses as a flag. Throws `config_invalid`.
  */
 export function checkServedUtxos({
   role,
