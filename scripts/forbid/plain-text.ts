@@ -1,4 +1,4 @@
-import { bannedStarts, bannedWords } from './plain-words.ts';
+import { allowedTexts, bannedStarts, bannedWords } from './plain-words.ts';
 
 /** A banned word or a banned start in a text. */
 export interface Offence {
@@ -9,7 +9,7 @@ export interface Offence {
   readonly use: string;
 }
 
-/** A blank of a pattern: any gap, also over the end of a line of a comment or a quote. */
+/** A blank of a pattern: any gap, even over the end of a line of a comment or a quote. */
 const gap = String.raw`(?:\s+(?:(?://|[*#>])\s*)?)`;
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -28,20 +28,29 @@ const startExpression = new RegExp(
   'gu',
 );
 
-/** All offences of a file's text, by line. Doc comments are looked for in code alone. */
+/** All offences of a file's text, by line. Doc comments are searched for only in code. */
 export function offencesIn(path: string, text: string): Offence[] {
   const lineStarts = lineStartsOf(text);
   const offences: (readonly [offset: number, Offence])[] = [];
   const add = (kind: Offence['kind'], offset: number, found: string, use: string): unknown =>
     offences.push([offset, { kind, line: lineAt(lineStarts, offset), found, use }]);
+  const judged = withoutAllowed(path, text);
   for (const { expression, use } of wordRules)
-    for (const { 0: found, index } of text.matchAll(expression)) add('words', index, oneLine(found), use);
+    for (const { 0: found, index } of judged.matchAll(expression)) add('words', index, oneLine(found), use);
   if (/\.(?:ts|mjs|js|java)$/u.test(path))
     for (const { 0: whole, 1: found = '', index } of text.matchAll(startExpression)) {
       const start = oneLine(found);
       add('starts', index + whole.length - found.length, `/** ${start}`, useOfStart.get(start) ?? '');
     }
   return offences.toSorted(([a], [b]) => a - b).map(([, offence]) => offence);
+}
+
+/** The text with blanks in place of what `allowedTexts` has for the file, so that offsets stay. */
+function withoutAllowed(path: string, text: string): string {
+  let judged = text;
+  for (const allowed of allowedTexts)
+    if (allowed.path === path) judged = judged.replaceAll(allowed.text, (each) => ' '.repeat(each.length));
+  return judged;
 }
 
 const oneLine = (found: string): string => found.replaceAll(new RegExp(gap, 'gu'), ' ');

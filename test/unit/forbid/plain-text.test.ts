@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { offencesIn } from '#scripts/forbid/plain-text.ts';
-import { bannedStarts, bannedWords } from '#scripts/forbid/plain-words.ts';
+import { allowedTexts, bannedStarts, bannedWords } from '#scripts/forbid/plain-words.ts';
 
 const found = (text: string, path = 'docs/orders.md'): string[] =>
   offencesIn(path, text).map((offence) => offence.found);
@@ -72,6 +74,23 @@ describe('banned words', () => {
     'another process stands by',
   ])('are not found in "%s"', (text) => {
     expect(found(text)).toEqual([]);
+  });
+});
+
+describe('allowed texts', () => {
+  const root = join(import.meta.dirname, '../../..');
+
+  test.each(allowedTexts)('"$text" is allowed in $path, once and nowhere else', ({ path, text }) => {
+    expect(offencesIn(path, text)).toEqual([]);
+    expect(offencesIn('src/kernel/other.ts', text)).not.toEqual([]);
+    expect(readFileSync(join(root, path), 'utf8').split(text)).toHaveLength(2);
+  });
+
+  test('leave other uses in the same file, at their lines', () => {
+    const text = "const lastResort = 'nobody';\nconst other = 'nobody';\n";
+    expect(offencesIn('src/embedded-postgres/server-account.ts', text)).toMatchObject([
+      { line: 2, found: 'nobody' },
+    ]);
   });
 });
 
