@@ -8,7 +8,7 @@ export const exitCodes = {
   usage: 2,
   /** The reader of the output has closed it (as by SIGPIPE). */
   outputClosed: 141,
-  /** A command with an end to reach was interrupted: 128 + the number of the signal. */
+  /** A command that would have ended by itself was interrupted: 128 + the number of the signal. */
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,

@@ -23,7 +23,7 @@ export function settingFlag(name: SettingName, value: string | null, defaultText
   };
 }
 
-/** A flag of a command that no setting is behind. `value` is null for one without a value. */
+/** A flag of a command that belongs to no setting. `value` is null for a flag without a value. */
 export function ownFlag(
   name: string,
   value: string | null,
@@ -71,7 +71,7 @@ export function actionOf(
   return action;
 }
 
-/** Throws UsageError where no trace can be written, before anything else is done. */
+/** Throws UsageError if no trace can be written, before anything else is done. */
 export function checkTrace(flags: Readonly<Record<string, string>>): void {
   const path = flags[traceFlag.name];
   if (path === undefined) return;

@@ -1,7 +1,7 @@
 import type { ProgressOutput } from '#src/app/reports/progress.ts';
 
 const barWidth = 28;
-/** At most one line in this time where it is no terminal: such work takes minutes. */
+/** At most one line in this time if the output is not a terminal: such work takes minutes. */
 const lineEveryMs = 10_000;
 
 /** Progress that is shown while work takes minutes. */
@@ -11,7 +11,7 @@ export interface ProgressLines<State> {
   finish(): void;
 }
 
-/** A line on a terminal, redrawn with each state; elsewhere lines, whatever is logged. */
+/** On a terminal one line, redrawn with each state; elsewhere new lines, like a log. */
 export function progressLines<State>(
   output: ProgressOutput,
   lineOf: (state: State) => string,

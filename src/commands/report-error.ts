@@ -23,10 +23,10 @@ export function report(thrown: unknown): number {
   return exitCodes.failure;
 }
 
-/** Messages have texts of nodes, servers and files. */
+/** Writes text for people. Messages contain texts of nodes, servers and files. */
 const write = (text: string): boolean => process.stderr.write(terminalLines(text));
 
-/** Failures of the system and of Postgres that no part has named; anything else stays as it is. */
+/** Failures of the system and of Postgres that no part has named; any other error is returned unchanged. */
 function operatingFailure(thrown: unknown): unknown {
   const failure = systemFailure(thrown);
   return failure === thrown ? postgresFailure(thrown) : failure;

@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import type { CommandContext, CommandFlag } from '#src/app/command-context.ts';
 
-/** Each statement reads or changes the rows of one account: a slower one waits for something that hangs. */
+/**
+ * Timeout of a statement. Each reads or changes the rows of one account: a slower one waits for something that hangs.
+ */
 const statementTimeoutMs = 30_000;
 
 export const jsonFlag: CommandFlag = {
@@ -15,14 +17,14 @@ export const jsonFlag: CommandFlag = {
 /**
  * Runs work on the database of the settings, with or without a running service.
  *
- * @param connections how many the work uses at once: a second one, if it reads a snapshot within a transaction
+ * @param connections that the work uses at once: a second one, if it reads a snapshot within a transaction
  */
 export async function withService(
   context: CommandContext,
   work: (pool: pg.Pool) => Promise<void>,
   connections: 1 | 2 = 1,
 ): Promise<void> {
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   const [{ openDatabase }, { createPool }] = await Promise.all([
     import('#src/app/database/database.ts'),
     import('#kernel/pg/pool.ts'),
@@ -37,7 +39,7 @@ export async function withService(
   await context.lifecycle.run('accounts', () => work(pool));
 }
 
-/** To the second, in UTC. */
+/** A time, to the second, in UTC. */
 export function shownTime(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }

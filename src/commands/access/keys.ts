@@ -12,7 +12,7 @@ import { jsonFlag, shownTime, withService } from '#src/commands/service-database
 const rateDefault = '600';
 const dayMs = 86_400_000;
 const daysDefault = 30;
-/** A hundred years: everything. */
+/** A hundred years: all days. */
 const daysMax = 36_500;
 
 export const keysCommand: Command = {
@@ -76,7 +76,7 @@ No scope includes another: name all that the key needs.
   run: runKeys,
 };
 
-/** Flags of each action, beside those of all actions. */
+/** Flags of each action, in addition to those of all actions. */
 const flagsOf: Readonly<Record<string, readonly string[]>> = {
   create: ['account', 'scope', 'rate', 'base-fee', 'direct-base-fee', 'discount', 'reserved-max', 'json'],
   list: ['account', 'days', 'json'],
@@ -159,7 +159,7 @@ type Flags = CommandContext['flags'];
 function accountOf(flags: Flags): string {
   const { account } = flags;
   if (account === undefined || account === '')
-    throw new UsageError('which account? Name it with --account A');
+    throw new UsageError('which account? Name it with --account NAME');
   return account;
 }
 
@@ -212,7 +212,8 @@ function keyOf(flags: Flags): WhichKeys['key'] {
   if (prefix !== undefined) return { prefix };
   const hash = apiKeyHash(text);
   // not quoted: it may be a mistyped key
-  if (hash === null) throw new UsageError('--key is not a key: give it in full, or as `list` shows it');
+  if (hash === null)
+    throw new UsageError('--key is not a key: give it in full, or in the form that `list` shows');
   return { hash };
 }
 

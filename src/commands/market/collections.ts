@@ -13,7 +13,7 @@ export const collectionsCommand: Command = {
   name: 'collections',
   object: null,
   operands: 'import|list|show|remove',
-  summary: 'import collections of the market, list them and forget them',
+  summary: 'import collections of the market, list them and remove them',
   details: `import reads meta.json and inscriptions.json of a folder, or below a URL, and puts the collection in the
 place of the one that the same list gave before: all of it or nothing. Optional fields that are wrong are left
 out, and named. Inscriptions that are not indexed yet count once they are. list shows what was imported, by slug; show one of them; remove forgets one. All of them may run beside
@@ -65,7 +65,7 @@ async function runOn(
 }
 
 async function importOne(context: CommandContext, place: string): Promise<void> {
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   const { importCollectionFrom } = await import('#src/app/market/collections.ts');
   const outcome = await importCollectionFrom(context, place);
   await context.print(
@@ -127,7 +127,7 @@ function outcomeText(outcome: ImportOutcome): string {
   return `${result} ${slug} (${terminalText(name)}): ${items} items${tail}\n${oddityText(outcome)}`;
 }
 
-/** A line for each thing that is not stored as the list has it. */
+/** A line for each thing that is stored differently from the list. */
 function oddityText({ slug, listSlug, leftOut = [], leftOutCount = 0 }: ImportOutcome): string {
   const lines = leftOut.map(({ where, why }) => `  left out ${where}: ${why}\n`);
   if (listSlug !== undefined)

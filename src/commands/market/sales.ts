@@ -19,9 +19,9 @@ export const salesCommand: Command = {
   object: null,
   operands: 'explain TXID | reclassify',
   summary: 'show what a transaction sold or why it sold nothing, or reclassify all sales',
-  details: `explain: names of classes, forms, confidences and rules are in docs/marketplace.md. Of a transaction
-that sold nothing it reads the block, from the node or the folder of --blocks, and says which rule refused each
-inscription that was moved; without the block it says what is missing, and --json is [].
+  details: `explain: names of classes, forms, confidences and rules are in docs/marketplace.md. For a transaction
+that sold nothing it reads the block, from the node or the folder of --blocks, and names the rule that refused each
+moved inscription; without the block it says what is missing, and --json is [].
 
 reclassify reads all indexed blocks again, from the node or the folder of --blocks, and replaces their sales by
 those of this version's rules. The old sales answer until then. May run beside a service, which does so by
@@ -38,7 +38,7 @@ itself after an update that changes the rules; an interrupted run is resumed by 
     {
       name: 'height',
       value: 'N',
-      description: 'explain: the block of the transaction; unset: it is looked for',
+      description: 'explain: the block of the transaction; unset: it is searched for',
       setting: null,
       default: null,
     },
@@ -84,7 +84,7 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
   if (txid === null) throw new UsageError(`sales explain needs a txid: 64 hexadecimal digits, not "${text}"`);
   if (extra !== undefined) throw new UsageError(`unexpected word ${extra}`);
   const asked = { txid, height: heightFlag(flags, 'height'), tip: hashFlag(flags, 'tip') };
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   const { networkOf, openDatabase } = await import('#src/app/database/database.ts');
   const database = await openDatabase(context, 'existing');
   const name = await networkOf(database);
@@ -98,7 +98,7 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
   await print(flags['json'] === undefined ? shown.map(tableOf).join('\n') : `${JSON.stringify(shown)}\n`);
 }
 
-/** A move that was not sold, as it is shown. */
+/** A move that was not a sale, as it is shown. */
 interface RefusedMove {
   readonly inscriptionId: string;
   readonly txid: string;
@@ -137,12 +137,12 @@ async function explainUnsold(
     }),
   );
   if (isJson) return print(`${JSON.stringify(shown)}\n`);
-  const nothing = `The transaction ${txid} of block ${height} moves no inscription: it has nothing to sell.\n`;
+  const nothing = `The transaction ${txid} of block ${height} moves no inscription, so it sells nothing.\n`;
   return print(shown.map(linesOf).join('\n') || nothing);
 }
 
 const olderRules =
-  'it is a sale by the rules of this version, but the index has its block by older ones: satscribe sales reclassify';
+  'it is a sale by the rules of this version, but its block is indexed with older ones: run satscribe sales reclassify';
 
 function nothingSold(txid: string, tip: number | null): string {
   return `No sale in the transaction ${txid} is indexed: it sold nothing, or its block comes after the last one, ${tip ?? 0}.

@@ -8,7 +8,7 @@ import { withMint } from '#src/app/ordering/mint.ts';
 import { type ProgressLines, progressBar, progressLines } from '#src/commands/progress-lines.ts';
 import { withService } from '#src/commands/service-database.ts';
 
-/** Differences that people are shown; `--json` has all. */
+/** Differences that are shown to people; `--json` has all. */
 const differencesShown = 20;
 const reasonCharsMax = 1_000;
 
@@ -42,7 +42,7 @@ export async function approve({ ...context }: CommandContext, id: string): Promi
   });
 }
 
-/** Brings the files of a folder, with its progress on stderr. */
+/** Adds the files of a folder, with its progress on stderr. */
 export async function upload(context: CommandContext, id: string, folder: string): Promise<void> {
   await withMint(context, async ({ options, ...parts }) => {
     const progress = filesProgress('stored');
@@ -88,9 +88,9 @@ export async function close(context: CommandContext, id: string): Promise<void> 
 function reasonOf({ flags, words: [action = '', id = ''] }: CommandContext): string {
   const reason = (flags['reason'] ?? '').trim();
   if (reason === '')
-    throw new UsageError(`why? satscribe mint ${action} ${id} --reason "…": its creator is told`);
+    throw new UsageError(`why? satscribe mint ${action} ${id} --reason "…": its creator sees it`);
   if (reason.length > reasonCharsMax)
-    throw new UsageError(`--reason has ${reason.length} characters, and may have ${reasonCharsMax}`);
+    throw new UsageError(`--reason has ${reason.length} characters, and ${reasonCharsMax} are the maximum`);
   return reason;
 }
 
@@ -102,10 +102,10 @@ function differenceText(differences: readonly SizeDifference[]): string {
     .slice(0, differencesShown)
     .map(
       ({ name, toldBytes, bytes }) =>
-        `  warning: ${terminalText(name)} has ${bytes} bytes, and its creator told ${toldBytes}\n`,
+        `warning: ${terminalText(name)} has ${bytes} bytes, but its creator named ${toldBytes}\n`,
     );
   const more = differences.length - lines.length;
-  return `${lines.join('')}${more === 0 ? '' : `  … and ${more} more files of another size than told\n`}`;
+  return `${lines.join('')}${more === 0 ? '' : `  … and ${more} more files whose size differs from the one named\n`}`;
 }
 
 interface FilesState {

@@ -97,7 +97,7 @@ const collectionJson = ({
   averageBytes,
 });
 
-/** Shows a collection, and for a pending one what approving would do. */
+/** Shows a collection, and for a pending one the effect of an approval. */
 export async function show(context: CommandContext, id: string): Promise<void> {
   const { flags, print } = context;
   const limit = limitOf(context, filesDefault);
@@ -175,7 +175,7 @@ function runeFacts({ altPrices, runePrice }: Collection): readonly (readonly [st
   if (runePrice === null)
     return altPrices === null
       ? []
-      : [['runes', `${JSON.stringify(altPrices)}: no account gets them, so nothing is sold`]];
+      : [['runes', `${JSON.stringify(altPrices)}: without an account that receives it, so nothing is sold`]];
   const { account, amount, divisibility, name } = runePrice;
   return [
     ['runes', `${shownAmount(trustedU128(amount), divisibility)} ${name} an item to account ${account}`],
@@ -196,16 +196,16 @@ function phaseLine(
 }
 
 const fileLine = ({ place, name, url, stored, toldBytes }: CollectionFile): string =>
-  `  ${String(place + 1).padStart(6)}  ${terminalText(name)}  ${stored === null ? `${toldBytes ?? '?'} bytes told, not stored` : `${stored.bytes} bytes, ${stored.mediaType}`}${url === null ? '' : `  ${terminalText(url)}`}\n`;
+  `${String(place + 1).padStart(6)}  ${terminalText(name)}  ${stored === null ? `${toldBytes ?? '?'} bytes named, not stored` : `${stored.bytes} bytes, ${stored.mediaType}`}${url === null ? '' : `  ${terminalText(url)}`}\n`;
 
-/** Faults that people are shown; `--json` has all. */
+/** Faults that are shown to people; `--json` has all. */
 const faultsShown = 100;
 
 function previewText({ faults, toFetch, toFetchBytes, differences }: ApprovalPreview, id: string): string {
   const fetched =
     toFetch === 0
       ? 'fetches nothing'
-      : `fetches ${toFetch} files${toFetchBytes === null ? '' : ` (${toFetchBytes} bytes as told)`}`;
+      : `fetches ${toFetch} files${toFetchBytes === null ? '' : ` (${toFetchBytes} bytes as named)`}`;
   if (faults.length === 0)
     return `approving it now ${fetched}, looks at all bytes, and begins the sale: satscribe mint approve ${id}\n${
       differences.length === 0 ? '' : `  ${differences.length} stored files have another size than told\n`

@@ -7,15 +7,15 @@ export const mintCommand: Command = {
   object: null,
   operands: 'list|show|approve|…',
   summary: 'collections for sale: approve, refuse or close them, and what they earned',
-  details: `Creators send collections (POST /collection-create), and nothing is sold before you approve. list shows
-them, the oldest first. show has one with its phases, its counts and its first files, and says for a pending
-one what approving would do. approve fetches each file once and stores its bytes: what is sold is what was
-approved. It needs as many files as totalCount, or one for an edition. All faults are told together, and
-nothing is half approved; run it again, and only files that are missing are fetched. upload takes the files
-of a folder in place of those of a pending collection: the order of their names (2.png before 10.png) is that
-of the items. refuse ends a pending collection, and close the sale of an approved one: what is sold stays
-sold. earnings shows what creators and referrers have earned with each. Run it where the files of the service
-are (FILES_DIR); it may run beside a service (docs/collections.md, "For operators").
+  details: `Creators send collections (POST /collection-create), and nothing is sold before you approve. list
+shows them, the oldest first. show has one with its phases, its counts and its first files, and says for a
+pending one what approving would do. approve fetches each file once and stores its bytes: the approved bytes
+are sold. It needs as many files as totalCount, or one for an edition. All faults are shown together, and a
+collection with a fault is not approved; the next run fetches only missing files. upload takes the files of a
+folder in place of those of a pending collection: the order of their names (2.png before 10.png) is that of
+the items. refuse ends a pending collection, and close ends the sale of an approved one: sold items stay sold.
+earnings shows what creators and referrers have earned with each. Run it where the files of the service are
+(FILES_DIR); it may run beside a service (docs/collections.md, "For operators").
 
   satscribe mint list --state pending
   satscribe mint show frogs
@@ -29,7 +29,7 @@ are (FILES_DIR); it may run beside a service (docs/collections.md, "For operator
     ownFlag('state', 'STATE', 'list: only those that are pending, approved, refused or closed'),
     ownFlag('after', 'ID', 'list: only collections that came after this one'),
     ownFlag('limit', 'N', 'list: at most this many; unset: 100. show: files; unset: 10'),
-    ownFlag('reason', 'TEXT', 'refuse, close: why, for its creator'),
+    ownFlag('reason', 'TEXT', 'refuse, close: the reason, for its creator'),
     ownFlag('allow-doubles', null, 'approve, show: items may have the same bytes'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
@@ -54,7 +54,7 @@ async function runMint(context: CommandContext): Promise<void> {
   const [, id = '', folder = ''] = words;
   if (flags['json'] !== undefined && flags['csv'] !== undefined)
     throw new UsageError('--json and --csv are two forms: name one');
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   if (action === 'list') return (await import('./mint-shown.ts')).list(context);
   if (action === 'earnings')
     return (await import('./mint-earnings.ts')).earnings(context, id === '' ? null : id);

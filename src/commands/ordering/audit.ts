@@ -13,12 +13,13 @@ export const auditCommand: Command = {
   name: 'audit',
   object: null,
   summary: 'prove the ledger of the orders against the chain and the index',
-  details: `Compares each order with what blocks have: payments, the outputs that must lie unspent at scripts of the
-wallet, transactions, fees, refunds, and where the index has what was delivered; each payout with what it
-paid; and the counters of collections for sale with their items and orders, these with the states of orders, and
-what creators earned with the ledger; and accounts of shops with what came for them. Needs the node, and an index
-at its tip. Changes nothing, and may run beside a service. On a difference the exit code is 1; each is named
-with its order and what to do (docs/orders-operator.md, "Audit"). An order id is as good as a key to the order.
+  details: `Compares each order with what blocks have: payments, the outputs that must be unspent at scripts
+of the wallet, transactions, fees, refunds, and places of deliveries in the index; each payout with its
+payments; and the counters of collections for sale with their items and orders, these with the states of
+orders, and earnings of creators with the ledger; and accounts of shops with their incoming payments. Needs
+the node, and an index at its tip. Changes nothing, and may run beside a service. On a difference the exit
+code is 1; each is named with its order and what to do (docs/orders.md, "Audit"). An order id is as good as a
+key to the order.
 
   satscribe audit --cookie-file ~/.bitcoin/.cookie
   satscribe audit --json`,
@@ -34,7 +35,7 @@ with its order and what to do (docs/orders-operator.md, "Audit"). An order id is
 };
 
 async function runAudit(context: CommandContext): Promise<void> {
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   const [
     { withNodeOf },
     { auditOrders },
@@ -107,7 +108,7 @@ function textOf({ audit, payouts, collections, tokens }: Found, all: AllTexts): 
   return `${lines.join('')}${orders} ${orders === 1 ? 'order' : 'orders'}, ${differing} differ\n`;
 }
 
-/** Lines of what is kept beside orders. */
+/** Lines about data kept with orders. */
 function besideLines({ payouts, collections, tokens }: Omit<Found, 'audit'>, all: AllTexts): string[] {
   const lines: string[] = [];
   for (const [id, of] of Map.groupBy(payouts, ({ payout }) => payout)) {
@@ -164,7 +165,7 @@ const shownDifference = ({ kind, where, ledger, chain }: OrderDifference, texts:
   ...texts[kind],
 });
 
-/** Throws `audit_differs`, with what differs. */
+/** Throws `audit_differs`, with the differences. */
 function requireSame({ audit: { orders, differing, funds }, payouts, collections, tokens }: Found): void {
   if (differing > 0)
     throw new AppError('audit_differs', `${differing} of ${orders} orders differ from the chain.`);
@@ -174,7 +175,7 @@ function requireSame({ audit: { orders, differing, funds }, payouts, collections
   if (collections.length > 0)
     throw new AppError('audit_differs', 'Collections differ from their items and orders.');
   if (tokens.length > 0)
-    throw new AppError('audit_differs', 'Accounts of shops differ from what came for them.');
+    throw new AppError('audit_differs', 'Accounts of shops differ from their incoming payments.');
 }
 
 type TextsOf<Kind extends string> = Readonly<

@@ -10,14 +10,14 @@ export const inventoryCommand: Command = {
   name: 'inventory',
   object: null,
   operands: 'add|list|scan|remove|address',
-  summary: 'outputs with special sats of your own, for orders, and where to send them',
-  details: `What orders may use of special sats, and GET /inventory counts: outputs at addresses of the wallet
-that address shows (address 3 is another one, from 0 to 99). INVENTORY_DESCRIPTOR says which other
-addresses are yours: what lies there is listed, and no order has it. add notes an output, if it is
-unspent, yours, of age, free of inscriptions and runes, and holds sats of the types of the inventory.
-scan does so for all your outputs, and removes those that are spent. list says which of them count now,
-or why not. remove forgets one; the output stays where it is. add, scan and list ask the node. All of
-them may run beside a service (docs/inventory.md). Orders need INDEX_SATS.
+  summary: 'outputs with special sats of your own, for orders, and the address to send them to',
+  details: `The special sats that orders may use, and that GET /inventory counts: outputs at addresses of the
+wallet. The action address shows one (address 3 is another one, from 0 to 99). INVENTORY_DESCRIPTOR says which
+other addresses are yours: outputs there are listed, and no order uses them. add notes an output, if it is
+unspent, yours, of age, free of inscriptions and runes, and holds sats of the types of the inventory. scan
+does so for all your outputs, and removes those that are spent. list says which of them count now, or why not.
+remove forgets one; the output stays where it is. add, scan and list ask the node. All of them may run beside
+a service (docs/inventory.md). Orders need INDEX_SATS.
 
   satscribe inventory address
   satscribe inventory scan --cookie-file ~/.bitcoin/.cookie
@@ -35,7 +35,7 @@ them may run beside a service (docs/inventory.md). Orders need INDEX_SATS.
   run: runInventory,
 };
 
-/** How many outputs each action names. */
+/** Number of outputs that each action names. */
 const operandsOf: Readonly<Record<InventoryAction, number>> = { add: 1, list: 0, scan: 0, remove: 1 };
 
 const isAction = (word: string): word is InventoryAction => Object.hasOwn(operandsOf, word);
@@ -53,7 +53,7 @@ async function runInventory(context: CommandContext): Promise<void> {
     throw new UsageError(`unexpected word ${unexpected}; satscribe inventory --help shows the usage`);
   const outpoint = operands === 0 ? null : outpointOf(action, output);
   const isJson = flags['json'] !== undefined;
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   const { withInventory } = await import('#src/app/sats/inventory.ts');
   await withInventory(context, action, async (inventory, asker) => {
     if (outpoint !== null && action === 'add') {
@@ -77,7 +77,7 @@ const nothingListed =
 const nothingFound =
   'There are no outputs of yours: send some to satscribe inventory address, and scan once they are mined.\n';
 
-/** A line for each output, or all as JSON. Where there is none, stderr says so. */
+/** A line for each output, or all as JSON. If there is no output, stderr says so. */
 async function printEach(
   { flags, print }: CommandContext,
   json: readonly object[],

@@ -10,13 +10,13 @@ export const ordersCommand: Command = {
   name: 'orders',
   object: null,
   operands: 'list|show|retry|cancel|refund',
-  summary: 'list orders, look at one, try it again, cancel it or pay it back',
-  details: `list shows the newest orders, those in the state of --state, or with --owed those that owe. show prints all that is known of one:
-state, payments, transactions, ledger, events. retry plans the transactions of an order in the state error
-again. cancel ends an order that nothing was paid for. refund pays what is owed back to the address of --to,
-less the fee; a running service with the seed makes the transaction, once the payments are deep enough. What
-was sent back before, or that nothing is owed, is told on stderr, and as refund in the JSON. An
-order id is as good as a key to the order: keep it out of chats and tickets (docs/orders-api.md).
+  summary: 'list orders, look at one, try it again, cancel it or refund it',
+  details: `list shows the newest orders, those in the state of --state, or with --owed those that owe money.
+show prints all that is known of one: state, payments, transactions, ledger, events. retry plans the
+transactions of an order in the state error again. cancel ends an order that nothing was paid for. refund pays
+what is owed to the address of --to, less the fee; a running service with the seed makes the transaction, once
+the payments are deep enough. Earlier refunds, or that nothing is owed, are shown on stderr, and as refund in
+the JSON. An order id is as good as a key to the order: keep it out of chats and tickets (docs/orders.md).
 
   satscribe orders list --state waiting-refund
   satscribe orders list --owed
@@ -24,7 +24,7 @@ order id is as good as a key to the order: keep it out of chats and tickets (doc
   flags: [
     jsonFlag,
     ownFlag('state', 'STATE', 'list: only orders in this state'),
-    ownFlag('owed', null, 'list: orders that owe money which no delivery under way uses, the most first'),
+    ownFlag('owed', null, 'list: orders that still owe customers money; largest first'),
     ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
     ownFlag('to', 'ADDRESS', 'refund: where the money goes'),
     settingFlag('dataDir', 'DIR'),
@@ -64,7 +64,7 @@ async function listOrders({ flags, print, ...context }: CommandContext): Promise
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
     throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
   if (flags['owed'] !== undefined && state !== null)
-    throw new UsageError('--owed shows orders in every state that is over: leave --state out');
+    throw new UsageError('--owed shows orders that have ended, in every state: leave --state out');
   await withService({ flags, print, ...context }, async (pool) => {
     if (flags['owed'] !== undefined) {
       const { owingOrders } = await import('#orders/ledger/owed.queries.ts');
@@ -125,7 +125,7 @@ type ShownRefund = Awaited<
   ReturnType<typeof import('#orders/operator/operator-orders.ts')['outcomeOfRefund']>
 > & { readonly notes: readonly string[] };
 
-/** Null: nothing is to be said beside the order. */
+/** Null: there is nothing to say in addition to the order. */
 async function changeOrder(
   { flags }: CommandContext,
   action: Exclude<Action, 'list'>,
@@ -139,10 +139,10 @@ async function changeOrder(
   const address = flags['to'];
   if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
   const network = await operatorOrders.networkOfOrders(pool);
-  // whose it is, `refundOrder` looks up
+  // `refundOrder` looks up whether it belongs to the service
   const parsed = checkDestination({ address, network: networks[network], amount: null }, 'later');
   if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
-  // before the wish: what it leads to at once is no surprise
+  // read before the request: it may be processed at once
   const outcome = await operatorOrders.outcomeOfRefund(pool, id, network);
   await operatorOrders.refundOrder(pool, id, parsed.script);
   const { refundNotes } = await import('#orders/operator/refund-outcome.ts');

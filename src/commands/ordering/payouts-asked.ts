@@ -23,11 +23,11 @@ import { readRelease } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { payoutLines, wantedPartner } from './payouts-shown.ts';
 
-/** Longer than a look of a busy service; a payout that waits for a coin or a fee takes longer than anyone looks. */
+/** Longer than one look of a busy service. A payout that waits for a coin or a fee takes longer than anyone waits. */
 const waitMs = 60_000;
 const lookEveryMs = 500;
 
-/** Pays partners what can be paid. */
+/** Pays partners everything that can be paid. */
 export async function send(context: CommandContext): Promise<void> {
   const { flags, print, config } = context;
   const partner = wantedPartner(flags);
@@ -58,7 +58,7 @@ export async function send(context: CommandContext): Promise<void> {
   });
 }
 
-/** Shows what the operator can take out, or takes it. */
+/** Shows how much the operator can take out, or takes it. */
 export async function revenue(context: CommandContext): Promise<void> {
   const { flags, print, config } = context;
   const to = flags['to'];
@@ -81,11 +81,11 @@ export async function revenue(context: CommandContext): Promise<void> {
     const { ids } = await askRevenue(pool, { ...parts, script: checked.script, address: to, sats });
     await showProgress(context, pool, ids);
   };
-  // the lock is held while a snapshot of the index says what the coins hold
+  // the lock is held while a snapshot of the index shows the contents of coins
   await withService(context, work, 2);
 }
 
-/** Ends a payout of which nothing is signed. */
+/** Ends a payout without a signed transaction. */
 export async function cancel(context: CommandContext, id: string | undefined): Promise<void> {
   const { flags, print } = context;
   if (id === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(id))
@@ -106,7 +106,10 @@ export async function walletOf(pool: pg.Pool, config: CommandContext['config']):
   return wallet;
 }
 
-/** Also addresses of the wallet that were never shown, which only its operator knows: a node derives them. */
+/**
+ * Throws for any address of the wallet, even for those that were never shown and that only its operator knows: a node
+ * derives them.
+ */
 export async function requireNotOwn(
   context: CommandContext,
   pool: pg.Pool,
@@ -144,7 +147,7 @@ export async function showProgress(
     const isFollowed = await isAdvisoryLockHeld(pool, 'orders');
     if (!isFollowed) {
       process.stderr.write(
-        'No process with the seed brings orders on: it is stored, and made once one runs (WALLET_SEED_FILE, docs/wallet.md).\n',
+        'No process with the seed runs: the payouts are stored, and made once one runs (WALLET_SEED_FILE, docs/wallet.md).\n',
       );
     }
     if (left.length === 0 || !isFollowed || performance.now() > until || signal.aborted) break;

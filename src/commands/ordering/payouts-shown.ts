@@ -23,7 +23,7 @@ export async function list(context: CommandContext): Promise<void> {
   });
 }
 
-/** A line each, with why one waits, and the transaction below it. */
+/** A line each, with the reason why it waits, and the transaction below it. */
 export function payoutLines(payouts: readonly ListedPayout[]): string {
   if (payouts.length === 0)
     return 'no payouts: satscribe payouts referrals and creators show what partners are owed\n';
@@ -42,7 +42,7 @@ export function payoutLines(payouts: readonly ListedPayout[]): string {
   return lines.join('');
 }
 
-/** A line a share. */
+/** A line for each share. */
 function payoutsCsv(payouts: readonly ListedPayout[]): string {
   const head = [
     'payout',
@@ -73,13 +73,13 @@ function payoutsCsv(payouts: readonly ListedPayout[]): string {
   return [head, ...lines].map(csvLine).join('');
 }
 
-/** The partner that --code or --creator names; null: neither does. */
+/** The partner that --code or --creator names; null: neither is given. */
 export function wantedPartner({ code, creator }: CommandContext['flags']): PartnerName | null {
   if (code !== undefined) return { account: 'referral', owner: code };
   return creator === undefined ? null : { account: 'creator', owner: creator };
 }
 
-/** Words and columns of what is owed to one kind of partners. */
+/** Words and columns for the debt to one kind of partners. */
 interface PartnerWords {
   /** The name of the list in JSON. */
   readonly list: string;
@@ -87,7 +87,7 @@ interface PartnerWords {
   readonly names: readonly ('code' | 'address')[];
   readonly head: string;
   readonly none: string;
-  /** The one that was asked for. */
+  /** The word for one of them. */
   readonly noun: string;
   readonly how: string;
 }
@@ -99,7 +99,7 @@ const wordsOf: Readonly<Record<PartnerAccount, PartnerWords>> = {
     head: 'CODE',
     none: 'no code has earned anything',
     noun: 'code',
-    how: 'deliveries of orders that name a code do',
+    how: 'deliveries of orders that name a code earn',
   },
   creator: {
     list: 'creators',
@@ -107,11 +107,11 @@ const wordsOf: Readonly<Record<PartnerAccount, PartnerWords>> = {
     head: 'CREATOR',
     none: 'no creator has earned anything',
     noun: 'creator',
-    how: 'deliveries of items of collections do',
+    how: 'deliveries of items of collections earn',
   },
 };
 
-/** Shows what is owed to each partner of one kind. */
+/** Shows the debt to each partner of one kind. */
 export async function partners(context: CommandContext, account: PartnerAccount): Promise<void> {
   const { flags, print, config } = context;
   const wanted = wantedPartner(flags) ?? { account, owner: null };
@@ -157,7 +157,7 @@ const shownStanding = (standing: PartnerStanding): Shown => ({
 const totalsOf = (shown: readonly Shown[]): Sums =>
   sumsOf((name) => shown.reduce((all, of) => all + of[name], 0));
 
-/** A line of the table, of 80 columns: an address does not fit, and is below. */
+/** A line of the table, of 80 columns: an address does not fit, and has its own line below. */
 const row = (
   name: string,
   [owed = '', payable = '', shallow = '', dust = '', paid = '', debt = '']: readonly string[],

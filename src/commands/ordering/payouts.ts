@@ -7,15 +7,15 @@ export const payoutsCommand: Command = {
   object: null,
   operands: 'list|send|revenue|…',
   summary: 'pay partners their shares, and take revenue out',
-  details: `referrals shows what is owed to each code, creators what is owed to each address of a creator of
-collections: of it what the next payout pays, what is not deep enough yet (PAYOUT_CONFIRMATIONS), and what
-is below the dust limit of its address; what was paid; and debts, where a reorganisation took a delivery back
-that was paid for. send pays all that can be paid to both, or that of --code or --creator: codes with one
-address share an output, codes and creators have payouts of their own, and the operator pays the fee. With
---dry-run it shows what it would pay. revenue shows what the operator can take out, and why no more; with
---to it takes it: all of it, or --sats. The fee is beside these sats. A running service with the seed signs
-and sends; send and revenue wait for it for a minute, and ending them changes nothing. list shows payouts, the
-newest first. cancel ends one that is not signed (docs/orders-operator.md, "Payouts").
+  details: `referrals shows the debt to each code, creators the debt to each address of a creator of
+collections: the part that the next payout pays, the part that is not deep enough yet (PAYOUT_CONFIRMATIONS),
+and the part below the dust limit of its address; payments so far; and debts of partners, if a reorganisation
+took back a delivery that was already paid for. send pays everything that can be paid to both, or only to
+--code or --creator: codes with one address share an output, codes and creators have payouts of their own, and
+the operator pays the fee. With --dry-run it shows what it would pay. revenue shows what the operator can take
+out, and why not more; with --to it takes that: all of it, or --sats. The fee is extra. A running service with
+the seed signs and sends; send and revenue wait for it for a minute, and ending them changes nothing. list
+shows payouts, the newest first. cancel ends one that is not signed (docs/orders.md, "Payouts").
 
   satscribe payouts referrals
   satscribe payouts creators --csv > creators.csv
@@ -29,8 +29,8 @@ newest first. cancel ends one that is not signed (docs/orders-operator.md, "Payo
     jsonFlag,
     ownFlag('csv', null, 'list, referrals, creators: print a table for spreadsheets (RFC 4180)'),
     ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
-    ownFlag('code', 'CODE', 'referrals, send: this code alone'),
-    ownFlag('creator', 'ADDRESS', 'creators, send: this creator alone'),
+    ownFlag('code', 'CODE', 'referrals, send: only this code'),
+    ownFlag('creator', 'ADDRESS', 'creators, send: only this creator'),
     ownFlag('dry-run', null, 'send: store nothing, and show what would be paid'),
     ownFlag('to', 'ADDRESS', 'revenue: where it goes; unset: only show what can be taken'),
     ownFlag('sats', 'N', 'revenue: how much; unset: all that can be taken'),
@@ -59,7 +59,7 @@ async function runPayouts(context: CommandContext): Promise<void> {
     throw new UsageError('--json and --csv are two forms: name one');
   if (flags['code'] !== undefined && flags['creator'] !== undefined)
     throw new UsageError('--code and --creator are two partners: name one');
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   if (action === 'list') return (await import('./payouts-shown.ts')).list(context);
   if (action === 'referrals' || action === 'creators')
     return (await import('./payouts-shown.ts')).partners(

@@ -17,10 +17,10 @@ export const webhooksCommand: Command = {
   name: 'webhooks',
   object: null,
   operands: 'list|replay|rekey',
-  summary: 'show what receivers are told, and send it again',
+  summary: 'show messages to receivers, and send them again',
   details: `list shows messages, the newest first, with their tries and the next one. replay sends those of a
 subject again, from a sequence on, in their order and with their ids, also to a URL that answered 410.
-rekey lets the services of this database sign with the present secret where the one before is lost:
+rekey lets the services of this database sign with the present secret if the one before is lost:
 receivers must take the new key from /webhooks/keys (docs/webhooks.md).
 
   satscribe webhooks list --state waiting
@@ -79,12 +79,12 @@ async function replay(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const { subject } = flags;
   if (subject === undefined)
-    throw new UsageError('of what? satscribe webhooks replay --subject "order ID" [--from N]');
+    throw new UsageError('which messages? satscribe webhooks replay --subject "order ID" [--from N]');
   const from = numberOf(flags, 'from', 1, Number.MAX_SAFE_INTEGER);
   await withService(context, async (pool) => {
     const replayed = await withTransaction(pool, (tx) => replayWebhooks(tx, subject, from));
     if (replayed === 0) {
-      const message = `There is no message of "${subject}" from ${from} on that has a URL.`;
+      const message = `There is no message of "${subject}" with a URL from ${from} on.`;
       throw new AppError('webhooks_unknown', message, { subject, from });
     }
     if (flags['json'] !== undefined) await print(`${JSON.stringify({ subject, from, replayed })}\n`);

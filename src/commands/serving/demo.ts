@@ -64,7 +64,7 @@ A block comes ten seconds after something waits. The coins are worth nothing.
     const advice = 'a first start takes up to a minute; Ctrl-C stops it, and the data stays';
     process.stderr.write(`data folder: ${resolve(dataDir)} (${advice})\n`);
     if (blocksDir !== folderOf('demo')) return serve(context, undefined);
-    // loaded here, so that help and usage errors do not load all of it
+    // loaded here, so that help and usage errors do not load it
     const { prepareDemo } = await import('#src/app/demo/demo.ts');
     const demo = await prepareDemo(context, blocksDir);
     process.stderr.write(terminalLines(`${demo.words}\n`));
@@ -72,7 +72,7 @@ A block comes ten seconds after something waits. The coins are worth nothing.
   },
 };
 
-/** For a first look: no key is needed, and there are no limits. */
+/** Settings for a first look: no key is needed, and there are no limits. */
 const demoDefaults = {
   logLevel: 'warn',
   searchAccess: 'open',
@@ -81,10 +81,10 @@ const demoDefaults = {
   orderRate: '0',
 } as const;
 
-/** The demo of the sample "demo" is a shop, too: its blocks come only while something waits. */
+/** Settings of the sample "demo", which is a shop, too: its blocks come only while something waits. */
 const shopDefaults = {
   tokenpayConfirmations: '1',
-  // all sats of a chain this short are vintage
+  // all sats of such a short chain are vintage
   tokenpaySpecialSats: 'none',
   tokenpayTestPay: 10_000_000,
 } as const;
@@ -111,7 +111,7 @@ function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   return { settings: { ...settings, blocksDir }, defaults: { ...demoDefaults, ...shop, dataDir, indexSats } };
 }
 
-/** A data folder for a folder of blocks: its name, to recognise it, and a hash, because names repeat. */
+/** A data folder for a folder of blocks: its name, for people, and a hash, because names repeat. */
 function dataDirFor(blocksDir: string): string {
   const path = resolve(blocksDir);
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 8);

@@ -52,7 +52,7 @@ export async function serve(
   }
   checkTrace(context.flags);
   checkServedUtxos(context.config);
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   const [
     { checkPort },
     { readOwnSatributes },
@@ -63,7 +63,7 @@ export async function serve(
     import('#src/app/serving/serving.ts'),
   ]);
   await checkPort(host, port);
-  // before a database is made
+  // before a database is created
   await readOwnSatributes(context.config);
   const start = (): Promise<{ address: string }> => {
     if (role === 'search-sync') return serveSearchSync(context);
@@ -77,7 +77,7 @@ export async function serve(
     await checkAnswers(address, askedOf(context.config), lifecycle);
     await context.print(`ready ${address}\n`);
   } catch (error) {
-    // with a folder, indexing was to finish first; otherwise the process was already at work, and stopping it is no
+    // with a folder, indexing was to finish first; otherwise the process was already working, and stopping it is not an
     // error
     if (lifecycle.signal.aborted && blocksDir === undefined) return;
     throw error;
@@ -88,22 +88,22 @@ export async function serve(
 /** The paths that must answer before the service reports that it is ready. */
 function askedOf({ role, searchAccess, elasticsearchUrl, searchFallback }: Config): readonly string[] {
   if (role !== 'all' && role !== 'api') return ['/health/live'];
-  // our own pages search without a key where clients need one
+  // our own pages search without a key even if clients need one
   const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
   // an index that is still being built answers no searches, but the service is up
   const isSearched = elasticsearchUrl === undefined || searchFallback === 'postgres';
-  // and where everybody needs a key, this process has none
+  // if everyone needs a key, this process has none
   const maySearch = searchAccess !== 'keys';
   return ['/health/live', '/', ...(isSearched && maySearch ? [search] : [])];
 }
 
-/** A database that was lost just now is back within this time, or needs an operator. */
+/** Time in which a database that was just lost is back, or needs an operator. */
 const answersWithinMs = 60_000;
 const askAgainMs = 250;
 
 /**
- * One request of each kind, over the network as clients make them: `ready` must be true. Where Postgres is lost just
- * then, the service waits for it, as it does later.
+ * One request of each kind, over the network like a client's: `ready` must be true. If Postgres is lost just then, the
+ * service waits for it, as it does later.
  */
 async function checkAnswers(
   address: string,
@@ -114,7 +114,7 @@ async function checkAnswers(
   for (const path of paths) {
     for (;;) {
       const status = await statusOf(new URL(path, address));
-      // an answer too: a service that is restarted often has used up the rate of this address
+      // an answer too: a service that is restarted often may have used up the rate of this address
       if (status === 200 || status === 429) break;
       if (status < 500 || performance.now() > until)
         throw unanswered(path, `is answered with status ${status}`);

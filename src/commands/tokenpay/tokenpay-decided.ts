@@ -53,7 +53,7 @@ export async function sendAway(context: CommandContext, text: string): Promise<v
     const preview = await previewReturn(pool, asked, { wallet, proveFree: proveFree(pool) });
     await print(previewText(preview, asked, flags['json'] !== undefined));
   };
-  // the lock is held while a snapshot of the index says what coins hold
+  // the lock is held while a snapshot of the index shows the contents of coins
   await withService(context, work, 2);
 }
 
@@ -89,7 +89,7 @@ function feeRateFlag(text: string | undefined): bigint | null {
   );
 }
 
-/** The output that the words name, with who decides and why. */
+/** The output that the words name, with the author of the decision and the reason. */
 function namedAside({ flags }: CommandContext, text: string): NamedAside {
   const outpoint = parseOutpoint(text);
   if (outpoint === null) throw new UsageError(`${text} is not an output: <txid>:<vout>`);
@@ -104,7 +104,7 @@ function namedAside({ flags }: CommandContext, text: string): NamedAside {
   return { ...outpoint, by, reason };
 }
 
-/** The user that runs the command; some systems have no name for it. */
+/** The user that runs the command; on some systems it has no name. */
 function systemUser(): string {
   try {
     return userInfo().username;

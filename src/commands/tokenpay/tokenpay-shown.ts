@@ -51,10 +51,10 @@ export async function orders(context: CommandContext): Promise<void> {
   });
 }
 
-/** Looks a token up by its number. */
+/** Looks up a token by its number. */
 type Tokens = (asset: number) => Pick<TokenRune, 'name' | 'divisibility'>;
 
-/** The tokens of one order or account, among which each has a name of its own. */
+/** The tokens of one order or account, each with a distinct name. */
 function tokensOf(
   assets: readonly number[],
   { runes }: Pick<ListedOrders, 'runes'>,
@@ -152,7 +152,7 @@ function creditText(credit: ListedCredit, tokens: Tokens): string {
   return `    ${outpointOf(credit)}\n    at ${charge}, block ${block.height}: ${sats} sats${came.join('')}; ${became}\n${decided}`;
 }
 
-/** Shows what accounts hold, and what is set aside for them. */
+/** Shows the holdings of accounts, and what is set aside for them. */
 export async function balances(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const account = flags['account'] ?? null;
@@ -170,7 +170,7 @@ export async function balances(context: CommandContext): Promise<void> {
   });
 }
 
-/** Each balance with its token, as its account has it. */
+/** Each balance with its token, under the name that its account sees. */
 function namedBalances(listed: ListedBalances) {
   const byAccount = Map.groupBy(listed.balances, ({ account }) => account);
   return [...byAccount.values()].flatMap((of) => {

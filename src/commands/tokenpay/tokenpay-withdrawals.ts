@@ -30,7 +30,7 @@ const limitMost = 10_000;
 /** The database has the same bound. */
 const reasonMax = 1000;
 
-/** Lists withdrawals, shows one, or cancels one of which nothing was signed. */
+/** Lists withdrawals, shows one, or cancels one without a signed transaction. */
 export async function withdrawals(context: CommandContext): Promise<void> {
   const [, action = 'list', id] = context.words;
   if (action === 'list') return list(context);
@@ -64,7 +64,7 @@ async function show(context: CommandContext, id: string): Promise<void> {
   });
 }
 
-/** Ends one of which nothing can be mined: its units are the account's again. */
+/** Ends a withdrawal that can never be mined: its units belong to the account again. */
 async function cancel(context: CommandContext, id: string): Promise<void> {
   const reason = context.flags['reason']?.trim() ?? '';
   if (reason === '' || reason.length > reasonMax)
@@ -74,7 +74,7 @@ async function cancel(context: CommandContext, id: string): Promise<void> {
       const found = await readWithdrawal(tx, null, id);
       if (found === null) throw unknown(id);
       const gone = await cancelWithdrawal(tx, found, reason);
-      // it may have been signed since it was read
+      // it may have been signed since the look-up
       if (gone === null) throw notCancelled((await readWithdrawal(tx, null, id)) ?? found);
       return gone;
     });
@@ -123,7 +123,7 @@ export async function addresses(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const { account, allow, forbid } = flags;
   if ((allow !== undefined || forbid !== undefined) && account === undefined)
-    throw new UsageError('whose? --account NAME says of which account the address is');
+    throw new UsageError('which account? Name it with --account NAME');
   if (allow !== undefined && forbid !== undefined)
     throw new UsageError('--allow or --forbid: one address at a time');
   if (flags['any'] !== undefined && forbid === undefined)
@@ -174,6 +174,6 @@ async function forbidListed(
     throw new UsageError(`--forbid ${address}: the account does not have this address`);
   if (found === 'last')
     throw new UsageError(
-      `--forbid ${address}: it is the last one, and without one the account withdraws to any address; list another before, or add --any if that is meant`,
+      `--forbid ${address}: it is the last one, and without one the account withdraws to any address. List another one first, or add --any if that is intended`,
     );
 }

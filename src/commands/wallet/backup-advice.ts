@@ -5,11 +5,12 @@ secret (docs/runbook.md, "Backups").
 `;
 
 /**
- * What a person is told who has just made a wallet. Null for the words: the output is no terminal, and may be a log.
+ * The advice for a person who has just made a wallet. Null for the words: the output is not a terminal, and may be a
+ * log.
  */
 export function backupAdvice(words: string | null): string {
   if (words === null)
-    return `\nThe words of the seed are not printed, because the output is no terminal: copy them from the file, on paper.\n${fiveThings}`;
+    return `\nThe words of the seed are not printed, because the output is not a terminal: copy them from the file, on paper.\n${fiveThings}`;
   const numbered = words
     .split(' ')
     .map((word, place) => `${String(place + 1).padStart(2)} ${word}`.padEnd(12));
@@ -26,7 +27,7 @@ The words of the seed, shown only now:
 
 ${lines.join('\n')}
 
-Write them on paper, in this order, and keep them where nobody else reads them: whoever has them has the
-money of all orders, and without them and the file that money is lost. Then clear this screen.
+Write them on paper, in this order, and keep them where no one else can read them: anyone who has them can take the
+money of all orders. If both the words and the file are lost, that money is lost. Then clear this screen.
 ${fiveThings}`;
 }

@@ -8,14 +8,14 @@ import { UsageError } from '#src/app/command-context.ts';
 import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import { type CompareProgress, isOwnAddress } from '#wallet/restoring/find-outputs.ts';
 
-/** The address of `--to`. `requireForeign` looks up whose it is. */
+/** The address of `--to`. `requireForeign` checks that it does not belong to the service. */
 export interface NamedDestination {
   readonly to: string;
   readonly script: Uint8Array;
 }
 
 /**
- * Reads the address of a flag. Throws a UsageError, where `whose` says why it is this network.
+ * Reads the address of a flag. Throws a UsageError, in which `whose` says where the network comes from.
  *
  * @param flag that has the address
  */
@@ -30,20 +30,20 @@ export function readDestination(
   throw new UsageError(`${flag} ${to}: the address ${checked.reason}; the ${whose} is of ${network}`);
 }
 
-/** Scripts that money may not go to. */
+/** The scripts that must not be paid. */
 export interface ForeignTo {
   readonly node: Parameters<typeof isOwnAddress>[0]['node'];
   readonly wallet: Parameters<typeof isOwnAddress>[0]['wallet'];
   readonly signal: AbortSignal;
-  /** The database with the wallet's orders; null: none is asked. */
+  /** The database with the wallet's orders; null: no database is read. */
   readonly pool: pg.Pool | null;
-  /** Scripts with leaves, which no branch of the wallet has. */
+  /** Scripts with leaves, which no branch of the wallet contains. */
   readonly leaves: readonly Uint8Array[];
 }
 
 /**
- * Throws `destination_own` for an address of the wallet below these ends (those below `from` were compared before), of
- * an order, or of a leaf.
+ * Throws `destination_own` for an address of the wallet below these ends, of an order, or of a leaf. Addresses below
+ * `from` were compared before.
  */
 export async function requireForeign(
   asked: ForeignTo,
@@ -52,7 +52,7 @@ export async function requireForeign(
   onProgress: (progress: CompareProgress) => void = () => undefined,
 ): Promise<void> {
   const { wallet, pool, leaves } = asked;
-  // as nodes write it: addresses may be in capitals
+  // in the form of nodes: addresses may be in capitals
   const address = scriptToAddress(script, networks[wallet.network]) ?? to;
   const isOwn = async (): Promise<boolean> =>
     leaves.some((leaf) => Buffer.compare(leaf, script) === 0) ||

@@ -3,23 +3,23 @@ import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import { type MarkOwner, readMark } from '#wallet/indices/mark-file.ts';
 import { skippedUsually } from '#wallet/indices/skip-indices.ts';
 
-/** Indices beyond all that were shown: those that one process releases at once. */
+/** Indices searched after all shown ones: one process releases this many at once. */
 const gapWithMark = 1000;
 
-/** The mark of a wallet; null: there is none, or none that can be used. */
+/** The mark of a wallet; null: there is no mark, or none that can be used. */
 export const knownMark = (path: string, owner: MarkOwner): Promise<BranchEnds | null> =>
   readMark(path, owner).catch((error: unknown) => {
-    // it is searched further without it
+    // without a mark the search continues further
     if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
     throw error;
   });
 
 /**
- * Indices that a service gives up before a skip without showing any: two hundred starts, each with what one process
- * releases. As many scans of the node as for none.
+ * Indices that a service may give up before a skip without showing any: two hundred starts, each with the indices that
+ * one process releases. The node needs no more scans for them.
  */
 const gapOfStarts = 200_000;
 
-/** Indices to look at beyond all that are known to have been shown: more where no mark says which. */
+/** Indices to search after all that are known to have been shown: more if no mark names them. */
 export const usualGap = (isMarked: boolean): number =>
   isMarked ? gapWithMark : skippedUsually + gapOfStarts;

@@ -4,7 +4,7 @@ import type { CompareProgress, SearchProgress } from '#wallet/restoring/find-out
 
 type State = SearchProgress | CompareProgress;
 
-/** A bar on a terminal, redrawn with each state; elsewhere lines, whatever is logged. */
+/** On a terminal one bar, redrawn with each state; elsewhere new lines, like a log. */
 export const searchProgress = (output: ProgressOutput, now?: () => number): ProgressLines<State> =>
   progressLines(output, progressLine, now);
 
@@ -16,7 +16,7 @@ export function progressLine(state: State): string {
   }
   const { searched, end, percent, found } = state;
   const scan = percent === null ? 'addresses are derived' : `${Math.floor(percent)} %`;
-  // unknown during the first scans, which are of addresses without an index of their own
+  // unknown during the first scans, which are for addresses without an index of their own
   const range = end === 0 ? '' : `, addresses from ${searched} of ${end}`;
   return `${progressBar((percent ?? 0) / 100)} ${scan}${range}, ${found} outputs found`;
 }

@@ -5,7 +5,7 @@ import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import type { FoundOutput } from '#wallet/restoring/find-outputs.ts';
 import type { SignedTransaction } from '#wallet/signer.ts';
 
-/** Transactions that send what was found to one address, and the outputs that they leave. */
+/** Transactions that send the found outputs to one address, and the outputs that they leave. */
 export interface Swept {
   readonly signed: readonly SignedTransaction[];
   readonly isSent: boolean;

@@ -21,7 +21,7 @@ import { backupAdvice } from './backup-advice.ts';
 
 /** Addresses that `show` prints of each branch. */
 const shownAddresses = 3;
-/** Addresses beyond the last one that was handed out, which a watching wallet looks for. */
+/** Addresses after the last one handed out that a watch-only wallet looks for. */
 const watchedAhead = 1000;
 
 export async function init(context: CommandContext): Promise<void> {
@@ -40,13 +40,13 @@ export async function init(context: CommandContext): Promise<void> {
     if (isThere && !isMarked && firstIndex === null) {
       throw new AppError(
         'wallet_seed_exists',
-        `There is a file ${seedFile} already. If it is the seed of a wallet that was used, restore its database, or bring its mark file to ${markFile}; without both, name the first index that it never used with --first-index. If it was never used, that is 0.`,
+        `There is already a file ${seedFile}. If it is the seed of a wallet that was used, restore its database, or bring its mark file to ${markFile}; without both, name the first index that it never used with --first-index. If it was never used, that is 0.`,
       );
     }
     if (!isThere && isMarked) {
       throw new AppError(
         'wallet_mark_mismatch',
-        `There is a mark file ${markFile} already, and no seed file ${seedFile}: it is of another wallet. Restore its seed, or name another seed file.`,
+        `There is already a mark file ${markFile}, and no seed file ${seedFile}: the mark belongs to another wallet. Restore its seed, or name another seed file.`,
       );
     }
     const words = isThere ? null : newSeedWords();
@@ -57,7 +57,7 @@ export async function init(context: CommandContext): Promise<void> {
 
 const exists = async (path: string): Promise<boolean> => (await lstat(path).catch(() => null)) !== null;
 
-/** The wallet that is there, with later indices. */
+/** Moves the existing wallet on to later indices. */
 async function moveOn(
   context: CommandContext,
   { pool }: WalletDatabase,
@@ -68,17 +68,17 @@ async function moveOn(
   if (firstIndex === null) {
     const which =
       (await seedState(context, stored)) === 'matches'
-        ? `It is that of the seed file ${seedFileOf(context)}: nothing is to be done.`
-        : `The seed file ${seedFileOf(context)} is not of it, or cannot be read.`;
+        ? `It is the wallet of the seed file ${seedFileOf(context)}: nothing needs to be done.`
+        : `The seed file ${seedFileOf(context)} does not belong to it, or cannot be read.`;
     throw new AppError(
       'wallet_exists',
-      `The database has a wallet already: ${masterFingerprint} on ${network}, made ${shownTime(createdAt)}. ${which}`,
+      `The database already has a wallet: ${masterFingerprint} on ${network}, made ${shownTime(createdAt)}. ${which}`,
     );
   }
   await moveTo(context, pool, stored, { by: 0, atLeast: endsAt(firstIndex) });
 }
 
-/** Moves the wallet on, also beyond a mark that is missing or damaged: for the operator who says how far. */
+/** Moves the wallet on, even past a mark that is missing or damaged: for an operator who names the number. */
 export async function skip(context: CommandContext): Promise<void> {
   const by = wholeNumber(context.flags, 'by') ?? skippedUsually;
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
@@ -88,7 +88,7 @@ export async function skip(context: CommandContext): Promise<void> {
   });
 }
 
-/** Throws a usage error without a mark: a short way may lead to an address that was shown. */
+/** Throws a usage error without a mark: a short skip may lead to an address that was shown. */
 async function requireMark(
   context: CommandContext,
   pool: WalletDatabase['pool'],
@@ -124,7 +124,7 @@ async function moveTo(
 interface NewWallet {
   readonly seedFile: string;
   readonly markFile: string;
-  /** Null: the file was there before. */
+  /** Null: the file existed before. */
   readonly words: string | null;
   readonly firstIndex: number;
 }
@@ -135,11 +135,11 @@ async function store(
   network: NetworkName,
   { seedFile, markFile, words, firstIndex }: NewWallet,
 ): Promise<void> {
-  // from the file, so that what a restart will read is proven
+  // read from the file, so that it proves what a restart will read
   const identity = await identityOfSeedFile(seedFile, network);
   const first = await raiseMark(markFile, identity, endsAt(firstIndex));
   const stored = await putWallet(pool, identity, first);
-  if (stored === null) throw new AppError('wallet_exists', 'The database has got another wallet meanwhile.');
+  if (stored === null) throw new AppError('wallet_exists', 'The database got another wallet meanwhile.');
   await tell(context, stored, words);
 }
 
@@ -192,7 +192,7 @@ fee charges  ${addresses.fees.join(' ')} …
   });
 }
 
-/** Whether this machine could sign. */
+/** Whether this machine can sign. */
 async function seedState({ config }: CommandContext, stored: StoredWallet): Promise<string> {
   if (config.walletSeedFile === undefined) return 'not set';
   try {
@@ -204,7 +204,7 @@ async function seedState({ config }: CommandContext, stored: StoredWallet): Prom
   }
 }
 
-/** The mark of this machine: how far it is, or the error code that it has. */
+/** The mark of this machine: its indices, or its error code. */
 async function markState({ config }: CommandContext, stored: StoredWallet): Promise<string> {
   if (config.walletSeedFile === undefined && config.walletMarkFile === undefined) return 'not set';
   try {
@@ -252,7 +252,7 @@ export async function descriptors(context: CommandContext): Promise<void> {
   });
 }
 
-/** Always JSON: it is a file for `recover`. */
+/** Prints the kit of an order, always as JSON: it is a file for `recover`. */
 export async function kit(context: CommandContext, id: string | undefined): Promise<void> {
   const feesIndex = wholeNumber(context.flags, 'fees-index');
   if (feesIndex !== null) return feesKit(context, id, feesIndex);

@@ -2,7 +2,7 @@ import { type CoinHolder, coinHolders, type ShownCoin, showCoins } from '#orders
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { withWalletDatabase } from '#src/app/ordering/wallet.ts';
 
-/** Shows the coins of the wallet, and who holds each. */
+/** Shows the coins of the wallet, and the holder of each. */
 export async function coins(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const held = holderOf(flags['held']);

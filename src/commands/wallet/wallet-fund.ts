@@ -8,7 +8,7 @@ import { withWalletDatabase } from '#src/app/ordering/wallet.ts';
 import { linkedNode } from '#src/app/sources/node.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 
-/** Shows where the operator adds coins, and which are there. */
+/** Shows the address to which the operator sends coins, and the coins there. */
 export async function fund(context: CommandContext): Promise<void> {
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     const wallet = await openPublicWallet(pool);
@@ -27,7 +27,7 @@ async function nodeOf(context: CommandContext, network: NetworkName): Promise<As
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     process.stderr.write(
-      `no node was asked (${error.code}): coins that another wallet with the seed has spent are shown as if they were there\n`,
+      `no node was asked (${error.code}): coins that another wallet with the seed has spent are shown as unspent\n`,
     );
     return null;
   }

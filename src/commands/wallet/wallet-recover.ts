@@ -25,7 +25,7 @@ import { knownMark } from './known-indices.ts';
 /** A kit with the largest leaf of a block, in hex. */
 const kitBytesMax = 8_100_000;
 
-/** Takes back what lies at the address of a kit. */
+/** Takes back the outputs at the address of a kit. */
 export async function recover(context: CommandContext, kitFile: string | undefined): Promise<void> {
   const seedFile = seedFileOf(context);
   const feeRate = feeRateOf(context.flags);
@@ -64,7 +64,7 @@ export async function recover(context: CommandContext, kitFile: string | undefin
   });
 }
 
-/** No index is asked. */
+/** Signs without an index: contents of the inputs are unknown. */
 const signUnknown = (signer: Signer, plan: TransactionPlan): SignedTransaction =>
   signer.signPlan(
     plan,
@@ -74,7 +74,7 @@ const signUnknown = (signer: Signer, plan: TransactionPlan): SignedTransaction =
 interface Recovered {
   readonly signed: SignedTransaction;
   readonly isSent: boolean;
-  /** Outputs that stay where they are. */
+  /** Outputs that stay in place. */
   readonly left: number;
   readonly inputs: number;
   readonly value: bigint;
@@ -117,7 +117,7 @@ async function readKit(path: string): Promise<RecoveryKit> {
     const { size } = await file.stat();
     const kit = size > kitBytesMax ? null : parseRecoveryKit(await file.readFile('utf8'));
     if (kit !== null) return kit;
-    throw new AppError('recovery_refused', `The file ${path} is no recovery kit of this version.`);
+    throw new AppError('recovery_refused', `The file ${path} is not a recovery kit of this version.`);
   } finally {
     await file.close();
   }

@@ -23,19 +23,19 @@ import { knownMark, usualGap } from './known-indices.ts';
 import { searchProgress } from './search-progress.ts';
 import { type Restored, restoredJson, restoredText, type Swept } from './shown-outputs.ts';
 
-/** Sources of a search: the wallet, and what is known of it beside its seed. */
+/** Sources of a search: the wallet, and the known facts besides its seed. */
 interface Sources {
   readonly wallet: PublicWallet;
   /** Indices below these ends may have been shown. */
   readonly known: BranchEnds;
-  /** Whether a mark says so: then there are none beyond, else the database may be an older one. */
+  /** Whether a mark names them: then no later index was shown; else the database may be an older copy. */
   readonly isMarked: boolean;
-  /** Null: no database is asked. */
+  /** Null: no database is read. */
   readonly pool: pg.Pool | null;
   readonly leaves: readonly LeafAddress[];
 }
 
-/** Finds all unspent outputs of the seed, and sends them to one address if it is named. */
+/** Finds all unspent outputs of the seed, and sends them to one address if it is given. */
 export async function restore(context: CommandContext): Promise<void> {
   const { flags } = context;
   const wishes = wishesOf(flags);
@@ -54,14 +54,14 @@ export async function restore(context: CommandContext): Promise<void> {
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'database_missing') throw error;
     throw new UsageError(
-      'there is no database: restore it, whose orders have addresses that the seed alone does not find; or search without it, by --without-database',
+      'there is no database. Restore it, because its orders have addresses that the seed alone does not find; or search without it, with --without-database',
     );
   }
 }
 
-/** Wishes of the flags, checked. */
+/** Options from the flags, checked. */
 interface Wishes {
-  /** Null: as many as the mark asks for. */
+  /** Null: the default, by the mark. */
   readonly gap: number | null;
   /** Null: nothing is sent. */
   readonly send: { readonly to: string; readonly feeRate: bigint } | null;
@@ -76,7 +76,7 @@ function wishesOf(flags: CommandContext['flags']): Wishes {
   throw new UsageError(`--${alone} needs --to: without an address nothing is signed or sent`);
 }
 
-/** Script that gets all that is found. */
+/** Script that gets everything that is found. */
 interface Destination extends NamedDestination {
   readonly feeRate: bigint;
 }
@@ -100,7 +100,7 @@ async function sourcesOf(
   const seedFile = seedFileOf(context);
   const identity = await identityOfSeedFile(seedFile, network);
   const stored = pool === null ? null : await readWallet(pool);
-  // throws where the database is of another seed
+  // throws if the database has another wallet
   if (stored !== null) await openSigner(seedFile, stored);
   const wallet = new PublicWallet(identity);
   const mark = await knownMark(markFileOf(context.config, seedFile), identity);
@@ -140,7 +140,7 @@ async function search(
       );
     };
     try {
-      // a scan takes minutes: before it all that can be refused
+      // a scan takes minutes: everything that can be refused is checked before
       await refuseOwn(null, least);
       const { found, searched } = await findOutputs({
         node,
@@ -166,7 +166,7 @@ async function search(
   });
 }
 
-/** Signs transactions that send what was found to the destination. */
+/** Signs transactions that send the found outputs to the destination. */
 async function sweepTo(
   context: CommandContext,
   { wallet, pool }: Sources,
@@ -178,7 +178,7 @@ async function sweepTo(
   const { free, left } = await freeOf(found, pool, node);
   const planned = sweep(free, script, feeRate);
   const signer = await openSigner(seedFileOf(context), wallet.identity);
-  // with an index, outputs that are not proven to hold nothing but sats are left
+  // with an index, outputs that are not proven to hold only sats are left
   const held = pool === null ? unknownHoldings : nothingHeld;
   const signed = planned.plans.map((plan) =>
     signer.signPlan(
@@ -193,7 +193,7 @@ async function sweepTo(
   return { signed, isSent, left: [...left, ...cheap] };
 }
 
-/** Outputs that may be swept. With an index, only those that are proven to hold nothing but sats. */
+/** Outputs that may be swept. With an index, only those that are proven to hold only sats. */
 async function freeOf(
   found: readonly FoundOutput[],
   pool: pg.Pool | null,
@@ -202,7 +202,7 @@ async function freeOf(
   const isStock = ({ own }: FoundOutput): boolean => own.key.branch === 2;
   const left = found
     .filter(isStock)
-    .map((output) => ({ output, why: 'is of the inventory: a wallet that knows sats takes it' }));
+    .map((output) => ({ output, why: 'is part of the inventory: send it with a wallet that knows sats' }));
   const others = found.filter((output) => !isStock(output));
   if (pool === null) return { free: others, left };
   const hashes = new Map<number, Buffer>();
@@ -225,7 +225,7 @@ async function freeOf(
       .map(({ txid, vout }) => `${displayHash(txid)}:${vout}`),
   );
   const isFree = ({ txid, vout }: FoundOutput): boolean => isProven.has(`${displayHash(txid)}:${vout}`);
-  const why = 'holds an inscription or a rune, or the index does not prove that it holds none';
+  const why = 'holds an inscription or a rune, or the index cannot prove that it holds none';
   return {
     free: others.filter(isFree),
     left: [...left, ...others.filter((output) => !isFree(output)).map((output) => ({ output, why }))],

@@ -9,7 +9,7 @@ export const walletCommand: Command = {
   summary: 'make and show the wallet of orders, and take payments back',
   details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
 once, and writes over no file. show prints what the database knows of the wallet: nothing secret. skip
-moves on to addresses that were never shown, where the mark file is lost. descriptors prints the addresses
+moves on to addresses that were never shown, if the mark file is lost. descriptors prints the addresses
 for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. fund prints an address at
 which the operator adds coins for what orders cost the service, and those that are there. coins lists all
 coins, who holds each and why, and their sums. kit prints the recovery kit of an order, or with
@@ -31,7 +31,7 @@ Without the database it finds no address with a leaf.
     ownFlag(
       'first-index',
       'N',
-      'init: hand out keys from this index on: for a seed file that is there already, without its mark file',
+      'init: hand out keys from this index on: for a seed file that exists already, without its mark file',
     ),
     ownFlag(
       'by',
@@ -52,9 +52,9 @@ Without the database it finds no address with a leaf.
     ownFlag(
       'gap',
       'N',
-      'restore: indices without an output after which nothing more is looked for; unset: 1000 beyond the mark, 1200000 without one',
+      'restore: indices without an output after which the search ends; unset: 1000 beyond the mark, 1200000 without one',
     ),
-    ownFlag('without-database', null, 'restore: search with the seed, its mark and the node alone'),
+    ownFlag('without-database', null, 'restore: search with only the seed, its mark and the node'),
     jsonFlag,
     settingFlag('walletSeedFile', 'FILE'),
     settingFlag('walletMarkFile', 'FILE'),
@@ -85,7 +85,7 @@ async function runWallet(context: CommandContext): Promise<void> {
 }
 
 async function runAction(action: string, context: CommandContext, word: string | undefined): Promise<void> {
-  // loaded here, so that help and usage errors do not load all of it
+  // loaded here, so that help and usage errors do not load it
   if (action === 'recover') return (await import('./wallet-recover.ts')).recover(context, word);
   if (action === 'restore') return (await import('./wallet-restore.ts')).restore(context);
   if (action === 'fund') return (await import('./wallet-fund.ts')).fund(context);

@@ -67,7 +67,7 @@ test('a collection is looked at, approved and closed', async () => {
   });
 
   expect(await mint('approve', 'ponds')).toBe(
-    'approved ponds: 2 items, 11 bytes, 2 files fetched now\n  warning: b.txt has 6 bytes, and its creator told 9\n',
+    'approved ponds: 2 items, 11 bytes, 2 files fetched now\n  warning: b.txt has 6 bytes, but its creator named 9\n',
   );
   const after = await mint('show', 'ponds');
   expect(after).toContain('2: 0 sold, 0 unpaid, 2 left');
@@ -142,7 +142,7 @@ test('earnings are those of delivered orders, without what was taken back', asyn
     creatorAddress: 'bc1creator',
   });
   await insertCollection(database.pool, { id: 'other', items: 2 });
-  expect(await mint('earnings', 'other')).toBe('other has earned nothing yet: delivered orders do\n');
+  expect(await mint('earnings', 'other')).toBe('other has earned nothing yet: only delivered orders earn\n');
   let orders = 1;
   const order = async (collection: string, items: number): Promise<string> => {
     const id = randomUUID();

@@ -66,7 +66,7 @@ test('explain says where no sale of a transaction is indexed, and what to do', {
   const coinbase = displayHash(RawTransactions.ofBlock(bytes).txid(0));
   const none = await runCli(['sales', 'explain', coinbase, ...source], { DATABASE_URL: url });
   expect(none.stdout).toBe(
-    `The transaction ${coinbase} of block 1 moves no inscription: it has nothing to sell.\n`,
+    `The transaction ${coinbase} of block 1 moves no inscription, so it sells nothing.\n`,
   );
 });
 

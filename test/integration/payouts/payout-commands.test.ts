@@ -94,7 +94,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       '',
     ]);
     expect(one).toMatch(line('all', owed[0]!, owed[0]!, 0, 0, 0, 0));
-    expect(unknown).toBe('the code stranger has earned nothing: deliveries of orders that name a code do\n');
+    expect(unknown).toBe('the code stranger has earned nothing: deliveries of orders that name a code earn\n');
     expect(dry).toContain(`${owed[1]} sats  ${second.code}  ${addressOf(second.owner)}\n`);
     expect(dry).toContain(
       '3600 sats in 2 outputs would be paid: nothing is stored until it is asked for without --dry-run\n',
@@ -210,7 +210,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect([exitCode, stderr]).toEqual([
       0,
       expect.stringContaining(
-        'No process with the seed brings orders on: it is stored, and made once one runs',
+        'No process with the seed runs: the payouts are stored, and made once one runs',
       ),
     ]);
     const [{ id } = { id: '' }] = JSON.parse(stdout) as { id: string }[];
@@ -229,7 +229,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
   test('show what creators are owed, and pay them with or without codes', { tags: ['proof'] }, async () => {
     const [first, second] = [addressOf(980), addressOf(981)];
     expect(await shown('creators')).toBe(
-      'no creator has earned anything: deliveries of items of collections do\n',
+      'no creator has earned anything: deliveries of items of collections earn\n',
     );
     await partners.sell(first, 1_500, 1);
     await partners.sell(second, 2_500, 1);
@@ -260,7 +260,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       '',
     ]);
     expect(one).toMatch(line('all', 1_500, 1_500, 0, 0, 0, 0));
-    expect(unknown).toBe('the creator stranger has earned nothing: deliveries of items of collections do\n');
+    expect(unknown).toBe('the creator stranger has earned nothing: deliveries of items of collections earn\n');
     expect(JSON.parse(dry)).toEqual({
       isDryRun: true,
       shares: [{ kind: 'creator', code: null, address: second, sats: 2_600 }],

@@ -85,7 +85,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const made = await onDatabase(['init', '--network', 'regtest']);
     expect([made.exitCode, made.stderr]).toEqual([0, '']);
     expect(made.stdout).toContain('on regtest');
-    expect(made.stdout).toContain('not printed, because the output is no terminal');
+    expect(made.stdout).toContain('not printed, because the output is not a terminal');
     expect((await stat(seedFile)).mode & 0o777).toBe(0o600);
     expect((await readFile(seedFile, 'utf8')).trim().split(' ')).toHaveLength(24);
   });
@@ -94,7 +94,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const before = await readFile(seedFile, 'utf8');
     const again = await onDatabase(['init', '--network', 'regtest']);
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('wallet_exists')]);
-    expect(again.stderr).toContain(`It is that of the seed file ${seedFile}: nothing is to be done.`);
+    expect(again.stderr).toContain(`It is the wallet of the seed file ${seedFile}: nothing needs to be done.`);
     expect(again.stderr).not.toContain('another seed');
     expect(await readFile(seedFile, 'utf8')).toBe(before);
   });
@@ -107,7 +107,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const other = join(folder, 'other.seed');
     await writeFile(other, knownWords, { mode: 0o600 });
     const existing = await onDatabase(['init'], { WALLET_SEED_FILE: other });
-    expect(existing.stderr).toContain(`The seed file ${other} is not of it`);
+    expect(existing.stderr).toContain(`The seed file ${other} does not belong to it`);
     const refused = await onDatabase(['init', '--first-index', '60'], { WALLET_SEED_FILE: other });
     expect(refused.stderr).toContain('wallet_seed_mismatch');
     expect((await onDatabase(['show'], { WALLET_SEED_FILE: other })).stdout).toContain(
@@ -528,7 +528,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       const careful = await restored([...words, ...to], settings);
       expect([hasDatabase, careful.transactions]).toEqual([true, []]);
       expect(careful.left.find(({ output }) => output === orders[0]!.output)?.why).toContain(
-        'does not prove',
+        'cannot prove',
       );
       await expect(
         wallet(['restore', ...to], { ...env, DATA_DIR: join(folder, 'none') }),

@@ -166,7 +166,7 @@ describe('sales of a real chain', () => {
     const [refused] = JSON.parse(await explainedBy(moved.txid, '--json')) as unknown[];
     expect(refused).toMatchObject({ inscriptionId: sent.id(), class: 'transfer', refusedBy: 'change' });
     // no inscription has this block as its own, and the node has no index of transactions
-    expect(await explainedBy(fees.money.txid)).toContain('moves no inscription: it has nothing to sell');
+    expect(await explainedBy(fees.money.txid)).toContain('moves no inscription, so it sells nothing');
     expect(await explainedBy('ab'.repeat(32))).toContain('No indexed block has it.');
   });
 
