@@ -17,7 +17,7 @@ minutes() { # of seconds
   if (($1 < 60)); then echo "$1 s"; else echo "$((($1 + 30) / 60)) min"; fi
 }
 
-# The percentage that is last in the log; empty: none.
+# The last percentage in the log; empty: none.
 percentage() {
   grep -oE '^\[( *[0-9]+%|[0-9]+/[0-9]+)\]' "$log" 2>/dev/null | tail -1 |
     tr -d '[] ' | awk -F/ '/%/ { print $1 + 0 } $2 > 0 { print int(100 * $1 / $2) }'

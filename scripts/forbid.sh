@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Refuses what must not be in the tree: unfinished work, focused or skipped tests, paths of one machine, casts to a
-# brand, two decisions with the same number; and what scripts/forbid/check.ts finds.
+# Refuses things that must not be in the tree: unfinished work, focused or skipped tests, paths of one machine, casts to
+# a brand, two decisions with the same number; and the findings of scripts/forbid/check.ts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0

@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 prefix=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/satscribe/bitcoin-core}
 
 release=30.2
-# of SHA256SUMS, which the builders of the release signed
+# the hash from SHA256SUMS, which the builders of the release signed
 release_hash() {
   case $1 in
     x86_64-linux-gnu) echo 6aa7bb4feb699c4c6262dd23e4004191f6df7f373b5d5978b5bcdd4bb72f75d8 ;;
@@ -27,7 +27,7 @@ release_hash() {
 # at half a MB a second
 download_megabytes=45
 download_seconds=90
-# twice what two cores need
+# twice the time that two cores need
 build_seconds=2400
 
 runs() { "$1" --version >/dev/null 2>&1; }
@@ -36,7 +36,7 @@ for program in "${BITCOIND:-}" bitcoind "$prefix/bin/bitcoind"; do
   [[ -n $program ]] && runs "$program" && exit 0
 done
 mkdir -p "$prefix" || exit 0
-# two runs at once build it once
+# two runs at once build it only once
 if command -v flock >/dev/null 2>&1; then
   exec 9>"$prefix/lock"
   flock -n 9 || { echo 'another run is installing Bitcoin Core: waiting for it'; flock 9; }
@@ -51,7 +51,7 @@ place() {
   mkdir -p "$prefix/bin" && mv -f "$1" "$prefix/bin/bitcoind" && runs "$prefix/bin/bitcoind"
 }
 
-# Says every 30 seconds how much of a file there is, until this script ends.
+# Says every 30 seconds how much of a file is downloaded, until this script ends.
 tell_size() {
   local size
   trap 'kill $! 2>/dev/null; exit 0' TERM

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The browser that the page's tests drive, and its shell without windows, which takes half of the time. As root on a
-# Debian machine they are installed where they are missing; anywhere else one line says what to do, and the tests are
-# skipped (or fail, with CI=true). Without the shell the browser does its work.
+# Debian machine they are installed if they are missing; on any other machine one line says what to do, and the tests
+# are skipped (or fail, with CI=true). Without the shell the browser is used.
 set -uo pipefail
 there() { [[ -n $1 ]] && command -v "$1" >/dev/null 2>&1; }
 there "${CHROMIUM:-}" && exit 0

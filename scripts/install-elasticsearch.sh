@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Elasticsearch of the tests: a real server. Does nothing if ELASTICSEARCH names the program of one, or an
 # earlier run of this script installed one. Otherwise it unpacks the server that Elastic publishes to Maven's central
-# repository for integration tests into a folder of the user: the same jars with few modules. It lacks the `ngram`
-# tokenizer, which a plugin of a few lines restores (scripts/elasticsearch-ngram). Also not in it, and so not used by us: painless,
-# wildcard fields, ingest, reindex, `GET /`. Needs mvn, unzip and a JDK of 21 or newer; without them one line says so, and the
-# tests of Elasticsearch are skipped (or fail, with CI=true).
-#
-# usage: install-elasticsearch.sh [PREFIX]     default: ~/.cache/satscribe/elasticsearch, of root /var/cache/satscribe/elasticsearch
-# (it runs as an ordinary account, which cannot read root's own folder); the program is PREFIX/home/bin/elasticsearch
+# repository for integration tests into a folder of the user: the same jars with few modules. It does not have the
+# `ngram` tokenizer, which a plugin of a few lines restores (scripts/elasticsearch-ngram). It also lacks the following,
+# so we do not use them: painless, wildcard fields, ingest, reindex, `GET /`. Needs mvn, unzip and a JDK of 21 or newer;
+# without them one line says so, and the tests of Elasticsearch are skipped (or fail, with CI=true). usage:
+# install-elasticsearch.sh [PREFIX] default: ~/.cache/satscribe/elasticsearch, of root
+# /var/cache/satscribe/elasticsearch (it runs as an ordinary account, which cannot read root's own folder); the program
+# is PREFIX/home/bin/elasticsearch
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 version=9.5.0
@@ -67,6 +67,6 @@ place() {
 
 if ! { download && add_ngram && place; } >"$build/log" 2>&1; then
   tail -3 "$build/log"
-  skip 'it could not be had from the repository of Maven'
+  skip 'it could not be downloaded from the repository of Maven'
 fi
 exit 0

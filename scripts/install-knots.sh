@@ -19,8 +19,8 @@ echo "Bitcoin Knots is missing: unpacking Debian's package under $prefix (some s
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 
-# Downloads Debian unstable's bitcoin-knots and everything below it, as if nothing were installed here: its C library is
-# newer than that of a stable release.
+# Downloads Debian unstable's bitcoin-knots and everything that it depends on, as if nothing were installed here: its C
+# library is newer than that of a stable release.
 download() {
   mkdir -p "$build/lists/partial" "$build/archives/partial" || return
   : >"$build/status"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The pooler that tests put before Postgres. As root on a Debian machine it is installed where it is missing; anywhere
-# else one line says what to do, and its tests are skipped (or fail, with CI=true).
+# The pooler that tests put before Postgres. As root on a Debian machine it is installed if it is missing; on any other
+# machine one line says what to do, and its tests are skipped (or fail, with CI=true).
 set -uo pipefail
 for program in "${PGBOUNCER:-}" pgbouncer /usr/sbin/pgbouncer; do
   [[ -n $program ]] && command -v "$program" >/dev/null 2>&1 && exit 0

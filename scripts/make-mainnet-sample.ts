@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Blocks that are worth a visitor's look, each with the reason. */
+/** Blocks that are interesting to a visitor, each with the reason. */
 const chosen: ReadonlyMap<number, string> = new Map([
   [767_430, 'the first inscription of all: number 0'],
   [778_163, 'early pictures'],
@@ -94,7 +94,7 @@ function compactSize(n: number): Buffer {
   return bytes;
 }
 
-/** Outputs spent from outside the block, by outpoint in hex; an empty script where it is unknown. */
+/** Outputs spent from outside the block, by outpoint in hex; the script is empty if unknown. */
 function readPrevouts(file: string): Map<string, Output> {
   const lines = readFileSync(file, 'utf8').trim().split('\n').slice(1);
   return new Map(

@@ -1,7 +1,7 @@
 /**
- * Packs golden chains into test/fixtures/golden: `node scripts/pack-golden.ts FOLDER_OF_CHAINS`.
- * One file a chain: the blocks, the outputs they spend, chain.json, and the answers that tests compare. Those about
- * runes and sats are packs of their own: `node scripts/pack-golden.ts FOLDER_OF_CHAINS runes` makes these alone.
+ * Packs golden chains into test/fixtures/golden: `node scripts/pack-golden.ts FOLDER_OF_CHAINS`. One file a chain: the
+ * blocks, the outputs they spend, chain.json, and the answers that tests compare. Answers about runes and sats are
+ * separate packs: `node scripts/pack-golden.ts FOLDER_OF_CHAINS runes` makes only these.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,9 +27,9 @@ const compared = [
   'output',
 ];
 const aboutRunes = ['rune', 'runes', 'status', 'balances'];
-/** Of an ord with a sat index. */
+/** Kinds of answers of an ord with a sat index. */
 const aboutSats = ['sat', 'r-sat', 'sat-unmined', 'status', 'output'];
-/** Answers about inscriptions, of which the sat index knows the sat and its charms: nothing else differs. */
+/** Answers about inscriptions: only the sat and its charms differ with a sat index. */
 const withSats = ['inscription', 'r-inscription', 'r-children-inscriptions', 'r-parents-inscriptions'];
 const target = join(import.meta.dirname, '../test/fixtures/golden');
 
@@ -71,7 +71,7 @@ function outputFiles(ndjson: Buffer): { held: Buffer; empty: Buffer } {
 function pack(chain: string): Buffer {
   const files = filesOf(chain);
   for (const name of files.keys()) {
-    // where ord without a sat index answers differently, only its own answer is compared
+    // if ord without a sat index answers differently, only its own answer is compared
     if (files.has(name.replace(/^answers\//u, 'answers-no-sat-index/')) && name.startsWith('answers/')) {
       files.delete(name);
     }
@@ -95,7 +95,7 @@ function packSats(chain: string): Buffer {
   const files = new Map<string, Buffer>();
   addAnswers(files, chain, [...aboutSats, ...withSats]);
   for (const [name, bytes] of files) {
-    // the pack without them has the other answers, and those of an ord without a sat index
+    // the pack without sats has the other answers, and those of an ord without a sat index
     if (name.startsWith('answers-no-sat-index/')) files.delete(name);
     else if (name.endsWith('/output.ndjson')) {
       files.delete(name);
@@ -137,7 +137,7 @@ function satsOf(ndjson: Buffer): Buffer {
     };
     if (value === undefined) return [];
     const list = value.children ?? value.parents;
-    // `/inscription` lists relatives by id alone
+    // `/inscription` lists relatives only by id
     const isList = list !== undefined && !('sat' in value);
     return [JSON.stringify({ key, value: isList ? list.map(reduced) : reduced(value) })];
   });

@@ -71,7 +71,7 @@ async function lines(client: pg.Client, sql: string, parameter: string): Promise
   return rows.map(({ line }) => line);
 }
 
-// node-pg-migrate's own table is not part of our schema
+// node-pg-migrate's own table does not belong to our schema
 const tablesSql = `
   SELECT relname AS line FROM pg_class
   WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND relname <> 'migrations' ORDER BY relname`;

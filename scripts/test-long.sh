@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export TEST_RUNS=${TEST_RUNS:-10}
 if [[ $# -eq 0 ]]; then
-  # those that ask how much they may try, and the suites of the search engines, which do
+  # files that ask how much they may try, and the suites of the search engines
   while IFS= read -r file; do
     set -- "$@" "$file"
   done < <(grep -rlE --include='*.test.ts' 'support/(property-runs|search/search-engine-conformance)\.ts' test/unit test/integration test/proofs | sort)

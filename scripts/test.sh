@@ -21,7 +21,7 @@ if [[ ${1:-} == --changed ]]; then
   # shellcheck disable=SC2086
   set -- '--tags-filter=!proof' $files
 fi
-# what takes minutes has a command of its own (npm run test:proofs)
+# tests that take minutes have a command of their own (npm run test:proofs)
 [[ $# -gt 0 ]] || set -- --project=unit --project=integration --project=e2e '--tags-filter=!proof'
 # why: vitest.config.ts. The threads of its unit tests have the flags of the process
 flags=()

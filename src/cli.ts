@@ -79,7 +79,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   return { kind: 'run', command, ...givenValues(command, values), words: positionals };
 }
 
-/** Values of flags: those for settings, and the command's own. */
+/** Values of flags: those of settings, and those of the command itself. */
 function givenValues(
   command: Command,
   values: FlagValues,
@@ -161,7 +161,7 @@ function readWords(command: Command, { args, options }: WordsAndOptions): WordsR
   }
 }
 
-/** A negative number is the value of the flag before it (and is refused as such), not a flag. */
+/** Joins a negative number to the flag before it: it is the value of that flag (and is refused as such), not a flag. */
 function joinNegatives(command: Command, words: readonly string[]): string[] {
   const takesValue = new Set(
     command.flags.flatMap(({ name, value }) => (value === null ? [] : [`--${name}`])),
@@ -178,7 +178,7 @@ function joinNegatives(command: Command, words: readonly string[]): string[] {
   return joined;
 }
 
-/** After the first sentence parseArgs explains its own syntax; ours is simpler. */
+/** The first sentence of an error of parseArgs. The others explain its own syntax; ours is simpler. */
 function firstSentence(text: string): string {
   const sentence = (text.split(/\.\s|\n/u)[0] ?? text).replace(
     /^Option '(--[\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)$/u,
@@ -210,7 +210,7 @@ ${program} COMMAND --help shows the flags of a command, ${program} --version the
 come from the environment and from a file .env: docs/configuration.md.
 
 Exit codes: 0 done, 1 failure (its code and what to do are on stderr), 2 wrong usage or setting,
-130 and 143 interrupted by Ctrl-C or SIGTERM before the end, 141 nobody reads the output.
+130 and 143 interrupted by Ctrl-C or SIGTERM before the end, 141 the reader closed the output.
 `;
 }
 

@@ -26,7 +26,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  */
 const sameSignalMs = 400;
 
-/** After all parts have stopped, a command has this long to notice and return. */
+/** Time in which a command must notice, after all parts have stopped, and return. */
 const unnoticedMs = 2000;
 
 /** Runs the command of the command line, and ends the process with its exit code. */
@@ -77,9 +77,9 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 }
 
 /**
- * For tests, validated with the settings. `NAME:N`: this process kills itself when it passes that point for the Nth
- * time. `NAME:N:overlapped`: a batch waits at that seam until the next one is decided, and the process kills itself.
- * `NAME:N:held`: then it waits for SIGCONT, and goes on.
+ * Arms a failpoint for tests; the setting was validated with the others. `NAME:N`: this process kills itself when it
+ * passes that point for the Nth time. `NAME:N:overlapped`: a batch waits at that seam until the next one is decided,
+ * and then the process kills itself. `NAME:N:held`: it waits there for SIGCONT, and then continues.
  */
 function armForTest(setting: string | undefined): void {
   const [name, passes, how] = setting?.split(':') ?? [];
@@ -143,7 +143,7 @@ function interrupted(reason: StopReason | null): number {
     : exitCodes.failure;
 }
 
-/** Strangers' texts reach the terminal through here: nothing of them may act on it. */
+/** Prints text. Texts of strangers reach the terminal through here: they must not control it. */
 function print(text: string, how?: 'exact'): Promise<void> {
   const shown = how === 'exact' ? text : terminalLines(text);
   return new Promise((resolve, reject) => {

@@ -3,17 +3,17 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { loadingInSmallSpace } from './kernel/process/new-space.ts';
 
-/** Beside the code that it is made of: who may write there could change that code as well. */
+/** Beside the code that it is made from: anyone who can write there could change that code as well. */
 const cacheFolder = fileURLToPath(new URL('../node_modules/.cache', import.meta.url));
 const folder = `${cacheFolder}/compiled`;
 
 /**
- * Keeps what Node makes of the modules (types stripped, compiled) on disk, for later starts: half of the processor
- * time of a start. In the folder of NODE_COMPILE_CACHE where that is set; where there is no writable folder, every
- * start compiles again. NODE_DISABLE_COMPILE_CACHE=1 switches it off.
+ * Keeps Node's compiled modules on disk (types stripped), for later starts: half of the processor time of a start. They
+ * are in the folder of NODE_COMPILE_CACHE if that is set; without a writable folder, every start compiles again.
+ * NODE_DISABLE_COMPILE_CACHE=1 switches it off.
  */
 function keepCompiledCode(): void {
-  // Node itself would try for ever to make a folder below one that has no entries, like a link to nothing
+  // Node itself would try forever to make a folder below a path that cannot have entries, like a broken link
   if (!isFolder(cacheFolder) || !isFolder(folder)) return;
   enableCompileCache(folder);
   // threads do not share the call above, but the environment
@@ -21,22 +21,22 @@ function keepCompiledCode(): void {
   process.env['NODE_COMPILE_CACHE'] ??= folder;
 }
 
-/** Whether a folder is there, or could be made. */
+/** Whether a folder exists, or could be made. */
 function isFolder(path: string): boolean {
   try {
     mkdirSync(path);
   } catch {
-    // it is there, or cannot be made
+    // it exists, or cannot be made
   }
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Older ones that strip types come this far, and lack what the program calls. */
+/** Older versions that strip types reach this line, and lack functions that the program calls. */
 const leastNode = 24;
 
 if (Number.parseInt(process.versions.node, 10) < leastNode) {
   process.stderr.write(
-    `satscribe: this is Node ${process.versions.node}, and Node ${leastNode} is needed: npm ci brings it (node_modules/node/bin), and npm run -s satscribe uses it\n`,
+    `satscribe: this is Node ${process.versions.node}, and Node ${leastNode} is needed: npm ci installs it (node_modules/node/bin), and npm run -s satscribe uses it\n`,
   );
   process.exitCode = 2;
 } else {
@@ -46,7 +46,7 @@ if (Number.parseInt(process.versions.node, 10) < leastNode) {
     const { runCommandLine } = await loadingInSmallSpace(() => import('./command-line.ts'));
     await runCommandLine(process.argv.slice(2));
   } catch (error) {
-    // a package is missing, or made for another system: the command line tells all else itself
+    // a package is missing, or made for another system: the command line reports all other failures itself
     const { report } = await import('./commands/report-error.ts');
     process.exitCode = report(error);
   }

@@ -8,7 +8,7 @@ import { selectTests, settings } from './select-tests.ts';
 
 /** Two workers finish this in less than two minutes. */
 const secondsMax = 150;
-/** Seconds of a file that never ran here: those with servers take longer. */
+/** Seconds of a file that never ran here: files with servers take longer. */
 const usualSeconds = (test: string): number => (test.startsWith('test/unit/') ? 2 : 15);
 
 const root = join(import.meta.dirname, '../..');
@@ -25,7 +25,7 @@ function lines(...args: readonly string[]): string[] {
   return output.split('\n').filter((line) => line !== '');
 }
 
-/** Seconds by test file, as vitest keeps them of earlier runs. */
+/** Seconds by test file, which vitest keeps from earlier runs. */
 function knownSeconds(): Map<string, number> {
   const known = new Map<string, number>();
   const folder = join(root, 'node_modules/.vite/vitest');

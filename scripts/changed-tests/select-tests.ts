@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** A file of the tree with what it says. */
+/** A file of the tree and its text. */
 export interface TreeFile {
   readonly path: string;
   readonly text: string;
@@ -9,7 +9,7 @@ export interface TreeFile {
 export interface SelectedTests {
   /** Test files, those nearest to the change first. */
   readonly chosen: readonly string[];
-  /** Test files that reach the change too, and had no room in the time. */
+  /** Test files that also reach the change, but did not fit into the time. */
   readonly leftOut: readonly string[];
 }
 
@@ -36,8 +36,8 @@ export const settings: ReadonlySet<string> = new Set([
 
 /**
  * Selects the tests that a change touches: changed tests, tests that mirror or name a changed file, and tests that
- * import one. Tests of the same room come first, then those with the shortest way of imports: a hub that every test
- * imports would else hide the tests of the room. Pure.
+ * import one. Tests of the same room come first, then those with the shortest chain of imports: otherwise a hub that
+ * every test imports would hide the tests of the room. Pure.
  */
 export function selectTests(files: readonly TreeFile[], options: SelectOptions): SelectedTests {
   const { seconds, secondsMax } = options;
@@ -83,13 +83,13 @@ function set(distances: Map<string, number>, path: string, distance: number): vo
 function isNamed(text: string, test: string, path: string): boolean {
   if (text.includes(path)) return true;
   if (path.endsWith('.ts')) return false;
-  // it reads every document
+  // this test reads every document
   if (path.endsWith('.md') && test === 'test/unit/docs.test.ts') return true;
   const folder = posix.dirname(path);
   return folder !== '.' && folder !== 'docs' && text.includes(`'${folder}`);
 }
 
-/** How many folders of a changed file a test has in its path: `orders` and `pricing` of `src/orders/pricing`. */
+/** Number of folders of a changed file that a test has in its path: `orders` and `pricing` of `src/orders/pricing`. */
 function sharedRooms(test: string, path: string): number {
   const rooms = new Set(posix.dirname(path).replace(sourceRoots, '').split('/'));
   return posix
@@ -108,7 +108,7 @@ function mirrors(test: string, source: string): boolean {
   return folder === own && posix.basename(test, '.test.ts').split('.')[0] === name;
 }
 
-/** Steps of imports from each file to the nearest changed one; absent where there is no way. */
+/** Steps of imports from each file to the nearest changed one; absent if there is no chain. */
 function importDistances(
   code: readonly TreeFile[],
   changed: readonly string[],

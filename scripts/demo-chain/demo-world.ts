@@ -30,7 +30,7 @@ export interface Inscribing {
   readonly parents?: readonly Coin[];
 }
 
-/** A chain that is told day by day: transactions of a day are mined together. */
+/** A chain that is built day by day: transactions of a day are mined together. */
 export class DemoWorld {
   readonly chain: RegtestChain;
   readonly #rpc: BatchRpc;
@@ -60,7 +60,7 @@ export class DemoWorld {
     await this.#rpc.call('setmocktime', [seconds]);
   }
 
-  /** A coin of the treasury. A new split is mined with what spends it. */
+  /** A coin of the treasury. A new split is mined together with the transaction that spends it. */
   async coin(): Promise<Coin> {
     if (this.#coins.length === 0) {
       const split = await this.chain.split(100, coinValue, treasury);
@@ -73,7 +73,7 @@ export class DemoWorld {
     return coin;
   }
 
-  /** Coins that begin with the first sat of a block, once each. */
+  /** Coins that begin with the first sat of a block. Each is returned once. */
   rareCoins(): Coin[] {
     return this.#rare.splice(0);
   }
@@ -110,7 +110,7 @@ export class DemoWorld {
     return this.add(reveal);
   }
 
-  /** Sends a coin on. */
+  /** Sends a coin to another owner. */
   async send(coin: Coin, to: number): Promise<RegtestTransaction> {
     const fee = await this.coin();
     return this.add(
@@ -124,7 +124,7 @@ export class DemoWorld {
     );
   }
 
-  /** Pays outputs with a coin of the treasury, before them the coins that are given. */
+  /** Pays outputs with the given coins, followed by a coin of the treasury. */
   async pay(outputs: readonly NewOutput[], given: readonly Coin[] = []): Promise<RegtestTransaction> {
     const money = await this.coin();
     const all = [...given, money];

@@ -38,7 +38,7 @@ export function grow(canvas, seed) {
 export const treePage = (libraryId: string, seed: number): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tree ${seed}</title><style>html,body{margin:0;background:#f6f1e4}canvas{display:block;width:100%;height:auto}</style><canvas width="600" height="600"></canvas><script type="module">import { grow } from '/content/${libraryId}';grow(document.querySelector('canvas'), ${seed});</script></html>`;
 
-/** A picture that is made of other inscriptions. */
+/** A picture that consists of other inscriptions. */
 export const collage = (ids: readonly string[]): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400">${ids
     .map(
@@ -47,7 +47,7 @@ export const collage = (ids: readonly string[]): string =>
     )
     .join('')}</svg>`;
 
-/** Texts in the scripts that people inscribe in, each of its own making. */
+/** Texts in scripts that people inscribe in, each written for the demo. */
 export const texts: readonly (readonly [contentType: string, text: string])[] = [
   ['text/plain;charset=utf-8', 'gm'],
   ['text/plain;charset=utf-8', 'A letter to the reader of this block: the tea is still warm.'],

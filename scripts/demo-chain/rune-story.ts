@@ -13,7 +13,7 @@ const holders = [42, 43, 44, 45, 46, 47];
 const opDrop = 0x75;
 const noTerms = { heightStart: null, heightEnd: null, offsetStart: null, offsetEnd: null };
 
-/** The runes of the demo: one that is being minted, one that is minted out, one that was all premined. */
+/** The runes of the demo: one that is being minted, one that is minted out, one that was premined completely. */
 const plans: readonly { readonly name: string; readonly etching: Partial<Etching> }[] = [
   {
     name: 'SATSCRIBE•DEMO•COIN',
@@ -40,7 +40,7 @@ interface Etched {
 
 const named = (name: string): { readonly rune: Rune; readonly spacers: number } => {
   const spaced = parseSpacedRune(name);
-  if (spaced === null) throw new Error(`${name} is no name of a rune`);
+  if (spaced === null) throw new Error(`${name} is not a name of a rune`);
   return spaced;
 };
 const blank: Runestone = { kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null };

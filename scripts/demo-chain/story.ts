@@ -73,7 +73,7 @@ export async function tellStory(world: DemoWorld, firstPicture: Uint8Array): Pro
 
   const tool = await world.inscribe({ contentType: 'text/javascript', body: library }, { to: keeper });
   await world.inscribe(named('Field notes', { contentType: html, body: stillPage }), { to: writer });
-  // before block 110 ord calls all but the first inscription of an input cursed
+  // before block 110 ord calls all inscriptions of an input cursed except the first
   await world.inscribe(
     [
       { contentType: plain, body: 'blessed' },
@@ -165,7 +165,7 @@ async function makeMoth(world: DemoWorld, { moths }: Story, number: number): Pro
   moths.push({ id: reveal.id(), name, traits, coin: reveal.coin(0) });
 }
 
-/** Operations of BRC-20: most of what is inscribed on mainnet. */
+/** Operations of BRC-20: most inscriptions of mainnet are such. */
 async function tokens(world: DemoWorld): Promise<void> {
   for (const body of [deploy('demo', 21_000_000, 1000), deploy('orbs', 1_000_000, 500)])
     await world.inscribe({ contentType: plain, body }, { to: writer });

@@ -7,7 +7,7 @@ import org.elasticsearch.plugins.AnalysisPlugin;
 import org.elasticsearch.plugins.Plugin;
 
 /**
- * Gives the server for integration tests the tokenizer `ngram` that the full distribution has: Lucene's own, with the same
+ * Gives the server for integration tests the tokenizer `ngram` of the full distribution: Lucene's own, with the same
  * settings and defaults, as far as our indices use them.
  */
 public final class NgramPlugin extends Plugin implements AnalysisPlugin {

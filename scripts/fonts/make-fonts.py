@@ -21,7 +21,7 @@ SOURCE = Path(sys.argv[1])
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src/web/assets/fonts"
 PICTURES = ROOT / "src/http/pictures/fonts"
-# of headings; other weights are not used
+# weight of headings; other weights are not used
 WEIGHT = 600
 
 
@@ -105,7 +105,7 @@ def serif() -> None:
             save(font, WEB / f"serif-{part}.woff2", "woff2")
             parts.append(f"{folder}/{part}.ttf")
             save(font, Path(parts[-1]), None)
-        # what draws pictures reads no woff2
+        # the library that draws pictures cannot read woff2
         merged = Merger().merge(parts)
         rename(merged)
         save(merged, PICTURES / "serif.ttf", None)

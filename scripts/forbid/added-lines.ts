@@ -10,8 +10,8 @@ export interface ChangedLines {
 }
 
 /**
- * Lines that changed since the commit that last changed a file, work that is not committed included. Null without git.
- * Files that git does not know have no lines here.
+ * Lines that changed since the commit that last changed a file, including uncommitted work. Null without git. Files
+ * that git does not know have no lines here.
  */
 export function changedSince(root: string, file: string): ChangedLines | null {
   if (!isCheckout(root)) return null;

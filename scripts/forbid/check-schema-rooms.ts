@@ -8,7 +8,7 @@ import { chainRooms, type SharedTables, serviceRooms, sharedTables } from './sch
 export interface NamedTable {
   /** From 1. */
   readonly line: number;
-  /** `schema.table`; `schema.*` where the text does not say which. */
+  /** `schema.table`; `schema.*` if the text does not say which table. */
   readonly name: string;
 }
 
@@ -84,10 +84,12 @@ function refusal(path: string, name: string, owners: Owners, used: Set<string>):
     return null;
   }
   if (schema === 'chain') return `ask ${owners.chainRooms.join(', ')} by a named function`;
-  return owner === null ? 'no room has it: add it to serviceRooms' : `ask ${owner} by a named function`;
+  return owner === null ? 'no room owns it: add it to serviceRooms' : `ask ${owner} by a named function`;
 }
 
-/** Faults of source files by path, and entries of the table that nothing needs. `known`: names of the schema's dump. */
+/**
+ * Faults of source files by path, and entries of the table that are not needed. `known`: names of the schema's dump.
+ */
 export function schemaFaults(
   files: Readonly<Record<string, string>>,
   known: ReadonlySet<string>,
@@ -111,7 +113,7 @@ export function schemaFaults(
   return faults;
 }
 
-/** SQL names tables of its own room alone, or those that the table of schema-rooms.ts allows. */
+/** Checks that SQL names only tables of its own room, or those that the table of schema-rooms.ts allows. */
 export function checkSchemaRooms(root: string): Outcome {
   const files: Record<string, string> = {};
   for (const path of globSync('{src,indexer,search}/**/*.ts', { cwd: root }).toSorted()) {

@@ -27,7 +27,7 @@ const texts = [
   'Dockerfile',
   '*.yml',
 ];
-/** The lists of words themselves, what is made from code, and what others wrote. */
+/** The lists of words themselves, generated files, and texts of others. */
 const leftOut = /^(?:scripts\/forbid\/|test\/unit\/forbid\/|test\/fixtures\/|docs\/errors\.md$)/u;
 
 export function readOffences(root: string): FileOffences[] {

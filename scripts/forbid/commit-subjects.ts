@@ -2,9 +2,9 @@ import type { Outcome } from './check-words.ts';
 import { gitOutput, isCheckout } from './git.ts';
 
 const lengthMax = 72;
-/** Lower-case words of the area, with hyphens and slashes, then a verb in lower case and what it acts on. */
+/** Lower-case words of the area, with hyphens and slashes, then a verb in lower case and its object. */
 const form = /^[a-z0-9]+(?:[-/ ][a-z0-9]+)*: ([a-z]+(?:-[a-z]+)*) \S.*$/u;
-/** Verbs in "-s" and "-ed" whose plain form ends so: "pass" and all in "-ss" need no entry. */
+/** Verbs whose plain form ends in "-s" or "-ed". Verbs in "-ss", such as "pass", need no entry. */
 const plainForms = new Set([
   'alias',
   'bias',
@@ -39,8 +39,9 @@ export function subjectFault(subject: string): string | null {
 const since = 'scripts/forbid/commit-subjects.ts';
 
 /**
- * Subjects of the commits after the rule's own; merges are exempt. In a shallow clone the oldest commit counts as the one
- * that added all its files, so only what follows it is checked. Without git, nothing is.
+ * Checks subjects of the commits after the one that added the rule; merges are exempt. In a shallow clone the oldest
+ * commit counts as the one that added all of its files, so only later commits are checked. Without git, nothing is
+ * checked.
  */
 export function checkSubjects(root: string): Outcome {
   if (!isCheckout(root))

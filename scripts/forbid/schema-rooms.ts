@@ -1,9 +1,9 @@
 /**
- * The rooms whose SQL may name a table. Data alone: check-schema-rooms.ts compares it to the code. A room asks the
- * owner of a table by a named function, and does not name the table itself.
+ * The rooms whose SQL may name a table. This file has only data: check-schema-rooms.ts compares it with the code. A
+ * room asks the owner of a table by a named function, and does not name the table itself.
  */
 
-/** The schema `chain` belongs to what writes and reads the chain. */
+/** The schema `chain` belongs to the rooms that write and read the chain. */
 export const chainRooms = ['indexer', 'search', 'src/chain'] as const;
 
 /** Each table, sequence or called function of the schema `service`, and its room. */
@@ -83,7 +83,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   market_traits: 'src/market',
 };
 
-/** Tables of other rooms that a room may name, and the reason. One that no statement uses is a fault. */
+/** Tables of other rooms that a room may name, and the reason. An entry that no statement uses is a fault. */
 export type SharedTables = {
   readonly room: string;
   readonly why: string;
@@ -93,7 +93,7 @@ export type SharedTables = {
       readonly names: readonly string[];
     }
   | {
-      /** The same by the path of a file in the room: a new statement elsewhere is a fault. */
+      /** Tables by the path of a file in the room: a new statement elsewhere is a fault. */
       readonly files: Readonly<Record<string, readonly string[]>>;
     }
 );
@@ -107,7 +107,7 @@ export const sharedTables: readonly SharedTables[] = [
   {
     room: 'src/embedded-postgres',
     names: ['chain.*', 'service.*'],
-    why: 'the tables of a data folder get their owner back, whichever they are',
+    why: 'all tables of a data folder get their owner back',
   },
   {
     room: 'src/market',
@@ -159,7 +159,7 @@ export const sharedTables: readonly SharedTables[] = [
       'audit/audit.queries.ts': ['service.payments_seen'],
       'watching/refund-watches.store.ts': ['service.payments_offset', 'service.payments_seen'],
     },
-    why: 'whether a block has a transaction of an order is part of its statements: asked apart, the answer could be older',
+    why: 'whether a block has a transaction of an order is part of its statements: asked separately, the answer could be older',
   },
   {
     room: 'src/orders',
@@ -180,7 +180,7 @@ export const sharedTables: readonly SharedTables[] = [
       'parents/return-costs.store.ts': ['service.wallet_transactions'],
       'watching/refund-watches.store.ts': ['service.wallet_transactions'],
     },
-    why: 'kinds, files and states of orders decide which of their transactions count, in one statement; src/purse writes all but blocks of refunds',
+    why: 'kinds, files and states of orders decide which of their transactions count, in one statement; src/purse writes everything except blocks of refunds',
   },
   {
     room: 'src/orders',
@@ -191,7 +191,7 @@ export const sharedTables: readonly SharedTables[] = [
         'service.wallet_transactions',
       ],
     },
-    why: 'what orders delivered of a collection, in the order of the chain: 100,000 items would be a parameter of 5 MB',
+    why: 'items that orders delivered of a collection, in the order of the chain: 100,000 items would be a parameter of 5 MB',
   },
   {
     room: 'src/payouts',
@@ -202,7 +202,7 @@ export const sharedTables: readonly SharedTables[] = [
         'service.wallet_transactions',
       ],
     },
-    why: 'what is earned, deep, paid and in payouts is read by one statement: in two, a payout that is mined between them would be paid again',
+    why: 'earned, deep, paid and pending sats are read by one statement: with two, a payout that is mined between them would be paid again',
   },
   {
     room: 'src/payouts',
@@ -211,17 +211,17 @@ export const sharedTables: readonly SharedTables[] = [
       'payout/payout-transactions.store.ts': ['service.wallet_transactions'],
       'payout/consolidations.store.ts': ['service.wallet_transactions'],
     },
-    why: 'transactions of payouts, with their blocks; src/purse writes all but these',
+    why: 'transactions of payouts, with their blocks; src/purse writes all others',
   },
   {
     room: 'src/orders',
     files: { 'ledger/owed.queries.ts': ['service.ledger_entries'] },
-    why: 'orders that owe most, first: joined with their states in one statement',
+    why: 'orders with the largest debts, joined with their states in one statement',
   },
   {
     room: 'src/orders',
     files: { 'collections/earnings.queries.ts': ['service.ledger_entries'] },
-    why: 'what orders of collections earned, joined with these orders: 100,000 of them would be a parameter of 4 MB',
+    why: 'earnings of orders of collections, joined with these orders: 100,000 of them would be a parameter of 4 MB',
   },
   {
     room: 'src/tokenpay',
@@ -265,7 +265,7 @@ export const sharedTables: readonly SharedTables[] = [
       'withdrawing/withdrawals.store.ts': ['service.token_balances'],
       'withdrawing/uncovered.queries.ts': ['service.token_balances'],
     },
-    why: 'a withdrawal is stored, and judged again, by one statement with what it reserves: between two, another one could take it',
+    why: 'a withdrawal is stored, and checked again, by one statement with its reserved units: between two statements, another one could take them',
   },
   {
     room: 'src/tokenpay',
@@ -278,7 +278,7 @@ export const sharedTables: readonly SharedTables[] = [
         'service.wallet_coins',
       ],
     },
-    why: 'coins with the account of their order, and what they must cover: 100,000 coins would be a parameter of 5 MB',
+    why: 'coins with the account of their order, and the debts that they must cover: 100,000 coins would be a parameter of 5 MB',
   },
   {
     room: 'src/purse',
@@ -286,7 +286,7 @@ export const sharedTables: readonly SharedTables[] = [
       'coins/coins.store.ts': ['service.inventory_outputs', 'service.payments_seen'],
       'coins/shown-coins.queries.ts': ['service.payments_seen'],
     },
-    why: 'a coin is free that a block has and that is not in the inventory: asked apart, the answer could be older',
+    why: 'a coin is free if a block has it and it is not in the inventory: asked separately, the answer could be older',
   },
   {
     room: 'src/orders',
@@ -296,6 +296,6 @@ export const sharedTables: readonly SharedTables[] = [
   {
     room: 'src/inventory',
     files: { 'inventory.store.ts': ['service.reserved_outputs'] },
-    why: 'which outputs of the list are reserved; orders import the inventory, so it cannot ask them',
+    why: 'whether outputs of the list are reserved; orders import the inventory, so it cannot ask them',
   },
 ];

@@ -14,7 +14,7 @@ const tile = (size: number): Promise<Buffer> =>
     .png({ palette: true })
     .toBuffer();
 
-/** The pen on a whole square, of which a system cuts its own shape: what matters is within the middle 80 %. */
+/** The pen on a whole square, from which a system cuts its own shape: the picture is within the middle 80 %. */
 async function square(size: number): Promise<Buffer> {
   const inner = Math.round(size * 0.8);
   const pen = await sharp(Buffer.from(svg.replace(' rx="8"', '')), { density: 72 * (inner / 32) })

@@ -1,5 +1,5 @@
 /**
- * Reads the advisories about locked packages, where the registry answers; otherwise it says that none were read.
+ * Reads the advisories about locked packages, if the registry answers; otherwise it says that none were read.
  *
  *   npm run audit                    ends with 1 where the product has an advisory of severity high or critical
  *   npm run audit -- --required      ends with 2 where the registry does not answer
@@ -45,7 +45,7 @@ if ('failure' in product || 'failure' in all) {
 
 function say(where: string, { name, severity, via }: Vulnerability): void {
   for (const advisory of via) {
-    // a text names the package that brings the advisory, which has a line of its own
+    // a text names the package with the advisory, which has a line of its own
     if (typeof advisory !== 'string')
       console.log(`${where}: ${severity}: ${name}: ${advisory.title} (${advisory.url})`);
   }
@@ -64,7 +64,7 @@ function audit(
     const report = JSON.parse(stdout) as Report;
     if (report.vulnerabilities === undefined) {
       const words = report.message ?? report.error?.summary ?? 'no report';
-      // the status, without the address that it was asked at
+      // the status, without the address of the request
       return { failure: words.split(' - ', 1)[0] ?? words };
     }
     return { found: Object.values(report.vulnerabilities) };

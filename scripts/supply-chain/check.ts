@@ -1,6 +1,6 @@
 /**
- * Holds what others wrote to what was locked, without network: every package to a hash and to the registry, its
- * licence to the allowed ones, scripts at installation to those that were approved. Ends with 1 where anything fails.
+ * Checks foreign packages against the lock, without network: every package has a hash and comes from the registry, its
+ * licence is allowed, and scripts at installation are approved. Exits with 1 if anything fails.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const byTag = new Set(namedImages(root).flatMap(({ name, isPinned }) => (isPinne
 
 for (const fault of faults) console.error(fault);
 console.log(`supply chain: ${packages.length} packages, ${faults.length} faults`);
-// said each time, so that it is not taken for done
+// said each time, so that no one takes it for done
 if (unhashed.length > 0)
   console.log(
     `  without a hash, of development tools on other platforms: ${unhashed.length} (npm run lock:integrity)`,

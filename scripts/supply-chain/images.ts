@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export interface NamedImage {
   readonly file: string;
   readonly name: string;
-  /** Held to its bytes: `NAME@sha256:…`. */
+  /** Whether it is pinned to its bytes: `NAME@sha256:…`. */
   readonly isPinned: boolean;
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LockedPackage } from './lock-file.ts';
 
-/** Licences that let anybody run, change and pass on Satscribe under MIT, with a notice at most. */
+/** Licences that let anyone run, change and pass on Satscribe under MIT, with at most a notice. */
 const allowed: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -43,11 +43,11 @@ const exceptions: readonly { readonly name: RegExp; readonly license: string; re
   ].map((license) => ({
     name: /^@img\/sharp-(?:libvips-.+|win32-.+|wasm32)$/u,
     license,
-    why: 'libvips is LGPL 3: a shared library, used unchanged and loaded by a process of its own; anybody can put another one in its place',
+    why: 'libvips is LGPL 3: a shared library, used unchanged and loaded by a process of its own; anyone can replace it',
   })),
 ];
 
-/** The licence that an installed package states (SPDX); null where it states none or is not installed here. */
+/** The licence that an installed package states (SPDX); null: it states none, or is not installed here. */
 function installedLicense(root: string, path: string): string | null {
   let text: string;
   try {
@@ -64,7 +64,7 @@ function installedLicense(root: string, path: string): string | null {
   return licenses?.map(({ type }) => type ?? '').join(' OR ') ?? null;
 }
 
-/** Packages whose licence is neither allowed nor an exception, or is not what the lock file says. */
+/** Packages whose licence is neither allowed nor an exception, or differs from the lock file. */
 export function licenseFaults(root: string, packages: readonly LockedPackage[]): string[] {
   return packages.flatMap((found) => {
     const { name, version, path, license: locked } = found;
@@ -78,7 +78,7 @@ export function licenseFaults(root: string, packages: readonly LockedPackage[]):
   });
 }
 
-/** Whether an SPDX expression can be met with allowed licences. One that cannot be read is not. */
+/** Whether allowed licences satisfy an SPDX expression. False for one that cannot be read. */
 export function isAllowed(expression: string): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/gu) ?? [];
   let at = 0;
@@ -86,7 +86,7 @@ export function isAllowed(expression: string): boolean {
     let isMet = all();
     while (tokens[at] === 'OR') {
       at++;
-      // both sides are read, whatever the first one says
+      // both sides are read, whatever the result of the first
       isMet = all() || isMet;
     }
     return isMet;

@@ -8,7 +8,7 @@ export interface LockedPackage {
   readonly version: string;
   readonly integrity: string | null;
   readonly license: string | null;
-  /** Where it is loaded from, if not from the registry by name and version. */
+  /** Source of the package, if it is not the registry by name and version. */
   readonly resolved: string | null;
   readonly isLink: boolean;
   /** Not needed by the product (`npm ci --omit=dev` leaves it out). */
@@ -53,9 +53,9 @@ export function lockedPackages(text: string): LockedPackage[] {
 export const readLock = (root: string): string => readFileSync(`${root}/package-lock.json`, 'utf8');
 
 /**
- * Packages without a hash: a registry that lacked them was asked when they were locked. Each is a part of a tool of
- * development, for another platform than those that CI and the image run on, and none is part of the product. A new
- * version of the tool needs its hashes: `npm run lock:integrity` reads them.
+ * Packages without a hash: the registry lacked the hashes when they were locked. Each belongs to a tool of development,
+ * for another platform than those of CI and the image. None belongs to the product. A new version of the tool needs its
+ * hashes: `npm run lock:integrity` reads them.
  */
 const withoutHash: readonly { readonly family: RegExp; readonly version: string }[] = [
   {
@@ -79,10 +79,10 @@ export function mayLackHash({ name, version, isDevelopment, isOptional }: Locked
 const strongHash = /^sha512-[A-Za-z0-9+/]{86}==$/u;
 
 /**
- * What is wrong with a lock file: packages that are not held to their bytes, that come from elsewhere than the
- * registry, or that run a script at installation without approval.
+ * Faults of a lock file: packages that are not pinned to their bytes, that do not come from the registry, or that run a
+ * script at installation without approval.
  *
- * @param approved the names in `allowScripts` of package.json, whether they may run theirs or not
+ * @param approved the names in `allowScripts` of package.json, whether or not they may run their scripts
  */
 export function lockFaults(packages: readonly LockedPackage[], approved: ReadonlySet<string>): string[] {
   return packages.flatMap((found) => {
@@ -91,7 +91,7 @@ export function lockFaults(packages: readonly LockedPackage[], approved: Readonl
     const fault = (words: string): void => void faults.push(`${name}@${version}: ${words}`);
     if (integrity === null && !mayLackHash(found)) fault('no integrity');
     if (integrity !== null && !strongHash.test(integrity)) fault(`weak integrity ${integrity}`);
-    // the lock file names no host: each package comes from the registry that is set, and is held to its hash
+    // the lock file names no host: each package comes from the configured registry, and must match its hash
     if (resolved !== null || isLink) fault(`not from the registry: ${resolved ?? 'a link'}`);
     if (hasInstallScript && !approved.has(name)) fault('an install script that allowScripts does not name');
     return faults;

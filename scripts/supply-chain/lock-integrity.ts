@@ -1,6 +1,6 @@
 /**
- * Asks the registry for the hashes that package-lock.json lacks, and writes those that it has. Versions stay as they
- * are. Ends with 1 where any is still missing.
+ * Asks the registry for the hashes that package-lock.json lacks, and writes those that it gets. Versions stay
+ * unchanged. Exits with 1 if any hash is still missing.
  */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

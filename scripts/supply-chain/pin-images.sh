@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pins the images of Dockerfile and docker-compose.yml to the digests that their tags have now: NAME:TAG@sha256:….
-# Needs docker with buildx, and a registry of images that answers. A pinned image is given the digest of today.
+# Pins the images of Dockerfile and docker-compose.yml to the digests that their tags have now: NAME:TAG@sha256:…. Needs
+# docker with buildx, and a registry of images that answers. A pinned image gets the digest of today.
 set -euo pipefail
 cd "${1:-$(dirname "$0")/../..}"
 images=$(sed -nE 's/^FROM +([^ ]+).*/\1/p' Dockerfile; sed -nE 's/^ +image: +([^ ]+).*/\1/p' docker-compose.yml)

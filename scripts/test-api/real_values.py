@@ -27,7 +27,7 @@ def ask(path):
 
 def real_values():
     ids = ask("/inscriptions?limit=500")["ids"]
-    # a few of each kind: what is read of them is written once, at the start
+    # a few of each kind: their values are written once, at the start
     known = [ask("/inscription/" + each) for each in ids[:: max(1, len(ids) // 60)]]
     tip = ask("/status")["height"]
     heights = [str(tip * part // 20) for part in range(21)]
@@ -52,7 +52,7 @@ def real_values():
 
 VALUES = real_values()
 
-# what a parameter holds, by its name; some names mean different things on different paths
+# the kind of value of a parameter, by its name; some names mean different things on different paths
 KINDS = {
     **{name: "id" for name in ("id", "parent", "delegate", "gallery", "inscription")},
     **{name: name for name in ("txid", "outpoint", "address", "height", "hash", "text", "contentType", "metaprotocol")},
@@ -80,7 +80,7 @@ def with_real(context, parameters):
     changed = dict(parameters)
     for name, value in parameters.items():
         choices = VALUES.get(kind_of(name, path) or "")
-        # what is not a text is meant to be refused
+        # a value that is not a text is meant to be refused
         if not choices or not isinstance(value, str):
             continue
         choice = zlib.crc32(f"{path} {name} {value}".encode("utf-8", "surrogatepass"))

@@ -62,7 +62,7 @@ for ((second = 0; ; second++)); do
   sleep 1
 done
 
-# operations without parameters have one request each
+# operations without parameters get one request each
 varied=$(node -e '
   const { paths } = JSON.parse(require("fs").readFileSync("docs/openapi.json", "utf8"));
   const operations = Object.values(paths).flatMap((path) => Object.values(path));

@@ -83,7 +83,7 @@ describe('SQL', () => {
     ['src/market/b.ts', 'SELECT FROM chain.blocks', 'ask indexer, src/chain'],
     ['src/chain/a.ts', 'SELECT FROM service.orders', 'ask src/orders'],
     ['src/orders/a.ts', 'SELECT FROM service.wallet', 'ask src/wallet'],
-    ['src/orders/a.ts', 'SELECT FROM service.new_table', 'no room has it'],
+    ['src/orders/a.ts', 'SELECT FROM service.new_table', 'no room owns it'],
   ])('in %s may not be "%s"', (path, sql, reason) => {
     expect(faults(path, sql)).toMatchObject([expect.stringMatching(`^  ${path}:1: .*${reason}`)]);
   });
