@@ -8,7 +8,7 @@ import { runChaos } from './chaos.ts';
 const bitcoind = bitcoindThatRelaysReveals();
 
 describe.skipIf(bitcoind === null)('an index that is killed at every phase of a block, and cut off', () => {
-  test('is in the end what a clean index of the same chain is', async () => {
+  test('equals in the end a clean index of the same chain', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
     // as root the database runs as an ordinary account, which must be able to reach the folder
     chmodSync(folder, 0o755);

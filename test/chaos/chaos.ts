@@ -21,23 +21,23 @@ import { aimAtSeam, type SeamAim, seamAims } from './seam-rounds.ts';
 
 export interface ChaosOptions {
   readonly seed: string;
-  /** Faults last at least this long, and until each failpoint was hit. */
+  /** Faults continue at least this long, and until each failpoint was hit. */
   readonly minutes: number;
-  /** Some seams of overlapped batches in place of all: the run takes half of the time. */
+  /** Uses some seams of overlapped batches instead of all: the run takes half of the time. */
   readonly isShort: boolean;
-  /** The folder of all logs and data of node and database. */
+  /** The folder of all logs, and of the data of node and database. */
   readonly folder: string;
   readonly bitcoind: string;
   /** Index the sats of every output. */
   readonly hasSats: boolean;
-  /** An ord that answers the same requests at the end; null: none. */
+  /** An ord that answers the same requests at the end; null: no ord. */
   readonly ord: string | null;
   readonly say: (line: string) => void;
 }
 
 export interface ChaosResult {
   readonly differences: readonly string[];
-  /** The last line. */
+  /** The last line of the output. */
   readonly verdict: string;
 }
 
@@ -50,7 +50,7 @@ const catchUpWithinMs = 120_000;
 const hitWithinMs = 25_000;
 const hitTriesMax = 4;
 const pendingAtEnd = 8;
-/** Of the random rounds of a long run. */
+/** Share of the random rounds of a long run. */
 const seamShare = 0.2;
 const shortAims = 2;
 const shortKills = 3;
@@ -86,7 +86,7 @@ class ChaosRun {
   #settings: Record<string, string> = {};
   /** Few blocks, so that a load of a dozen has overlapped batches. */
   readonly #batchBlocks: number;
-  /** Rounds in which the database failed while a batch was held at a seam, and seams that no load came to. */
+  /** Rounds in which the database failed while a batch was held at a seam, and seams that no load reached. */
   #heldRounds = 0;
   readonly #missedSeams: string[] = [];
 
@@ -167,7 +167,7 @@ class ChaosRun {
       found.push(...(await this.#firstSync(sides[1].pool)));
       const sold = await countSales(sides[1].pool);
       if (Object.values(sold).includes(0))
-        found.push(`nothing was sold in some way: ${JSON.stringify(sold)}`);
+        found.push(`one kind of sale did not occur: ${JSON.stringify(sold)}`);
       const differences = [...found, ...this.#unwantedEnds(indexer), ...this.#unwantedEnds(clean)];
       for (const line of differences.slice(0, 40)) this.#say(line);
       writeFileSync(join(this.#options.folder, 'differences.txt'), differences.join('\n'));
@@ -190,7 +190,7 @@ class ChaosRun {
     if (executable === null) return [];
     const ord = { executable, flags: hasSats ? ['--index-sats'] : [] };
     const { asked, differences } = await compareWithOrd(ord, this.#parts().node.node, origin, pool, folder);
-    this.#say(`ord was asked ${asked} questions, and answered ${differences.length} of them otherwise`);
+    this.#say(`ord was asked ${asked} questions, and gave ${differences.length} other answers`);
     return differences;
   }
 
@@ -202,7 +202,7 @@ class ChaosRun {
       EVENTS_KEEP_BLOCKS: '1000000',
       INDEX_ADDRESSES: String(this.#random.unit() < 0.5),
       INDEX_SATS: String(this.#options.hasSats),
-      // most reorganisations are deeper: what their blocks spent is traced anew
+      // most reorganisations are deeper: their spent sats are traced again
       SATS_KEEP_BLOCKS: '6',
     };
   }
@@ -275,7 +275,7 @@ class ChaosRun {
     if (this.#random.unit() < 0.7) await this.#caughtUp(survivor);
   }
 
-  /** Until the failpoint was hit: the process is armed, and the chain is made to pass the point. */
+  /** Repeats until the failpoint was hit: the process is armed, and the chain is made to pass the point. */
   async #aimedRound(round: number, name: Aim): Promise<void> {
     const { indexer } = this.#parts();
     const before = indexer.hits.get(name) ?? 0;
@@ -294,7 +294,7 @@ class ChaosRun {
     await this.#caughtUp(survivor);
   }
 
-  /** The next event of the chain. An undo needs a reorganisation, everything else needs blocks. */
+  /** The next event of the chain. An undo needs a reorganisation, other events need blocks. */
   #planBlocks(aim: Aim | null): { words: string; run: () => Promise<void> } {
     const { node, random } = this.#parts();
     const way = aim === 'undo' ? 0.9 : aim === null ? random.unit() : 0;
@@ -319,12 +319,12 @@ class ChaosRun {
     }
     const count = 1 + random.below(depth + 3);
     return {
-      words: `${depth} blocks invalid, ${count} in their place`,
+      words: `${depth} blocks invalid, ${count} instead`,
       run: () => node.invalidate(depth, count),
     };
   }
 
-  /** The database's tip equals the node's. */
+  /** Waits until the database's tip equals the node's. */
   async #caughtUp(name: string): Promise<void> {
     const { node, database } = this.#parts();
     const until = Date.now() + catchUpWithinMs;
@@ -339,7 +339,7 @@ class ChaosRun {
       if (seen === wanted) return;
       await delay(50);
     }
-    throw new Error(`${name} stands at ${seen} and not at ${wanted} (height ${node.tip.height})`);
+    throw new Error(`${name} is at ${seen} and not at ${wanted} (height ${node.tip.height})`);
   }
 
   #unwantedEnds({ exits }: Supervisor): string[] {

@@ -61,7 +61,7 @@ export type Fault = keyof typeof faults;
 
 export const faultNames = Object.keys(faults) as Fault[];
 
-/** The node is needed meanwhile: these faults end only with new blocks. */
+/** Faults during which the node must run: they end only with new blocks. */
 export const nodeFaults: ReadonlySet<Fault> = new Set(['node-restart', 'node-kill']);
 
 async function cut(proxy: TcpProxy, how: 'refuse' | 'stall', random: Random): Promise<void> {

@@ -8,9 +8,9 @@ import type { ChaosDatabase } from './processes/chaos-database.ts';
 import type { SeamArmed } from './processes/indexer-process.ts';
 import { Supervisor } from './processes/supervisor.ts';
 
-/** Some seams, each once, in random order, spread over a first sync of so many batches. */
+/** Some seams, each once, in random order, spread over a first sync of this number of batches. */
 export function killsOfFirstSync(random: Random, batches: number, count: number): SeamArmed[] {
-  // each start goes on where the last one was killed; the last load must be one too
+  // each start continues where the last one was killed; the last load must be killed too
   const passesMax = Math.max(1, Math.floor(batches / (count + 2)));
   return shuffled(random, seams)
     .slice(0, count)
@@ -18,7 +18,7 @@ export function killsOfFirstSync(random: Random, batches: number, count: number)
 }
 
 export interface FirstSync {
-  /** Of its database and its log. */
+  /** Name of its database and its log. */
   readonly name: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;

@@ -14,13 +14,13 @@ export const seamAims: readonly SeamAim[] = seams.flatMap((name) => [
   { name, how: 'held' as const },
 ]);
 
-/** A load has so many batches, of which one of the first half is the one at the seam. */
+/** Number of batches of a load. The one at the seam is in its first half. */
 const batchesToCome = 12;
 const hitWithinMs = 25_000;
 const hitTriesMax = 4;
 const lookEveryMs = 50;
 
-/** What happens to the database while the process is held. Each settles when it works again. */
+/** Faults of the database while the process is held. Each settles when the database works again. */
 const faults: readonly ((database: ChaosDatabase, name: string, downMs: number) => Promise<void>)[] = [
   (database, name) => database.terminate(name),
   async (database) => database.proxy.cut(),
@@ -30,8 +30,8 @@ const faults: readonly ((database: ChaosDatabase, name: string, downMs: number) 
 ];
 
 /**
- * Lets a load come to a seam while its next batch is decided, and fail there. Returns what went wrong; null: nothing.
- * The load follows a reorganisation now and then.
+ * Lets a load reach a seam while its next batch is decided, and fail there. Returns the fault; null: no fault.
+ * Sometimes the load follows a reorganisation.
  */
 export async function aimAtSeam(parts: Parts, aim: SeamAim, batchBlocks: number): Promise<string | null> {
   const { node, random, indexer } = parts;
@@ -52,10 +52,10 @@ export async function aimAtSeam(parts: Parts, aim: SeamAim, batchBlocks: number)
       if ((indexer.overlaps.get(aim.name) ?? 0) > before) return null;
     }
   }
-  return `no load came to ${aim.name}`;
+  return `no load reached ${aim.name}`;
 }
 
-/** The process goes on while its database is away, or after that. */
+/** Lets the process continue while its database is away, or after that. */
 async function failWhileHeld({ database, name, random, indexer }: Parts): Promise<void> {
   const fault = faults[random.below(faults.length)]!;
   const [downMs, resumeMs] = [random.below(800), 300 + random.below(1200)];

@@ -5,7 +5,7 @@ import type { Coin } from '#test/builders/valid-blocks.ts';
 
 type Witness = readonly Uint8Array[];
 
-/** The ways to spend a commitment, none of which needs a signature. */
+/** The ways to spend a commitment. They need no signature. */
 export interface Commitment {
   /** Shows the envelopes. */
   readonly reveal: Witness;
@@ -26,8 +26,8 @@ const pushOf = (bytes: Uint8Array): Uint8Array => Uint8Array.of(bytes.length, ..
 const internalKey = utils.pubSchnorr(Uint8Array.from(digest('sha256', 'chaos', 'buffer')));
 
 /**
- * Taproot outputs that commit to envelopes, as wallets make them before a reveal: Bitcoin Core relays both
- * transactions by its default policy. Every block and branch shares them: an output script says what it commits to.
+ * Taproot outputs that commit to envelopes, as wallets make them before a reveal: Bitcoin Core relays both transactions
+ * by its default policy. Every block and branch shares them: an output script identifies its commitment.
  */
 export class Commitments {
   readonly #byScript = new Map<string, Commitment>();
@@ -59,7 +59,7 @@ export class Commitments {
     return script;
   }
 
-  /** Null: the coin is no commitment. */
+  /** Null: the coin is not a commitment. */
   of({ script }: Coin): Commitment | null {
     return this.#byScript.get(keyOf(script)) ?? null;
   }

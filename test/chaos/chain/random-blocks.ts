@@ -16,26 +16,26 @@ import { Commitments } from './commitments.ts';
 import { type Named, oddScript, plainEnvelopes, randomEnvelope } from './random-envelope.ts';
 import { randomRuneName, randomRunestone } from './random-runestone.ts';
 
-/** Of the outputs: those that commit to envelopes, which the mempool takes too. */
+/** Share of outputs that commit to envelopes that the mempool also takes. */
 const commitmentShare = 0.4;
 const coinsWanted = 60;
 const fanOut = 40;
 const coinSats = 20_000;
 const revealsKept = 200;
 const runesKept = 60;
-/** Of the transactions: those with a runestone, and of commitments: those that commit to the name of a rune. */
+/** Share of transactions with a runestone, and of commitments to the name of a rune. */
 const runestoneShare = 0.4;
 const namedShare = 0.3;
 const heldMax = 600;
 const transactionsMax = 14;
-/** Of the moves: those that sell, and of items that were sold: those that are sold again at once. */
+/** Share of moves that sell, and of sold items that are sold again at once. */
 const saleShare = 0.45;
 const resaleShare = 0.3;
-/** Of what a buyer pays with: so much is left for the fee and the change. */
+/** Sats of a buyer's payment that are left for the fee and the change. */
 const moneySats = 500;
 const opReturn = 0x6a;
 
-/** How a block is filled: shares of the kinds of transactions, in the order of `Filling.transaction`. */
+/** Shares of the kinds of transactions in a block, in the order of `Filling.transaction`. */
 const ways = { reveal: 0.42, move: 0.72, reinscribe: 0.8, feeSpend: 0.86, burn: 0.89, merge: 0.95 } as const;
 
 const sum = (coins: readonly Output[]): number => coins.reduce((total, { value }) => total + value, 0);
@@ -76,7 +76,7 @@ class Filling {
     else this.#revealUnbound();
   }
 
-  /** A block may include transactions of the mempool if their coins exist. */
+  /** Adds transactions of the mempool to the block, if their coins exist. */
   include(sent: SentTransaction): void {
     const wanted = new Set(sent.inputs.map(({ coin }) => coinKey(coin)));
     const found = this.coins.filter((coin) => wanted.has(coinKey(coin)));
@@ -110,7 +110,7 @@ class Filling {
     return { coin, witness: this.#commitments.of(coin)?.plain ?? [new Uint8Array(16)] };
   }
 
-  /** Shows what a commitment commits to, or up to `most` envelopes with any oddity where the coin allows everything. */
+  /** Reveals the envelopes of a commitment, or up to `most` envelopes with any oddity if the coin allows everything. */
   #revealing(coin: Coin, most: number): SpentCoin {
     const commitment = this.#commitments.of(coin);
     if (commitment !== null) return { coin, witness: commitment.reveal };
@@ -182,7 +182,7 @@ class Filling {
     const coin = this.#take(this.coins);
     if (coin === null) return;
     const inputs = [this.#revealing(coin, 3)];
-    // parents hold where they are spent beside the reveal; an envelope in a later input is another curse
+    // parents are valid only if they are spent together with the reveal; an envelope in a later input is another curse
     const beside = this.#random.unit() < 0.35 ? this.#take(this.held) : null;
     if (beside !== null) {
       const other = this.#random.unit() < 0.4 ? this.#revealing(beside, 2) : this.#plain(beside);
@@ -215,7 +215,7 @@ class Filling {
     this.#sort(made, made.length);
   }
 
-  /** Sells what an output or two hold, and often sells it again at once. False: nobody can pay. */
+  /** Sells the contents of one or two outputs, and often sells them again at once. False: no one can pay. */
   #trade(): boolean {
     let items = this.#takeItems();
     let money = this.#takeMoney();
@@ -233,7 +233,7 @@ class Filling {
     return true;
   }
 
-  /** Outputs with a value: of an output without one nothing can be sold. */
+  /** Outputs with a value: an output without one cannot be sold. */
   #takeItems(): Coin[] {
     const wanted = this.#random.unit() < 0.3 ? 2 : 1;
     const taken = Array.from({ length: wanted }, () => this.#take(this.held)).filter((coin) => coin !== null);
@@ -248,7 +248,7 @@ class Filling {
     return null;
   }
 
-  /** Listings that a buyer completes, behind dummies: each item is signed for the output of its index. */
+  /** Listings that a buyer completes, after dummies: each item is signed for the output of its index. */
   #buyListed(items: readonly Coin[], money: Coin): Coin[] {
     const count = items.length;
     const dummies = Array.from({ length: count + this.#random.below(2) }, () =>
@@ -282,12 +282,12 @@ class Filling {
     );
   }
 
-  /** Who pays, or somebody else. */
+  /** The payer, or someone else. */
   #taker(money: Coin): Uint8Array {
     return this.#random.unit() < 0.5 ? money.script : this.#owner();
   }
 
-  /** What a buyer gets; change is another output. */
+  /** The outputs of a buyer; change is another output. */
   #settle(inputs: readonly SpentCoin[], bought: readonly Output[], payouts: readonly Output[]): Coin[] {
     const change =
       sum(inputs.map(({ coin }) => coin)) - sum(bought) - sum(payouts) - this.#random.below(moneySats);
@@ -302,7 +302,7 @@ class Filling {
     return made.slice(0, bought.length);
   }
 
-  /** Something that looks like a signature of a type: nobody checks it. */
+  /** A text in the form of a signature of a type: no one checks it. */
   #signed(coin: Coin, sighash: number): SpentCoin {
     const commitment = this.#commitments.of(coin);
     if (commitment !== null) {
@@ -333,7 +333,7 @@ class Filling {
     this.#remember((made[0] as Coin).txid);
   }
 
-  /** The miner takes all of it, or the end of it. */
+  /** Gives all of an output, or its end, to the miner. */
   #feeSpend(): void {
     const coin = this.#take(this.held);
     if (coin === null) return;

@@ -21,7 +21,7 @@ const types = [
 ];
 const unknownEvenTag = 22; // ord: an unknown even tag makes an inscription unbound
 const unknownOddTag = 23;
-const pointerMax = 3000; // about the value of a transaction's outputs, so that some pointers lie beyond them
+const pointerMax = 3000; // about the value of a transaction's outputs, so that some pointers are beyond them
 /** Not a valid CBOR item. */
 const brokenMetadata = Buffer.from('bf61ff', 'hex');
 
@@ -63,7 +63,7 @@ function smallNumber(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Fields of an inscription of any kind that ord distinguishes. */
+/** Fields of an inscription, of every kind that ord distinguishes. */
 export function randomEnvelope(random: Random, named: Named): Envelope {
   const fields: [number, Uint8Array][] = [];
   const sometimes = (share: number, field: number, value: () => Uint8Array): void => {

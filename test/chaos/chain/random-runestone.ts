@@ -8,15 +8,15 @@ import type { Random } from '#test/builders/random.ts';
 
 /** The first name of 13 letters: free on regtest at any height. */
 const firstFree = 99_246_114_928_149_462n;
-/** Few, so that some are taken. */
+/** Few names, so that some are taken. */
 const nameCount = 400;
 const edictsMax = 4;
 
 export const randomRuneName = (random: Random): bigint => firstFree + BigInt(random.below(nameCount));
 
-/** Where a runestone stands, and what it can name. */
+/** Parts of a transaction that a runestone depends on or can name. */
 export interface RunestonePlace {
-  /** A name that an input commits to; null: none does. */
+  /** A name that an input commits to; null: no input does. */
   readonly name: bigint | null;
   /** Ids that are probably runes. */
   readonly ids: readonly RuneId[];
@@ -51,7 +51,7 @@ export function randomRunestone(random: Random, { name, ids, outputs }: Runeston
     pointer: random.unit() < 0.2 ? random.below(outputs + 1) : null,
   });
   if (random.unit() > 0.06) return { script, isEtching };
-  // an opcode that is no push makes a cenotaph
+  // an opcode that is not a push makes a cenotaph
   return { script: Buffer.concat([script, Uint8Array.of(0x6a)]), isEtching };
 }
 

@@ -5,13 +5,13 @@ import type { Random } from '#test/builders/random.ts';
 /** Tables of implementation state, each with the reason why a difference does not matter. */
 export const excludedTables: Readonly<Record<string, string>> = {
   search_segments:
-    'where segments begin and end depends on when they were sealed; answers of searches are compared',
+    'the start and end of segments depend on the time of sealing; answers of searches are compared',
   search_postings: 'the same',
   search_columns: 'the same',
   search_lengths: 'the same',
   outbox: 'it has a row for every block that was taken back; its events are replayed and compared',
   outbox_texts: 'the same; the hashes of its texts are compared',
-  follower_status: 'what the process last said of itself',
+  follower_status: 'the last state that the process reported',
 };
 
 /** Columns that depend on the time of the run or on a random key. */
@@ -25,7 +25,7 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   caught_up_at: 'the time at which the index first reached its node',
 };
 
-/** Derived from the mempool, not from blocks: compared over HTTP. */
+/** Whether a table is derived from the mempool, not from blocks: it is compared over HTTP. */
 const isOfMempool = (table: string): boolean => /^(pending|mempool)/u.test(table);
 
 const shownLength = 300;
@@ -72,7 +72,7 @@ export async function compareDumps(survived: pg.Pool, clean: pg.Pool): Promise<s
 
 export interface SampledSearch {
   readonly needle: string;
-  /** By a scan of all folded texts. */
+  /** Count of a scan of all folded texts. */
   readonly expected: number;
 }
 

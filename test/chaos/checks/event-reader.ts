@@ -19,7 +19,7 @@ interface ReplayedBlock {
   readonly expected: number;
 }
 
-/** The remaining events of a stream after every undo event took its block back. */
+/** The remaining events of a stream, after every undo event took its block back. */
 export class Replay {
   readonly blocks: ReplayedBlock[] = [];
   lastId: string | null = null;
@@ -33,7 +33,7 @@ export class Replay {
     if (event.type === 'undo') {
       if (top === undefined || top.sequence !== event.cancels) {
         throw new Error(
-          `event ${event.id} takes back ${event.cancels}, and ${top?.sequence} is the last block`,
+          `event ${event.id} takes back ${event.cancels}, but ${top?.sequence} is the last block`,
         );
       }
       this.blocks.pop();
@@ -42,7 +42,7 @@ export class Replay {
     }
     if (event.type === 'block') {
       if (top !== undefined && top.height + 1 !== event.height) {
-        throw new Error(`event ${event.id} is of block ${event.height}, behind block ${top.height}`);
+        throw new Error(`event ${event.id} is of block ${event.height}, after block ${top.height}`);
       }
       if (event.eventsKept !== true)
         throw new Error(`event ${event.id}: the texts of its block were not kept`);
@@ -51,7 +51,7 @@ export class Replay {
       return;
     }
     if (top === undefined || top.sequence !== sequence) {
-      throw new Error(`event ${event.id} is of no block`);
+      throw new Error(`event ${event.id} belongs to none of the blocks`);
     }
     top.events.push(JSON.stringify({ ...event, id: null }));
   }

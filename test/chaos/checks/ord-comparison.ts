@@ -67,7 +67,7 @@ export async function compareWithOrd(
   }
 }
 
-/** Every inscription, every output that holds or held one, every block. */
+/** Requests for every inscription, every output that holds or held one, and every block. */
 async function questions(pool: pg.Pool, tip: number): Promise<string[]> {
   const { rows: inscriptions } = await pool.query<{ txid: Buffer; index: number }>(
     'SELECT txid, index FROM chain.inscriptions ORDER BY key',
@@ -102,12 +102,12 @@ async function atTip(origin: string, tip: number): Promise<void> {
   for (;;) {
     const height = await ask(origin, '/r/blockheight').catch(() => null);
     if (height?.status === 200 && Number(height.text) === tip) return;
-    if (Date.now() > until) throw new Error(`ord did not come to block ${tip}`);
+    if (Date.now() > until) throw new Error(`ord did not reach block ${tip}`);
     await delay(200);
   }
 }
 
-/** Where ord answers with an error, any answer except a server error is accepted. */
+/** Whether two answers match. If ord answers with an error, any answer except a server error is accepted. */
 function isSame(ours: Asked, theirs: Asked): boolean {
   if (theirs.status !== 200) return ours.status < 500;
   if (ours.status !== 200) return false;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** What a chain sold: a run in which one of these is 0 has not tried it. */
+/** Counts of a chain's sales: a run with a count of 0 has not tried that kind. */
 export interface SaleCounts {
   readonly sales: number;
   readonly offers: number;

@@ -12,7 +12,7 @@ export interface ToldMessages {
   readonly lastOf: ReadonlyMap<string, number>;
 }
 
-/** Waits until no message waits to be sent. */
+/** Waits until no message is left to send. */
 export async function toldMessages(pool: pg.Pool, receiver: Receiver): Promise<ToldMessages> {
   for (const until = Date.now() + toldWithinMs; Date.now() < until; await delay(lookMs)) {
     const { rowCount } = await pool.query(`SELECT FROM service.webhooks WHERE state = 'waiting' LIMIT 1`);
@@ -29,7 +29,7 @@ export async function toldMessages(pool: pg.Pool, receiver: Receiver): Promise<T
 
 export const sequenceOf = ({ headers }: Received): number => Number(headers['x-satscribe-sequence']);
 
-/** Without repetitions, in the order in which they came. */
+/** Messages without repetitions, in the order in which they arrived. */
 export function firstsOf(received: readonly Received[]): readonly Received[] {
   const seen = new Set<number>();
   return received.filter((message) => {

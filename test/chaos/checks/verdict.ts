@@ -89,7 +89,7 @@ async function comparePending(
   return [`${path} (${(await mempool()).length} in the mempool): ${pair[0]} and not ${pair[1]}`];
 }
 
-/** The time of first sight and the revision differ between the two, and the order follows them. */
+/** The text without times of first sight and revisions, and sorted: these differ between the two. */
 function withoutMoments(text: string): string {
   const status = text.slice(0, 3);
   if (status !== '200') return text;

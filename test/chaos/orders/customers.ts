@@ -17,7 +17,7 @@ import type { LentParent } from './parents.ts';
 import type { Purse } from './purse.ts';
 import type { Shop } from './shop.ts';
 
-/** A payment of a customer, whatever became of it. */
+/** A payment of a customer, whatever its outcome. */
 interface SentPayment {
   readonly coin: Coin;
   readonly value: number;
@@ -29,7 +29,7 @@ export interface Customer extends OrderOfTest {
   readonly kind: OrderKind;
   /** Null: its order has no parent. */
   readonly parent: LentParent | null;
-  /** Transactions that bring the parent; later ones spend the same. */
+  /** Transactions that bring the parent; later ones spend the same outputs. */
   readonly lent: RegtestTransaction[];
   readonly script: Uint8Array;
   readonly amount: number;
@@ -43,7 +43,7 @@ export interface Customer extends OrderOfTest {
   readonly payments: SentPayment[];
 }
 
-/** What customers pay of an amount, in parts. */
+/** Ways to divide an amount into payments. */
 const ways: readonly ((amount: number) => readonly number[])[] = [
   (amount) => [amount],
   (amount) => [amount],
@@ -65,30 +65,33 @@ const dustFee = 3000;
 /** More than nodes of tests estimate, in sat/vB. */
 const dearestFee = 40;
 const paymentFee = 1000;
-/** Until a payment is seen, mostly. */
+/** Time until most payments are seen. */
 const seenMs = 700;
-/** More than a payment and our reveal that spends it pay together. */
+/** More than the fees of a payment and of our reveal that spends it. */
 const replacementFee = 60_000;
 /** Customers whose payments may not be mined yet. */
 const sentAgainMax = 60;
-/** Orders of a type that has no sat left for them are made without one, once others had a moment to give some back. */
+/**
+ * Attempts for orders of a type without sats: others may give some back meanwhile. After that they are made without the
+ * type.
+ */
 const takenTries = 3;
 const takenMs = 200;
-/** Orders of items are made of something else where others have these items, and the sale is full. */
+/** Attempts for orders of items that others have, or of a full sale: after that something else is ordered. */
 const itemTries = 3;
 
 const hexOfBytes = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 interface Made {
   readonly id: string;
-  /** Of orders of sats of the inventory; managed ones have null without. */
+  /** Present in orders of sats of the inventory; null in managed orders without such sats. */
   readonly rareSats?: string | null;
   readonly state: string;
   readonly charge: { readonly amount: number; readonly address: string };
-  /** Of a read: sats that one more payment must bring. */
+  /** Sats that one more payment must bring, in answers to reads. */
   readonly missing?: number;
   readonly parents?: readonly { readonly depositAddress: string }[];
-  /** Items of a collection; absent: it is no order of some. */
+  /** Items of a collection; absent: the order is not for a collection. */
   readonly collection?: { readonly id: string; readonly items: readonly number[] };
 }
 
@@ -97,7 +100,7 @@ export interface CustomersParts {
   readonly rpc: NodeRpc;
   readonly purse: Purse;
   readonly shop: Shop;
-  /** Whom orders tell of their states. */
+  /** The URL to which orders send their states. */
   readonly webhookUrl: string;
   readonly seed: string;
   /** The script of the inventory. */
@@ -114,13 +117,13 @@ export class Customers {
   payments = 0;
   replaced = 0;
   cancelled = 0;
-  /** Orders of items that were refused, as others had these items or half of what was left. */
+  /** Orders of items that were refused, because others had these items or half of those left. */
   refusedItems = 0;
-  /** Orders of mints that were refused, as others had used them up. */
+  /** Orders of mints that were refused, because others had used them up. */
   refusedMints = 0;
-  /** Outputs of a stranger. */
+  /** Number of outputs from a stranger. */
   dust = 0;
-  /** Sats of a stranger, by order: they may not be worth sending back. */
+  /** Sats from a stranger, by order: returning them may not be worth it. */
   readonly dustOf = new Map<string, number>();
   readonly #parts: CustomersParts;
   #made = 0;
@@ -130,26 +133,26 @@ export class Customers {
     this.#parts = parts;
   }
 
-  /** An order of sats of the inventory, paid to the sat. */
+  /** An order of sats of the inventory, paid exactly. */
   async buyStock(): Promise<void> {
     const customer = await this.order(this.#parts.random.unit() < 0.5 ? 'special sat' : 'special sats');
     await this.#send(customer, customer.amount);
   }
 
-  /** An order of items of the collection that lasts, paid to the sat; not paid: it is cancelled. */
+  /** An order of items of the collection that lasts: paid exactly, or cancelled. */
   async buyItems(isPaid: boolean): Promise<void> {
     const customer = await this.order('items', 'many');
     if (isPaid) await this.#send(customer, customer.amount);
     else await this.#cancel(customer);
   }
 
-  /** An order that is paid as it is to be. */
+  /** An order that is paid exactly. */
   async payExactly(kind: OrderKind = 'direct'): Promise<void> {
     const customer = await this.order(kind);
     await this.#send(customer, customer.amount);
   }
 
-  /** An order whose parent comes, and that is not paid. */
+  /** An order whose parent arrives, but that is not paid. */
   async lendInVain(): Promise<Customer> {
     const customer = await this.order('children');
     await this.#lend(customer, false);
@@ -230,8 +233,9 @@ export class Customers {
   }
 
   /**
-   * With the same key until it is answered; a key whose maker died is left alone, as its order was not made. Where too
-   * few sats of a type are left, it is ordered without; where burns cost more than was offered, at twice the rate.
+   * Sends a creation with the same key until it is answered. A key whose maker died is given up, because its order was
+   * not made. If too few sats of a type are left, it is ordered without the type; if burns cost more than the offered
+   * fee, at twice the rate.
    */
   async #created({ path, body, rareSats }: OrderWish, webhookUrl: string): Promise<Made> {
     let { fee } = body;
@@ -251,7 +255,7 @@ export class Customers {
     }
   }
 
-  /** Null: others have these items or mints, or unpaid orders have half of what is left, or nothing is left. */
+  /** Null: others have these items or mints, unpaid orders have half of what is left, or nothing is left. */
   async #createdItems({ path, body }: OrderWish, webhookUrl: string): Promise<Made | null> {
     for (let tries = 0; tries < itemTries; tries++) {
       const answer = await this.#parts.shop.ask<Made>(path, { ...body, webhookUrl }, randomUUID());
@@ -273,13 +277,13 @@ export class Customers {
     for (const value of values) await this.#send(customer, value);
   }
 
-  /** A payment more, to an order of any state. */
+  /** Sends one more payment, to an order in any state. */
   async payAgain(): Promise<void> {
     const customer = this.#any();
     if (customer !== null) await this.#send(customer, customer.amount - this.#parts.random.below(1500));
   }
 
-  /** Pays what an order says is missing. */
+  /** Pays the amount that an order says is missing. */
   async topUp(): Promise<void> {
     const short = this.all.filter(({ amount, payments }) => {
       const paid = payments.reduce((sum, { value }) => sum + value, 0);
@@ -291,7 +295,7 @@ export class Customers {
     if (missing !== undefined) await this.#send(customer, missing);
   }
 
-  /** A stranger sends dust to some of the addresses that were ever shown, in one transaction. */
+  /** Sends dust from a stranger to some of the addresses that were ever shown, in one transaction. */
   async sendDust(): Promise<void> {
     const { random, purse } = this.#parts;
     if (this.all.length === 0) return;
@@ -309,7 +313,7 @@ export class Customers {
     purse.keep(made.coin(outputs.length));
   }
 
-  /** Replaces one of the last payments: by as much, by less, or by one to somebody else. */
+  /** Replaces one of the last payments: by as much, by less, or by a payment to someone else. */
   async replace(): Promise<void> {
     const { random } = this.#parts;
     const recent = this.all.slice(-6).filter(({ payments }) => payments.length > 0);
@@ -327,7 +331,7 @@ export class Customers {
     else customer.payments[place] = { coin: before.coin, value, fee: replacementFee, made };
   }
 
-  /** Pays, and takes it back once it was seen. */
+  /** Pays, and takes the payment back once it was seen. */
   async regret(): Promise<void> {
     const customer = await this.order();
     await this.#send(customer, customer.amount);
@@ -341,7 +345,7 @@ export class Customers {
     customer.payments.pop();
   }
 
-  /** Wants an order cancelled, perhaps one that is paid. */
+  /** Asks to cancel an order, perhaps one that is paid. */
   async cancel(): Promise<void> {
     const customer = this.#any();
     if (customer !== null) await this.#cancel(customer);
@@ -352,7 +356,7 @@ export class Customers {
     if (status === 200) this.cancelled++;
   }
 
-  /** Wallets send again what is in no block; some never do. */
+  /** Sends unconfirmed transactions again, as wallets do; some are never sent again. */
   async sendAgain(share: number): Promise<void> {
     for (const { payments, lent } of this.all.slice(-sentAgainMax)) {
       for (const made of [...lent, ...payments.map((payment) => payment.made)]) {
@@ -406,7 +410,7 @@ export class Customers {
   }
 }
 
-/** Twice the rate of an order that burns; throws if its rate is no reason to refuse it. */
+/** Twice the rate of an order that burns; throws if its rate is not the reason for the refusal. */
 function dearer(body: OrderWish['body'], fee: number, answer: object): number {
   if (fee >= dearestFee || !('burnAfterInscribe' in body)) throw refusedWith(answer);
   return fee * 2;
@@ -414,7 +418,7 @@ function dearer(body: OrderWish['body'], fee: number, answer: object): number {
 
 const refusedWith = (answer: object): Error => new Error(`an order is refused: ${JSON.stringify(answer)}`);
 
-/** `value` 0: all of it goes back to its owner. */
+/** A payment. `value` 0: everything returns to its owner. */
 function paymentOf({ script }: Customer, coin: Coin, value: number, fee: number): RegtestTransaction {
   const change = { value: coin.value - value - fee, to: coin.owner };
   return transaction([coin], value === 0 ? [change] : [{ value, outputScript: script }, change]);

@@ -38,7 +38,7 @@ export const sales: readonly (CollectionSpec & { readonly prefix: string })[] = 
   },
 ];
 
-/** The content of an item, which nothing else has. */
+/** The content of an item, which no other inscription has. */
 export const textOfItem = (collection: string, item: number): string =>
   `${sales.find(({ id }) => id === collection)!.prefix}${item - 1}`;
 

@@ -13,9 +13,9 @@ const lookEveryMs = 500;
 
 type Sale = (typeof sales)[number];
 
-/** Looks at the sales of a run all the time, in one snapshot a look. */
+/** Looks at the sales of a run all the time, with one snapshot for each look. */
 export class ItemWatch {
-  /** Looks in which the database answered. */
+  /** Number of looks in which the database answered. */
   looks = 0;
   readonly #open: () => pg.Pool;
   readonly #say: (words: string) => void;
@@ -24,8 +24,8 @@ export class ItemWatch {
   readonly #ended: Promise<void>;
 
   /**
-   * @param open a pool of the database, which is ended after each look: the database may be restarted
-   * @param say is told each fault when it is found, beside what the run does then
+   * @param open a pool of the database, which is ended after each look: the database may be restarted @param say
+   * receives each fault when it is found, and the present action of the run
    */
   constructor(open: () => pg.Pool, say: (words: string) => void) {
     this.#open = open;
@@ -33,12 +33,12 @@ export class ItemWatch {
     this.#ended = this.#run();
   }
 
-  /** In words, once each. */
+  /** Faults in words, each once. */
   get faults(): readonly string[] {
     return [...this.#found];
   }
 
-  /** Compares what collections say with their orders and ledger: as many looks as an operator's audit takes. */
+  /** Compares collections with their orders and ledger: it needs as many looks as an operator's audit. */
   async audit(): Promise<void> {
     await this.#read(async (pool) => (await auditFaults(pool)).map((fault) => `after a round: ${fault}`));
   }

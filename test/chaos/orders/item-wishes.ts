@@ -3,12 +3,12 @@ import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { listed, sales } from './item-sale.ts';
 import { hexOf, type OrderWish, ownersOf, referralOf } from './order-wishes.ts';
 
-/** Orders of a run that want items of the collection that sells out. */
+/** Share of orders that want items of the collection that sells out. */
 const fewShare = 0.4;
 const namedShare = 0.4;
 const listedShare = 0.5;
 
-/** Items that an order has, by number. */
+/** Items of an order, by number. */
 export interface OrderedItems {
   readonly collection: string;
   readonly numbers: readonly number[];
@@ -45,7 +45,7 @@ export function itemWishOf(
   };
 }
 
-/** Neighbours from a random item on. */
+/** Items that follow each other, from a random one on. */
 function named(random: Random, count: number, items: number): { readonly requestedIds: readonly number[] } {
   const first = random.below(items);
   return { requestedIds: Array.from({ length: count }, (_, place) => ((first + place) % items) + 1) };

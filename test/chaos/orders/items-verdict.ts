@@ -8,19 +8,19 @@ export interface HeldItems {
   readonly numbers: readonly number[];
 }
 
-/** A sale at one moment, as its rows and the index have it. */
+/** A sale at one moment, by its rows and the index. */
 export interface SaleSeen {
   readonly id: string;
   readonly supply: number;
-  /** Items of phases that have a number of their own. */
+  /** Number of items of phases that have one. */
   readonly roomOfPhases: ReadonlyMap<string, number>;
-  /** Orders that have items now, by what they noted. */
+  /** Orders that have items now, by their own rows. */
   readonly held: readonly HeldItems[];
-  /** The order of each item that has one, by the rows of items. */
+  /** The order of each taken item, by the rows of items. */
   readonly orderOfItem: ReadonlyMap<number, string>;
-  /** Inscriptions of each item that has some. */
+  /** Number of inscriptions of each inscribed item. */
   readonly inscribed: ReadonlyMap<number, number>;
-  /** Counters that are not what rows come to. */
+  /** Counters that differ from their rows. */
   readonly counters: readonly RowDifference[];
 }
 
@@ -36,7 +36,7 @@ export function saleFaults(sale: SaleSeen): string[] {
     ...[...inscribed].flatMap(([item, times]) =>
       times > 1 ? [`item ${item} is inscribed ${times} times`] : [],
     ),
-    // what came back with a signed delivery counts beyond the allowance (ADR 90)
+    // items that returned with a signed delivery may exceed the allowance (ADR 90)
     ...counters
       .filter(({ kind }) => kind !== 'allowance')
       .map(({ kind, where, noted, found: rows }) => `${kind} ${where ?? ''} says ${noted}, rows ${rows}`),
@@ -73,7 +73,7 @@ function fullPhases({ roomOfPhases, held }: SaleSeen): string[] {
 const countOf = (held: readonly HeldItems[]): number =>
   held.reduce((sum, { numbers }) => sum + numbers.length, 0);
 
-/** An order of items at the end of a run, with what the chain says of it. */
+/** An order of items at the end of a run, with its deliveries on the chain. */
 export interface EndedItems {
   readonly order: string;
   readonly collection: string;
@@ -82,8 +82,8 @@ export interface EndedItems {
 }
 
 /**
- * Items that are not where they belong once all has come to its end: each is inscribed once where an order that has it
- * was delivered, else never; and orders that have items for good are those that were delivered. Pure.
+ * Items in the wrong place after the end of all orders. An item is inscribed once if an order with it was delivered,
+ * else never. Orders that have items for good are exactly the delivered ones. Pure.
  */
 export function endedSaleFaults({ id, held, inscribed }: SaleSeen, orders: readonly EndedItems[]): string[] {
   const delivered = orders.filter(({ collection, isDelivered }) => collection === id && isDelivered);

@@ -3,7 +3,7 @@ import type { OrderVerdict } from '#test/support/orders/order-verdict.ts';
 import type { Customer } from './customers.ts';
 import { mintUnits } from './minted-runes.ts';
 
-/** Mints that orders say were executed, and units that their receivers do not have; as the index has them. */
+/** Differences between the mints that orders call executed and the units of their receivers, by the index. */
 export async function mintFaults(
   pool: pg.Pool,
   all: readonly Customer[],

@@ -11,7 +11,7 @@ import type { Purse } from './purse.ts';
 /** More than a claim and its etching cost. */
 const claimSats = 60_000;
 
-/** Strangers who want names that customers etch: they claim them, and etch them whenever they like. */
+/** Strangers who want names that customers etch: they claim them, and etch them at any time. */
 export class NameRivals {
   readonly #random: Random;
   readonly #chain: RegtestChain;
@@ -36,7 +36,7 @@ export class NameRivals {
     this.#purse.keep(claim.commit.coin(1));
   }
 
-  /** Etches a claimed name, perhaps too early, and claims again what a reorganisation took back. */
+  /** Etches a claimed name, perhaps too early, and claims again names that a reorganisation took back. */
   async etch(): Promise<void> {
     const claims = [...this.#claims.values()].slice(-4);
     const claim = claims[this.#random.below(Math.max(1, claims.length))];
@@ -54,7 +54,7 @@ export class NameRivals {
   }
 }
 
-/** Names that are not with the orders that were delivered, and with no others; as the index has them. */
+/** Names that do not belong to the delivered orders, or belong to others, by the index. */
 export async function nameFaults(
   pool: pg.Pool,
   all: readonly Customer[],

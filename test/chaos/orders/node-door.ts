@@ -8,13 +8,13 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Before a node: can act when a service has sent a transaction and does not know yet what the node said. */
+/** A proxy before a node: it can act when a service has sent a transaction and does not know the node's answer yet. */
 export class NodeDoor {
   readonly #server: Server;
   readonly #node: string;
   readonly #agent = new Agent({ keepAlive: true });
   #onSent: (() => Promise<void>) | null = null;
-  /** Transactions at which it acted. */
+  /** Number of transactions at which it acted. */
   acted = 0;
 
   private constructor(node: string) {
@@ -32,7 +32,7 @@ export class NodeDoor {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** What is done once, after the next transaction was sent, before its answer is passed on. */
+  /** Calls `act` once: after the next transaction was sent, before its answer is passed on. */
   afterNext(act: () => Promise<void>): void {
     this.#onSent = act;
   }

@@ -40,31 +40,31 @@ import { Shop } from './shop.ts';
 
 export interface OrderChaosOptions {
   readonly seed: string;
-  /** Faults last at least this long, and until each failpoint was hit. */
+  /** Faults continue at least this long, and until each failpoint was hit. */
   readonly minutes: number;
-  /** The folder of all logs and data of node and database. */
+  /** The folder of all logs, and of the data of node and database. */
   readonly folder: string;
   readonly bitcoind: string;
   readonly say: (line: string) => void;
 }
 
-/** What a run did and found. */
+/** The results of a run. */
 export interface OrderChaosResult extends RunEnd {
   readonly seed: string;
   readonly payments: number;
-  /** Outputs that a stranger sent to orders. */
+  /** Number of outputs that a stranger sent to orders. */
   readonly dust: number;
   readonly replaced: number;
   readonly kills: number;
   readonly reorgs: number;
-  /** Orders of items that others had, or beyond half of what was left. */
+  /** Number of refused orders of items: others had these, or half of those left. */
   readonly refused: number;
-  /** Looks at the sales of collections, all through the run. */
+  /** Number of looks at the sales of collections during the run. */
   readonly looks: number;
-  /** Of the database, when the node had a transaction and the service did not know. */
+  /** Number of times that the database was cut while the node had a transaction and the service did not know. */
   readonly cuts: number;
   readonly hits: Readonly<Record<string, number>>;
-  /** The last line. */
+  /** The last line of the output. */
   readonly verdict: string;
 }
 
@@ -72,15 +72,15 @@ const database = 'orders';
 /** A payment that is in no mempool is gone after two seconds. */
 const noticedMs = 3000;
 const startBlocks = 260;
-/** Outputs of the inventory: as many orders of a run can have one. */
+/** Outputs of the inventory: this number of orders can have one. */
 const stockedOutputs = 120;
-/** Orders of a run that can have a parent. */
+/** Number of orders of a run that can have a parent. */
 const lentParents = 30;
 /** Longer than an expired order keeps its items. */
 const itemsFreeAfter = '3 minutes';
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 
-/** Points of processes that answer, and of those that bring orders on. */
+/** Points of processes that answer, and of those that process orders. */
 const shopAims = [
   ...deskFailpoints,
   'order-reserved' as const,
@@ -95,13 +95,13 @@ const makerAims = [
   ...parentFailpoints,
   'order-restocked' as const,
   ...itemFailpoints.filter((name) => name !== 'items-held'),
-  // who asks is the run itself
+  // the run itself asks for payouts
   ...payoutFailpoints.filter((name) => name !== 'payout-asked'),
 ];
 type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];
 
 /**
- * Random customers of a service that is killed, cut off and reorganised at any moment; at the end the money of each
+ * Random customers of a service that is killed, cut off and reorganised at any moment. At the end the money of each
  * order is followed on the chain.
  */
 export async function runOrderChaos(options: OrderChaosOptions): Promise<OrderChaosResult> {
@@ -181,7 +181,7 @@ class OrderChaos {
     await pool.end();
     const parents = await inscribeParents(chain, lentParents);
     const runes = await etchMintedRunes(chain);
-    // which buries the stock, the parents and the runes, too
+    // this also buries the stock, the parents and the runes
     const purse = await Purse.fill(chain);
     const port = await freePort();
     const shop = this.#serve('shop', { ROLE: 'all', PORT: String(port) });
@@ -237,7 +237,10 @@ class OrderChaos {
     }
   }
 
-  /** A point of a process that answers beside one of those that bring orders on, as far as there are some. */
+  /**
+   * Pairs of a point of an answering process and a point of a process that processes orders, as far as there are any
+   * left.
+   */
   #pairedAims(): (readonly (Aim | undefined)[])[] {
     const [shops, makers] = [shuffled(this.#random, shopAims), shuffled(this.#random, makerAims)];
     const rounds = Math.max(shops.length, makers.length);
@@ -311,7 +314,7 @@ class OrderChaos {
         FILES_DIR: join(folder, 'files'),
         SERVICE_SECRET_FILE: join(folder, 'secret'),
         ORDER_RATE: '0',
-        // says which sat each inscription lies on
+        // shows the sat of each inscription
         INDEX_SATS: 'true',
         // proves which coins of the service may pay for returns
         INDEX_RUNES: 'true',
@@ -340,7 +343,7 @@ class OrderChaos {
     await this.#live();
   }
 
-  /** Until both failpoints were hit: the processes are armed, and customers do what passes the points. */
+  /** Repeats until both failpoints were hit: the processes are armed, and customers pass the points. */
   async #aimedRound(round: number, [shopAim, makerAim]: readonly (Aim | undefined)[]): Promise<void> {
     const { shop, makers } = this.#running();
     const aims = [
@@ -351,7 +354,7 @@ class OrderChaos {
     await killAtPoints(aims, this.#random, (open) => this.#live(open));
   }
 
-  /** Some of what customers and miners do, and what passes the given points. */
+  /** Some actions of customers and miners, and actions that pass the given points. */
   async #live(aims: readonly Aim[] = []): Promise<void> {
     const random = this.#random;
     const { customers, rivals, runes, purse, chain } = this.#running();
@@ -383,7 +386,7 @@ class OrderChaos {
     await delay(random.below(1500));
   }
 
-  /** Makes customers pass a point that they may not pass by chance; undefined: they do. */
+  /** An action that makes customers pass a point that they may not pass by chance; undefined: they pass it anyway. */
   #passing(aim: Aim): (() => Promise<unknown>) | undefined {
     return aim.startsWith('payout-') ? this.#deliverAndPayOut : this.#passes[aim];
   }
@@ -401,7 +404,7 @@ class OrderChaos {
     const depth = reorgDepths[this.#random.below(reorgDepths.length)]!;
     this.#reorgs++;
     await chain.takeBack(depth);
-    // somebody may spend the coin otherwise before the payment is mined again
+    // someone may spend the coin otherwise before the payment is mined again
     if (this.#random.unit() < 0.4) await customers.replace();
     const blocks = depth + this.#random.below(3);
     if (this.#random.unit() < 0.5) await chain.mineEmpty(blocks + 1);
@@ -409,7 +412,7 @@ class OrderChaos {
     await customers.sendAgain(0.5);
   }
 
-  /** The node forgets a payment that was seen, and nobody sends it again for a while. */
+  /** Makes the node forget a payment that was seen; no one sends it again for a while. */
   async #forget(): Promise<void> {
     const parts = this.#running();
     await parts.customers.pay(await parts.customers.order());
@@ -418,7 +421,7 @@ class OrderChaos {
     await delay(noticedMs);
   }
 
-  /** Asks for payouts of what is deep enough. */
+  /** Asks for payouts of everything that is deep enough. */
   async #payOut(): Promise<void> {
     const pool = this.#database!.pool(database);
     try {
@@ -428,7 +431,7 @@ class OrderChaos {
     }
   }
 
-  /** Buries what was delivered until now, and pays partners their shares of it. */
+  /** Buries all deliveries so far, and pays partners their shares of them. */
   async #payOutDelivered(): Promise<void> {
     const { customers, chain } = this.#running();
     await customers.payExactly();
@@ -440,7 +443,7 @@ class OrderChaos {
     await delay(noticedMs);
   }
 
-  /** An etching is paid, and its commit gets so deep that its reveal is due. */
+  /** Pays an etching, and makes its commit deep enough for its reveal. */
   async #etch(): Promise<void> {
     const { customers, chain } = this.#running();
     await customers.payExactly('etching');
@@ -451,7 +454,7 @@ class OrderChaos {
     await delay(noticedMs);
   }
 
-  /** A parent comes, its order is not paid, and the time is over: it is returned. */
+  /** Sends a parent to an order that is never paid: once its time is over, the parent is returned. */
   async #lendInVain(): Promise<void> {
     const { customers } = this.#running();
     const { id } = await customers.lendInVain();
@@ -462,7 +465,7 @@ class OrderChaos {
     ).catch(() => undefined);
   }
 
-  /** The time of one of the orders that are not paid is over; of one of items perhaps so long that they are free. */
+  /** Ends the time of an unpaid order; for one of items, perhaps so long ago that they are free. */
   async #timeOver(): Promise<void> {
     const over = this.#random.unit() < 0.5 ? itemsFreeAfter : '0';
     await this.#database!.query(

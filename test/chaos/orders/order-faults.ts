@@ -13,7 +13,7 @@ export interface ServiceFaultParts {
   readonly name: string;
   /** Indexes, answers, sends webhooks. */
   readonly shop: Supervisor;
-  /** One brings orders on, the other takes over. */
+  /** One processes orders, the other takes over. */
   readonly makers: readonly Supervisor[];
 }
 
@@ -61,10 +61,10 @@ export const serviceFaults = {
 export type ServiceFault = keyof typeof serviceFaults;
 export const serviceFaultNames = Object.keys(serviceFaults) as ServiceFault[];
 
-/** The same, and one of a service that sends transactions. */
+/** Faults of a service, and one of a service that sends transactions. */
 export const orderFaults = {
   ...serviceFaults,
-  // the node has the transaction, and the service cannot write that it was sent
+  // the node has the transaction, but the service cannot write that it was sent
   'database-cut-after-broadcast': async ({ database, door }) => {
     door.afterNext(async () => {
       database.proxy.set('refuse');

@@ -3,7 +3,7 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import type { LentParent } from './parents.ts';
 import { codes } from './partners.ts';
 
-/** Orders of customers, by kind, and how many of seventeen are of it. */
+/** Orders of customers by kind, with their number in each seventeen. */
 const shares = {
   direct: 3,
   managed: 2,
@@ -24,12 +24,12 @@ export const nextKinds = (random: Random): OrderKind[] =>
     orderKinds.flatMap((kind) => Array.from({ length: shares[kind] }, () => kind)),
   );
 
-/** The request of an order, and how its end is judged. */
+/** The request of an order, and the facts that judge its end. */
 export interface OrderWish {
   readonly kind: OrderKind;
   readonly path: '/inscribe' | '/order' | '/textorder' | '/collectionorder' | '/runes/etch' | '/runes/mint';
   readonly body: Readonly<Record<string, unknown>> & { readonly fee: number };
-  /** Each is inscribed by no other order. Empty: it wants items of a collection, and which, its answer says. */
+  /** Contents that no other order inscribes. Empty: it wants items of a collection, which its answer names. */
   readonly contents: readonly string[];
   /** Scripts, in hex. */
   readonly receivers: readonly string[];
@@ -44,7 +44,10 @@ export interface OrderWish {
   readonly rune?: string;
 }
 
-/** What orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of one. */
+/**
+ * Satributes that orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of
+ * one.
+ */
 const allowances: readonly (readonly string[])[] = [['vintage'], ['uncommon']];
 /** Sats a file for the referral of an order. */
 const additionalFee = 300;
@@ -54,11 +57,11 @@ const stockType = 'vintage';
 const opReturn = '6a';
 /** Repetitions of a text that brotli makes shorter. */
 const repeated = 40;
-/** Owners of an order: of its refunds, of its returned parent, and of each file that is delivered. */
+/** Owners that an order needs: for its refunds, for its returned parent, and for each delivered file. */
 const ownersEach = 5;
 const firstOwner = 20_000;
 
-/** Fields of a body beside contents and addresses. */
+/** Fields of a body in addition to contents and addresses. */
 interface Options {
   readonly fee: number;
   readonly burnAfterInscribe?: true;
@@ -72,12 +75,12 @@ interface Options {
 export interface WishParts {
   readonly random: Random;
   readonly seed: string;
-  /** Of all orders of the run. */
+  /** Number among all orders of the run. */
   readonly number: number;
   readonly parent: LentParent | null;
 }
 
-/** The order of a customer, right in every respect. */
+/** The order of a customer, correct in every respect. */
 export function wishOf(
   kind: Exclude<OrderKind, 'items' | 'etching' | 'mints'>,
   { random, number, seed, parent }: WishParts,
@@ -113,7 +116,7 @@ export function wishOf(
   };
 }
 
-/** The partner of some orders. */
+/** The partner of an order; some orders have one. */
 export const referralOf = (random: Random): { referral: string; additionalFee: number } | object =>
   random.unit() < 0.4 ? { referral: codes[random.below(codes.length)]!, additionalFee } : {};
 
@@ -135,9 +138,9 @@ function optionsOf(kind: OrderKind, count: number, random: Random): Options {
   const prefix = when(random.unit() < 0.15, { inscriptionIdPrefix: 'ab' });
   // an input of some costs more than most dust brings
   const fee = random.unit() < 0.3 ? 6 : 2;
-  // what is on a given sat or beside a parent is neither burned nor chooses its own sat
+  // an inscription on a given sat or beside a parent is neither burned nor does it choose its own sat
   if (kind === 'special sat' || kind === 'special sats' || kind === 'children') return { fee, ...prefix };
-  // at a rate that nodes of tests do not estimate more than
+  // at a rate that nodes of tests never exceed in estimates
   if (random.unit() < 0.2) return { fee: 10, burnAfterInscribe: true, ...uncursed(count, random), ...prefix };
   if (random.unit() < 0.3) {
     const allowedSatributes = allowances[random.below(allowances.length)]!;
@@ -152,7 +155,7 @@ function optionsOf(kind: OrderKind, count: number, random: Random): Options {
 
 const when = <Fields>(isSo: boolean, fields: Fields): Fields | object => (isSo ? fields : {});
 
-/** A commit and a reveal a file. */
+/** Options of orders with one commit and one reveal a file. */
 const uncursed = (count: number, random: Random): Partial<Options> =>
   when(count > 1 && random.unit() < 0.5, { uncurseIt: true } as const);
 

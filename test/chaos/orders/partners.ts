@@ -17,7 +17,7 @@ interface Partner {
 /** Deeper than any reorganisation of a run: no partner is in debt at its end. */
 export const payoutConfirmations = 13;
 const firstOwner = 19_900;
-/** Two of them have one address. */
+/** Two of them share one address. */
 const partners: readonly Partner[] = [
   { code: 'first', owner: firstOwner },
   { code: 'second', owner: firstOwner + 1 },
@@ -34,7 +34,7 @@ export async function registerPartners(shop: Shop): Promise<void> {
     await shop.ask('/referrals', { referral: code, address: addressOf(owner) });
 }
 
-/** Asks twice at the same moment for all that is owed to partners, and perhaps for revenue. */
+/** Asks twice at the same moment for everything that is owed to partners, and perhaps for revenue. */
 export async function askForPayouts(pool: pg.Pool, isRevenueAsked: boolean): Promise<void> {
   const asked = { partner: null, confirmations: payoutConfirmations, isDryRun: false };
   const revenue = {
@@ -50,7 +50,7 @@ export async function askForPayouts(pool: pg.Pool, isRevenueAsked: boolean): Pro
     ...(isRevenueAsked ? [askRevenue(pool, revenue)] : []),
   ];
   for (const end of await Promise.allSettled(asking)) {
-    // a database that is down is no AppError: nothing is stored then
+    // a database that is down is not an AppError: nothing is stored then
     if (end.status === 'rejected' && end.reason instanceof AppError && !refusals.has(end.reason.code))
       throw end.reason;
   }
@@ -70,7 +70,7 @@ interface PaidOut {
   readonly txids: readonly string[];
 }
 
-/** Payouts that are not as the chain has them: each output is of one payout, once, and of shares that were delivered. */
+/** Payouts that differ from the chain: each output must belong to one payout, once, and to delivered shares. */
 export async function payoutFaults(
   pool: pg.Pool,
   money: ChainMoney,
@@ -108,7 +108,7 @@ export async function payoutFaults(
   return faults;
 }
 
-/** Prices of items that the chain has delivered, as they were quoted. */
+/** Prices of items that the chain has delivered, as quoted. */
 async function earnedByCreator(pool: pg.Pool, delivered: readonly DeliveredOrder[]): Promise<number> {
   const { rows } = await pool.query<{ sats: number }>(
     `SELECT coalesce(sum((quote #>> '{creator,price}')::int * (request ->> 'count')::int), 0)::int AS sats
@@ -123,7 +123,7 @@ function payoutOf(rows: readonly PaidOut[], outpoint: string): string {
   return rows.find(({ txids }) => txids.includes(internal))?.id ?? 'nothing';
 }
 
-/** Shares of a partner in orders that the chain has delivered, as they were quoted. */
+/** Shares of a partner in orders that the chain has delivered, as quoted. */
 async function earnedBy(pool: pg.Pool, code: string, delivered: readonly DeliveredOrder[]): Promise<number> {
   const { rows } = await pool.query<{ sats: number }>(
     `SELECT coalesce(sum((quote ->> 'additionalFeeCharged')::int + coalesce((quote ->> 'referralFee')::int, 0)), 0)::int AS sats

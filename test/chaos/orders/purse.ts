@@ -8,7 +8,7 @@ const blocks = 10;
 /** Deeper than any reorganisation of a run. */
 const buriedBlocks = 20;
 
-/** Coins of customers that no reorganisation takes back. What is left of a coin comes back once it is buried. */
+/** Coins of customers that no reorganisation takes back. The change of a coin is usable once it is buried. */
 export class Purse {
   readonly #chain: RegtestChain;
   readonly #coins: Coin[] = [];
@@ -30,7 +30,7 @@ export class Purse {
     return purse;
   }
 
-  /** Null: there is none now. */
+  /** Null: no coin is large enough now. */
   async take(least: number): Promise<Coin | null> {
     const found = this.#coins.findIndex(({ value }) => value >= least);
     if (found >= 0) return this.#coins.splice(found, 1)[0] ?? null;

@@ -40,11 +40,11 @@ export interface EndedRun {
 const settledWithinMs = 240_000;
 const lookMs = 700;
 
-/** Lets all orders come to their ends, and compares what became of each with the chain. */
+/** Waits until all orders have ended, and compares their outcomes with the chain. */
 export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
   const { pool, chain, customers, say } = run;
   const open = await settle(run);
-  say('all orders have come to their ends');
+  say('all orders have ended');
   const told = await toldOf(run);
   const money = await ChainMoney.read(chain.rpc);
   const verdicts: OrderVerdict[] = [];
@@ -88,7 +88,7 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
   };
 }
 
-/** Inscriptions on sats that their orders do not allow, as the index of sats has them. */
+/** Inscriptions on sats that their orders do not allow, by the index of sats. */
 async function misplacedOf(pool: pg.Pool, { all }: Customers): Promise<string[]> {
   const satributes = new SatributeBook('regtest');
   const found: string[] = [];
@@ -132,13 +132,13 @@ async function strayParents(pool: pg.Pool, money: ChainMoney, { all }: Customers
   return found;
 }
 
-/** Mines until no order waits for anything but people; what still waits is a difference. */
+/** Mines until no order waits, except for people. An order that still waits is a difference. */
 async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
   await customers.sendAgain(1);
   let open: string[] = [];
   await chain.mineMempool();
   for (const until = Date.now() + settledWithinMs; Date.now() < until; await delay(lookMs)) {
-    // a block in each look would always be one that is not followed yet
+    // a block in each look would always leave one that is not followed yet
     if (open.length > 0) await chain.mineMempool();
     await pool.query(
       `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE state IN ('waiting-payment', 'waiting-parent') AND expires_at > now()`,
@@ -155,7 +155,10 @@ async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
   return open;
 }
 
-/** Each message was received, the messages of an order in their order, and the last state is the one that it has. */
+/**
+ * Checks that each message was received, the messages of an order in their order, and that the last state is its
+ * present one.
+ */
 async function toldOf({ pool, customers, receiver }: EndedRun): Promise<string[]> {
   const { byTarget, lastOf } = await toldMessages(pool, receiver);
   const found: string[] = [];

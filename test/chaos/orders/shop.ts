@@ -4,18 +4,20 @@ const askAgainMs = 200;
 /** A loaded machine takes minutes to start a process again. */
 const askWithinMs = 600_000;
 
-/** An answer of the service, however often it had to be asked. */
+/** An answer of the service, with the number of attempts that it took. */
 export interface Answered<Body> {
   readonly status: number;
   readonly body: Body;
 }
 
-/** Asks a service that may be down at any moment; a creation is sent again with its key, as its clients do. */
+/**
+ * Sends requests to a service that may be down at any moment. A creation is sent again with its key, like clients do.
+ */
 export class Shop {
   readonly #origin: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param apiKey null: it asks without one */
+  /** @param apiKey null: requests have no key */
   constructor(origin: string, apiKey: string | null = null) {
     this.#origin = origin;
     this.#headers = {

@@ -14,7 +14,7 @@ export class ChaosDatabase {
   readonly proxy: TcpProxy;
   readonly #dataDir: string;
   #server: EmbeddedPostgres;
-  /** A process that stands still. */
+  /** A stopped process. */
   #walWriter: number | null = null;
 
   private constructor(dataDir: string, server: EmbeddedPostgres, proxy: TcpProxy) {
@@ -28,7 +28,7 @@ export class ChaosDatabase {
     return new ChaosDatabase(dataDir, server, await TcpProxy.listen(server.port));
   }
 
-  /** URL of a database for its writer through the proxy. */
+  /** URL of a database for its writer, through the proxy. */
   proxied(name: string): string {
     return this.#throughProxy(addressOf(this.#server.url, name));
   }
@@ -47,7 +47,7 @@ export class ChaosDatabase {
     return addressOf(this.#server.url, name).href;
   }
 
-  /** The same for a service. */
+  /** Settings of a service that bypass the proxy. */
   directSettings(name: string): Record<string, string> {
     const readerUrl = addressOf(this.#server.readerUrl, name).href;
     return { DATABASE_URL: this.directUrl(name), DATABASE_READER_URL: readerUrl };
@@ -81,7 +81,7 @@ export class ChaosDatabase {
     );
   }
 
-  /** Stops it in order, and starts it again behind the same port of the proxy. */
+  /** Stops the server in order, and starts it again at the same port of the proxy. */
   async restart(downMs: number): Promise<void> {
     await this.#server.stop();
     await delay(downMs);
@@ -89,8 +89,8 @@ export class ChaosDatabase {
   }
 
   /**
-   * Until the next crash, commits that did not wait for the disk reach it only with one that does: the process that
-   * brings them there some tenths of a second later stands still.
+   * Stops the WAL writer. Until the next crash, commits that did not wait for the disk reach it only with a commit that
+   * does: normally this process writes them some tenths of a second later.
    */
   async stopWalWriter(): Promise<void> {
     const [row] = await this.query<{ pid: number }>(
@@ -102,19 +102,19 @@ export class ChaosDatabase {
     this.#walWriter = row.pid;
   }
 
-  /** Lets a stopped WAL writer go on. Until then statements such as DROP DATABASE wait for it. */
+  /** Lets a stopped WAL writer continue. Until then statements such as DROP DATABASE wait for it. */
   continueWalWriter(): void {
     if (this.#walWriter !== null) process.kill(this.#walWriter, 'SIGCONT');
     this.#walWriter = null;
   }
 
-  /** Ends it without a checkpoint (SIGQUIT), or only its first process (SIGKILL): the next start recovers. */
+  /** Ends the server without a checkpoint (SIGQUIT), or only its first process (SIGKILL): the next start recovers. */
   async crash(signal: 'SIGQUIT' | 'SIGKILL', downMs: number): Promise<void> {
     const connection = await readConnectionFile(this.#dataDir);
     if (connection === null) throw new Error('the database does not run');
     process.kill(connection.serverPid, signal);
     while (isAlive(connection.serverPid)) await delay(20);
-    // it holds on to the memory of its server
+    // a stopped process keeps the memory of its server
     if (this.#walWriter !== null) process.kill(this.#walWriter, 'SIGKILL');
     this.#walWriter = null;
     this.proxy.cut();
@@ -147,7 +147,7 @@ export class ChaosDatabase {
   }
 }
 
-/** Of another database than the server's own, for the same role. */
+/** Address of another database of the server, for the same role. */
 function addressOf(url: string, name: string): URL {
   const address = new URL(url);
   address.pathname = `/${name}`;

@@ -54,7 +54,7 @@ export class ChaosNode {
     return (this.chain.at(-1) as ModelBlock).after;
   }
 
-  /** Mines blocks on the tip, and now and then something for the mempool. */
+  /** Mines blocks on the tip, and sometimes sends a transaction to the mempool. */
   async extend(count: number): Promise<void> {
     for (let index = 0; index < count; index++) {
       await this.#append(this.#blocks.next(this.tip, this.#sent));
@@ -142,16 +142,16 @@ export class ChaosNode {
     }
   }
 
-  /** The node's best block equals the model's. */
+  /** Waits until the node's best block equals the model's. */
   async settle(): Promise<void> {
     for (let tries = 0; tries < 100; tries++) {
       if (await this.#isAtTip()) return;
       await delay(50);
     }
-    throw new Error('the node is not where its blocks should have brought it');
+    throw new Error('the node did not reach the tip of its blocks');
   }
 
-  /** Sends a reveal to the mempool, as wallets do: the node takes it by its default policy. */
+  /** Sends a reveal to the mempool, like wallets do: the node takes it by its default policy. */
   async send(): Promise<void> {
     const made = this.#blocks.unconfirmed(this.tip);
     if (made === null) return;
@@ -193,8 +193,8 @@ export class ChaosNode {
   }
 
   /**
-   * A killed node may still remember a branch as invalid that it was later told to reconsider, because that call had
-   * not reached the disk. It is told once more.
+   * Submits a block. A killed node may still remember a branch as invalid that it was later told to reconsider, because
+   * that call had not reached the disk. The call is repeated once.
    */
   async #submit({ hash, bytes }: ValidBlock): Promise<void> {
     try {

@@ -12,14 +12,16 @@ export interface IndexerOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A seam at which a process kills itself or is held once its next batch is decided, after how many passes. */
+/**
+ * A seam at which a process kills itself, or is held once its next batch is decided, and the number of passes before.
+ */
 export interface SeamArmed {
   readonly name: Seam;
   readonly passes: number;
   readonly how: 'overlapped' | 'held';
 }
 
-/** The same, or a point at which it kills itself at once (docs/chaos.md). */
+/** A seam, or a point at which the process kills itself at once (docs/chaos.md). */
 export type Armed =
   | SeamArmed
   | { readonly name: Failpoint; readonly passes: number; readonly how: 'at once' };
@@ -27,10 +29,10 @@ export type Armed =
 export interface IndexerEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The harness ended it. */
+  /** Whether the harness ended it. */
   readonly wanted: boolean;
   readonly armed: Armed | null;
-  /** What it said at a seam; null: it came to none. */
+  /** Its report at a seam; null: it reached no seam. */
   readonly batches: BatchCounts | null;
   /** The documented error code that it ended with, if any. */
   readonly code: string | null;
@@ -77,13 +79,13 @@ export class IndexerProcess {
     });
   }
 
-  /** The batches of its writer when it came to its seam; null: it has not come there. */
+  /** The batches of its writer at its seam; null: it has not reached the seam. */
   batchesAtSeam(): BatchCounts | null {
     const numbers = /^failpoint \S+: (\d+) batches decided, (\d+) committed$/mu.exec(this.#said());
     return numbers === null ? null : { decided: Number(numbers[1]), committed: Number(numbers[2]) };
   }
 
-  /** It was held at a seam, and goes on. */
+  /** Lets the process continue from its seam. */
   resume(): void {
     this.#child.kill('SIGCONT');
   }
@@ -95,7 +97,7 @@ export class IndexerProcess {
     return this.ended;
   }
 
-  /** In order. */
+  /** Ends the process in order. */
   async stop(): Promise<IndexerEnd> {
     this.#wanted = true;
     this.#child.kill('SIGTERM');

@@ -2,7 +2,7 @@ import type { Failpoint } from '#kernel/process/failpoint.ts';
 import type { Random } from '#test/builders/random.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** A point, and the processes one of which passes it. */
+/** A point, and the processes that can pass it. */
 export interface PointAim<Name extends Failpoint> {
   readonly name: Name;
   readonly processes: readonly Supervisor[];
@@ -10,13 +10,13 @@ export interface PointAim<Name extends Failpoint> {
 
 const hitWithinMs = 30_000;
 const hitTriesMax = 3;
-/** A try has as many turns at least: on a loaded machine one takes longer than all of its time. */
+/** Least number of turns of a try: on a loaded machine one turn may take longer than all of its time. */
 const hitTurnsMin = 8;
 
 /**
- * Arms processes and lets customers do what passes the points, until a process was killed at each.
+ * Arms processes, and lets customers pass the points, until a process was killed at each.
  *
- * @param live one turn of customers, who pass the points that are still to be hit
+ * @param live one turn of customers, who pass the points that are not yet hit
  */
 export async function killAtPoints<Name extends Failpoint>(
   aims: readonly PointAim<Name>[],
@@ -39,11 +39,11 @@ export async function killAtPoints<Name extends Failpoint>(
   }
 }
 
-/** Kills at a point. */
+/** Number of kills at a point. */
 export const hitsOf = (processes: readonly Supervisor[], name: Failpoint): number =>
   processes.reduce((sum, { hits }) => sum + (hits.get(name) ?? 0), 0);
 
-/** All kills, at points and at any moment. */
+/** Number of kills, at points and at other moments. */
 export const killsOf = (processes: readonly Supervisor[]): number =>
   processes.reduce(
     (sum, { kills, hits }) => sum + kills + [...hits.values()].reduce((all, times) => all + times, 0),

@@ -13,13 +13,13 @@ import { type Armed, type IndexerEnd, type IndexerOptions, IndexerProcess } from
 
 const startAgainMs = 200;
 const lookEveryMs = 20;
-/** A start without a database ends with the reason, and the service manager starts it again (docs/errors.md). */
+/** Errors with which a start without a database ends; the service manager starts it again (docs/errors.md). */
 const startFailures: ReadonlySet<string> = new Set(['postgres_unreachable', 'postgres_lost']);
 
-/** Keeps one indexer running, as a service manager does: it is restarted however it ends. */
+/** Keeps one indexer running, like a service manager: it is restarted, whatever ended it. */
 export class Supervisor {
   readonly hits = new Map<Failpoint, number>(failpoints.map((name) => [name, 0]));
-  /** By seam: kills while the next batch was decided. */
+  /** Number of kills while the next batch was decided, by seam. */
   readonly overlaps = new Map<Seam, number>(seams.map((name) => [name, 0]));
   kills = 0;
   /** Unexpected ends: without our signal or a failpoint. */
@@ -28,7 +28,7 @@ export class Supervisor {
   failedStarts = 0;
   readonly #options: IndexerOptions;
   #current: IndexerProcess | null = null;
-  /** For the next starts, one each. */
+  /** Points for the next starts, one for each. */
   readonly #armed: Armed[];
   #stopped = false;
   readonly #loop: Promise<void>;
@@ -75,7 +75,7 @@ export class Supervisor {
     }
   }
 
-  /** Waits until the process is held at its seam; null: it was not, for so long. */
+  /** Waits until the process is held at its seam; null: it was not held within this time. */
   async held(withinMs: number): Promise<BatchCounts | null> {
     for (const until = Date.now() + withinMs; Date.now() < until; await delay(lookEveryMs)) {
       const batches = this.#current?.batchesAtSeam() ?? null;
@@ -84,12 +84,12 @@ export class Supervisor {
     return null;
   }
 
-  /** Lets the process go on from its seam. */
+  /** Lets the process continue from its seam. */
   resume(): void {
     this.#current?.resume();
   }
 
-  /** Counts those of another process too. */
+  /** Adds the overlaps of another process. */
   addOverlaps({ overlaps }: Supervisor): void {
     for (const [name, times] of overlaps) this.overlaps.set(name, (this.overlaps.get(name) ?? 0) + times);
   }
@@ -105,7 +105,7 @@ export class Supervisor {
       await this.#held;
       this.#current = new IndexerProcess(this.#options, this.#armed.shift() ?? null);
       const ended = await this.#current.ended;
-      // what it said, such as that it was held, is not about its successor
+      // its reports, such as that it was held, do not concern its successor
       this.#current = null;
       this.#note(ended);
       if (!this.#stopped) await delay(startAgainMs);
@@ -124,7 +124,7 @@ export class Supervisor {
     appendFileSync(join(this.#options.folder, `${this.#options.name}.log`), `--- ${words}\n`);
   }
 
-  /** Counts a kill where the process was armed to kill itself. */
+  /** Counts a kill if the process was armed to kill itself. */
   #isAimed({ armed, batches }: IndexerEnd): boolean {
     if (armed?.how === 'at once') {
       this.hits.set(armed.name, (this.hits.get(armed.name) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import { addUnits, type Units } from './rune-model.ts';
 
-/** An order of a shop as the run knows it. */
+/** An order of a shop, by the model of the run. */
 export interface ModelOrder {
   readonly id: string;
   readonly account: string;
@@ -10,12 +10,12 @@ export interface ModelOrder {
   readonly amount: bigint;
   /** Sats of its fee charge. */
   readonly feeAmount: bigint;
-  /** Sats of them that are revenue. */
+  /** The part of these sats that is revenue. */
   readonly baseFee: bigint;
   /** Scripts of its charges in hex. */
   readonly feeScript: string;
   readonly tokenScript: string;
-  /** Its time was over before anything was paid: all that comes is late. */
+  /** Whether its time was over before anything was paid: then all payments are late. */
   readonly isOver: boolean;
 }
 
@@ -25,16 +25,16 @@ export interface PaidOutput {
   readonly script: string;
   readonly sats: bigint;
   readonly runes: Units;
-  /** An inscription is in it. */
+  /** Whether it contains an inscription. */
   readonly isAside: boolean;
 }
 
-/** An order at the end, by the model or as the service has it. */
+/** An order at the end, by the model or by the service. */
 export interface OrderEnd {
   readonly state: string;
   readonly fee: string;
   readonly token: string;
-  /** Its outputs as `receivedLine` says them, sorted. */
+  /** Its outputs as lines of `receivedLine`, sorted. */
   readonly received: readonly string[];
 }
 
@@ -46,10 +46,10 @@ export const receivedLine = (
   return [outpoint, charge, sats, isAside ? 'aside' : 'credited', ...units].join(' ');
 };
 
-/** The key of sats in what accounts hold. */
+/** The key of sats in the holdings of accounts. */
 export const bitcoin = 'BTC';
 
-/** The order and the gain of its account that payments on the final chain come to, once nothing waits. Pure. */
+/** The order, and the gain of its account, from the payments on the final chain, once nothing waits. Pure. */
 export function endOfOrder(
   order: ModelOrder,
   paid: readonly PaidOutput[],

@@ -41,7 +41,7 @@ export class RuneChain {
   /** Txids of etchings, by the id of their rune: the service's runestones name ids. */
   readonly etchings = new Map<string, string>();
   readonly #rpc: NodeRpc;
-  /** No block up to this height has a runestone. */
+  /** Blocks up to this height have no runestone. */
   readonly #startHeight: number;
   readonly #blocks = new Map<string, ModelBlock>();
   readonly #states = new Map<string, RuneState>();
@@ -90,10 +90,9 @@ export class RuneChain {
 
   /**
    * Transactions of the chain up to a block, and scripts of the service: a transaction that spends from one of its
-   * scripts leaves what is no receiver's to another one.
+   * scripts leaves its change at another one.
    *
-   * @param charges scripts of the service that customers pay to
-   * @param receivers scripts that withdrawals go to
+   * @param charges scripts of the service that customers pay @param receivers scripts of withdrawals
    */
   async serviceOf(
     hash: string,
@@ -134,7 +133,7 @@ export class RuneChain {
   }
 
   #messageOf({ flaw, edicts, etching, mint, pointer }: ModelRunestone): RuneMessage {
-    if (etching !== null || mint !== null) throw new Error('the run alone etches and mints');
+    if (etching !== null || mint !== null) throw new Error('only the run etches and mints');
     if (flaw !== null) return { ...plainMessage, isCenotaph: true };
     return {
       ...plainMessage,

@@ -1,7 +1,7 @@
 /** The terms of a rune as its etching has them. */
 export interface ModelTerms {
   readonly premine: bigint;
-  /** Mints that count; 0: it cannot be minted. */
+  /** Number of mints that count; 0: it cannot be minted. */
   readonly cap: number;
   /** Units of a mint. */
   readonly amount: bigint;
@@ -10,9 +10,9 @@ export interface ModelTerms {
 export interface ModelEdict {
   /** The txid of the etching. */
   readonly rune: string;
-  /** 0: all that is left. */
+  /** 0: all units left. */
   readonly amount: bigint;
-  /** The number of outputs means all of them that are no OP_RETURN. */
+  /** The number of outputs means all of them except OP_RETURN. */
   readonly output: number;
 }
 
@@ -23,7 +23,7 @@ export interface RuneMessage {
   readonly mint: string | null;
   readonly edicts: readonly ModelEdict[];
   readonly pointer: number | null;
-  /** It burns all that comes in. */
+  /** Whether it burns all incoming runes. */
   readonly isCenotaph: boolean;
 }
 
@@ -45,15 +45,15 @@ export interface ModelTransaction {
 /** Units of runes by the txid of their etching. */
 export type Units = ReadonlyMap<string, bigint>;
 
-/** All that there is of runes after a block. Immutable. */
+/** All runes after a block. Immutable. */
 export interface RuneState {
   readonly terms: ReadonlyMap<string, ModelTerms>;
-  /** Outputs with runes that are not spent. */
+  /** Unspent outputs with runes. */
   readonly unspent: ReadonlyMap<string, { readonly script: string; readonly runes: Units }>;
   /** Runes that outputs got, spent or not. */
   readonly made: ReadonlyMap<string, Units>;
   readonly burned: Units;
-  /** Mints that counted. */
+  /** Number of mints that counted. */
   readonly mints: ReadonlyMap<string, number>;
 }
 
@@ -71,7 +71,8 @@ export function addUnits(sums: Map<string, bigint>, key: string, amount: bigint)
 }
 
 /**
- * The runes after a block, by the rules of the protocol. It shares no code with the service: a run compares both. Pure.
+ * The runes after a block, by the rules of the protocol. It shares no code with the service, so that a run can compare
+ * both. Pure.
  *
  * @param messages of all transactions with a runestone, by txid
  */
@@ -172,7 +173,7 @@ function place(left: Map<string, bigint>, { outputs }: ModelTransaction, { edict
   return placed;
 }
 
-/** The rest goes to the pointer, or to the first output that is no OP_RETURN; without one it is burned. */
+/** Gives the rest to the pointer, or to the first output that is not an OP_RETURN; without one it is burned. */
 function placeRest(
   left: Map<string, bigint>,
   placed: Placed,

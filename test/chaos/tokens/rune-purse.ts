@@ -26,7 +26,7 @@ export interface RuneCoin {
   readonly runes: Units;
 }
 
-/** Amounts of a small rune, of one beyond doubles, of one near u128, and of one that is minted. */
+/** Amounts: of a small rune, of one beyond doubles, of one near u128, and of one that is minted. */
 const wishes = [
   { divisibility: 0, premine: 1_000_000_000n, most: 1_000n, cap: 0, mint: 0n },
   { divisibility: 8, premine: 10n ** 24n, most: 10n ** 18n, cap: 0, mint: 0n },
@@ -38,7 +38,7 @@ const coinSats = 50_000;
 /** Deeper than any reorganisation of a run. */
 const buriedBlocks = 20;
 
-/** Coins with runes that no reorganisation takes back. The rest of a coin returns once it is buried. */
+/** Coins with runes that no reorganisation takes back. The rest of a coin is usable once it is buried. */
 export class RunePurse {
   readonly runes: readonly RunRune[];
   readonly #chain: RegtestChain;
@@ -51,7 +51,7 @@ export class RunePurse {
     this.#ready = ready;
   }
 
-  /** Etches the runes, and splits what they give at once. */
+  /** Etches the runes, and splits their premines. */
   static async fill(chain: RegtestChain, model: RuneChain): Promise<RunePurse> {
     const runes: RunRune[] = [];
     const ready: RuneCoin[] = [];
@@ -79,7 +79,7 @@ export class RunePurse {
         etching: { premine, cap, amount: mint },
         pointer: 0,
       });
-      // its coinbase is before it
+      // the coinbase is before it
       const id = { block: (await chain.mine([etched])).height, tx: 1 };
       const name = formatSpacedRune({ rune: asRune(reservedRune(id.block, id.tx)), spacers: 0 });
       model.etchings.set(`${id.block}:${id.tx}`, etched.txid);
@@ -91,7 +91,7 @@ export class RunePurse {
     return new RunePurse(chain, runes, ready);
   }
 
-  /** Null: no coin has as many units now. */
+  /** Null: no coin has this number of units now. */
   async take(rune: RunRune, least: bigint): Promise<RuneCoin | null> {
     const has = ({ runes }: RuneCoin): boolean => (runes.get(rune.etching) ?? 0n) >= least;
     const found = this.#ready.findIndex(has);
@@ -115,7 +115,7 @@ export class RunePurse {
   }
 }
 
-/** Coins with as many units each, by an edict to all outputs. */
+/** Coins with equal units, by an edict to all outputs. */
 async function split(
   chain: RegtestChain,
   model: RuneChain,
@@ -133,11 +133,11 @@ async function split(
   const made = transaction([coin], [...outputs, { value: 0, outputScript: scriptOf(message, [rune]) }]);
   model.messages.set(made.txid, message);
   await chain.mine([made]);
-  // the first one has what is left, too
+  // the first one also has the rest
   return outputs.map((_, vout) => ({ coin: made.coin(vout), runes: new Map([[rune.etching, share]]) }));
 }
 
-/** The runestone of a message about runes that are etched. */
+/** The runestone of a message about etched runes. */
 export function scriptOf({ edicts, mint, pointer }: RuneMessage, runes: readonly RunRune[]): Uint8Array {
   const idOf = (etching: string) => {
     const { block, tx } = runes.find((rune) => rune.etching === etching)!.id;

@@ -1,6 +1,6 @@
 import { tokenFailpoints, webhookFailpoints } from '#kernel/process/failpoint.ts';
 
-/** Points that the process passes which answers. */
+/** Points that the answering process passes. */
 export const shopAims = [
   'token-order-making' as const,
   'withdrawal-reserving' as const,
@@ -18,7 +18,7 @@ const takingAims = [
   'payout-marked' as const,
   'payout-mined' as const,
 ];
-/** Points that a process passes which has the seed. */
+/** Points that a process with the seed passes. */
 export const makerAims = [...tokenFailpoints.filter((name) => name !== 'token-order-making'), ...takingAims];
 /** Points that withdrawals pass. */
 export const takersPass: ReadonlySet<string> = new Set([

@@ -26,9 +26,9 @@ import { TokenWatch } from './token-watch.ts';
 
 export interface TokenChaosOptions {
   readonly seed: string;
-  /** Faults last at least this long, and until each failpoint was hit. */
+  /** Faults continue at least this long, and until each failpoint was hit. */
   readonly minutes: number;
-  /** The folder of all logs and data of node and database. */
+  /** The folder of all logs, and of the data of node and database. */
   readonly folder: string;
   readonly bitcoind: string;
   readonly say: (line: string) => void;
@@ -41,7 +41,7 @@ export interface TokenChaosResult extends TokenRunEnd {
   readonly kills: number;
   readonly reorgs: number;
   readonly looks: number;
-  /** The last line. */
+  /** The last line of the output. */
   readonly verdict: string;
 }
 
@@ -49,21 +49,21 @@ const database = 'tokens';
 const startBlocks = 160;
 const baseFee = 9_000;
 const accountsCount = 3;
-/** Deeper than any reorganisation of a run: a batch whose coins are gone is planned again after that. */
+/** Deeper than any reorganisation of a run: after that, a batch whose coins are gone is planned again. */
 const payoutConfirmations = 14;
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
-/** Reorganisations that take a completed order back are as deep as this. */
+/** Depths of reorganisations that take a completed order back. */
 const depthsAfterCompletion = [1, 12] as const;
 const completedWithinMs = 60_000;
 const completionTriesMax = 3;
 const lookMs = 200;
-/** A short run has few withdrawals: these turns bring the cases that it lacks. */
+/** A short run has few withdrawals: these turns add the missing cases. */
 const lastTurnsMax = 30;
 const linesMax = 40;
 
 /**
- * Random customers of shops that are paid in runes, of a service that is killed, cut off and reorganised at any moment.
- * All through the run, and at its end, ledger and index are compared with a model of the protocol.
+ * Random customers of shops that are paid in runes, with a service that is killed, cut off and reorganised at any
+ * moment. During the run, and at its end, ledger and index are compared with a model of the protocol.
  */
 export async function runTokenChaos(options: TokenChaosOptions): Promise<TokenChaosResult> {
   mkdirSync(options.folder, { recursive: true, mode: 0o755 });
@@ -182,7 +182,7 @@ class TokenChaos {
     };
   }
 
-  /** Rounds of customers, blocks and faults in random order: each failpoint once, and as long as the run lasts. */
+  /** Rounds of customers, blocks and faults in random order: each failpoint once, and for the duration of the run. */
   async rounds(): Promise<void> {
     const until = this.#startedAt + this.#options.minutes * 60_000;
     const aims = this.#pairedAims();
@@ -199,7 +199,7 @@ class TokenChaos {
     }
   }
 
-  /** Kills at the points, or lets the next fault happen: each once, then any. */
+  /** Kills at the points, or causes the next fault: each once, then any. */
   async #round(round: number, aim: readonly (Aim | undefined)[] | undefined, faults: ServiceFault[]) {
     if (aim === undefined) await this.#faultRound(round, faults.pop() ?? this.#anyFault());
     else await this.#aimedRound(round, aim);
@@ -285,7 +285,7 @@ class TokenChaos {
     return supervisor;
   }
 
-  /** Things that a run must have done: a verdict about nothing proves nothing. */
+  /** Cases that a run must have had: otherwise its verdict proves nothing. */
   #missing(): string[] {
     const { customers, takers, watch } = this.#running();
     const points = [...shopAims, ...makerAims].filter((name) => hitsOf(this.#supervisors, name) === 0);
@@ -296,7 +296,7 @@ class TokenChaos {
       ...cases.map((name) => `no payment of the case "${name}" was made`),
       ...takers.missing.map((name) => `no withdrawal of the case "${name}" was made`),
       ...depths.map((depth) => `no reorganisation of ${depth} took a completed order back`),
-      ...(watch.compared === 0 ? ['what addresses hold was never compared'] : []),
+      ...(watch.compared === 0 ? ['holdings of addresses were never compared'] : []),
       ...(watch.reserved === 0 ? ['no look saw a withdrawal'] : []),
       ...this.#supervisors.flatMap(({ exits }) => exits.map((words) => `process: ${words}`)),
     ];
@@ -337,7 +337,7 @@ class TokenChaos {
     await killAtPoints(aims, this.#random, (open) => this.#live(open));
   }
 
-  /** Some of what customers and miners do, and what passes the given points. */
+  /** Some actions of customers and miners, and actions that pass the given points. */
   async #live(aims: readonly Aim[] = []): Promise<void> {
     const random = this.#random;
     const { customers, takers } = this.#running();
@@ -363,7 +363,7 @@ class TokenChaos {
     await delay(random.below(800));
   }
 
-  /** Withdrawals of what accounts have: one may have nothing yet. */
+  /** Makes withdrawals of the accounts' holdings: one account may have nothing yet. */
   async #takeSome(): Promise<void> {
     const { takers } = this.#running();
     for (let times = 0; times < 2; times++) await takers.some();
@@ -385,12 +385,12 @@ class TokenChaos {
     await this.#takeBack(reorgDepths[this.#random.below(reorgDepths.length)]!);
   }
 
-  /** Another branch takes the last blocks' place, with some of their payments. */
+  /** Replaces the last blocks by another branch, with some of their payments. */
   async #takeBack(depth: number): Promise<void> {
     const { chain, customers } = this.#running();
     this.#countReorg(String(depth));
     await chain.takeBack(depth);
-    // a payment that was in a block is replaced before it is in one again
+    // a payment that was in a block is replaced before it is mined again
     if (this.#random.unit() < 0.4) await customers.replace();
     const blocks = depth + this.#random.below(3);
     if (this.#random.unit() < 0.5) await chain.mineEmpty(blocks + 1);
@@ -398,13 +398,15 @@ class TokenChaos {
     await this.#sendAgain(0.5);
   }
 
-  /** On a loaded machine an order takes longer to complete: then another one is tried. */
+  /** Takes completed orders back. On a loaded machine an order takes longer to complete: then another one is tried. */
   async #takeCompletedBack(depth: number): Promise<void> {
     for (let tries = 0; tries < completionTriesMax; tries++)
       if (await this.#reorganiseCompleted(depth)) return;
   }
 
-  /** Pays an order, and takes the block of its payment back once it is completed. False: it is not, for so long. */
+  /**
+   * Pays an order, and takes the block of its payment back once it is completed. False: it was not completed in time.
+   */
   async #reorganiseCompleted(depth: number): Promise<boolean> {
     const { chain, customers, desk } = this.#running();
     const { runes } = this.#running().payments;
@@ -433,13 +435,13 @@ class TokenChaos {
     this.#reorgs.set(depth, (this.#reorgs.get(depth) ?? 0) + 1);
   }
 
-  /** Ends the time of an order some seconds ago: the node notes the seconds at which it has a payment. */
+  /** Ends the time of an order some seconds ago: the node notes the times of payments in seconds. */
   async #endTime(id: string): Promise<void> {
     // whole milliseconds, as the service stores them
     const end = `date_trunc('milliseconds', now() - interval '10 seconds')`;
     const over = `UPDATE service.token_orders SET created_at = ${end} - interval '1 hour', expires_at = ${end},
         ends_at = ${end}, look_at = now() WHERE id = '${id}'`;
-    // a database that is down may have done it, or not
+    // a database that goes down may have done it, or not
     for (;;) {
       try {
         await this.#database!.query(database, over);
@@ -471,7 +473,7 @@ class TokenChaos {
       ],
       [
         'looks',
-        `${watch.looks}, ${watch.compared} compared, ${watch.stale} while a credit was about to go, ${watch.reserved} with units reserved, ${watch.behind} while a withdrawal was not where blocks were`,
+        `${watch.looks}, ${watch.compared} compared, ${watch.stale} while a credit was about to go, ${watch.reserved} with units reserved, ${watch.behind} while a withdrawal was not yet at its state in blocks`,
       ],
       ['differences', `${differences.length}, ${watch.faults.length} of them in looks`],
     ];

@@ -24,7 +24,7 @@ export const paymentCases = [
   'minted',
   'inscribed',
   'never',
-  // of what other orders became
+  // by the outcome of other orders
   'late',
   'again',
   'topped up',
@@ -34,7 +34,7 @@ export const paymentCases = [
 export type PaymentCase = (typeof paymentCases)[number];
 const firstCases = paymentCases.slice(0, 13);
 
-/** An order with what became of it. */
+/** An order with its outcome. */
 export interface TokenCustomer extends Omit<ModelOrder, 'isOver'> {
   isOver: boolean;
   readonly number: number;
@@ -67,7 +67,7 @@ export interface TokenCustomersParts {
   readonly accounts: readonly RunAccount[];
   readonly webhookUrl: string;
   readonly baseFee: number;
-  /** Ends the time of an order that nothing was paid for. */
+  /** Ends the time of an unpaid order. */
   readonly endTime: (id: string) => Promise<void>;
 }
 
@@ -80,11 +80,11 @@ interface WholeWish {
 }
 
 const runeSats = 546;
-/** Until a payment is seen, mostly. */
+/** Time until most payments are seen. */
 const seenMs = 700;
 const recent = 12;
 
-/** Customers of shops, who do all that customers do, right or wrong. */
+/** Customers of shops who do everything that customers do, right or wrong. */
 export class TokenCustomers {
   readonly all: TokenCustomer[] = [];
   readonly sent = new Map<PaymentCase, number>();
@@ -99,7 +99,9 @@ export class TokenCustomers {
     return this.all.reduce((sum, { payments }) => sum + payments.length, 0);
   }
 
-  /** Makes an order; its creation is sent until it is answered, with another key where a killed process claimed it. */
+  /**
+   * Makes an order. Its creation is sent until it is answered, with another key if a killed process claimed the first.
+   */
   async order(rune = this.#anyRune()): Promise<TokenCustomer> {
     const { random, accounts } = this.#parts;
     const account = accounts[random.below(accounts.length)]!;
@@ -107,7 +109,7 @@ export class TokenCustomers {
     return this.#make({ account, rune, units, moreSats: random.below(3) * 700 });
   }
 
-  /** Makes an order of an account, and pays it as it is to be. */
+  /** Makes an order of an account, and pays it exactly. */
   async payWhole(wish: WholeWish): Promise<TokenCustomer> {
     const customer = await this.#make(wish);
     await this.#payAs(customer, 'exact');
@@ -143,20 +145,20 @@ export class TokenCustomers {
     await this.#payAs(customer, way);
   }
 
-  /** An order that is paid as it is to be. */
+  /** An order that is paid exactly. */
   async payExactly(rune?: RunRune): Promise<TokenCustomer> {
     const customer = await this.order(rune);
     await this.#payAs(customer, 'exact');
     return customer;
   }
 
-  /** Pays an order of any state as if nothing had come. */
+  /** Pays an order in any state as if nothing had been paid. */
   async payAgain(): Promise<void> {
     const customer = this.#any(({ isPaid, isOver }) => isPaid && !isOver);
     if (customer !== null) await this.#send(customer, 'again', whole(customer));
   }
 
-  /** Pays what was too little again, and more. */
+  /** Pays again an amount that was too little, and more. */
   async topUp(): Promise<void> {
     const customer = this.#any(({ isPaid }) => isPaid);
     if (customer !== null)
@@ -166,7 +168,7 @@ export class TokenCustomers {
       ]);
   }
 
-  /** The time of an order is over before anything is paid, and then all of it is. */
+  /** Ends the time of an order before it is paid, and then pays all of it. */
   async payLate(): Promise<void> {
     const customer = this.#any(({ isPaid, isOver }) => !isPaid && !isOver) ?? (await this.order());
     await this.#parts.endTime(customer.id);
@@ -188,7 +190,7 @@ export class TokenCustomers {
     customer.payments[place] = made;
   }
 
-  /** Pays, and takes it back once it was seen. */
+  /** Pays, and takes the payment back once it was seen. */
   async regret(): Promise<void> {
     const customer = await this.payExactly();
     await delay(seenMs);
@@ -336,7 +338,7 @@ export class TokenCustomers {
     return runes[this.#parts.random.below(runes.length)]!;
   }
 
-  /** From 1 to the most, of any length. */
+  /** A number of units from 1 to the most, of any length. */
   #unitsOf({ most }: RunRune): bigint {
     const { random } = this.#parts;
     const bits = BigInt(random.below(most.toString(2).length));
@@ -363,7 +365,7 @@ const whole = (customer: TokenCustomer): readonly PayingOutput[] => [
   feeOf(customer, Number(customer.feeAmount)),
 ];
 
-/** Less of an output, so that it may be too little. */
+/** A smaller amount of an output, which may be too little. */
 function lessOf({ value, outputScript, units = [] }: PayingOutput): PayingOutput {
   const fewer = units.map(([rune, amount]) => [rune, amount > 1n ? amount - 1n : amount] as const);
   return { value: Math.max(runeSats, value - 1_000), outputScript, units: fewer };

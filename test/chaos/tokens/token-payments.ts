@@ -19,15 +19,15 @@ export interface PayingOutput {
   readonly units?: readonly (readonly [RunRune, bigint])[];
 }
 
-/** How a payment tells the protocol what to do. */
+/** The way in which a payment uses the protocol. */
 export interface PaymentKind {
-  /** It burns its runes: one edict names an output that does not exist. */
+  /** Whether it burns its runes: one edict names an output that does not exist. */
   readonly isCenotaph?: boolean;
-  /** It mints this rune to its first output. */
+  /** The rune that it mints to its first output. */
   readonly mint?: RunRune;
 }
 
-/** A payment of a customer, whatever becomes of it. */
+/** A payment of a customer, whatever its outcome. */
 export interface SentPayment {
   readonly coin: Coin;
   readonly runeCoins: readonly RuneCoin[];
@@ -37,7 +37,7 @@ export interface SentPayment {
 }
 
 const paymentFee = 2_000;
-/** More than a payment pays, and what spends it: nothing does. */
+/** More than the fees of a payment. No transaction spends a payment. */
 const replacementFee = 40_000;
 /** Above any number of outputs of a payment. */
 const nowhere = 99;
@@ -69,7 +69,7 @@ export class TokenPayments {
     return this.#parts.runes.runes;
   }
 
-  /** Null: coins are short now, or the node refuses it. */
+  /** Null: there are too few coins now, or the node refuses it. */
   async send(outputs: readonly PayingOutput[], kind: PaymentKind = {}): Promise<SentPayment | null> {
     const { purse, runes } = this.#parts;
     const sats = outputs.reduce((sum, { value }) => sum + value, 0);
@@ -87,7 +87,7 @@ export class TokenPayments {
     return this.#sendFrom(coin, runeCoins, outputs, kind, paymentFee);
   }
 
-  /** Replaces a payment by one of the same coins; no outputs: all of it returns. Null: the node refuses it. */
+  /** Replaces a payment by one with the same coins; no outputs: everything returns. Null: the node refuses it. */
   replace({ coin, runeCoins }: SentPayment, outputs: readonly PayingOutput[]): Promise<SentPayment | null> {
     return this.#sendFrom(coin, runeCoins, outputs, {}, replacementFee);
   }
@@ -108,7 +108,7 @@ export class TokenPayments {
     return true;
   }
 
-  /** Wallets send again what is in no block; some never do. */
+  /** Sends unconfirmed transactions again, as wallets do; some are never sent again. */
   async sendAgain(isSent: () => boolean, last = this.#sent.length): Promise<void> {
     for (const made of this.#sent.slice(-last)) if (isSent()) await this.#broadcast(made);
   }
@@ -154,7 +154,7 @@ export class TokenPayments {
   }
 }
 
-/** Units of each rune that outputs ask for. */
+/** Units of each rune that outputs need. */
 function unitsOf(outputs: readonly PayingOutput[]): Map<RunRune, bigint> {
   const sums = new Map<RunRune, bigint>();
   for (const [rune, amount] of outputs.flatMap(({ units = [] }) => units))
@@ -170,7 +170,7 @@ function messageOf(outputs: readonly PayingOutput[], { isCenotaph = false, mint 
       output: isCenotaph ? nowhere : place + ownOutputs,
     })),
   );
-  // what is minted has no edict
+  // minted units have no edict
   return {
     ...plainMessage,
     edicts,

@@ -46,16 +46,16 @@ export interface TokenRunEnd {
 const settledWithinMs = 240_000;
 const lookMs = 500;
 const looksAtEnd = 3;
-/** More than any confirmations that a run asks for. */
+/** More than the confirmations of any order of a run. */
 const blocksAtEnd = 4;
 
-/** Lets everything come to a block that is deep enough, and compares what the service has with the model. */
+/** Waits until everything is deep enough in blocks, and compares the service with the model. */
 export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd> {
   const { pool, chain, customers, watch, say } = run;
   const open = await settle(run);
   say('all payments are in blocks');
   open.push(...(await coverWithdrawals(run, () => settle(run))));
-  say('all withdrawals are over');
+  say('all withdrawals have ended');
   for (let look = 0; look < looksAtEnd; look++) await watch.look();
   const ends = await modelledEnds(run);
   const messages = await toldOf(run, ends);
@@ -91,7 +91,7 @@ export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd
   };
 }
 
-/** Mines until nothing waits; what still waits is a difference. */
+/** Mines until nothing waits; anything that still waits is a difference. */
 async function settle({ pool, chain, payments }: EndedTokenRun): Promise<string[]> {
   await payments.sendAgain(() => true);
   do await chain.mineMempool();
@@ -180,7 +180,10 @@ function shownEnd(
   };
 }
 
-/** Each message came once at least, in its order, signed, with the secret of its order; and the last one is the end. */
+/**
+ * Checks that each message arrived at least once, in order, signed, with the secret of its order, and that the last one
+ * is the end.
+ */
 async function toldOf(
   { pool, receiver, watch, shop }: EndedTokenRun,
   ends: readonly ComparedOrder[],

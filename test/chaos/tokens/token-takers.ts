@@ -15,7 +15,7 @@ import type { RunRune } from './rune-purse.ts';
 import type { RunAccount } from './token-customers.ts';
 import type { ModelWithdrawal } from './withdrawal-model.ts';
 
-/** Acts of accounts with what they earned. */
+/** Acts of accounts with their earnings. */
 export const takingCases = [
   'bitcoin',
   'rune',
@@ -49,7 +49,7 @@ export interface TakenWithdrawal extends ModelWithdrawal {
 export interface TokenTakersParts {
   readonly random: Random;
   readonly accounts: readonly RunAccount[];
-  /** This one withdraws to listed addresses alone. */
+  /** The account that withdraws only to listed addresses. */
   readonly listing: string;
   readonly runes: readonly RunRune[];
   /** A pool of the database, which is ended after each use: the database may be restarted. */
@@ -70,21 +70,21 @@ interface Balance {
   };
 }
 
-/** Owners of addresses of withdrawals: no others have these keys. */
+/** First owner of addresses of withdrawals: no other part has these keys. */
 const firstOwner = 50_000;
 const askAgainMs = 200;
-/** Rates in sats per virtual byte, below and above what the node says. */
+/** Rates in sats per virtual byte, below and above the node's estimate. */
 const ownRates = [1, 2, 30] as const;
 const coinDecimals = 8;
 const allSats = 21_000_000n * 100_000_000n;
 /** No rune of a run has this supply. */
 const moreUnits = 2n ** 127n;
 
-/** Accounts of shops that take out what they earned: all, half, some, twice at once, and what is refused. */
+/** Accounts of shops that withdraw their earnings: all, half, some, twice at once, and requests that are refused. */
 export class TokenTakers {
   readonly all: TakenWithdrawal[] = [];
   readonly done = new Map<TakingCase, number>();
-  /** Scripts that were asked for without an answer that made a withdrawal: nothing ever goes there. */
+  /** Scripts of requests that created no withdrawal: nothing may ever be sent there. */
   readonly refused: string[] = [];
   readonly #parts: TokenTakersParts;
   #acts: (typeof acts)[number][] = [];
@@ -99,12 +99,12 @@ export class TokenTakers {
     return this.#parts.accounts;
   }
 
-  /** Scripts of all addresses that were asked for, in hex. */
+  /** Scripts of all requested addresses, in hex. */
   get receivers(): ReadonlySet<string> {
     return this.#asked;
   }
 
-  /** The account with a list has an address on it from the start. */
+  /** Lists an address for the account with a list, at the start. */
   async start(): Promise<void> {
     await this.#list(this.#owners++);
   }
@@ -129,27 +129,29 @@ export class TokenTakers {
     }
   }
 
-  /** A small withdrawal, which most balances have. */
+  /** A small withdrawal, which most balances cover. */
   async some(): Promise<void> {
     const wish = await this.#wish();
     if (wish !== null) await this.#ask({ ...wish, units: someOf(wish) });
   }
 
-  /** Two of the whole balance at the same moment: one is made at most, whatever else is asked for meanwhile. */
+  /**
+   * Two withdrawals of the whole balance at the same moment: at most one is made, whatever other requests there are.
+   */
   async #twice(wish: Wish): Promise<void> {
     this.#count('whole at once twice');
     await Promise.all([this.#ask(wish), this.#ask(wish)]);
   }
 
-  /** More than the account can have, or to an address that it has not listed. */
+  /** A withdrawal of more than the account can have, or to an address that it has not listed. */
   async #beyond(wish: Wish): Promise<void> {
-    // more than payments can bring meanwhile
+    // more than payments can add meanwhile
     const units = wish.rune === null ? allSats : moreUnits;
     if ((await this.#ask({ ...wish, units })) !== null)
       throw new Error('more was withdrawn than the account has');
   }
 
-  /** Asks, and has the operator cancel it at once: a process may just be signing it. */
+  /** Asks for a withdrawal, and lets the operator cancel it at once: a process may be signing it. */
   async #cancelled(wish: Wish): Promise<void> {
     const made = await this.#ask({ ...wish, units: someOf(wish) });
     if (made === null) return;
@@ -163,7 +165,7 @@ export class TokenTakers {
     if (isEnded) this.#count('cancelled');
   }
 
-  /** Asks until it is answered; with another key where a killed process claimed the first. Null: it is refused. */
+  /** Asks until it is answered, with another key if a killed process claimed the first. Null: it is refused. */
   async #ask(wish: Wish): Promise<TakenWithdrawal | null> {
     const { random, listing } = this.#parts;
     const { account, rune } = wish;
@@ -191,7 +193,7 @@ export class TokenTakers {
     return made;
   }
 
-  /** A token of an account with all that it has of it. Null: the one that was drawn has nothing. */
+  /** A token of an account with its whole balance. Null: the account that was drawn has nothing. */
   async #wish(): Promise<Wish | null> {
     const { random, accounts, runes } = this.#parts;
     const account = accounts[random.below(accounts.length)]!;
@@ -210,7 +212,7 @@ export class TokenTakers {
     return this.#withPool((pool) => withTransaction(pool, (tx) => allowAddress(tx, listed)));
   }
 
-  /** Does it until the database, which may be down, has done it: both kinds of work may be done twice. */
+  /** Repeats work until the database, which may be down, has done it: both kinds of work may be done twice. */
   async #withPool<Result>(work: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
     let last: unknown = null;
     for (let tries = 0; tries < 600; tries++) {
@@ -238,7 +240,7 @@ export class TokenTakers {
 
 const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
 
-/** A tenth; of sats, no less than what is above all dust and its fee. */
+/** A tenth of the units; for sats, at least more than all dust and its fee. */
 const someOf = ({ rune, units }: Wish): bigint => {
   const part = units / 10n + 1n;
   return rune === null && part < 5_000n && units > 5_000n ? 5_000n : part;

@@ -11,25 +11,25 @@ import { areFollowed, chainFaults, heldFaults, ledgerFaults, type TokenLook } fr
 const lookEveryMs = 300;
 
 interface TokenWatchParts {
-  /** A pool of the database, which is ended after each look: the database may be restarted. */
+  /** Opens a pool of the database, which is ended after each look: the database may be restarted. */
   readonly open: () => pg.Pool;
   readonly model: RuneChain;
   /** Scripts of all charges in hex. */
   readonly charges: () => ReadonlySet<string>;
-  /** Scripts of all addresses that were asked for by withdrawals, in hex. */
+  /** Scripts of all addresses of requested withdrawals, in hex. */
   readonly receivers: () => ReadonlySet<string>;
-  /** Is told each fault when it is found, beside what the run does then. */
+  /** Receives each fault when it is found, and the present action of the run. */
   readonly say: (words: string) => void;
 }
 
-/** Looks at the money of shops all through a run, in one snapshot a look. */
+/** Looks at the money of shops during a run, with one snapshot for each look. */
 export class TokenWatch {
-  /** Looks in which the database answered, and those of them at which index and payments had one block. */
+  /** Looks in which the database answered, and those of them in which index and payments had the same block. */
   looks = 0;
   compared = 0;
   /** Looks in which a credit was about to go. */
   stale = 0;
-  /** Looks in which a withdrawal was reserved, and those in which one was not yet where blocks were. */
+  /** Looks in which a withdrawal was reserved, and those in which one was not yet at its state in blocks. */
   reserved = 0;
   behind = 0;
   readonly #parts: TokenWatchParts;
@@ -43,17 +43,17 @@ export class TokenWatch {
     this.#ended = this.#run();
   }
 
-  /** In words, once each. */
+  /** Faults in words, each once. */
   get faults(): readonly string[] {
     return [...this.#found];
   }
 
-  /** States of an order that looks saw, one after another. */
+  /** States of an order that looks saw, in order. */
   statesOf(order: string): readonly string[] {
     return this.#states.get(order) ?? [];
   }
 
-  /** One look more. */
+  /** One more look. */
   async look(): Promise<void> {
     const pool = this.#parts.open();
     try {

@@ -2,7 +2,7 @@ import { bitcoin, type OrderEnd } from './order-model.ts';
 import { addUnits, type RuneState, type Units } from './rune-model.ts';
 import { type ModelWithdrawal, satsToReceiver, takenBy } from './withdrawal-model.ts';
 
-/** A credit as its row has it. Runes are named by the txid of their etching. */
+/** A credit by its row. Runes are named by the txid of their etching. */
 export interface SeenCredit {
   readonly outpoint: string;
   readonly order: string;
@@ -10,20 +10,23 @@ export interface SeenCredit {
   readonly sats: bigint;
   readonly runes: Units;
   readonly isAside: boolean;
-  /** Its payment is in another block, or in none: a reorganisation took it back, and it is about to go. */
+  /**
+   * Its payment is in another block, or in no block: a reorganisation took it back, and the credit is about to be
+   * deleted.
+   */
   readonly isStale: boolean;
 }
 
-/** A withdrawal as its row has it. */
+/** A withdrawal by its row. */
 export interface SeenWithdrawal extends ModelWithdrawal {
   readonly state: string;
-  /** Transactions of its batch, in display order: one of them is mined at most. */
+  /** Transactions of its batch, in display order: at most one of them is mined. */
   readonly txids: readonly string[];
 }
 
-/** Units of a rune as the audit of the service sums them up. */
+/** Units of a rune by the audit of the service. */
 export interface SeenParts {
-  /** Balances of accounts together. */
+  /** Sum of the balances of accounts. */
   readonly owed: bigint;
   readonly aside: bigint;
   readonly waiting: bigint;
@@ -32,20 +35,20 @@ export interface SeenParts {
 
 /** The money of shops in one snapshot of the database. */
 export interface TokenLook {
-  /** Index and payments have the same last block: what is held can be compared with what is owed. */
+  /** Index and payments have the same last block, so holdings can be compared with debts. */
   readonly isAtOneBlock: boolean;
   /** Balances by account and token (`balanceKey`). */
   readonly balances: ReadonlyMap<string, bigint>;
-  /** The same keys: what balances reserve, without those that reserve nothing. */
+  /** Reserved units of balances by the same keys, except those that reserve nothing. */
   readonly reserved: ReadonlyMap<string, bigint>;
   readonly withdrawals: readonly SeenWithdrawal[];
   /** Sats that batches in blocks paid miners, by the ledger. */
   readonly minerFees: bigint;
-  /** Base fees in the ledger, and prices of withdrawals without what miners got. */
+  /** Base fees in the ledger, and prices of withdrawals less the fees of miners. */
   readonly fees: bigint;
   readonly credits: readonly SeenCredit[];
   readonly parts: ReadonlyMap<string, SeenParts>;
-  /** Units of all unspent outputs, and those that were burned, by the index. */
+  /** Units of all unspent outputs, and burned units, by the index. */
   readonly supply: Units;
   readonly burned: Units;
   readonly states: ReadonlyMap<string, string>;
@@ -80,11 +83,11 @@ export function ledgerFaults({
       .filter(([key, amount]) => amount !== (credited.get(key) ?? 0n))
       .map(
         ([key, amount]) =>
-          `the balance ${key} is ${amount}, and its credits less its withdrawals come to ${credited.get(key) ?? 0n}`,
+          `the balance ${key} is ${amount}, but its credits less its withdrawals are ${credited.get(key) ?? 0n}`,
       ),
     ...[...credited]
       .filter(([key, amount]) => amount !== 0n && !balances.has(key))
-      .map(([key, amount]) => `credits of ${amount} come to no balance ${key}`),
+      .map(([key, amount]) => `credits of ${amount} have no balance ${key}`),
     ...(coins + fees === sats
       ? []
       : [
@@ -94,7 +97,7 @@ export function ledgerFaults({
   ];
 }
 
-/** Balances that do not reserve what open withdrawals take, to the unit. */
+/** Balances whose reserved units differ from those of open withdrawals. */
 function reservedFaults(reserved: TokenLook['reserved'], withdrawals: readonly SeenWithdrawal[]): string[] {
   const open = takenFrom(withdrawals.filter(({ state }) => state === 'pending' || state === 'processing'));
   return [...new Set([...reserved.keys(), ...open.keys()])]
@@ -114,8 +117,8 @@ function takenFrom(withdrawals: readonly ModelWithdrawal[]): Map<string, bigint>
 }
 
 /**
- * Whether withdrawals are where blocks are: completed if and only if a transaction of theirs is mined. Between a
- * block and the next look of the service they are not. Pure.
+ * Whether withdrawals agree with blocks: completed if and only if a transaction of theirs is mined. Between a block and
+ * the next look of the service they do not. Pure.
  */
 export const areFollowed = (
   { withdrawals }: Pick<TokenLook, 'withdrawals'>,
@@ -126,8 +129,8 @@ export const areFollowed = (
 const isOfSats = (key: string): boolean => key.endsWith(` ${bitcoin}`);
 
 /**
- * Runes of which the ledger, what is set aside and what waits do not come to what addresses of charges hold. Credits
- * that are about to go are left out, and their outputs count again where another block has them. Pure.
+ * Runes whose units in the ledger, set aside and waiting differ from those at addresses of charges. Credits that are
+ * about to go are left out, and their outputs count again if another block has them. Pure.
  *
  * @param made runes that outputs got by the model, spent or not
  */
@@ -155,7 +158,7 @@ export function heldFaults(
 /**
  * Differences between the index, the credits and the model of the same block. Pure.
  *
- * @param own scripts of all charges, and of what withdrawals left, in hex
+ * @param own scripts of all charges, and of change of withdrawals, in hex
  */
 export function chainFaults(look: TokenLook, model: RuneState, own: ReadonlySet<string>): string[] {
   const wanted = new Map<string, bigint>();
@@ -181,7 +184,7 @@ function unitFaults(words: string, is: Units, wanted: Units): string[] {
     .map((rune) => `${words} ${is.get(rune) ?? 0n} of ${rune}, and the model ${wanted.get(rune) ?? 0n}`);
 }
 
-/** Credits with other runes than the model's output has. */
+/** Credits whose runes differ from those of the model's output. */
 function creditFaults(credits: readonly SeenCredit[], { made }: RuneState): string[] {
   return credits
     .filter(({ isStale }) => !isStale)
@@ -199,12 +202,14 @@ export function endFaults(id: string, is: OrderEnd, wanted: OrderEnd): string[] 
   return [
     ...fields,
     ...(is.received.length === got.size ? [] : [`the order ${id} shows an output twice`]),
-    ...[...got.difference(paid)].map((line) => `the order ${id} shows ${line}, which the chain has not`),
+    ...[...got.difference(paid)].map(
+      (line) => `the order ${id} shows ${line}, which the chain does not have`,
+    ),
     ...[...paid.difference(got)].map((line) => `the order ${id} does not show ${line}`),
   ];
 }
 
-/** Balances that are not the gains of the model. Pure. */
+/** Balances that differ from the gains of the model. Pure. */
 export function balanceFaults(
   balances: ReadonlyMap<string, bigint>,
   gains: ReadonlyMap<string, bigint>,
@@ -217,34 +222,34 @@ export function balanceFaults(
     );
 }
 
-/** Messages of an order as its shop got them. */
+/** Messages of an order that its shop received. */
 export interface ToldOrder {
   readonly id: string;
-  /** Sequences in the order in which they came, repetitions left out. */
+  /** Sequences in the order of arrival, without repetitions. */
   readonly sequences: readonly number[];
   /** The last sequence that was stored. */
   readonly last: number;
   /** States of the messages by sequence. */
   readonly states: readonly string[];
-  /** States that looks saw, one after another. */
+  /** States that looks saw, in order. */
   readonly seen: readonly string[];
   readonly end: string;
-  /** Messages whose signature, or whose secret, is not that of the service. */
+  /** Messages with a wrong signature or a wrong secret. */
   readonly forged: number;
 }
 
-/** Faults of what a shop was told of an order. Pure. */
+/** Faults in the messages about an order to a shop. Pure. */
 export function toldFaults({ id, sequences, last, states, seen, end, forged }: ToldOrder): string[] {
   const wanted = Array.from({ length: last }, (_, place) => place + 1).join();
   const toldEnd = states.at(-1) ?? 'pending';
   let place = 0;
   for (const state of ['pending', ...states]) if (seen[place] === state) place++;
   return [
-    ...(sequences.join() === wanted ? [] : [`the order ${id} told ${sequences.join()} and not ${wanted}`]),
-    ...(toldEnd === end ? [] : [`the order ${id} told ${toldEnd} last, and is ${end}`]),
+    ...(sequences.join() === wanted ? [] : [`the order ${id} sent ${sequences.join()} and not ${wanted}`]),
+    ...(toldEnd === end ? [] : [`the order ${id} sent ${toldEnd} last, and is ${end}`]),
     ...(place === seen.length
       ? []
-      : [`the order ${id} was ${seen.join(', ')}, and told ${states.join(', ')}`]),
+      : [`the order ${id} was ${seen.join(', ')}, and sent ${states.join(', ')}`]),
     ...(forged === 0 ? [] : [`${forged} messages of the order ${id} have a wrong signature or secret`]),
   ];
 }

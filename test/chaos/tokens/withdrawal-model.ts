@@ -1,13 +1,13 @@
 import { bitcoin } from './order-model.ts';
 import { addUnits, type Units } from './rune-model.ts';
 
-/** A withdrawal as its answer promised it to the account. */
+/** A withdrawal with the promises of its answer. */
 export interface ModelWithdrawal {
   readonly id: string;
   readonly account: string;
   /** The txid of the etching of its rune, or `BTC`. */
   readonly token: string;
-  /** Base units that were asked for. */
+  /** Requested base units. */
   readonly amount: bigint;
   /** Sats of the price. */
   readonly fee: bigint;
@@ -15,7 +15,7 @@ export interface ModelWithdrawal {
   readonly payer: string;
 }
 
-/** An output of the final chain at the address of a withdrawal: each withdrawal of a run has its own. */
+/** An output of the final chain at the address of a withdrawal. Each withdrawal of a run has its own address. */
 export interface ReceivedOutput {
   readonly outpoint: string;
   readonly sats: bigint;

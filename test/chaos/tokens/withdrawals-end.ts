@@ -26,12 +26,12 @@ interface EndedWithdrawals {
 const roundsMax = 8;
 const overWithinMs = 20_000;
 const lookMs = 500;
-/** Sats that cover what an account lacks, and prices of what it does with them. */
+/** Sats that cover an account's debts, and the prices of its later acts. */
 const moreSats = 60_000;
 
 /**
- * Pays accounts what their open withdrawals lack after reorganisations, and mines until these are over. What still
- * waits then is a difference.
+ * Pays accounts the units that their open withdrawals lack after reorganisations, and mines until these have ended. One
+ * that still waits then is a difference.
  *
  * @param settle brings payments into blocks
  */
@@ -47,7 +47,7 @@ export async function coverWithdrawals(
     say(`withdrawals wait: ${lacking.size} balances lack something`);
     for (const account of takers.accounts) {
       const runes = payments.runes.filter(({ etching }) => lacking.has(balanceKey(account.name, etching)));
-      // sats alone come with units of any rune
+      // sats alone are sent with units of any rune
       const paid = runes.length === 0 ? payments.runes.slice(0, 1) : runes;
       for (const rune of paid) {
         const units = lacking.get(balanceKey(account.name, rune.etching)) ?? 1n;
@@ -56,7 +56,7 @@ export async function coverWithdrawals(
       }
     }
     waiting.push(...(await settle()));
-    // what spends something that is gone is given up after as many blocks
+    // a transaction whose input is gone is given up after this many blocks
     await chain.mineEmpty(givenUpBlocks);
     for (const until = Date.now() + overWithinMs; Date.now() < until; await delay(lookMs)) {
       if (await areOver(pool)) break;
@@ -77,7 +77,7 @@ async function areOver(pool: pg.Pool): Promise<boolean> {
   return rowCount === 0;
 }
 
-/** Units that balances lack of what their open withdrawals take, or of zero. */
+/** Units that balances lack: of those that their open withdrawals take, or of zero. */
 async function lackingOf(pool: pg.Pool): Promise<Map<string, bigint>> {
   const [balances, reserved] = [await readBalances(pool), await readReserved(pool)];
   const lacking = new Map<string, bigint>();
@@ -88,7 +88,7 @@ async function lackingOf(pool: pg.Pool): Promise<Map<string, bigint>> {
   return lacking;
 }
 
-/** Withdrawals as the service and the final chain have them, and what they take from accounts by the model. */
+/** Withdrawals by the service and the final chain, and the units that they take from accounts by the model. */
 export async function endsOfWithdrawals({ pool, chain, takers, model }: EndedWithdrawals): Promise<{
   readonly faults: readonly string[];
   readonly states: Readonly<Record<string, number>>;
@@ -99,7 +99,7 @@ export async function endsOfWithdrawals({ pool, chain, takers, model }: EndedWit
   const outputs = Map.groupBy(await model.outputsTo(best, takers.receivers), ({ script }) => script);
   const faults = takers.refused
     .filter((script) => outputs.has(script))
-    .map((script) => `a withdrawal to ${script} was refused, and sent`);
+    .map((script) => `a withdrawal to ${script} was refused, but it was sent`);
   const taken = new Map<string, bigint>();
   const states = new Map<string, number>();
   for (const withdrawal of takers.all) {

@@ -80,7 +80,7 @@ describe('the verdict of a look at the money of shops', () => {
 
   test.each<readonly [string, TokenLook, string]>([
     ['a credit twice', { ...sound, credits: [...sound.credits, credit] }, 'credited twice'],
-    ['a lost credit', { ...sound, credits: [fee, aside] }, 'its credits less its withdrawals come to 0'],
+    ['a lost credit', { ...sound, credits: [fee, aside] }, 'its credits less its withdrawals are 0'],
     [
       'a balance that is too high',
       { ...sound, balances: new Map([...sound.balances, [`shop ${dog}`, 41n]]) },
@@ -89,7 +89,7 @@ describe('the verdict of a look at the money of shops', () => {
     [
       'a balance without a row',
       { ...sound, balances: new Map([['shop BTC', 1_546n]]) },
-      'come to no balance',
+      'have no balance',
     ],
     [
       'a balance without a credit',
