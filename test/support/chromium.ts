@@ -7,7 +7,7 @@ const shell = 'chromium-headless-shell';
 /** Have a process for each origin, as the browsers of visitors. */
 const whole = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** A browser of the machine: the one that CHROMIUM names, or one on the path; null: there is none. */
+/** A browser of the machine: the one that CHROMIUM names, or one on the path; null: there is no browser. */
 function findChromium(names: readonly string[]): string | null {
   const given = process.env['CHROMIUM'];
   if (given !== undefined && given !== '') return given;
@@ -19,12 +19,12 @@ function findChromium(names: readonly string[]): string | null {
 const missing = 'chromium is missing: the tests of the page are skipped (scripts/install-chromium.sh)';
 
 /**
- * The browser for a suite, the quickest; null if the machine has none, which is said in one line and is a failure with
+ * The fastest browser for a suite; null if the machine has none, which is said in one line and is a failure with
  * CI=true, so that tests of pages are never skipped unnoticed.
  */
 export const browserForTests = (): string | null => orSayWhy(findChromium([shell, ...whole]), missing);
 
-/** The same with origins in processes of their own, for contents that attack their page. */
+/** A browser with origins in processes of their own, for contents that attack their page. */
 export const wholeBrowserForTests = (): string | null => orSayWhy(findChromium(whole), missing);
 
 /** Headless, and without network traffic of its own. */

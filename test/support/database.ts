@@ -14,7 +14,7 @@ export interface TestDatabase {
   readonly accessPool: pg.Pool;
   /** The settings of a service that uses it. */
   readonly settings: { readonly DATABASE_URL: string; readonly DATABASE_READER_URL: string };
-  /** Address of the superuser, for work that neither of both may do. */
+  /** Address of the superuser, for work that neither of the two may do. */
   readonly superuserUrl: string;
   /** Closes the pools and removes the database, even with open connections. */
   drop(): Promise<void>;
@@ -42,13 +42,13 @@ export async function createFilledDatabase(
 ): Promise<FilledDatabase> {
   const database = await createTestDatabase();
   await fill(database);
-  // Postgres clones no database that has connections
+  // Postgres does not clone a database that has connections
   await database.pool.end();
   const name = new URL(database.url).pathname.slice(1);
   return { clone: () => cloneOf(name), drop: () => dropDatabase(name) };
 }
 
-/** A database without any schema of ours, for what an older version left. */
+/** A database without any schema of ours, for the state that an older version left. */
 export const createEmptyDatabase = (): Promise<TestDatabase> => makeDatabase('');
 
 // by default each page goes through the log, in twice the time
@@ -86,7 +86,10 @@ async function makeDatabase(how: string): Promise<TestDatabase> {
 const dropDatabase = (name: string): Promise<void> =>
   onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 
-/** One connection of a test process to make and drop databases: two for each database were a quarter of all. */
+/**
+ * One connection of a test process to create and drop databases: with two for each database, they were a quarter of
+ * all.
+ */
 let administrator: Promise<pg.Client> | null = null;
 
 async function onServer(statement: string): Promise<void> {

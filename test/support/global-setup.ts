@@ -63,7 +63,7 @@ interface TestServer {
   stop(): Promise<void>;
 }
 
-/** Its account is the writer. */
+/** Uses a server whose account is the writer. */
 async function givenServer(url: string): Promise<TestServer> {
   const role = `satscribe_reader_${process.pid}_${Date.now().toString(36)}`;
   await onServer(url, `CREATE ROLE ${role} LOGIN PASSWORD 'reader'`);

@@ -31,7 +31,7 @@ export interface HttpAppOptions {
   /** Replaces the database's search engine, for faults. */
   readonly search?: SearchService;
   readonly operations?: Partial<Operations>;
-  /** Who may search; absent: all clients. */
+  /** Decides who may search; absent: all clients may. */
   readonly access?: (database: TestDatabase) => SearchAccess;
   readonly trustedProxies?: readonly string[];
   readonly eventLoop?: EventLoopLimits;
@@ -41,15 +41,15 @@ export interface HttpAppOptions {
   readonly contents?: (database: TestDatabase) => ContentReads;
   /** Parts that decide prices; absent: the published ones, and no special sats. */
   readonly prices?: Pick<AppDependencies, 'prices' | 'inventory' | 'fxRates'>;
-  /** A node, raw blocks, and where thumbnails are kept; absent: none. */
+  /** A node, raw blocks, and the place of thumbnails; absent: none. */
   readonly sources?: Partial<Pick<AppDependencies, 'node' | 'blocks' | 'thumbnailsFolder'>>;
   /** Parts that read for all clients together; absent: those of a service. */
   readonly shared?: Pick<AppDependencies, 'banner' | 'tipAnswers'>;
-  /** Makes the orders; absent: none are accepted. */
+  /** Makes the orders; absent: no orders are accepted. */
   readonly orders?: (database: TestDatabase) => Promise<CustomerOrders | null>;
 }
 
-/** The app on its own database with a chain. It answers as in a service: as the role that only reads. */
+/** The app on its own database with a chain. It answers like a service: as the role that only reads. */
 export async function createHttpApp(
   blocks: readonly BlockSpec[],
   {
@@ -100,7 +100,7 @@ export async function createHttpApp(
     database,
     logged,
     close: async () => {
-      // requests are over; connections that clients keep open would be waited for
+      // requests have ended; connections that clients keep open would be waited for
       app.server.closeAllConnections();
       await app.close();
       await engine.close();

@@ -1,11 +1,11 @@
-/** How many times the random cases and samples of `npm test` a run tries. `npm run test:long` sets it to `longFactor`. */
+/** Factor of random cases and samples, compared with `npm test`. `npm run test:long` sets it to `longFactor`. */
 const factor = Number(process.env['TEST_RUNS'] ?? 1);
 if (!(factor >= 1)) throw new Error(`TEST_RUNS must be a number from 1 on, not ${process.env['TEST_RUNS']}`);
 
 /** TEST_RUNS of scripts/test-long.sh. */
 const longFactor = 10;
 
-/** `npm test` has no time for all of the cases that a test names: it tries half of them (ADR 59). */
+/** Share of the cases that a test names: `npm test` has no time for all of them (ADR 59). */
 const share = 0.5;
 
 /** Cases of a property: half of the usual ones, times TEST_RUNS. */
@@ -18,7 +18,7 @@ export const propertyBounds = (usual: number): { numRuns: number; interruptAfter
   interruptAfterTimeLimit: 150_000,
 });
 
-/** Cases of a property whose long run has a number of its own, which docs tell: it is not cut short. */
+/** Cases of a property whose long run has a number of its own, which the documents give: it is not cut short. */
 export const namedRuns = (usual: number, long: number): number =>
   factor >= longFactor ? Math.max(long, propertyRuns(usual)) : propertyRuns(usual);
 

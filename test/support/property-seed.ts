@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { propertyRuns } from './property-runs.ts';
 
-// the cases of a property that names no number
+// the number of cases of a property that names none
 fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: propertyRuns(100) });
 
-// A submission is judged by its change: CI tries the same cases every time. Everywhere else they are random, and
+// A submission is judged by its change, so CI tries the same cases every time. Everywhere else they are random, and
 // `npm run test:long` tries ten times as many. PROPERTY_SEED=n repeats a run.
 const fixed = process.env['PROPERTY_SEED'] ?? (process.env['CI'] === 'true' ? '1' : undefined);
 if (fixed !== undefined) {

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 /** Repeats of the pumped part of an adversarial text, and how many more the second text has. */
 const repeats = 1_024;
 const times = 4;
-/** A linear search of such a text takes 0.05 ms at most, a quadratic one 1.5 ms at least. */
+/** A linear search of such a text takes at most 0.05 ms, a quadratic one at least 1.5 ms. */
 const suspiciousMs = 0.7;
 /** 4 for linear growth, 16 for quadratic growth. */
 const growthMax = 8;
 /**
  * Characters of ever longer pumped parts. An exponential search doubles its steps with each: 2^26 take 200 ms on a
- * quick machine. Of 1,024 it would never end, so these come first, and no step takes more than 16 times the last.
+ * quick machine. With 1,024 it would never end, so these come first, and no step takes more than 16 times the last.
  */
 const exponentialChars = [16, 20, 24, 26];
 const exponentialMs = 20;
@@ -65,7 +65,7 @@ function* allPumps(expression: RegExp): Generator<Pump> {
 function samplesOf({ source, flags }: RegExp): string[] {
   // fast-check guesses letters until one fits, which few of all code points do: it never ends
   if (source.includes('[^\\P{')) throw new Error(`${source} has no samples: write it without [^\\P{…}]`);
-  // what it does not generate, and what adds nothing to the way of a search
+  // parts that it does not generate, and parts that do not affect a search
   const generated = new RegExp(
     source.replaceAll(/\(\?<?[=!](?:[^()]|\([^()]*\))*\)|\\b/gu, ''),
     flags.replaceAll(/[gi]/gu, ''),
@@ -77,7 +77,7 @@ function samplesOf({ source, flags }: RegExp): string[] {
   return [...new Set(samples.map((sample) => sample.slice(0, sampleChars)))];
 }
 
-/** A loaded machine stops a search now and then: it counts if it is slow each time. */
+/** Whether a search is slow each time: a loaded machine sometimes stops a search. */
 function isSlow(expression: RegExp, text: string, bound: number): boolean {
   return spentMs(expression, text) > bound && fastestMs(expression, text) > bound;
 }

@@ -17,7 +17,7 @@ export interface CliProcess {
   seen(this: void, pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** The environment of our processes: no settings of the machine, only the cache of vitest.config.ts. */
+/** The environment of our processes: no settings of the machine, except the cache of vitest.config.ts. */
 export function machineEnvironment(): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -28,7 +28,7 @@ export function machineEnvironment(): Record<string, string> {
 
 /**
  * Starts `satscribe` with these arguments in its own process. It gets no settings of the machine; searches are open,
- * as most tests need them.
+ * because most tests need that.
  */
 export function startCli(words: readonly string[], env: Record<string, string> = {}): CliProcess {
   const child = spawn(process.execPath, ['src/main.ts', ...words], {

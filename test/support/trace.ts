@@ -11,7 +11,7 @@ export interface ReadEvent {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** The events of a trace file. Throws where it is not valid JSON. */
+/** The events of a trace file. Throws if it is not valid JSON. */
 export function readTrace(path: string): ReadEvent[] {
   return JSON.parse(readFileSync(path, 'utf8')) as ReadEvent[];
 }
@@ -26,7 +26,7 @@ export function trackNames(events: readonly ReadEvent[]): Map<number, string> {
   return new Map(names.map(({ tid, args }) => [tid, String(args['name'])]));
 }
 
-/** Events that overlap another one of their track without lying within it: a viewer shows them wrongly. */
+/** Events that overlap another one of their track without being within it: a viewer shows them wrongly. */
 export function unnested(events: readonly ReadEvent[]): ReadEvent[] {
   const open = new Map<number, number[]>();
   const sorted = completeEvents(events).toSorted((one, other) => one.ts - other.ts || other.dur - one.dur);

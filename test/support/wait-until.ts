@@ -21,7 +21,7 @@ export async function waitUntil<Found>(
     try {
       const found = await isSo();
       if (found !== false) return found as Exclude<Found, false>;
-      failure = new Error(`not so within ${limitMs} ms: ${isSo.toString().slice(0, 200)}`);
+      failure = new Error(`not true within ${limitMs} ms: ${isSo.toString().slice(0, 200)}`);
     } catch (error) {
       failure = error;
     }

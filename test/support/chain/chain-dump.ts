@@ -39,11 +39,12 @@ const tables = [
   'chain.sales',
 ] as const;
 
-/** This much of a differing row is shown; the rest counts by its hash. */
+/** Characters of a differing row that are shown; the rest counts by its hash. */
 const shownLength = 400;
 
 /**
- * Every row of the chain tables as text, without what depends on the time of the run: equal chains give equal dumps.
+ * Every row of the chain tables as text, except data that depends on the time of the run: equal chains give equal
+ * dumps.
  */
 export async function dumpChain(pool: pg.Pool): Promise<Record<string, string[]>> {
   const dump: Record<string, string[]> = {};
@@ -65,7 +66,9 @@ export async function dumpChain(pool: pg.Pool): Promise<Record<string, string[]>
 const tablesOfRun = ['migrations', 'follower_status'];
 const columnsOfRun = ['parsed_at', 'written_at', 'undo_epoch', 'derived_epoch'];
 
-/** Queries of the rows of all tables of the chain, the outbox too, as texts without what depends on the run. */
+/**
+ * Queries of the rows of all tables of the chain, including the outbox, as texts without data that depends on the run.
+ */
 async function rowQueries(pool: pg.Pool): Promise<{ name: string; query: string }[]> {
   const { rows } = await pool.query<{ name: string; columns: string }>(
     `SELECT relname AS name, string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns

@@ -12,7 +12,7 @@ type Migrating = (from: string, below?: string) => Promise<void>;
  */
 export const chainFromNothing = (pool: pg.Pool): Promise<Migrating> => fromNothing(pool, 'chain');
 
-/** The same of the schema `service`. */
+/** The same for the schema `service`. */
 export const serviceFromNothing = (pool: pg.Pool): Promise<Migrating> => fromNothing(pool, 'service');
 
 async function fromNothing(pool: pg.Pool, schema: 'chain' | 'service'): Promise<Migrating> {

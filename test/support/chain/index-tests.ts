@@ -16,7 +16,7 @@ export interface IndexTests {
   freshDatabase(this: void, network?: string): Promise<TestDatabase>;
   /** Removes a database at the end of the test. */
   removeLater(this: void, database: TestDatabase): TestDatabase;
-  /** A folder that is not there yet, until the end of the file. */
+  /** A folder that does not exist yet, until the end of the file. */
   newFolder(this: void): string;
   /** Such a folder with the blocks of a chain. */
   folderOf(this: void, golden: GoldenChain): string;

@@ -44,7 +44,7 @@ export interface StoredInscription {
   readonly parents: readonly number[] | null;
   /** All its places, in order; it is at the last one, unless `gone`. */
   readonly locations: StoredLocation[];
-  /** A block without spent outputs moved it to an unknown place. */
+  /** Whether a block without spent outputs moved it to an unknown place. */
   gone: boolean;
 }
 
@@ -83,7 +83,7 @@ export class LedgerStore {
     };
   }
 
-  /** Applies the next block and returns the ledger's result. */
+  /** Applies the next block, and returns the ledger's result. */
   apply(height: number, block: Uint8Array, spent: Uint8Array | null): LedgerBlock {
     const parsed = parseBlock(block, { spent, fingerprintKey: secret });
     if (parsed.kind === 'broken') throw new Error(`${height}: ${parsed.message}`);
@@ -105,7 +105,7 @@ export class LedgerStore {
     return result;
   }
 
-  /** The inscriptions that the block's inputs hold, in ord's order. Public: a test puts a wrong answer in its place. */
+  /** The inscriptions that the block's inputs hold, in ord's order. Public: a test may replace it by a wrong answer. */
   held(columns: BlockColumns, block: Uint8Array): HeldInscriptions {
     const found: { input: number; inscription: StoredInscription; location: StoredLocation }[] = [];
     const walk = new InputWalk(block);
@@ -234,7 +234,7 @@ function locationOf(
 
 const orNull = (value: number, unknown: number): number | null => (value === unknown ? null : value);
 
-/** Satpoint of an inscription's place; null where it is unknown. */
+/** Satpoint of an inscription's place; null if unknown. */
 export function satpointOf({ locations, gone }: StoredInscription): string | null {
   return gone ? null : (locations.at(-1)?.satpoint ?? null);
 }

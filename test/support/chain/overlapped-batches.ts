@@ -29,7 +29,7 @@ export async function parseFolder(dir: string, tip?: string): Promise<ParsedBloc
   const refs = await source.refs(asHeight(0));
   const blocks: ParsedBlock[] = [];
   for await (const block of pool.blocks(source, refs, testFingerprintKey, signal)) {
-    // the next writer needs them too
+    // the next writer needs the blocks too
     blocks.push({ ...block, release: () => undefined });
   }
   await pool.close();
@@ -37,7 +37,7 @@ export async function parseFolder(dir: string, tip?: string): Promise<ParsedBloc
 }
 
 export interface BatchedWrite {
-  /** Blocks of the batches, in turn. */
+  /** Sizes of the batches, in order. */
   readonly sizes: readonly number[];
   /** Seam where each batch waits until the next one is applied; null: the next one waits until it is committed. */
   readonly overlappedAt: Seam | null;
@@ -46,8 +46,8 @@ export interface BatchedWrite {
 }
 
 /**
- * Writes all blocks into an empty database as a load does, with the derived tables of tests. Returns how many batches
- * have no successor that was decided while they were at the seam: the last one.
+ * Writes all blocks into an empty database like a load, with the derived tables of tests. Returns the number of batches
+ * without a successor that was decided while they were at the seam: only the last one has none.
  */
 export async function writeInBatches(
   pool: pg.Pool,

@@ -12,7 +12,7 @@ export interface SeamTask {
   readonly url: string;
   readonly dir: string;
   readonly batchBlocks: number;
-  /** Each with the number of batches that pass it before. */
+  /** Seams, each with the number of batches that pass it before. */
   readonly at: readonly (readonly [seam: Seam, passes: number])[];
   readonly how: 'kill' | 'hold';
 }

@@ -14,7 +14,7 @@ export interface CollectionSpec {
   readonly price?: number;
   readonly creatorAddress?: string;
   readonly phases?: readonly PhaseSpec[];
-  /** Begins the text of each item; absent: an item is the number of its file alone. */
+  /** Begins the text of each item; absent: the text is only the number of its file. */
   readonly prefix?: string;
   /** The price of an item in a rune, and the account that gets it. */
   readonly runePrice?: RunePrice;
@@ -37,7 +37,7 @@ export interface PhaseSpec {
   readonly endsAt?: Date;
   /** Names of addresses, and their items; null: no bound. */
   readonly allowances?: Readonly<Record<string, number | null>>;
-  /** The same by script. */
+  /** Listed scripts, and their items; null: no bound. */
   readonly listed?: readonly { readonly script: Uint8Array; readonly items: number | null }[];
 }
 
@@ -100,7 +100,7 @@ async function insertRunePrice(pool: pg.Pool, id: string, price: RunePrice): Pro
   );
 }
 
-/** Puts stored files in place of the small texts, before items count the bytes of their scripts. */
+/** Replaces the small texts by stored files, before items count the bytes of their scripts. */
 async function nameFiles(pool: pg.Pool, id: string, files: readonly FileSpec[]): Promise<void> {
   const { rowCount } = await pool.query(
     `UPDATE service.mint_files AS f SET sha256 = given.sha256, bytes = given.bytes, media_type = given.media_type
@@ -142,7 +142,7 @@ async function insertPhase(pool: pg.Pool, id: string, place: number, phase: Phas
     );
 }
 
-/** A hold of one drawn item by a client of its own, unless it says otherwise. */
+/** A hold of one drawn item by a client of its own, with the given differences. */
 export function holdRequest(collection: string, given: Partial<HoldRequest> = {}): HoldRequest {
   return {
     orderId: randomUUID(),
@@ -156,7 +156,7 @@ export function holdRequest(collection: string, given: Partial<HoldRequest> = {}
   };
 }
 
-/** Holds items for one request alone. */
+/** Holds items for a single request. */
 export async function holdOne(pool: pg.Pool, request: HoldRequest): Promise<HeldItems | RefusedHold> {
   const [held] = await holdItems(pool, [request]);
   assert(held !== undefined && held.kind !== 'failed', 'a request is answered');

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of files by path, which counts how they are asked for. */
+/** A server of files by path, which counts requests. */
 export interface FileServer {
   readonly contents: Map<string, string | Uint8Array>;
   /** Requests by path. */
   readonly asked: Map<string, number>;
-  /** Requests at the same time, at most. */
+  /** The most requests at the same time. */
   readonly together: () => number;
   url(path: string): string;
   close(): Promise<void>;

@@ -14,7 +14,7 @@ interface RuneCharge {
   readonly token: string;
 }
 
-/** An order of a collection with a price in a rune, as answers have it. */
+/** An order of a collection with a price in a rune, in the form of answers. */
 export interface RuneOrder {
   readonly id: string;
   readonly state: string;

@@ -20,7 +20,7 @@ import type { EngineUnderTest } from '#test/support/search/conformance-subject.t
 
 let prefixes = 0;
 
-/** Pieces of every text, so that phrases overlap each other, as well-chosen phrases do not. */
+/** Number of pieces of every text, so that phrases overlap each other; well-chosen phrases do not. */
 const piecesOfText = 4;
 
 /** The maximum of phrases per book: pieces of the existing texts, as short as two characters. */

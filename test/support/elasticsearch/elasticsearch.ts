@@ -13,13 +13,13 @@ export interface ElasticsearchOptions {
   readonly heapMegabytes?: number;
   /** Lines of elasticsearch.yml. */
   readonly extra?: readonly string[];
-  /** Uses TLS, only for the account of ./elasticsearch-security.ts. */
+  /** Uses TLS, and only allows the account of ./elasticsearch-security.ts. */
   readonly isSecured?: boolean;
   /** May write snapshots, into repositories of the type `fs` with a relative `location`. */
   readonly hasSnapshots?: boolean;
   /** Default: free ports. */
   readonly ports?: ElasticsearchPorts;
-  /** Do not wait until it is ready: it needs nodes that are started later. */
+  /** Does not wait until it is ready: it needs nodes that are started later. */
   readonly isOneOfMany?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Elasticsearch {
   readonly dataDir: string;
   /** Settles when it answers and its indices are allocated. */
   whenReady(): Promise<void>;
-  /** SIGTERM, and waits; folder and ports stay for `start`. */
+  /** Sends SIGTERM, and waits; folder and ports stay for `start`. */
   stop(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
@@ -212,7 +212,7 @@ class RunningElasticsearch implements Elasticsearch {
   #environment(): NodeJS.ProcessEnv {
     const { heapMegabytes } = this.#options;
     const heap = heapMegabytes ?? 512;
-    // a server of some minutes spends more time in the second compiler than that saves
+    // a server that runs some minutes spends more time in the second compiler than that saves
     const compiler = heapMegabytes === undefined ? ' -XX:TieredStopAtLevel=1' : '';
     const seen = this.#seenDir;
     const jdkFile = join(dirname(this.#program), '../../jdk');

@@ -6,7 +6,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import type { SyncedIndex } from './synced-index.ts';
 
 export interface RunningSync {
-  /** Codes of failures that were waited for; `none` while work continued. */
+  /** Codes of expected failures; `none` while work continued. */
   readonly problems: string[];
   readonly standby: () => number;
   stop(): Promise<void>;

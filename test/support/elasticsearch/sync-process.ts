@@ -15,7 +15,7 @@ await runSearchSync(
     replicas: 0,
     keysMax: 30,
     loadKeysMax: 30,
-    // nothing is heard: the smallest pause that is a pause
+    // no news arrives: the smallest pause that is a pause
     news: { mark: () => 0, news: () => new Promise((resolve) => void setTimeout(resolve, 20)) },
     onStep: ({ kind }) => process.stdout.write(`${kind}\n`),
   },

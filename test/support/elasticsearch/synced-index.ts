@@ -41,14 +41,16 @@ function sampleOf<T>(all: readonly T[]): T[] {
 export interface SyncedIndex {
   readonly prefix: string;
   readonly alias: string;
-  /** Without the faults. */
+  /** A client that passes by the faults. */
   readonly elastic: ElasticClient;
   readonly engine: SearchEngine;
   /** The index that serves searches; throws if there is none. */
   served(): Promise<string>;
-  /** Runs a process until no work is left, or until a failure; it knows nothing of earlier processes. */
+  /** Runs a process until no work is left, or until a failure; it has no knowledge of earlier processes. */
   catchUp(through: ElasticClient, keysMax: number): Promise<void>;
-  /** Every inscription that can be found is in the index once, and is found as a scan of everything finds it. */
+  /**
+   * Checks that every inscription that can be found is in the index once, and is found like by a scan of everything.
+   */
   expectWhole(): Promise<void>;
   close(): Promise<void>;
 }
@@ -201,7 +203,7 @@ export function createSyncedIndex(
 export async function syncedEngineUnderTest(pool: pg.Pool): Promise<EngineUnderTest> {
   const index = createSyncedIndex(pool, pool.options.connectionString!, null, await sharedElasticsearch());
   const takeUp = (): Promise<void> => index.catchUp(index.elastic, 100);
-  // before anything is indexed there is an index all the same
+  // there is an index even before anything is indexed
   await takeUp();
   const forget = (): Promise<void> => Promise.resolve();
   return { engine: index.engine, isFollower: true, takeUp, forget, close: () => index.close() };

@@ -1,7 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { noKey } from '#kernel/contracts/asking-key.ts';
 
-/** Who asks in a test without HTTP. `end`: the answer is out. */
+/** The sender of a request in a test without HTTP. `end`: the answer is sent. */
 export function testAsker(
   client = 'somebody',
   signal: AbortSignal = new AbortController().signal,

@@ -8,11 +8,11 @@ import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 
 /**
- * No bound, which 0 is: a loaded machine delays the event loop of a test for seconds. A span without one measurement
- * counts as a delay beyond every bound. Only the test of overload itself needs a bound.
+ * No bound (0): a loaded machine delays the event loop of a test for seconds. A span without a measurement counts as a
+ * delay beyond every bound. Only the test of overload itself needs a bound.
  */
 const patient: EventLoopLimits = { eventLoopDelayMs: 0, eventLoopSampleMs: 5000 };
-/** And a thousand requests at once, which tests make, wait for each other for longer than a client would. */
+/** A thousand requests at once, which tests make, wait for each other longer than a client would. */
 const requestWaitMs = 600_000;
 
 /**
@@ -33,15 +33,16 @@ export function buildCheckedApp(deps: AppDependencies): App {
     return given;
   });
   app.addHook('onClose', async () => {
-    if (faults.length > 0) throw new Error(`answers that are not as their routes say:\n${faults.join('\n')}`);
+    if (faults.length > 0)
+      throw new Error(`answers that differ from their routes' definitions:\n${faults.join('\n')}`);
   });
   return app;
 }
 
-/** Longer answers go through as they are: a pattern cannot be tested on a text of tens of megabytes. */
+/** Longer answers pass unchecked: a pattern cannot be tested on a text of tens of megabytes. */
 const checkedBytesMax = 8_000_000;
 
-/** Joins JSON that is sent in pieces, and nothing else. */
+/** Joins JSON that is sent in pieces; other answers pass. */
 async function readWhole(answer: Documented, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const isJson =
     mediaTypeOf(reply) === json && (answer.content === undefined || answer.content[json] !== undefined);
@@ -97,5 +98,5 @@ function jsonFault(schema: TSchema, payload: unknown): string | null {
   const value: unknown = JSON.parse(payload as string);
   if (validator.Check(value)) return null;
   const [error] = validator.Errors(value);
-  return `not of its schema: ${error?.instancePath ?? ''} ${error?.message ?? ''}: ${(payload as string).slice(0, 200)}`;
+  return `does not match its schema: ${error?.instancePath ?? ''} ${error?.message ?? ''}: ${(payload as string).slice(0, 200)}`;
 }

@@ -7,7 +7,9 @@ const metadata = Buffer.alloc(16_000_000, 'metadata ');
 /** The whole body of `largePath`: two hex digits a byte. */
 export const largeBody = JSON.stringify(metadata.toString('hex'));
 
-/** Gives the first inscription of a chain, made of the row `large`, metadata whose answer is large, and its path. */
+/**
+ * Gives the first inscription of a chain, made from the row `large`, metadata whose answer is large. Returns its path.
+ */
 export async function addLargeAnswer(pool: pg.Pool): Promise<string> {
   await pool.query(
     `INSERT INTO chain.inscription_details (key, metadata)

@@ -3,12 +3,12 @@ import type { GoldenChain, GoldenTip } from '#test/support/chain/golden/golden-c
 import { exactJson } from '#test/support/exact-json.ts';
 
 /*
- * What the wallet of ord 0.29.1 reads from its server, as serde reads it: src/api.rs, src/templates/{status,rune}.rs,
- * src/index/entry.rs, src/properties.rs, and charm.rs, pile.rs, terms.rs of ordinals 0.0.17. The paths are those of
- * src/wallet.rs, src/wallet/wallet_constructor.rs and src/subcommand/wallet/sweep.rs.
+ * The fields that the wallet of ord 0.29.1 reads from its server, by the rules of serde: src/api.rs,
+ * src/templates/{status,rune}.rs, src/index/entry.rs, src/properties.rs, and charm.rs, pile.rs, terms.rs of ordinals
+ * 0.0.17. The paths are those of src/wallet.rs, src/wallet/wallet_constructor.rs and src/subcommand/wallet/sweep.rs.
  */
 
-/** Reads a value of JSON. Returns what serde would refuse, each fault with its path. */
+/** Reads a value of JSON. Returns everything that serde would refuse, each fault with its path. */
 type Reader = (value: unknown, path: string) => string[];
 
 const shown = (value: unknown): string =>
@@ -209,11 +209,11 @@ const ordClientTypes = {
 } as const satisfies Readonly<Record<string, Reader>>;
 type OrdClientType = keyof typeof ordClientTypes;
 
-/** The faults that ord's client would refuse an answer for. */
+/** The faults for which ord's client would refuse an answer. */
 export const ordClientFaults = (type: OrdClientType, body: string): string[] =>
   ordClientTypes[type](exactJson(body), type);
 
-/** The things that a wallet would ask about. */
+/** The requests that a wallet would send. */
 interface WalletQuestions {
   readonly outpoints: readonly string[];
   readonly ids: readonly string[];
@@ -228,7 +228,7 @@ interface RecordedOutput {
 }
 
 /**
- * The questions of a wallet that has a part of a golden chain's unspent outputs: those with runes or inscriptions, and
+ * The requests of a wallet that has a part of a golden chain's unspent outputs: those with runes or inscriptions, and
  * each hundredth of the others.
  */
 export function walletQuestions(golden: GoldenChain, tip: GoldenTip): WalletQuestions {
@@ -237,7 +237,7 @@ export function walletQuestions(golden: GoldenChain, tip: GoldenTip): WalletQues
       .answerLines(tip, question)
       .filter((line, place) => question === 'output' || isRunic(line) || place % 100 === 0)
       .map((line) => exactJson(line) as { key: string; value: RecordedOutput })
-      // the outpoints of lost and unbound inscriptions may not be asked in batch
+      // the outpoints of lost and unbound inscriptions must not be requested in a batch
       .filter(({ key, value }) => value.indexed && !value.spent && !key.startsWith('0'.repeat(64))),
   );
   return {
@@ -251,7 +251,7 @@ export function walletQuestions(golden: GoldenChain, tip: GoldenTip): WalletQues
 /** Whether a recorded answer about an output has runes. */
 export const isRunic = (line: string): boolean => line.includes('"runes":{"');
 
-/** Sends all that ord's wallet asks. Returns what its client would refuse, with the paths. */
+/** Sends all requests of ord's wallet. Returns everything that its client would refuse, with the paths. */
 export async function faultsForOrdWallet(
   app: App,
   { outpoints, ids, runes, addresses }: WalletQuestions,

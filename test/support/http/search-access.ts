@@ -16,12 +16,12 @@ export interface AccessOptions {
   readonly mode?: AccessMode;
   readonly domains?: string;
   readonly ownHost?: string;
-  /** In the form of the setting; absent: no limit. */
+  /** A rate in the form of the setting; absent: no limit. */
   readonly addressRate?: string;
-  /** For scans and transactions made for clients; absent: no limit. */
+  /** The rate of scans and transactions made for clients; absent: no limit. */
   readonly buildRate?: string;
   readonly priceRate?: string;
-  /** For unknown keys; absent: the default. */
+  /** The rate of unknown keys; absent: the default. */
   readonly unknownKeyRate?: string;
   /** Milliseconds for which keys are cached. */
   readonly now?: () => number;

@@ -32,7 +32,7 @@ export class Purse {
     this.#chain = chain;
   }
 
-  /** A sale after two dummies, not mined: output 1 is the item's, output 2 the payout. */
+  /** A sale after two dummies, not mined: output 1 is the item, output 2 the payout. */
   async purchase(of: Coin, buyer: number, price: number): Promise<RegtestTransaction> {
     if (this.#money.length === 0) await this.#fill();
     const [first, second, money] = [this.#dummies.pop(), this.#dummies.pop(), this.#money.pop()];

@@ -14,7 +14,7 @@ import { findBitcoind, isKnots } from './find-bitcoind.ts';
 export interface BitcoindOptions {
   /** Default: the result of `findBitcoind`. */
   readonly executable?: string;
-  /** Kept when the node is removed. Default: a temporary folder, which is removed too. */
+  /** The folder, which is kept when the node is removed. Default: a temporary folder, which is removed too. */
   readonly dataDir?: string;
   /** Default: true. */
   readonly rest?: boolean;
@@ -22,7 +22,7 @@ export interface BitcoindOptions {
   readonly zmq?: readonly ZmqTopic[];
   /** Default: true, false with `prune`. */
   readonly txindex?: boolean;
-  /** Pruned by the call `pruneblockchain`, with block files small enough for it. */
+  /** Pruned by the call `pruneblockchain`, with block files that are small enough for it. */
   readonly prune?: boolean;
   /** Instead of the cookie. */
   readonly password?: { readonly user: string; readonly password: string };
@@ -37,12 +37,12 @@ export interface Bitcoind {
   readonly auth: NodeAuth;
   /** The options of connectNode. */
   readonly settings: NodeSettings;
-  /** The one ZMQ address of all topics. */
+  /** The ZMQ address of all topics. */
   readonly zmq: string;
   readonly zmqPort: number;
   readonly dataDir: string;
   readonly rpc: BatchRpc;
-  /** Ends it in order and waits for that; folder and ports stay for `start`. */
+  /** Ends it in order, and waits for the end; folder and ports stay for `start`. */
   stop(): Promise<void>;
   /** SIGKILL: unwritten data is lost. */
   kill(): Promise<void>;

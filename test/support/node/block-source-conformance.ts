@@ -23,7 +23,7 @@ const shown = ({ height, hash }: BlockRef): { height: number; hash: string } => 
 });
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** The requirements on every BlockSource. */
+/** The requirements for every BlockSource. */
 export function describeBlockSource(name: string, { open, expected }: SourceUnderTest): void {
   const withSource = async (use: (source: BlockSource) => Promise<void>): Promise<void> => {
     const source = await open();
@@ -35,7 +35,7 @@ export function describeBlockSource(name: string, { open, expected }: SourceUnde
   };
 
   describe(`${name} as a block source`, () => {
-    test('says what it is and of which network', () =>
+    test('says its kind and its network', () =>
       withSource((source) => {
         expect(source.name).not.toBe('');
         expect(networkNames).toContain(source.network);
@@ -116,7 +116,7 @@ export function describeBlockSource(name: string, { open, expected }: SourceUnde
         expect(taken).toContain(pooled.bytes.buffer);
       }));
 
-    test('gives a buffer to each reader that is the reader’s own', () =>
+    test('gives each reader a buffer of its own', () =>
       withSource(async (source) => {
         const ref = (await source.refs()).at(-1)!;
         const first = await source.read(ref);
@@ -134,7 +134,7 @@ export function describeBlockSource(name: string, { open, expected }: SourceUnde
         });
       }));
 
-    test('does not read for somebody who gave up', () =>
+    test('does not read for a caller that gave up', () =>
       withSource(async (source) => {
         const ref = (await source.refs()).at(-1)!;
         await expect(source.read(ref, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });

@@ -13,16 +13,16 @@ export const bitcoindForTests = (): string | null =>
     'bitcoind is missing: the tests of the node are skipped (scripts/install-bitcoind.sh)',
   );
 
-/** A bitcoind whose mempool accepts inscriptions by default: Bitcoin Core. Null as above. */
+/** A bitcoind whose mempool accepts inscriptions by default: Bitcoin Core. Null: the machine has none, as above. */
 export function bitcoindThatRelaysReveals(): string | null {
   const found = bitcoindForTests();
   return orSayWhy(
     found !== null && isKnots(found) ? null : found,
-    'Bitcoin Core is missing, and Knots relays no inscription: the tests of the mempool are skipped (scripts/install-bitcoind.sh)',
+    'Bitcoin Core is missing, and Knots does not relay inscriptions: the tests of the mempool are skipped (scripts/install-bitcoind.sh)',
   );
 }
 
-/** Bitcoin Knots, for the tests of its differences. Null as above. */
+/** Bitcoin Knots, for the tests of its differences. Null: the machine has none, as above. */
 export const knotsForTests = (): string | null =>
   orSayWhy(findKnots(), 'Bitcoin Knots is missing: its tests are skipped (scripts/install-knots.sh)');
 

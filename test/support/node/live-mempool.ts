@@ -89,7 +89,7 @@ export class LiveMempool {
     this.#followers = null;
   }
 
-  /** Follows the mempool. A second call leaves the earlier follower running; its caller still holds it. */
+  /** Follows the mempool. A second call leaves the earlier follower running; its caller still has it. */
   follow(options: Partial<FollowMempoolOptions> = {}): MempoolRun {
     const controller = new AbortController();
     const end = followMempool({
@@ -98,7 +98,7 @@ export class LiveMempool {
       network: networks.regtest,
       signal: controller.signal,
       log: silentLogger(),
-      // shows soon what only the written state shows
+      // soon shows things that only the written state shows
       bounds: { stateEveryMs: 1000 },
       ...options,
     });

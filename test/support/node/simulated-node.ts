@@ -16,7 +16,7 @@ interface Block {
 
 const internal = (hash: string): BlockHash => {
   const bytes = parseBlockHash(hash);
-  if (bytes === null) throw new Error(`${hash} is no hash`);
+  if (bytes === null) throw new Error(`${hash} is not a hash`);
   return bytes;
 };
 
@@ -35,7 +35,7 @@ export class SimulatedNode implements LiveBlockSource {
   reads = 0;
   /** While set, every call throws it. */
   failure: AppError | null = null;
-  /** Called before a block is given. */
+  /** Called before a block is returned. */
   onRead: (ref: BlockRef) => Promise<void> | void = () => undefined;
   readonly invalid = new Set<string>();
   readonly #blocks = new Map<string, Block>();
@@ -85,7 +85,7 @@ export class SimulatedNode implements LiveBlockSource {
     return this.best.slice(from);
   }
 
-  /** Settles when a follower has all that it wants, and waits for news. */
+  /** Settles when a follower has everything that it wants, and waits for news. */
   async whenAwaited(): Promise<void> {
     await waitUntil(() => this.#waiting.size > 0, { everyMs: 2 });
   }

@@ -49,12 +49,12 @@ export class FollowedPayments {
     this.#child = this.#start(failpoint);
   }
 
-  /** Starts a second process beside it. */
+  /** Starts a standby process. */
   standBy(): void {
     this.#second = this.#start('');
   }
 
-  /** Kills the process; the second one is the process from now on. */
+  /** Kills the process; the standby process takes its place. */
   async killFirst(): Promise<void> {
     await this.kill();
     this.#child = this.#second;

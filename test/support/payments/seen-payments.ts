@@ -103,7 +103,7 @@ export async function expectSeen(
   };
 }
 
-/** A gone payment is nowhere, and names the transaction that took its inputs, if there is one. */
+/** Checks that a gone payment is nowhere, and that it names the transaction that spent its inputs, if there is one. */
 async function expectReplaced(
   pool: pg.Pool,
   gone: readonly SeenRow[],

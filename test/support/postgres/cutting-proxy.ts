@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Random } from '#test/builders/random.ts';
 
-/** Bytes that a connection sends before it is cut, at most: a session and some batches. */
+/** Most bytes that a connection sends before it is cut: a session and some batches. */
 const requestBytesMax = 60_000;
 /** Answers are short. */
 const answerBytesMax = 8_000;
@@ -66,7 +66,7 @@ export class CuttingProxy {
       }
       this.cuts++;
       from.destroy();
-      // what was sent arrives before the end
+      // bytes that were sent arrive before the end
       to.end(bytes.subarray(0, Math.max(0, left)));
     });
     from.on('end', () => to.end());

@@ -2,7 +2,7 @@ import { createPool } from '#kernel/pg/pool.ts';
 
 /**
  * Keeps all others from reading these tables while `work` runs, or until it calls `unlock`. The lock ends with the work
- * even where the work fails: otherwise every later statement of the file waits for it.
+ * even if the work fails: otherwise every later statement of the file would wait for it.
  *
  * @param tables separated by commas
  */

@@ -69,7 +69,7 @@ unix_socket_dir =
     },
     stop: async () => {
       const ended = once(child, 'exit');
-      // at once: it would wait for its clients
+      // killed at once: otherwise it would wait for its clients
       child.kill('SIGQUIT');
       await ended;
       await rm(folder, { recursive: true, force: true });

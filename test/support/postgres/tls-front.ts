@@ -133,7 +133,7 @@ export async function openTlsFront(target: string, options: TlsFrontOptions): Pr
   };
 }
 
-/** An ErrorResponse, as of a server whose pg_hba.conf has `hostssl` alone. */
+/** An ErrorResponse like that of a server whose pg_hba.conf has only `hostssl`. */
 const refusal = errorResponse({
   S: 'FATAL',
   V: 'FATAL',

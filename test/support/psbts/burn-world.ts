@@ -47,7 +47,7 @@ export interface InscribedOutput {
   readonly ids: readonly string[];
 }
 
-/** For each type of payment address a customer of each library. */
+/** For each type of payment address, a customer of each library. */
 export const burningCustomers: readonly BurningCustomer[] = paymentTypes.flatMap((type, index) =>
   signingLibraries.map((library, place) => {
     const owner = 200 + 10 * index + 2 * place;
@@ -64,7 +64,7 @@ export const singleCustomer: BurningCustomer = {
 
 const stranger = 300;
 const transfer = '{"p":"brc-20","op":"transfer","tick":"ordi","amt":"1"}';
-/** Sats before the inscribed one of each customer, out of 9,000 and as many more. */
+/** Sats before the inscribed one of each customer, in outputs of 9,000 sats more than that. */
 const offsets = [0, 100, 4_000, 329, 330, 9_999, 5_000, 1] as const;
 
 const outputOf = (coin: Coin, ...ids: readonly string[]): InscribedOutput => ({
@@ -157,14 +157,14 @@ export class BurnWorld {
     return { status: answer.statusCode, body: answer.json<BurnAnswer>() };
   }
 
-  /** A PSBT, or an error with what was answered in its place. */
+  /** A PSBT, or an error with the answer that came instead. */
   async built(url: string, payload: object): Promise<BurnAnswer> {
     const { status, body } = await this.ask(url, payload);
     if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
     return withoutRateWarning(body);
   }
 
-  /** Signs a PSBT by its indices, and sends it as a wallet does; its transaction. */
+  /** Signs a PSBT by its indices, and sends it like a wallet; its transaction. */
   async send({ payment, ordinals, library }: BurningCustomer, made: BurnAnswer): Promise<Transaction> {
     const signed = library.sign(made.psbtBase64, [
       { by: ordinals, indices: made.ordinalInputIndices ?? made.runeInputs?.indices ?? [] },

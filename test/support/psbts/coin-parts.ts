@@ -7,8 +7,8 @@ import type { IndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 
 /**
- * Definitions for chains of a few hundred blocks, whose sats are all vintage: here those of the genesis block alone are, and
- * palindromes are not looked for.
+ * Definitions for chains of a few hundred blocks, whose sats are all vintage: here only those of the genesis block are,
+ * and there are no palindromes.
  */
 export const shortChainSatributes = (): SatributeBook => shortChainBook;
 
@@ -23,7 +23,7 @@ function known(id: string): Satribute {
   return found;
 }
 
-/** Parts with which coins of a test's node and index are read. */
+/** Parts that read coins of a test's node and index. */
 export const testCoinParts = ({ bitcoind, database, tracer }: IndexedNode): CoinParts => ({
   pool: database.readers,
   utxos: utxosOfIndex(database.readers, bitcoind.rpc, tracer),

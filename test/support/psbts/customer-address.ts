@@ -15,7 +15,7 @@ export const paymentTypes = [
 ] as const satisfies readonly AddressType[];
 export type PaymentType = (typeof paymentTypes)[number];
 
-/** An address of a customer on regtest, as wallets tell it. */
+/** An address of a customer on regtest, in the form of wallets. */
 export interface CustomerAddress {
   readonly owner: number;
   readonly type: PaymentType;

@@ -59,7 +59,7 @@ export interface Customer {
 }
 
 const subsidy = 5_000_000_000;
-/** All sats of these blocks are special: Block 9, and Block 78. */
+/** Blocks whose sats are all special: Block 9, and Block 78. */
 const namedBlocks: ReadonlySet<number> = new Set([9, 78]);
 
 /** A node with orders that are followed, and the app with its builders, with indexes of addresses, runes and sats. */
@@ -105,7 +105,7 @@ export class PsbtWorld {
     return { status: answer.statusCode, body: answer.json() };
   }
 
-  /** A PSBT, or an error with what was answered in its place. */
+  /** A PSBT, or an error with the answer that came instead. */
   async built(url: string, { payment, ordinals }: Customer, body: object): Promise<PsbtAnswer> {
     const answer = await this.post(url, { ...signerBody(payment, ordinals), ...body });
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
@@ -129,7 +129,7 @@ export class PsbtWorld {
     return finalize(sign(psbtBase64, inputs));
   }
 
-  /** Hands a transaction to the node, which has its default policy. Its txid. */
+  /** Sends a transaction to the node, which has its default policy. Returns its txid. */
   broadcast(hex: string): Promise<string> {
     return this.world.bitcoind.rpc.call<string>('sendrawtransaction', [hex]);
   }
@@ -186,7 +186,7 @@ export class PsbtWorld {
     return { id: made.reveal.id(), coin: made.reveal.coin(0) };
   }
 
-  /** Settles once an order knows of this many sats in blocks. */
+  /** Settles once an order knows this many sats in blocks. */
   async paid(id: string, sats: number): Promise<void> {
     await this.world.eventually(async () => {
       const found = await this.world.customerOrders.read(id);
@@ -195,13 +195,13 @@ export class PsbtWorld {
     });
   }
 
-  /** Mines what was made, and waits for the index. */
+  /** Mines the transactions that were made, and waits for the index. */
   async mine(): Promise<void> {
     await this.world.chain.mine(this.#made.splice(0));
     await this.world.indexed();
   }
 
-  /** Transactions of the next block, in hex. They stay for it. */
+  /** Transactions of the next block, in hex. They stay in it. */
   unmined(): string[] {
     return this.#made.map(({ hex }) => hex);
   }

@@ -1,7 +1,6 @@
 /**
- * An answer without the warning that its rate is below what the node estimates. The node learns from all transactions
- * of a file, so the warning depends on the order of the tests. test/unit/psbts/planning/fee-rate.test.ts has its
- * text.
+ * An answer without the warning that its rate is below the node's estimate. The node learns from all transactions of a
+ * file, so the warning depends on the order of the tests. test/unit/psbts/planning/fee-rate.test.ts has its text.
  */
 export function withoutRateWarning<Answer extends { readonly warnings: readonly string[] }>(
   answer: Answer,

@@ -36,7 +36,7 @@ const scure: SigningLibrary = {
 
 const none = new Uint8Array(0);
 
-/** A key as bitcoinjs-lib wants it. P2TR inputs are signed with the tweaked one. */
+/** A key in the form of bitcoinjs-lib. P2TR inputs are signed with the tweaked one. */
 export function bitcoinjsSigner({ privateKey, type }: CustomerAddress) {
   const secret = type === 'p2tr' ? taprootTweakPrivKey(privateKey, none) : privateKey;
   return {
@@ -57,7 +57,7 @@ const bitcoinjs: SigningLibrary = {
   finalize: (psbt) => Psbt.fromBase64(psbt).finalizeAllInputs().extractTransaction(true).toHex(),
 };
 
-// bitcoinjs-lib brings no arithmetic of the curve
+// bitcoinjs-lib has no arithmetic of the curve
 initEccLib({
   isXOnlyPoint: (key) => isPoint(Uint8Array.of(2, ...key)),
   xOnlyPointAddTweak: (key, tweak) => {

@@ -52,7 +52,7 @@ function repeated(item: unknown, values: CallValues): unknown[] | null {
   return (values[name] as readonly number[]).map((index) => filled(entry[1], { ...values, index }));
 }
 
-/** The PSBT in what a wallet returns. */
+/** The PSBT in the result of a wallet. */
 export function signedPsbtIn({ returns }: WalletCall, returned: unknown): string {
   if (returns === 'hex') return returned as string;
   const [name = ''] = Object.keys(returns);

@@ -5,7 +5,7 @@ import type { CustomerAddress } from './customer-address.ts';
 import { bitcoinjsSigner } from './sign-psbt.ts';
 import type { WalletCall } from './wallet-calls.ts';
 
-/** The addresses of an account, of which pages know one for each purpose. */
+/** The addresses of an account. Pages know one for each purpose. */
 export interface WalletAccount {
   readonly payment: CustomerAddress;
   readonly ordinals: CustomerAddress;
@@ -17,7 +17,7 @@ export class WalletRefusal extends Error {}
 /** Sends a signed transaction in hex; returns its txid. */
 export type Broadcast = (hex: string) => Promise<string>;
 
-/** Calls the model of a wallet: it refuses what the wallet refuses, and returns what it returns. */
+/** Calls the model of a wallet: it refuses and returns the same as the wallet. */
 export function callWallet(
   { wallet, call }: Pick<WalletCall, 'wallet' | 'call'>,
   account: WalletAccount,
@@ -52,7 +52,10 @@ interface XverseTransaction {
   readonly broadcast?: boolean;
 }
 
-/** Signs by address, payments first, and finalizes only what it sends. Inputs of other addresses are left alone. */
+/**
+ * Signs by address, payments first, and finalizes only transactions that it sends. Inputs of other addresses stay
+ * unchanged.
+ */
 async function xversePsbt(
   { payment, ordinals }: WalletAccount,
   { psbt: text, signInputs = {}, broadcast: isSent = false }: XverseParams,
@@ -67,7 +70,7 @@ async function xversePsbt(
     for (const index of signInputs[own.address] ?? [])
       refusing(() => {
         const { sighashType } = psbt.getInput(index);
-        // a type that the PSBT asks for is allowed, whatever it is
+        // any type that the PSBT asks for is allowed
         psbt.signIdx(own.privateKey, index, sighashType === undefined ? undefined : [sighashType]);
       });
   if (!isSent) return { psbt: base64(psbt) };
@@ -102,7 +105,9 @@ interface LeatherParams {
   readonly broadcast?: boolean;
 }
 
-/** Tries its native segwit key, then its taproot key, for each input, and says nothing of those that neither signs. */
+/**
+ * Tries its native segwit key, then its taproot key, for each input. Inputs that neither key signs are not reported.
+ */
 async function leather(
   { payment, ordinals }: WalletAccount,
   { hex, signAtIndex, broadcast: isSent = false }: LeatherParams,
@@ -140,11 +145,11 @@ interface InjectedOptions {
 const isHex = (text: string): boolean => /^[0-9a-fA-F]+$/u.test(text);
 const readPsbt = (text: string): Psbt =>
   refusing(() => (isHex(text) ? Psbt.fromHex(text) : Psbt.fromBase64(text)), 'invalid psbt');
-/** The key as the account shows it: always 33 bytes. */
+/** The key in the form that the account shows: always 33 bytes. */
 const accountKey = (own: CustomerAddress): string =>
   Buffer.from(bitcoinjsSigner({ ...own, type: 'p2wpkh' }).publicKey).toString('hex');
 
-/** Signs with the key of the one address that is connected, and finalizes what it signed unless it is told not to. */
+/** Signs with the key of the one address that is connected, and finalizes the signed inputs unless told not to. */
 async function unisat(own: CustomerAddress, text: string, options: InjectedOptions): Promise<string> {
   const psbt = readPsbt(text);
   const wanted = options.toSignInputs?.map((input) => {
@@ -165,7 +170,7 @@ async function unisat(own: CustomerAddress, text: string, options: InjectedOptio
     };
     const { witnessUtxo } = psbt.data.inputs[index] ?? {};
     const isOwn = witnessUtxo !== undefined && Buffer.compare(witnessUtxo.script, own.script) === 0;
-    // it names its own internal key, and takes away that of another output
+    // it names its own internal key, and removes that of another output
     if (own.type === 'p2tr' && isOwn) psbt.data.inputs[index]!.tapInternalKey = internalKeyOf(own);
     const signer = bitcoinjsSigner(disableTweakSigner ? { ...own, type: 'p2wpkh' } : own);
     refusing(() => psbt.signInput(index, signer, sighashTypes === undefined ? undefined : [...sighashTypes]));
@@ -189,10 +194,12 @@ function ownInputs(psbt: Psbt, { script }: CustomerAddress): number[] {
   return own.length === 0 ? every : own;
 }
 
-/** Inputs without options of their own: SINGLE|ANYONECANPAY, ALL and DEFAULT are signed, all other types have to be named. */
+/**
+ * Inputs without options of their own: SINGLE|ANYONECANPAY, ALL and DEFAULT are signed; all other types must be named.
+ */
 const unnamed = { sighashTypes: [0x83, 1, 0] as readonly number[], disableTweakSigner: false };
 
-/** Signs all inputs that it can where none is named, and says nothing of the others. Finalizes them unless it is told not to. */
+/** Signs all inputs that it can if none is named, without reporting the others. Finalizes them unless told not to. */
 async function okx(own: CustomerAddress, text: string, options: InjectedOptions): Promise<string> {
   const psbt = readPsbt(text);
   const { toSignInputs, autoFinalized = true } = options;

@@ -20,7 +20,7 @@ const height = 200;
 const facts = new Set<Fact>(['spent-scripts', 'signatures']);
 const fingerprintKey = new Uint8Array(32).fill(7);
 
-/** A block of some transactions, with the inscriptions that it spends, as the index sees it. */
+/** A block of some transactions, with the inscriptions that it spends, in the form that the index sees. */
 export function marketBlock(transactions: readonly MarketTransaction[]): MovedBlock {
   const builder = new BlockBuilder();
   const spent = new SpentWriter();
@@ -39,7 +39,10 @@ export function marketBlock(transactions: readonly MarketTransaction[]): MovedBl
   return blockOf(Uint8Array.from(block.bytes), Uint8Array.from(spent.finish()), held);
 }
 
-/** Classes of the moves of a block by the index of the transaction. One that cannot have sold anything is absent. */
+/**
+ * Classes of the moves of a block, by the index of the transaction. A transaction that cannot have sold anything is
+ * absent.
+ */
 export function classifiedBlock(block: MovedBlock): ReadonlyMap<number, ClassifiedMove[]> {
   return new Map(Array.from(tradingTransactions(block), (tx) => [tx.tx, classifyMoves(tx)]));
 }

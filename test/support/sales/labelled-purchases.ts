@@ -8,20 +8,20 @@ import {
 } from '#test/builders/regtest/regtest-transaction.ts';
 
 /*
- * Every kind of purchase that a signature, an address and a layout can make, each with what its maker says of it
- * (docs/marketplace.md). Makers know who owns which address; the index does not.
+ * Every kind of purchase that a signature, an address and a layout can make, each with its maker's label
+ * (docs/marketplace.md). Makers know the owners of addresses; the index does not.
  */
 
 /** Owners. Each party has addresses of its own; the seller and the buyer have two. */
 export const parties = { seller: 21, sellersOther: 22, buyer: 23, buyersOther: 24, platform: 25, change: 26 };
 export const itemSats = 10_000;
 export const dummySats = 600;
-/** The first coins of a purchase that is laid out as no marketplace does. */
+/** The first coins of a purchase with a layout that no marketplace uses. */
 export const shiftSats = 20_000;
 export const moneySats = 1_000_000;
 const price = 50_000;
 const feeSats = 5_000;
-/** Change that is as small as a fee: the rest of what a buyer spends goes to the miner. */
+/** Change that is as small as a fee: the rest of the buyer's coins goes to the miner. */
 const littleSats = 5_000;
 
 export const sighashes = {
@@ -77,7 +77,7 @@ export interface LabelledKind {
   readonly tail: Tail;
   /** Items that one transaction sells. */
   readonly items: number;
-  /** A row for each item; null: there is none; `unseen`: it is a sale that looks like a transfer. */
+  /** A row for each item; null: no row; `unseen`: it is a sale that looks like a transfer. */
   readonly label: SaleLabel | 'unseen' | null;
 }
 
@@ -105,7 +105,7 @@ export interface Purse {
 const hexOf = (owner: number, type?: AddressType): string =>
   Buffer.from(scriptOf(owner, type)).toString('hex');
 
-/** All kinds: signatures that fit the address, in each layout, with each way in which the parties share the roles. */
+/** All kinds: signatures that fit the address, in each layout, with each way to share the roles. */
 export function labelledKinds(): LabelledKind[] {
   const kinds: LabelledKind[] = [];
   for (const type of addressTypes)
@@ -150,7 +150,7 @@ function labelOf(made: Made, items: number): LabelledKind['label'] {
   const isPaidThere = bindsPayout(layout);
   // the holder binds no payment: nothing is owed
   if (bindsNone(sighash) || (bindsOne(sighash) && !isPaidThere)) return null;
-  // the coins of one address go round: change
+  // the coins of one address return to it: change
   if (roles.payer !== 'buyer' && roles.payee === 'seller') return null;
   const isBound = isPaidThere && (bindsOne(sighash) || isListing(sighash));
   return isBound || showsPayment(layout, roles) ? rowOf(made, items) : 'unseen';
@@ -158,7 +158,7 @@ function labelOf(made: Made, items: number): LabelledKind['label'] {
 
 function rowOf({ type, sighash, layout, roles, tail }: Made, items: number): SaleLabel {
   const isPair = bindsOne(sighash);
-  // where all is signed, and the holder is paid for all items at once, it is one offer
+  // if everything is signed, and the holder is paid for all items at once, it is one offer
   const isTogether = !isPair && roles.payee === 'seller';
   const maker = isShared(type) ? roles.payee : 'seller';
   const payout = payoutOf({ sighash, layout });
@@ -210,7 +210,7 @@ export function purchaseOf(kind: LabelledKind, purse: Purse): RegtestTransaction
   return transaction(inputs, [payout!, change, item!]);
 }
 
-/** The payout: without the sats of the item only where openordex gives these away. */
+/** The payout: without the sats of the item only if openordex gives these away. */
 const payoutOf = ({ layout, sighash }: Pick<LabelledKind, 'layout' | 'sighash'>): number =>
   layout === 'openordex' && bindsOne(sighash) ? price : price + itemSats;
 

@@ -1,14 +1,14 @@
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import type { Input, Output } from '#test/builders/transaction.ts';
 
-/** An input with what it spends, and the inscriptions there. */
+/** An input with the output that it spends, and the inscriptions there. */
 export interface MarketInput extends Pick<Input, 'scriptSig' | 'witness'> {
   readonly spent: Output;
   /** Offsets of its inscriptions, ascending. */
   readonly items: readonly number[];
 }
 
-/** A move as the maker of the transaction describes it; amounts and owners are null where nothing was sold. */
+/** A move by the maker of the transaction; amounts and owners are null if nothing was sold. */
 export interface MoveLabel {
   readonly class: string;
   readonly price: number | null;
@@ -28,7 +28,7 @@ export interface MarketTransaction {
   readonly labels: readonly MoveLabel[];
 }
 
-/** A transaction that its maker gives a kind. */
+/** A transaction to which its maker gives a kind. */
 export type MadeTransaction = Omit<MarketTransaction, 'kind'>;
 
 export const pairType = 0x83;
@@ -38,7 +38,7 @@ const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex'
 /** A script that an owner can spend with one signature. */
 type ScriptKind = 'taproot' | 'witness-key' | 'legacy-key';
 
-/** Owners of a random market, their coins and what they sign, and what a maker says of moves. */
+/** Owners of a random market, their coins and signatures, and the labels of moves. */
 export class MarketCoins {
   readonly random: Random;
 
@@ -79,7 +79,7 @@ export class MarketCoins {
     return Uint8Array.of(0x30, body.length, ...body, sighash);
   }
 
-  /** An annex as long as a signature of SINGLE|ANYONECANPAY, and it ends like one. */
+  /** An annex that is as long as a signature of SINGLE|ANYONECANPAY, and ends like one. */
   annex(): Uint8Array {
     return Buffer.concat([Uint8Array.of(0x50), this.bytes(63), Uint8Array.of(pairType)]);
   }

@@ -11,12 +11,12 @@ interface Parties {
   readonly payTo?: Uint8Array;
   readonly buyTo?: Uint8Array;
   readonly maker?: Uint8Array;
-  /** The seller's own: a wash trade. */
+  /** The seller's own coins: a wash trade. */
   readonly payer?: Uint8Array;
   readonly fee?: number;
 }
 
-/** Purchases and offers of a random market, and what only looks like one. */
+/** Purchases and offers of a random market, and transactions that only look like one. */
 export class RandomPurchases {
   readonly #coins: MarketCoins;
 
@@ -135,7 +135,7 @@ export class RandomPurchases {
     };
   }
 
-  /** Bought by an address that nothing links to the seller, with coins of the seller's. */
+  /** Bought by an address without a link to the seller, with coins of the seller. */
   #ownPurchase(by: 'payee' | 'seller'): MadeTransaction {
     const [seller, payee] = [this.#coins.owner(), this.#coins.owner()];
     const payer = by === 'payee' ? payee : seller;
@@ -146,7 +146,7 @@ export class RandomPurchases {
     });
   }
 
-  /** The output after the pair is the buyer's change: of any size, and the last that is more than a dummy. */
+  /** The output after the pair is the buyer's change: of any size, and the last one is more than a dummy. */
   #newChange(): MadeTransaction {
     const seller = this.#coins.owner();
     const bought = this.#twoDummies(seller, () => this.#coins.keyPath(seller, pairType), { fee: 0 });
@@ -155,7 +155,7 @@ export class RandomPurchases {
     return { ...bought, outputs: [...bought.outputs.slice(0, 3), change, ...dummies] };
   }
 
-  /** All that the buyer gets back goes to one new address. */
+  /** Everything that the buyer gets back goes to one new address. */
   #newDummies(): MadeTransaction {
     const seller = this.#coins.owner();
     const bought = this.#twoDummies(seller, () => this.#coins.keyPath(seller, pairType), { fee: 0 });
@@ -164,7 +164,7 @@ export class RandomPurchases {
     return { ...bought, outputs: [...bought.outputs.slice(0, 3), ...back] };
   }
 
-  /** A listing that binds all outputs, whose item goes to an address of the buyer that pays nothing. */
+  /** A listing that binds all outputs, and whose item goes to an address of the buyer that pays nothing. */
   #listedAll(
     seller: Uint8Array,
     { payTo = seller, sighash = 0x81 }: { readonly payTo?: Uint8Array; readonly sighash?: number } = {},
@@ -190,7 +190,7 @@ export class RandomPurchases {
     return { ...bought, labels: this.#coins.unsold(bought.outputs[1]!.value <= 546 ? 'gift' : 'transfer') };
   }
 
-  /** Two signatures spend the item, and the one of who is paid binds the payout. */
+  /** Two signatures spend the item; the signature of the paid party binds the payout. */
   #sharedSale(by: 'taproot' | 'witness-script'): MadeTransaction {
     const maker = this.#coins.owner();
     if (by === 'taproot') {

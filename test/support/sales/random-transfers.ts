@@ -1,6 +1,6 @@
 import { type MadeTransaction, type MarketCoins, noBytes, pairType } from './market-coins.ts';
 
-/** Moves of a random market that are no sales. */
+/** Moves of a random market that are not sales. */
 export class RandomTransfers {
   readonly #coins: MarketCoins;
 
@@ -32,7 +32,7 @@ export class RandomTransfers {
     'a listing for runes': () => this.#runeSwap(330, pairType),
     'a listing for runes at another address': () => this.#runeSwap(330, pairType, this.#coins.owner()),
     'a burn': () => this.#burn(),
-    'an item that goes into the fee': () => this.#intoFee(),
+    'an item that becomes part of the fee': () => this.#intoFee(),
   };
 
   #sentHome(more: number): MadeTransaction {
@@ -62,7 +62,7 @@ export class RandomTransfers {
     };
   }
 
-  /** To somebody else, with change for the wallet. */
+  /** To someone else, with change for the wallet. */
   #sent(value: number, of: string, to = this.#coins.owner()): MadeTransaction {
     const [owner, wallet] = [this.#coins.owner(), this.#coins.owner()];
     return {
@@ -78,7 +78,7 @@ export class RandomTransfers {
     };
   }
 
-  /** Somebody else pays the fee, and gets change at a new address. */
+  /** Someone else pays the fee, and gets change at a new address. */
   #sponsored(): MadeTransaction {
     const sent = this.#sent(10_000, 'transfer');
     const [item, coin] = sent.inputs;

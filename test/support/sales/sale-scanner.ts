@@ -1,7 +1,7 @@
 import type { MarketInput, MarketTransaction, MoveLabel } from './market-coins.ts';
 
 /**
- * Classifies each move of a transaction, from the definitions of docs/marketplace.md alone. It shares nothing with the
+ * Classifies each move of a transaction, only from the definitions of docs/marketplace.md. It shares nothing with the
  * index's rules: it reads the transaction again for each inscription, slowly and in the order of the text.
  */
 export function scanMoves(tx: Pick<MarketTransaction, 'inputs' | 'outputs'>): MoveLabel[] {
@@ -9,7 +9,7 @@ export function scanMoves(tx: Pick<MarketTransaction, 'inputs' | 'outputs'>): Mo
   return items.map((item) => {
     const sold = paymentOf(tx, items, item);
     if (sold === null) return { ...nothing, class: unsoldClass(tx, items, item) };
-    // all that is sold for one payout has equal parts of it, and the first one the rest
+    // all items that are sold for one payout get equal parts of it, and the first one the rest
     const sharers = items.filter((other) => paymentOf(tx, items, other)?.shared === sold.shared);
     const part = (sats: number): number => {
       const whole = Math.floor(sats / sharers.length);
@@ -48,16 +48,16 @@ interface Found {
   readonly payout: number;
   readonly maker: string;
   readonly fee: number | null;
-  /** Coins of the seller pay. */
+  /** Whether coins of the seller pay. */
   readonly wash: boolean;
-  /** Items with the same have one payout. */
+  /** Items with the same value have one payout. */
   readonly shared: string;
 }
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const scriptAt = (tx: Scanned, vout: number): string => hex(tx.outputs[vout]!.script);
 
-/** Ordinal theory: sats leave in the order in which they came. */
+/** Ordinal theory: sats leave in the order of their arrival. */
 function itemsOf(tx: Scanned): Item[] {
   let before = 0;
   return tx.inputs.flatMap(({ spent, items }, input) => {
@@ -97,7 +97,7 @@ const isSingle = (type: number): boolean => (type & 31) === 3;
 /** Leaves outputs unsigned: NONE (2) or SINGLE (3). */
 const isPartial = (type: number): boolean => (type & 31) === 2 || isSingle(type);
 const isPair = (input: MarketInput): boolean => typesOf(input).some(isSingle);
-/** ALL and ANYONECANPAY; types that nothing defines are like ALL. */
+/** ALL and ANYONECANPAY; undefined types are like ALL. */
 const isListed = (input: MarketInput): boolean =>
   typesOf(input).some((type) => type >= 0x80 && !isPartial(type));
 
@@ -216,7 +216,7 @@ function signedPayment(tx: Scanned, items: readonly Item[], item: Item): Found |
   return { class: of, price, payout, ...own, shared: `holder ${holder}` };
 }
 
-/** The other owner who gets the item, where all outputs are signed. */
+/** The other owner who gets the item, if all outputs are signed. */
 function signedTaker(tx: Scanned, items: readonly Item[], item: Item): string | null {
   const types = typesOf(tx.inputs[item.input]!);
   if (types.length === 0 || types.some(isPartial)) return null;
@@ -224,7 +224,7 @@ function signedTaker(tx: Scanned, items: readonly Item[], item: Item): string | 
   return taker === item.holder ? null : taker;
 }
 
-/** "who gets it pays", or one of what else shows a payment */
+/** "who gets it pays", or another sign of a payment */
 function isForSale(tx: Scanned, items: readonly Item[], item: Item): boolean {
   const payers = tx.inputs.map(({ spent }) => hex(spent.script));
   return (
@@ -234,7 +234,7 @@ function isForSale(tx: Scanned, items: readonly Item[], item: Item): boolean {
   );
 }
 
-/** Sats that a holder gets without inscriptions, and all that the holder puts in. */
+/** Sats that a holder gets without inscriptions, and all sats that the holder puts in. */
 function satsOf(tx: Scanned, items: readonly Item[], holder: string): { payout: number; putIn: number } {
   const sum = (coins: readonly { readonly script: Uint8Array; readonly value: number }[]): number =>
     coins.reduce((total, { script, value }) => total + (hex(script) === holder ? value : 0), 0);
@@ -267,7 +267,7 @@ function isDustForRunes(
   return tx.outputs[vout]!.value <= most && sides.some((who) => isForRunes(tx, items, who));
 }
 
-/** The owners of coins that hold no inscription and are no pairs. */
+/** The owners of coins that hold no inscription and are not pairs. */
 function coinsThatPay(tx: Scanned, items: readonly Item[]): string[] {
   return tx.inputs
     .filter((other, at) => !isPair(other) && !items.some((each) => each.input === at))
@@ -295,7 +295,7 @@ function paidElsewhere(tx: Scanned, items: readonly Item[], item: Item): Found |
   return { class: 'sale', price, payout: output.value, maker, fee: null, wash, shared: `output ${input}` };
 }
 
-/** The one who gets all that was in the item's output; null: several do, the fee, or no one (OP_RETURN). */
+/** The one who gets everything that was in the item's output; null: several do, the fee, or no one (OP_RETURN). */
 function soleTaker(tx: Scanned, items: readonly Item[], { input }: Item): string | null {
   const together = items.filter((other) => other.input === input);
   const takers = new Set(together.map(({ to }) => (to === null ? null : scriptAt(tx, to))));

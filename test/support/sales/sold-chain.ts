@@ -32,14 +32,16 @@ interface Reach {
 }
 
 const forever = new AbortController().signal;
-/** Blocks in which something is sold, and of these those that both branches have. */
+/** Blocks with sales, and those of them that both branches have. */
 const soldBlocks = 36;
 const commonBlocks = 20;
 /** The last block that both branches have. */
 export const forkHeight = coinbaseMaturity + commonBlocks;
 export const bestHeight = coinbaseMaturity + soldBlocks;
 
-/** Indexes of a random chain that sells, in two branches, for a file that makes one at its top. */
+/**
+ * Indexes of a random chain with sales, in two branches, for a file that creates one object of this class at its top.
+ */
 export class SoldChain {
   readonly dirs: Readonly<Record<Branch, string>>;
   readonly #dir = mkdtempSync(join(tmpdir(), 'satscribe-sold-'));
@@ -153,7 +155,7 @@ export class SoldChain {
     return differences;
   }
 
-  /** All rows and hashes are those of an index that had these rules from its first block on. */
+  /** Checks that all rows and hashes are those of an index that had these rules from its first block on. */
   async expectClean(database: TestDatabase, reach: Reach = {}): Promise<void> {
     const clean = once(this.#clean, JSON.stringify(reach), async () => rowsOf(await this.indexed(reach)));
     expect(await rowsOf(database)).toEqual(await clean);
@@ -180,8 +182,8 @@ async function rowsOf({ pool }: TestDatabase): Promise<unknown> {
 }
 
 /**
- * Makes an index look as another version of the rules has left it: other prices, missing sales, one that was not a
- * sale, other texts and hashes.
+ * Changes an index to the state that another version of the rules would have left: other prices, missing sales, one
+ * that was not a sale, other texts and hashes.
  */
 export async function ageSales({ pool }: TestDatabase): Promise<void> {
   await pool.query(`

@@ -20,7 +20,7 @@ function longProperties(key: number): string {
   return `{"gallery":[],"attributes":{"title":"${title}","traits":{${traits.join(',')}}}}`;
 }
 
-/** Filters in many combinations. */
+/** An inscription for filters in many combinations. */
 function manySided(key: number): TestInscription {
   return {
     content: text(`copy ${key % 50 === 3 ? key : key % 4}`),
@@ -94,7 +94,7 @@ export function testFilters(subject: () => ConformanceSubject): void {
     filter,
   });
 
-  test('leave of many matches, and of few, those that a filter asks for', async () => {
+  test('leave only the inscriptions that a filter asks for, of many matches and of few', async () => {
     await subject().clear();
     for (let height = 0; height < 4; height++) {
       await subject().addBlock(Array.from({ length: 150 }, (_, at) => manySided(height * 150 + at)));

@@ -97,7 +97,7 @@ export function testPages(subject: () => ConformanceSubject): void {
               { corpus: 'metadata', match: 'substring', needles: ['one'] },
               { ...slice, page: 3 },
             );
-            // a place without an inscription, as an undo can leave one
+            // a place without an inscription, as an undo may leave one
             const gone = { key: after.key + 1, number: after.number, length: after.length + 1 };
             await subject().expectPage(
               { corpus: 'content', match: 'substring', needles: ['copy'] },

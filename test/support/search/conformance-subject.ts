@@ -20,7 +20,7 @@ import type { SearchRows, StoredInscription, TestInscription } from './search-ro
 export interface EngineUnderTest {
   readonly engine: SearchEngine;
   /**
-   * Its own copy follows the chain: until it is complete it answers exactly for a lower block, or refuses with
+   * Whether its own copy follows the chain: until it is complete it answers exactly for a lower block, or refuses with
    * `search_engine_behind`.
    */
   readonly isFollower?: boolean;
@@ -97,7 +97,7 @@ export class ConformanceSubject {
     return { found, inscriptions: this.rows.inscriptions.filter((one) => one.height <= height) };
   }
 
-  /** A page of a question equals the scan's. */
+  /** Checks that a page of a question equals the scan's. */
   async expectPage(question: NaiveQuestion, slice: SearchSlice): Promise<void> {
     const matches = engineMatches(question);
     const answer = await this.#answer((snapshot) =>
@@ -111,7 +111,7 @@ export class ConformanceSubject {
     expect({ question, slice, keys, totalItems }).toEqual({ question, slice, ...naive });
   }
 
-  /** The counts of a question equal the scan's. */
+  /** Checks that the counts of a question equal the scan's. */
   async expectFacets(question: NaiveQuestion): Promise<void> {
     const matches = engineMatches(question);
     const answer = await this.#answer((snapshot) =>

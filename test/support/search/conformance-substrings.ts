@@ -56,7 +56,7 @@ export function testSubstrings(subject: () => ConformanceSubject): void {
     }
   });
 
-  test('find needles at the ends of long texts, across their whole length, and none that is longer', async () => {
+  test('find needles at the ends of long texts, across their whole length, but no longer ones', async () => {
     await subject().clear();
     const odd = fragments.join('');
     // 150 kB and 2 MB of UTF-8

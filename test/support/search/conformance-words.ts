@@ -64,7 +64,7 @@ export function testWords(subject: () => ConformanceSubject): void {
     }
   });
 
-  test('find every word that is one or two edits away, and none that is more', async () => {
+  test('find every word that is one or two edits away, but none that is more', async () => {
     for (const word of ['ab', 'abcde', 'abcdef', 'ßéab漢𐐀c']) {
       await subject().clear();
       const once = editsOfWord(word);

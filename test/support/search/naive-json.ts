@@ -1,4 +1,4 @@
-/** JSON as written in a text: duplicate members are kept, numbers are their digits. */
+/** JSON as written in a text: duplicate members are kept, and numbers are their digits. */
 export type JsonNode =
   | { readonly kind: 'scalar'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly JsonNode[] }

@@ -56,7 +56,7 @@ type Test = (inscription: StoredInscription) => boolean;
 
 const hashes = new WeakMap<Uint8Array, string>();
 
-/** Each body is hashed once, however many questions are asked of it. */
+/** The hash of a body, computed only once for any number of questions. */
 function hashOf(bytes: Uint8Array): string {
   const known = hashes.get(bytes);
   if (known !== undefined) return known;
@@ -65,7 +65,7 @@ function hashOf(bytes: Uint8Array): string {
   return hash;
 }
 
-/** Thousands of inscriptions have one text: it is tested once. */
+/** Tests each text once: thousands of inscriptions may have the same. */
 function oncePerText(test: (text: string) => boolean): (text: string) => boolean {
   const known = new Map<string, boolean>();
   return (text) => {

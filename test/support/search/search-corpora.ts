@@ -306,7 +306,7 @@ export const chain: fc.Arbitrary<CorpusBlock[]> = fc
     }));
   });
 
-/** A needle cut from the texts of the chain (and put in another case), or made from the same fragments. */
+/** A needle that is cut from the texts of the chain (and put in another case), or made from the same fragments. */
 export interface NeedleSeed {
   readonly kind: 'cut' | 'made';
   readonly made: string;

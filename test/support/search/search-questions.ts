@@ -32,7 +32,7 @@ export const questionSeed = fc.record({
   match: fc.constantFrom<TextMatch[]>('substring', 'substring', 'words', 'fuzzy'),
   needles: fc.array(needleSeed, { minLength: 1, maxLength: 3 }),
   word,
-  /** 0: no needle, if the filter allows it. */
+  /** Number of needles; 0 only if the filter allows it. */
   needleCount: fc.nat({ max: 3 }),
   parts: fc.oneof(
     fc.constant<FilterPart[]>([]),
@@ -52,7 +52,7 @@ export type QuestionSeed = typeof questionSeed extends fc.Arbitrary<infer Seed> 
 
 const at = <T>(list: readonly T[], index: number): T | undefined => list[index % Math.max(1, list.length)];
 
-/** In another case, if the number of code points stays the same. */
+/** The value in another case, if the number of code points stays the same. */
 function cased(value: string, isUpper: boolean): string {
   if (!isUpper) return value;
   return Array.from(value, (point) => {
@@ -124,7 +124,7 @@ function wordsQuestion(seed: QuestionSeed, texts: readonly string[]): string[] {
     .slice(0, Math.max(1, seed.needleCount))
     .map((needle) => at(all, needle.at)?.join('') ?? seed.word);
   const words = seed.from % 3 === 0 ? [...drawn, seed.word] : drawn;
-  // now and then the last word loses a letter, or doubles one
+  // sometimes the last word loses a letter, or doubles one
   const last = Array.from(words.pop() ?? 'a');
   const edited = last.toSpliced(seed.from % last.length, seed.from % 5 === 0 ? 1 : 0);
   return [...words, edited.join('')]
@@ -141,7 +141,8 @@ const hashOf = ({ from, isUpper }: QuestionSeed, inscriptions: readonly StoredIn
 };
 
 /**
- * Needles mostly come from the inscription of the filter: those of another one would match nothing together with it.
+ * Sources of needles: mostly the inscription of the filter, because needles of another one would match nothing together
+ * with it.
  */
 function sourcesOf(
   { target, from }: QuestionSeed,
@@ -153,7 +154,7 @@ function sourcesOf(
   return isFree ? inscriptions : [own];
 }
 
-/** The question of a seed; null: there is none. */
+/** The question of a seed; null: there is no question. */
 export function questionOf(
   seed: QuestionSeed,
   inscriptions: readonly StoredInscription[],

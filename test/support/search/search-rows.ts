@@ -6,7 +6,7 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import { dropProperties, fillPropertyRows } from '#test/support/chain/rows/property-rows.ts';
 
-/** A body in the form in which it is to be stored. */
+/** A body in the form in which it is stored. */
 export interface TestContent {
   readonly type: string;
   readonly body: Uint8Array;
@@ -23,7 +23,7 @@ export interface TestInscription {
   readonly metadata: string | null;
   /** One character per byte (latin1); null: none. Default: the content's. */
   readonly contentType?: string | null;
-  /** Its kind of number: the next one, the next negative one, or none. Default `blessed`. */
+  /** Its kind of number: the next one, the next negative one, or none. Default: `blessed`. */
   readonly numbered?: 'blessed' | 'cursed' | 'unknown';
   /** Curse as stored (kernel/primitives/curse.ts); null: unknown, the default. */
   readonly curse?: number | null;
@@ -45,7 +45,7 @@ export interface StoredInscription {
   readonly number: number | null;
   readonly curse: number | null;
   readonly metaprotocol: string | null;
-  /** Their keys, each once. */
+  /** Keys of its parents, each once. */
   readonly parents: readonly number[];
   readonly properties: string | null;
   readonly key: number;
@@ -228,7 +228,7 @@ class SqlRows implements SearchRows {
     return storedInscription(inscription, { key, height, time, number: ordsNumber });
   }
 
-  /** A statement a table: blocks of tests have thousands of inscriptions. */
+  /** Inserts rows with one statement for each table: blocks of tests have thousands of inscriptions. */
   async #insert(tx: pg.ClientBase, inscriptions: readonly StoredInscription[]): Promise<void> {
     const contents: Row[] = [];
     const metadata: Row[] = [];

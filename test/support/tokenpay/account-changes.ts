@@ -1,6 +1,6 @@
 import type { ShopWorld } from './shop-world.ts';
 
-/** Base units of what the account of a shop holds, by the name of the token. */
+/** Base units that the account of a shop holds, by the name of the token. */
 export async function heldBy(
   { world, account: own }: ShopWorld,
   account = own,
@@ -13,7 +13,7 @@ export async function heldBy(
   return new Map(rows.map(({ name, amount }) => [name, BigInt(amount)]));
 }
 
-/** Balances in base units, before and after some work: their differences. */
+/** Differences of the balances in base units before and after some work. */
 export async function changesOf(shop: ShopWorld, work: () => Promise<void>): Promise<Record<string, bigint>> {
   const before = await heldBy(shop);
   await work();
@@ -32,7 +32,7 @@ export type OpenShopOrder = Awaited<ReturnType<typeof orderedAt>>;
 /**
  * Makes an order with a fee charge of 10,000 sats.
  *
- * @param headers name another key than that of the shop
+ * @param headers for a key other than that of the shop
  */
 export async function orderedAt(
   shop: ShopWorld,
@@ -41,7 +41,7 @@ export async function orderedAt(
   more: object = {},
   headers: Record<string, string> = {},
 ) {
-  // numbers of any size are sent as they are written
+  // numbers of any size are sent exactly as written
   const fields = JSON.stringify({ token, additionalFee: 1_000, ...more }).slice(1);
   const { status, body } = await shop.post(`{"amount":${amount},${fields}`, headers);
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);

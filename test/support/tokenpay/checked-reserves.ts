@@ -49,7 +49,7 @@ export interface ShownAccount {
 
 type IsIncluded = (account: string, liability: ShownLiability, asset: ShownAsset) => boolean;
 
-/** The example of docs/tokenpay.md, as a shop copies it. */
+/** The example of docs/tokenpay.md, copied like a shop does. */
 export async function includedByExample(): Promise<IsIncluded> {
   const text = await readFile('docs/tokenpay.md', 'utf8');
   const [, example = ''] = /```ts\n(?<code>[^]*?)```/u.exec(text) ?? [];
@@ -60,7 +60,7 @@ export async function includedByExample(): Promise<IsIncluded> {
   return made.isIncluded;
 }
 
-/** The hash of outputs as docs/tokenpay.md says it. */
+/** The hash of outputs as docs/tokenpay.md defines it. */
 export function hashOfOutputs(outputs: ShownPage['outputs']): string {
   const lines = outputs.map(({ output, address, sats, outcome, runes }) =>
     [`${output} ${address} ${sats} ${outcome}`, ...runes.map((rune) => `${rune.asset}:${rune.amount}`)].join(

@@ -25,7 +25,7 @@ interface Verdict {
   readonly warnings: string[];
 }
 
-/** Burns of runes: their PSBTs, signed by two libraries and mined, and what is said of transactions that burn. */
+/** Burns of runes: their PSBTs, signed by two libraries and mined, and the verdicts about transactions that burn. */
 export function testRuneBurns(started: () => ShopWorld): void {
   describe('a burn of a rune', () => {
     let shop: ShopWorld;
@@ -82,7 +82,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
     }
 
     test.each(signingLibraries.map((library, place) => ({ ...library, place })))(
-      'is signed with $name and mined: the index has what it burned, and all else returns',
+      'is signed with $name and mined: the index has the burned units, and everything else returns',
       async ({ sign, finalize, place }) => {
         const type = place === 0 ? 'p2wpkh' : 'p2tr';
         const ordinals = customerAddress(74_000 + place);
@@ -155,7 +155,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       output,
     });
 
-    test('is judged before it is sent, also where it spends what the mempool has', async () => {
+    test('is judged before it is sent, even if it spends outputs of the mempool', async () => {
       const sent = await shop.send([
         {
           value: 9_000,
@@ -178,7 +178,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
           1,
           0,
         ]);
-        // all by the pointer, and the other rune too
+        // all units by the pointer, including those of the other rune
         expect(await judged({ pointer: 1 })).toEqual([true, null, 2.5, 1]);
         expect(await judged({ edicts: [edict(1n, 99)] })).toEqual([true, null, 2.5, 2]);
         expect(await judged({ pointer: 0 })).toEqual([false, expect.stringContaining('burns no'), 0, 0]);
@@ -234,7 +234,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
     });
 
     const paths = ['user/order/rune', 'create-burn-rune-psbt', 'validate-burn-rune-tx'];
-    /** Each path that takes a token and an amount refuses them in its form, with these words. */
+    /** Checks that each path with a token and an amount refuses them in its form, with these words. */
     async function refusedEverywhere(fields: object, words: string): Promise<void> {
       const owners = signerBody(customerAddress(74_200), customerAddress(74_201));
       for (const path of paths) {

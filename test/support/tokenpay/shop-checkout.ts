@@ -36,7 +36,7 @@ export function testCheckout(started: () => ShopWorld): void {
       const seen = (await read()).body;
       expect([seen.includes(token), seen.includes(fee)]).toEqual([true, true]);
       expect(seen).toContain('Seen, in no block yet: 0 of 1 confirmation.');
-      // nothing is asked for while it is not known how much came
+      // nothing is asked for while the arrived amount is unknown
       expect([seen.includes('data-qr'), seen.includes('href="bitcoin:')]).toEqual([false, false]);
 
       await shop.world.chain.mineMempool();
@@ -55,7 +55,7 @@ export function testCheckout(started: () => ShopWorld): void {
       expect(done).not.toContain('href="bitcoin:');
     });
 
-    test('asks the service for nothing but itself and PSBTs, and says what an order over time is', async () => {
+    test('asks the service for nothing except itself and PSBTs, and explains an order whose time is over', async () => {
       const shop = started();
       const rune = await shop.etch(10n, 0);
       const { body: order } = await shop.post({ token: rune.name, amount: 1 });

@@ -10,7 +10,7 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Requests of clients as they really come, and those that are refused. */
+/** Requests in the exact form of real clients, and requests that are refused. */
 export function testShopClients(started: () => ShopWorld): void {
   describe('clients of token payments', () => {
     let shop: ShopWorld;
@@ -87,7 +87,7 @@ export function testShopClients(started: () => ShopWorld): void {
         'SELECT to_jsonb(o)::text AS stored FROM service.token_orders AS o WHERE id = $1',
         [body['id']],
       );
-      // no personal data is kept
+      // no personal data is stored
       expect(rows[0]!.stored).not.toMatch(/ada@|Ada/u);
       const { body: rate, text } = await ask('GET', '/fxrate');
       expect([rate, text]).toEqual([
@@ -133,7 +133,7 @@ export function testShopClients(started: () => ShopWorld): void {
       ['{"token":"840000:1","amount":1}', ['It is the id of a rune: send the name']],
       ['{"token":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","amount":1}', ['out of range']],
       ['{"token":"NOTETCHED","amount":1}', ['no rune NOTETCHED is etched in a block (up to']],
-      // all faults of the form, before the rune is looked up
+      // all faults of the form are reported, before the rune is looked up
       ['{"token":"NOTETCHED","amount":"1,5","successUrl":"x"}', ['number in digits', 'successUrl must be']],
       ['{"token":"NOTETCHED","amount":-1}', ['above 0']],
       ['{"token":"BTC","amount":1}', ['no rune BTC']],
@@ -158,7 +158,7 @@ export function testShopClients(started: () => ShopWorld): void {
       [`TOKEN 1,"description":"${'d'.repeat(1_001)}"`, ['description has more']],
       ['[1]', ['the body must be an object', 'token is required.', 'amount is required.']],
       ['not json', ['JSON']],
-    ])('%s is refused in the form of the interface, and nothing is made', async (body, reasons) => {
+    ])('%s is refused in the form of the interface, and nothing is stored', async (body, reasons) => {
       const count = async (): Promise<unknown> =>
         (await shop.world.database.pool.query('SELECT count(*) FROM service.token_orders')).rows;
       const before = await count();
@@ -171,7 +171,7 @@ export function testShopClients(started: () => ShopWorld): void {
       expect(await count()).toEqual(before);
     });
 
-    test('keys decide: none, another scope, another account', async () => {
+    test('keys decide: no key, another scope, another account', async () => {
       const body = `{"token":"${whole.name}","amount":1}`;
       expect((await order(body, { 'x-api-key': '' })).status).toBe(401);
       const { key: searches } = await giveKey(shop.world.database.pool, { scopes: ['search'], rate: '0' });

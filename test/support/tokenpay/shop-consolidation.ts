@@ -16,7 +16,7 @@ const inputs = 14;
 
 /** Small coins of an account are joined at the service's cost, while fees are low. */
 export function testConsolidation(shopOf: () => ShopWithdrawals): void {
-  test('small coins are joined at a low rate, within a budget, and balances stay as they are', async () => {
+  test('small coins are joined at a low rate, within a budget, and balances stay unchanged', async () => {
     const its = shopOf();
     const { shop, rune } = its;
     const { world } = shop;
@@ -54,7 +54,7 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
     await world.follow();
     const first = await until(its, 'sent');
     expect(await raised(its, { ...policy, dayMax: BigInt(first.fee!) })).toMatch(/CONSOLIDATE_DAILY_SATS/u);
-    // it waits for too long, and fees rose: the budget pays more for it
+    // it waits too long, and fees rose: the budget pays a higher fee
     await world.stop();
     const { afterMs } = world.bumps;
     world.bumps = { ...world.bumps, afterMs: 0 };
@@ -74,7 +74,7 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
     await until(its, 'mined');
     await audited(its);
     expect(await heldBy(shop)).toEqual(before);
-    // what it cost counts, whatever process asks
+    // its cost counts for any process that asks
     const fee = BigInt(sent.fee!);
     expect(await planned(its, low, { ...policy, dayMax: fee })).toMatch(/CONSOLIDATE_DAILY_SATS/u);
 
@@ -90,11 +90,11 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
     world.bumps = { ...world.bumps, afterMs };
     world.withdrawals = { ...world.withdrawals, consolidation: { ...policy, dayMax: 0n } };
     await world.follow();
-    // one that was asked for ends where nothing is to be joined
+    // a requested one ends if there is nothing to join
     const client = await world.database.pool.connect();
     const id = await insertConsolidation(client).finally(() => client.release());
     await until(its, 'cancelled', (found) => found.id === id);
-    // an account takes out what is left of them
+    // an account withdraws everything that is left of them
     const all = await its.asked(its.units(inputs, addressOf(920)));
     await its.mined(all.id);
     await audited(its);

@@ -14,7 +14,7 @@ const plain: Runestone = { kind: 'runestone', edicts: [], etching: null, mint: n
 const idOf = ({ id }: EtchedRune) => ({ block: asU128(id.block), tx: id.tx });
 const isCompleted = ({ state }: ShopOrder): boolean => state === 'completed';
 
-/** Ways in which runes come that no edict names, and amounts of any size. */
+/** Payments of runes without an edict, and amounts of any size. */
 export function testShopPayments(started: () => ShopWorld): void {
   describe('a payment', () => {
     let shop: ShopWorld;
@@ -119,7 +119,7 @@ export function testShopPayments(started: () => ShopWorld): void {
       expect(gained[rune.name]).toBeUndefined();
     });
 
-    test('by mints is credited up to the cap alone', async () => {
+    test('by mints is credited only up to the cap', async () => {
       const terms = {
         amount: asU128(100),
         cap: asU128(1),
@@ -149,7 +149,7 @@ export function testShopPayments(started: () => ShopWorld): void {
       expect((await shop.read(order.id)).tokenCharge.state).toBe('payment_seen');
     });
 
-    test('of the token that is replaced after it was seen comes to nothing', async () => {
+    test('of the token that is replaced after it was seen credits nothing', async () => {
       const order = await orderedAt(shop, rune.name, 5);
       const coin = await holding(5n);
       const paying = transaction(
@@ -175,7 +175,7 @@ export function testShopPayments(started: () => ShopWorld): void {
       await shop.world.chain.mineMempool();
       await received(order.id, 1);
       await shop.stop();
-      // as the process that credits does: order and credits in one transaction, which an answer waits for
+      // like the process that credits: order and credits in one transaction, which an answer waits for
       const change = async (tx: pg.ClientBase, sats: number, description: string | null): Promise<void> => {
         await tx.query('UPDATE service.token_orders SET description = $2 WHERE id = $1', [
           order.id,
@@ -243,7 +243,7 @@ export function testShopPayments(started: () => ShopWorld): void {
       const balance = await shop.balance();
       for (const [of, all] of Map.groupBy(paid, (each) => each.of)) {
         const sum = all.reduce((total, { amount }) => total + amount, 0n);
-        // all digits, also where a double has fewer
+        // all digits, even if a double has fewer
         expect(balance).toContain(`"${of.name}":${shownAmount(asU128(sum), of.divisibility)}`);
       }
       const { rows } = await shop.world.database.pool.query(

@@ -14,11 +14,11 @@ import { heldBy, orderedAt } from './account-changes.ts';
 import type { EtchedRune, ShopWorld } from './shop-world.ts';
 
 /**
- * The index of blocks is deleted beside the orders of shops, and built again: without runes, while they are filled, and
- * with them. The world is followed as before afterwards.
+ * The index of blocks is deleted beside the orders of shops, and rebuilt: without runes, while they are filled, and
+ * with them. Afterwards the world is followed as before.
  */
 export function testRebuiltIndex(started: () => ShopWorld): void {
-  describe('an index that is built again', () => {
+  describe('an index that is rebuilt', () => {
     let shop: ShopWorld;
     let rune: EtchedRune;
     let late: EtchedRune;
@@ -28,7 +28,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       late = await shop.etch(1_000_000n, 0);
     });
 
-    /** All that orders of shops have, and what shops were told. */
+    /** The state of all orders of shops, and the messages to shops. */
     async function standing(): Promise<unknown> {
       const { rows } = await shop.world.database.pool.query<Record<string, string>>(
         `SELECT (SELECT md5(string_agg(b::text, ',' ORDER BY b::text)) FROM service.token_balances AS b) AS balances,
@@ -43,7 +43,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       return rows[0];
     }
 
-    /** One look at all orders that wait, as after a start. */
+    /** One look at all waiting orders, like after a start. */
     async function look(): Promise<void> {
       const client = await shop.world.database.pool.connect();
       try {
@@ -73,7 +73,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       }
     }
 
-    test('changes no balance, tells nothing twice, and credits what waited once', async () => {
+    test('changes no balance, sends no message twice, and credits waiting payments once', async () => {
       const { world } = shop;
       const { pool, url, readerUrl } = world.database;
       const webhookUrl = 'https://shop.example/';
@@ -116,7 +116,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       await look();
       expect(await standing()).toEqual(before);
       expect(await auditTokens({ database: pool, looks: 1 })).toEqual([]);
-      // orders cannot be made, and say why
+      // orders cannot be made, and the answer says why
       expect(await shop.post({ token: rune.name, amount: 1 })).toMatchObject({
         status: 404,
         body: { error: [{ msg: 'this server has no rune index' }] },

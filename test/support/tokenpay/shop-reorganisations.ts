@@ -46,7 +46,7 @@ export function testShopReorganisations(started: () => ShopWorld): void {
       await chain.takeBack(deep);
       await chain.mineEmpty(deep + 1);
       const gone = await shop.until(order.id, ({ received }) => received.length === 0);
-      // the node has forgotten the payment, and the order has not
+      // the node has forgotten the payment, but the order has not
       expect([gone.state, gone.tokenCharge.state]).not.toContain('completed');
       expect(gone.state).toBe('pending');
       await shop.until(order.id, ({ tokenCharge }) => tokenCharge.txid === null);

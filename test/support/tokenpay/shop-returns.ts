@@ -34,7 +34,7 @@ function commandsOf({ world }: ShopWorld) {
   };
 }
 
-/** Pays with a coin of a block, whose first sat is uncommon, and what another one holds. */
+/** Pays with a coin of a block, whose first sat is uncommon, and with the contents of another one. */
 async function payUncommon(
   shop: ShopWorld,
   { id }: OpenShopOrder,
@@ -56,7 +56,7 @@ async function payUncommon(
   return `${paying.txid}:0`;
 }
 
-/** Returns that no coin of the service pays for, and wrong ones. */
+/** Returns without a coin of the service that pays for them, and wrong ones. */
 export function testWaitingReturns(started: () => ShopWorld): void {
   describe('a return that no coin pays for', () => {
     test('waits and reserves nothing, is cancelled, and is made once there is a coin', async () => {
@@ -95,7 +95,7 @@ export function testWaitingReturns(started: () => ShopWorld): void {
         return rowCount ?? 0;
       };
       expect(await signed()).toBe(0);
-      // it was decided about
+      // it is decided already
       for (const words of [
         ['return', output, '--to', to],
         ['credit', output],
@@ -126,7 +126,7 @@ export function testWaitingReturns(started: () => ShopWorld): void {
   });
 }
 
-/** Returns that wait for a block while fees rise: the node estimates much more afterwards. */
+/** Returns that wait for a block while fees rise: afterwards the node's estimate is much higher. */
 export function testReplacedReturns(started: () => ShopWorld): void {
   describe('a return of an output with runes at the address of a fee', () => {
     let shop: ShopWorld;

@@ -24,7 +24,7 @@ export function testShopSecrets(started: () => ShopWorld): void {
       };
       const earlier = await order('secret-of-before');
       shop.secrets = new WebhookKeys(after, before);
-      // what other tests left is for receivers that are not there
+      // messages that other tests left are for receivers that do not exist
       await shop.world.database.pool.query(
         `UPDATE service.webhook_subjects SET due_at = now() + interval '1 day' WHERE due_at IS NOT NULL`,
       );

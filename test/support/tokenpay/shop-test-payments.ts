@@ -37,7 +37,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       return (await shop.post(wanted, { 'x-api-key': key })).body;
     };
 
-    /** Pays a new order in a case, and has a block made once its index knows all before. */
+    /** Pays a new order in a case, and mines a block once its index has all earlier ones. */
     const paid = async (name: string): Promise<void> => {
       const { status, body } = await pay(name);
       expect([name, status, body]).toEqual([name, 200, expect.objectContaining({ case: name })]);
@@ -50,7 +50,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       return (body.error as readonly { readonly msg: string }[])[0]!.msg;
     };
 
-    /** Outputs that came, sorted: the charge, the units of the order's rune, and how many other runes. */
+    /** Sorted outputs that arrived: the charge, the units of the order's rune, and the number of other runes. */
     const came = ({ received }: ShopOrder) =>
       received
         .map(({ charge, tokens }) => [
@@ -65,7 +65,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       rune = await shop.etch(1_000n, 0);
       other = await shop.etch(1_000n, 0);
       order = await ordered();
-      // the answer says where to send what
+      // the answer names the address and the amount to send
       const [, address] = /send them to (\S+), and wait/u.exec(await refused('exact'))!;
       expect(await refused('fee')).toContain(`send them to ${address}.`);
       const outputScript = await shop.scriptOf(address!);
@@ -176,7 +176,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       if (state === 'completed') expect(await refused('exact')).toContain('is completed');
     });
 
-    test('what is missing after a part completes the order, and it is paid again', async () => {
+    test('the missing part after a first part completes the order, and it is paid again', async () => {
       order = await ordered();
       await paid('partial');
       await shop.until(order.id, ({ received }) => received.length === 2);
@@ -196,7 +196,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       ]);
     });
 
-    test('what is set aside counts as nothing, of the order and of the wallet', async () => {
+    test('outputs that are set aside count as nothing, in the order and in the wallet', async () => {
       order = await ordered();
       const { chain } = shop.world;
       const { body: told } = await pay('fee');
@@ -225,7 +225,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       expect(await chain.rpc.call('gettxout', [second.reveal.txid, 0])).not.toBeNull();
     });
 
-    test('a payment that is replaced comes to nothing', async () => {
+    test('a payment that is replaced credits nothing', async () => {
       order = await ordered();
       expect(await refused('replaced')).toContain('make one first');
       const { body } = await pay('exact');
@@ -266,10 +266,10 @@ export function testTestPayments(started: () => ShopWorld): void {
         testSatsADay - 9_999,
         account,
       ]);
-      // what is stored counts, also after a restart
+      // stored payments count, even after a restart
       const spent = await pay('btc-at-token', { key });
       expect([spent.status, spent.body.error]).toEqual([429, expect.stringContaining('TOKENPAY_TEST_PAY')]);
-      // one that is cheaper is still made, and other accounts have their own
+      // a cheaper payment is still made, and other accounts have budgets of their own
       expect((await pay('token', { key })).status).toBe(200);
       order = await ordered();
       await paid('token');

@@ -6,7 +6,7 @@ import { readReserveFacts } from '#tokenpay/reserves/read-facts.ts';
 import { heldBy, type OpenShopOrder, orderedAt } from './account-changes.ts';
 import type { EtchedRune, ShopWorld } from './shop-world.ts';
 
-/** A withdrawal as it is answered. */
+/** A withdrawal in the form of answers. */
 export interface ShownWithdrawal {
   readonly id: string;
   readonly state: string;
@@ -28,7 +28,7 @@ export interface ShownWithdrawal {
 /** An account with one of its keys. */
 export type KeyOfAccount = Pick<ShopWorld, 'key' | 'account'>;
 
-/** Withdrawals of an account, and what it can take out. */
+/** Withdrawals of an account, and its balances. */
 export class ShopWithdrawals {
   readonly shop: ShopWorld;
   readonly rune: EtchedRune;
@@ -62,7 +62,7 @@ export class ShopWithdrawals {
     return { sats: all.get('BTC') ?? 0n, units: all.get(this.rune.name) ?? 0n };
   }
 
-  /** An order is paid: the account gets units, and sats beyond the 1,000 and the base fee. */
+  /** Pays an order: the account gets units, and sats beyond the 1,000 and the base fee. */
   async earn(units: bigint, sats: number): Promise<void> {
     const { shop, rune } = this;
     const order = await this.ordered(units);
@@ -117,7 +117,7 @@ export class ShopWithdrawals {
     });
   }
 
-  /** A block has a withdrawal once it is signed and sent. */
+  /** Mines a withdrawal once it is signed and sent. */
   async mined(id: string): Promise<ShownWithdrawal> {
     const { world } = this.shop;
     return world.eventually(async () => {
@@ -147,7 +147,10 @@ export class ShopWithdrawals {
     return BigInt(rows[0]?.units ?? 0);
   }
 
-  /** Nothing differs, of units and of what balances reserve, and outputs have what accounts hold, to the sat. */
+  /**
+   * Checks that nothing differs, in units and in reserved units of balances, and that outputs hold exactly the balances
+   * of accounts.
+   */
   async audit(): Promise<void> {
     const { world } = this.shop;
     const { pool } = world.database;

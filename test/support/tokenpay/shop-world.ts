@@ -37,7 +37,7 @@ import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { withdrawalFeeRates } from '#withdrawals/asking-parts.ts';
 
-/** Sats of the test payments of an account. */
+/** Daily budget of test payments of an account, in sats. */
 export const testSatsADay = 1_500_000;
 
 /** A rune that a test etched. */
@@ -50,7 +50,7 @@ export interface EtchedRune {
 /** An output of a payment, with units of runes. */
 export type PaidOutput = NewOutput & { readonly units?: readonly (readonly [EtchedRune, bigint])[] };
 
-/** An order as `GET` answers it. Amounts lose digits as numbers: compare `amountBase`. */
+/** An order in the form of `GET`. Amounts lose digits as numbers: compare `amountBase`. */
 export interface ShopOrder {
   readonly id: string;
   readonly state: string;
@@ -79,7 +79,7 @@ export class ShopWorld {
   /** A key with the scope tokenpay, and its account. */
   readonly key: string;
   readonly account: string;
-  /** An output of the customer with all runes that are left, and sats for fees. */
+  /** An output of the customer with all remaining runes, and sats for fees. */
   #purse: Coin;
   readonly shops: ShopOrders;
   /** Keys of the service's secret, which a test may change. */
@@ -158,7 +158,7 @@ export class ShopWorld {
     this.follow();
   }
 
-  /** Credits payments, as the process with the lock of token payments does. */
+  /** Credits payments, like the process with the lock of token payments. */
   follow(): void {
     const { database, logged } = this.world;
     const controller = new AbortController();
@@ -172,7 +172,7 @@ export class ShopWorld {
     this.#following = { controller, ends };
   }
 
-  /** Ends what `follow` began: nothing is credited meanwhile. */
+  /** Ends the work of `follow`: nothing is credited meanwhile. */
   async stop(): Promise<void> {
     this.#following?.controller.abort();
     await this.#following?.ends;
@@ -180,8 +180,8 @@ export class ShopWorld {
   }
 
   /**
-   * @param indexSats special sats are looked for: the first sat of each coin of the chain is one
-   * @param confirmations of runes that are not in the map of that name
+   * @param indexSats whether special sats are looked for: the first sat of each coin of the chain is one @param
+   * confirmations of runes that are not in the map of that name
    */
   static async start(
     indexSats = false,
@@ -248,7 +248,7 @@ export class ShopWorld {
     await this.world.chain.broadcast(this.#spendPurse(outputs, encipher(runestone)));
   }
 
-  /** A transaction that leaves what it does not send in the purse, with a runestone. */
+  /** A transaction with a runestone. Everything that it does not send stays in the purse. */
   #spendPurse(outputs: readonly NewOutput[], outputScript: Uint8Array): RegtestTransaction {
     const rest = outputs.reduce((left, { value }) => left - value, this.#purse.value - 20_000);
     const made = transaction([this.#purse], [{ value: rest }, ...outputs, { value: 0, outputScript }]);
@@ -281,7 +281,7 @@ export class ShopWorld {
     return answer.json();
   }
 
-  /** The text of what an account holds: numbers may have more digits than a double. */
+  /** The text of an account's balances: numbers may have more digits than a double. */
   async balance(): Promise<string> {
     const answer = await this.app.inject({
       url: '/tokenpay/user/account/balance',

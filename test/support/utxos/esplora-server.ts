@@ -8,7 +8,7 @@ export interface EsploraServer {
   readonly url: string;
   /** Paths that were asked for. */
   readonly asked: string[];
-  /** Answer in place of the truth; null: the truth. */
+  /** Answer to give instead of the true one; null: the true one. */
   instead: { readonly status: number; readonly body: string } | null;
   /** Outputs of the mempool, which it lists too. */
   readonly unconfirmed: { readonly txid: string; readonly vout: number; readonly value: number }[];

@@ -8,7 +8,7 @@ import { AccountKeys, accountOf } from '#wallet/account-key.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { type SignedTransaction, Signer } from '#wallet/signer.ts';
 
-/** The words of the test vectors of BIP 39 and BIP 86. Everybody knows them. */
+/** The words of the test vectors of BIP 39 and BIP 86. Everyone knows them. */
 export const knownWords =
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
 /** Their seed (BIP 39). */
@@ -22,7 +22,7 @@ export interface TestWallet {
   readonly signer: Signer;
 }
 
-/** The wallet of a seed: both sides, with neither file nor database. */
+/** The wallet of a seed: both sides, without a file or a database. */
 export function testWallet(network: NetworkName = 'regtest', seed: Uint8Array = knownSeed): TestWallet {
   const { key, fingerprint } = accountOf(seed, network);
   const identity = { network, accountXpub: key.publicExtendedKey, masterFingerprint: fingerprint };
@@ -71,7 +71,7 @@ export function directPlan({ wallet }: TestWallet): TransactionPlan {
   };
 }
 
-/** Inputs that hold nothing but sats. */
+/** Holdings of inputs with only sats. */
 export const plainInputs = ({ inputs }: Pick<TransactionPlan, 'inputs'>): Holdings[] =>
   inputs.map(() => nothingHeld);
 
@@ -81,7 +81,7 @@ interface SpentOutpoint {
   readonly holds?: Holdings;
 }
 
-/** Signs transactions that spend each other's outputs: it knows of these what the wallet found them to hold. */
+/** Signs transactions that spend each other's outputs: it knows the contents that the wallet found in them. */
 export class ChainSigner {
   readonly #signer: Signer;
   readonly #held = new Map<string, Holdings>();
@@ -90,7 +90,7 @@ export class ChainSigner {
     this.#signer = signer;
   }
 
-  /** Tells it what outputs hold that others made. */
+  /** Adds contents of outputs that others made. */
   know(outputs: readonly SpentOutpoint[]): void {
     for (const { txid, vout, holds = nothingHeld } of outputs) this.#held.set(nameOf(txid, vout), holds);
   }

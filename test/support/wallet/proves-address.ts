@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { crypto, payments, Transaction } from 'bitcoinjs-lib';
 
-/** Whether a proof is of a script and a message: BIP 322, "simple", with bitcoinjs-lib in place of our own code. */
+/** Whether a proof belongs to a script and a message: BIP 322, "simple", with bitcoinjs-lib instead of our own code. */
 export function provesAddress(script: Uint8Array, message: string, proof: string): boolean {
   const toSpend = new Transaction();
   toSpend.version = 0;

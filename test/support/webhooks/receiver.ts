@@ -20,7 +20,10 @@ export interface Receiver {
   close(this: void): Promise<void>;
 }
 
-/** A server for webhooks under every name that leads here. The answer may wait; what it does not end stays open. */
+/**
+ * A server for webhooks under every name that leads here. The answer may wait; an answer that is never ended stays
+ * open.
+ */
 export async function startReceiver(
   answer: (request: Received, response: ServerResponse) => unknown = (_request, response) => response.end(),
 ): Promise<Receiver> {

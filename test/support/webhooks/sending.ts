@@ -19,9 +19,9 @@ export const everyNameIsHere = ((
 
 export const testKeys = new WebhookKeys(Buffer.alloc(32, 1));
 
-/** A process that sends, with a clock that a test turns. */
+/** A process that sends, with a clock that a test controls. */
 export interface Sending {
-  /** Turns the clock on, and lets the process look. */
+  /** Moves the clock forward, and lets the process look. */
   pass(this: void, milliseconds: number): Promise<void>;
   stop(this: void): Promise<void>;
 }

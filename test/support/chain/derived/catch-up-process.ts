@@ -13,9 +13,9 @@ import { testDerivedTables } from './test-derived-tables.ts';
 export interface CatchUpTask {
   readonly url: string;
   readonly dir: string;
-  /** Absent: that of the folder. */
+  /** Absent: the tip of the folder. */
   readonly tip?: string;
-  /** Tables of the program only; absent: those of tests too. */
+  /** Only tables of the program; absent: those of tests too. */
   readonly tables?: 'program';
   readonly failpoint: readonly [name: Failpoint, passes: number] | null;
 }

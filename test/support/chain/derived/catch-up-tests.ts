@@ -34,7 +34,10 @@ async function prepare({ pool }: TestDatabase): Promise<void> {
   await createDerivedTestTables(pool);
 }
 
-/** Indexes of the golden chain reorg-1 with the derived tables of tests, for a file that makes one at its top. */
+/**
+ * Indexes of the golden chain reorg-1 with the derived tables of tests, for a file that creates one object of this
+ * class at its top.
+ */
 export class CatchUpTests {
   readonly golden = new GoldenChain('reorg-1');
   readonly best = this.golden.chain.tip;

@@ -60,7 +60,7 @@ function writeLines(
   }
 }
 
-/** Its lines are those of the rows of `test_payments` and `test_coins`. */
+/** Events whose lines are the rows of `test_payments` and `test_coins`. */
 const paymentEvents: EventKind = {
   ...identity,
   indexes: [],
@@ -210,7 +210,7 @@ class PaymentRows implements DerivedRows {
         this.#spends.map(({ height }) => height),
       ],
     );
-    assert.equal(rowCount, this.#spends.length, 'a coin that is spent is not there');
+    assert.equal(rowCount, this.#spends.length, 'a spent coin is missing');
   }
 
   async compare(tx: pg.ClientBase, { block: { ref } }: DerivedBlock): Promise<RowSets[]> {

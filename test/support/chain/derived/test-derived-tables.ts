@@ -43,7 +43,7 @@ class StayRows implements DerivedRows {
        WHERE s.key = e.key AND s.height = e.height AND s.step = e.step AND s.spent_height IS NULL`,
       this.#ended,
     );
-    assert.equal(rowCount, this.#ended[0]!.length, 'a stay that ends is not there');
+    assert.equal(rowCount, this.#ended[0]!.length, 'a stay that ends is missing');
   }
 
   async compare(tx: pg.ClientBase, { ledger: { height, left } }: DerivedBlock): Promise<RowSets[]> {

@@ -8,7 +8,7 @@ import { asHeight, type Height } from '#kernel/primitives/height.ts';
 export interface BirthKindOptions {
   readonly version?: number;
   readonly firstHeight?: Height;
-  /** The height up to which it can be read; null: without limit. */
+  /** The height up to which blocks can be read; null: without limit. */
   readonly reached?: () => number | null;
 }
 
@@ -27,8 +27,8 @@ interface BirthRow {
 const born = Buffer.from('born ', 'latin1');
 
 /**
- * A kind of events as a capability would add it: one line per new inscription, from its own first height on. This
- * file is all of it.
+ * A kind of events in the form in which a capability adds it: one line per new inscription, from its own first height
+ * on. This file is the whole kind.
  */
 export function birthKind({
   version = 1,

@@ -25,7 +25,7 @@ export const parseNdjson = (text: string): ReceivedEvent[] =>
 /** A program that follows only the events: the location of every inscription, block by block. */
 export class EventConsumer {
   readonly places = new Map<string, string | null>();
-  /** Applied rows of the outbox that are not cancelled, with what undoes them. */
+  /** Applied rows of the outbox that are not cancelled, with the data that undoes them. */
   readonly #applied = new Map<number, { inverse: [string, string | null | undefined][]; height: number }>();
 
   take(events: readonly ReceivedEvent[]): void {

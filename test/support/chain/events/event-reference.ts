@@ -204,7 +204,7 @@ function pointerOf({ pointer }: Envelope): bigint | null {
   return Buffer.concat([bytes, Buffer.alloc(8)]).readBigUInt64LE(0);
 }
 
-/** Values of the outputs that each transaction spends. */
+/** Little endian; more than eight bytes only if the rest is zeros. */
 function spentValues(spent: Buffer): number[][] {
   let at = 0;
   const size = (): number => {

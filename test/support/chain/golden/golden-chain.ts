@@ -110,7 +110,7 @@ export class GoldenChain {
   constructor(name: string) {
     this.name = name;
     this.#files = unpack(join(folder, `${name}.br`));
-    // packs of their own: they came later
+    // packs of their own: they were added later
     this.#runes = unpack(join(folder, 'runes', `${name}.br`));
     this.#sats = unpack(join(folder, 'sats', `${name}.br`));
     this.chain = JSON.parse(text(this.#file('chain.json'))) as ChainFile;
@@ -164,8 +164,8 @@ export class GoldenChain {
   }
 
   /**
-   * Lines of a file of ord's answers about runes; none where a chain has no runes. They are of an ord with a sat index,
-   * which does not matter to them.
+   * Lines of a file of ord's answers about runes; none if a chain has no runes. They come from an ord with a sat index,
+   * which makes no difference to them.
    */
   runeAnswers(tip: GoldenTip, name: string): string[] {
     return linesOf(this.#runes.get(`${tip.answers}/${name}`));

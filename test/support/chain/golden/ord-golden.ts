@@ -97,16 +97,19 @@ interface Part {
   readonly step?: number;
   readonly first?: number;
   readonly only?: (line: string) => boolean;
-  /** ord's answer in place of the recorded one; absent: without the additions of its sat index. */
+  /**
+   * ord's answer to compare with, instead of the recorded one; absent: the recorded one without the additions of its
+   * sat index.
+   */
   readonly expected?: (key: string, value: unknown) => unknown;
 }
 
-/** This many show the fault; a hundred would only fill the screen. */
+/** Number of differences that are shown: a hundred would only fill the screen. */
 const shownMax = 3;
 
 /**
  * Sends an app all recorded requests of a kind, or every `step`-th from position `first` on. Returns how many it sent,
- * and the answers that differ from ord's. Where ord answered with an error, any answer but a server error is accepted.
+ * and the answers that differ from ord's. If ord answered with an error, any answer except a server error is accepted.
  */
 export async function differences(
   app: App,

@@ -7,7 +7,7 @@ import { foldUtf8 } from '#kernel/text/fold.ts';
 import { isSearchableType } from '#kernel/text/searchable.ts';
 import { countChildren } from './parent-children-rows.ts';
 
-/** An inscription as tests of the read side need it: rows without a block to parse. */
+/** An inscription for tests of the read side: rows without a block to parse. */
 export interface RowSpec {
   /** Names the transaction; the id follows from it. */
   readonly name: string;

@@ -94,7 +94,7 @@ export async function writeListedRows(pool: pg.Pool, { count, perBlock }: Listed
   const client = await pool.connect();
   try {
     await ensureSecondaryIndexes(client);
-    // as a short load leaves the tables
+    // the state in which a short load leaves the tables
     await client.query('BEGIN; SET LOCAL default_statistics_target = 25; ANALYZE; COMMIT');
   } finally {
     client.release();

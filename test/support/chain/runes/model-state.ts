@@ -10,11 +10,11 @@ export function lowestName(height: number): bigint {
 
 export const byText = ([a]: [string, string[]], [b]: [string, string[]]): number => (a < b ? -1 : 1);
 
-/** A number of the index, as the model has it. */
+/** A number of the index, in the form of the model. */
 export const big = (value: U128 | number | null | undefined): bigint | null =>
   value == null ? null : BigInt(value);
 
-/** A rune of the index in the words of the model, without its totals. */
+/** A rune of the index in the form of the model, without its totals. */
 export const shownEntry = ({
   block,
   tx,
@@ -38,7 +38,7 @@ export const shownEntry = ({
         ),
 });
 
-/** All that the model has at its last block: runes with their totals, and unspent balances. */
+/** Everything that the model has at its last block: runes with their totals, and unspent balances. */
 export function stateOfModel({ runes, held }: RuneModel['state']) {
   const termNames = ['cap', 'amount', 'heightStart', 'heightEnd', 'offsetStart', 'offsetEnd'];
   return {

@@ -34,14 +34,14 @@ export class RuneChain {
   readonly #random;
   readonly #minimum: (height: number) => bigint;
   #coins: Coin[] = [];
-  /** Names that were pushed or etched: they come again. */
+  /** Names that were pushed or etched: they are used again. */
   readonly #names: bigint[] = [];
   /** Ids that may be runes. */
   #ids: string[] = [];
   #commits: { readonly coin: Coin; readonly name: bigint }[] = [];
   #height = 0;
   #serial = 0;
-  /** The transaction that is being made has an etching. */
+  /** Whether the transaction under construction has an etching. */
   #etches = false;
   readonly #before: { coins: Coin[]; ids: string[]; commits: { coin: Coin; name: bigint }[] }[] = [];
 
@@ -58,7 +58,7 @@ export class RuneChain {
     return this.#random.below(bound);
   }
 
-  /** Goes back by one block: the next one will be another. */
+  /** Goes back by one block: the next block will differ. */
   undo(): void {
     const { coins, ids, commits } = this.#before.pop()!;
     this.#coins = coins;
@@ -105,7 +105,7 @@ export class RuneChain {
       scriptSig: zeros.subarray(0, 0),
       witness: leaves[index]!.witness,
     }));
-    // every coinbase is another
+    // every coinbase is different
     const serial = Buffer.from([4, 0, 0, 0, 0]);
     serial.writeUInt32LE(this.#serial++, 1);
     const coinbase = { txid: zeros, vout: 0xffff_ffff, scriptSig: serial, witness: [] };
@@ -161,7 +161,7 @@ export class RuneChain {
     }
     this.#coins = this.#coins.filter((coin) => !taken.includes(coin));
     if (taken.length > 0) return taken;
-    // of a time before the chain
+    // from a time before the chain
     const txid = Uint8Array.from(doubleHash(Buffer.from(`old ${this.#serial++}`)));
     return [{ txid, vout: 0, script: plain, height: -1 }];
   }

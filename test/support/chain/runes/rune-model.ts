@@ -1,14 +1,14 @@
 import { type ModelRunestone, modelOf } from './runestone-model.ts';
 
 /*
- * The rules of runes a second time, from ord's specification and with bigints alone, to compare with the ledger. It
- * knows transactions as objects and copies its whole state for each block.
+ * The rules of runes implemented a second time, from ord's specification and only with bigints, to compare with the
+ * ledger. It knows transactions as objects, and copies its whole state for each block.
  */
 
 export interface ModelInput {
   /** `<txid>:<vout>` */
   readonly outpoint: string;
-  /** The data pushes of the script in its witness that can be read, in hex; null without such a script. */
+  /** The readable data pushes of the script in its witness, in hex; null without such a script. */
   readonly pushes: readonly string[] | null;
 }
 

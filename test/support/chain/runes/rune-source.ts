@@ -11,7 +11,7 @@ interface Block extends FedBlock {
 
 const headerLength = 80;
 
-/** Blocks without a proof of work as a source that is trusted, linked to each other as they come. */
+/** Blocks without a proof of work as a trusted source, linked to each other when they arrive. */
 export class RuneSource implements BlockSource {
   readonly name = 'random runes';
   readonly network = 'regtest';
@@ -20,12 +20,12 @@ export class RuneSource implements BlockSource {
   readonly #blocks: Block[] = [];
   #serial = 0;
 
-  /** Adds a block on top, and gives it as it is then. */
+  /** Adds a block on top, and returns its final form. */
   push({ height, bytes, spent }: FedBlock): FedBlock {
     const linked = Uint8Array.from(bytes);
     const below = this.#blocks.at(-1);
     if (below !== undefined) linked.set(below.ref.hash, 4);
-    // in place of the merkle root: no two branches have the same block
+    // instead of the merkle root: no two branches have the same block
     new DataView(linked.buffer).setUint32(36, ++this.#serial, true);
     const hash = asBlockHash(Uint8Array.from(doubleHash(linked.subarray(0, headerLength))));
     this.#blocks.push({ height, bytes: linked, spent, ref: { height: asHeight(height), hash } });
@@ -36,7 +36,7 @@ export class RuneSource implements BlockSource {
     this.#blocks.pop();
   }
 
-  /** Another source of the same blocks, without some. */
+  /** Another source of the same blocks, without some of them. */
   without(isLeftOut: (height: number) => boolean, hasSpent: (height: number) => boolean): RuneSource {
     const other = new RuneSource();
     for (const block of this.#blocks)

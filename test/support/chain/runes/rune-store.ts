@@ -64,8 +64,8 @@ const timeAt = 68;
 const recentBlocks = 5;
 
 /**
- * Tables of runes in memory: rows are only added, and marked as spent. A batch of blocks asks for what it must know
- * once, as the writer asks the database.
+ * Tables of runes in memory: rows are only added, and marked as spent. A batch of blocks asks once for everything that
+ * it must know, like the writer asks the database.
  */
 export class RuneStore {
   runes: RuneEntry[];
@@ -99,7 +99,7 @@ export class RuneStore {
   undo(): void {
     const { height, added, removed } = this.blocks.pop()!;
     const isBelow = (row: { readonly height: number }): boolean => row.height < height;
-    // the one without an etching survives
+    // the rune without an etching survives
     const kept = hardcodedRunes(this.#network.name).length;
     this.runes = this.runes.filter(({ key, block }) => key < kept || block < height);
     this.balances = this.balances.filter(isBelow);
@@ -197,7 +197,7 @@ export class RuneStore {
       this.#spend(outpointOf(held, row), height);
       removed.push([held.lowOf(row), held.highOf(row)]);
     }
-    // those of blocks of the same batch are marked by the ledger
+    // rows of blocks of the same batch are marked by the ledger
     this.#made = this.#made.filter(({ row, outpoint }) => {
       if (made.spentHeightOf(row) !== height) return true;
       this.#spend(outpoint, height);

@@ -6,7 +6,7 @@ import { asRune } from '#kernel/runes/rune.ts';
 import { asU128, type U128 } from '#kernel/runes/u128.ts';
 import type { RuneStore } from './rune-store.ts';
 
-/** The tables of runes in a database, as a RuneStore has them. */
+/** The tables of runes in a database, in the form of a RuneStore. */
 type RuneTables = Pick<RuneStore, 'runes' | 'balances' | 'mints' | 'burned'>;
 
 const u128 = (text: string): U128 => asU128(BigInt(text));
@@ -58,7 +58,7 @@ function entryOf(row: EntryRow): RuneEntry {
   };
 }
 
-/** Everything that the tables have, in the order of the chain. */
+/** The whole contents of the tables, in the order of the chain. */
 export async function readRuneTables(pool: pg.Pool): Promise<RuneTables> {
   const entries = await pool.query<EntryRow>(
     `SELECT key, height, tx_index, txid, rune::text, spacers, divisibility, symbol, turbo, timestamp, premine::text,
@@ -96,14 +96,14 @@ export async function readRuneTables(pool: pg.Pool): Promise<RuneTables> {
   };
 }
 
-/** The index of the output as a transaction has it. */
+/** The index of the output, as in a transaction. */
 function littleEndianIndex(outpoint: string): string {
   const bytes = Buffer.from(outpoint, 'hex');
   bytes.subarray(32).reverse();
   return bytes.toString('hex');
 }
 
-/** The same of a store. */
+/** The tables of a store. */
 export const tablesOfStore = ({ runes, balances, mints, burned }: RuneStore): RuneTables => ({
   runes: runes.map((entry) => ({ ...entry, etching: asTxid(Uint8Array.from(entry.etching)) })),
   balances,

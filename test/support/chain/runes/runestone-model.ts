@@ -1,6 +1,6 @@
 /*
- * Runestones read a second time, from the text of the specification (docs/src/runes/specification.md of ord) and with
- * bigints alone, to compare with the reader of the indexer.
+ * Runestones read a second time, from the text of the specification (docs/src/runes/specification.md of ord) and only
+ * with bigints, to compare with the reader of the indexer.
  */
 
 export interface ModelRunestone {

@@ -9,11 +9,11 @@ import { type BlockWithSpends, pastTransactions } from '#sat-ranges/past-transac
 import type { FeePayer, Missing, TracedTransaction } from '#sat-ranges/trace-source.ts';
 import type { FedBlock } from '#test/support/chain/runes/rune-store.ts';
 
-/** The past of a branch of made blocks, as a node that has them tells it. */
+/** The past of a branch of made blocks, in the form in which a node with these blocks gives it. */
 export class PastOfBlocks implements PastChain {
-  /** Number of requests for it: transactions and lists of fees. */
+  /** Number of requests: transactions and lists of fees. */
   steps = 0;
-  /** Set: the transactions of lower blocks are gone. */
+  /** If set, the transactions of lower blocks are gone. */
   prunedBelow = 0;
   readonly #blocks = new Map<number, BlockWithSpends>();
   readonly #transactions = new Map<string, PastTransaction>();
@@ -51,7 +51,7 @@ export class PastOfBlocks implements PastChain {
   #block({ height }: BlockRef): BlockWithSpends {
     const block = this.#blocks.get(height);
     if (block === undefined || height < this.prunedBelow)
-      throw new AppError('block_unavailable', `Block ${height} is not there.`);
+      throw new AppError('block_unavailable', `Block ${height} is missing.`);
     return block;
   }
 
@@ -76,7 +76,7 @@ export class PastOfBlocks implements PastChain {
   }
 }
 
-/** Heights of what a block spends, in order; and learns what it makes. */
+/** Heights at which the inputs of a block were made, in order; remembers the outputs that it makes. */
 function heightsOf(bytes: Uint8Array, made: Map<string, number>, height: number): Uint32Array {
   const transactions = RawTransactions.ofBlock(bytes);
   const heights: number[] = [];

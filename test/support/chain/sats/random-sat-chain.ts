@@ -42,7 +42,7 @@ export class RandomSatChain {
   #serial = 0;
   readonly #before: { coins: Coin[]; coinbases: Made[]; txids: Set<string> }[] = [];
 
-  /** @param grain of which values are multiples; with a large one, coins are often cut where they were cut before */
+  /** @param grain all values are multiples of it; with a large one, coins are often cut where they were cut before */
   constructor(seed: string, grain = 1) {
     this.#random = seededRandom(seed);
     this.#grain = grain;
@@ -89,8 +89,9 @@ export class RandomSatChain {
   }
 
   /**
-   * A transaction, with further outputs without value where another one has its txid: the output of a coinbase and that
-   * of its twin can be spent in the same way. BIP 30 forbids it; it has two exceptions, which are coinbases.
+   * Makes a transaction. It gets further outputs without value while another one has its txid: otherwise the output of
+   * a coinbase and that of its twin could be spent in the same way. BIP 30 forbids that; it has two exceptions, which
+   * are coinbases.
    */
   #spend(coins: readonly Coin[], wanted: readonly TestOutput[]): { made: Made; outputs: TestOutput[] } {
     const inputs = coins.map(({ outpoint }) => ({ outpoint }));

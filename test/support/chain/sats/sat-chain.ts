@@ -34,7 +34,7 @@ export interface MadeBlock {
   readonly transactions: readonly MadeTransaction[];
   /** Values of the coinbase. */
   readonly coinbase: readonly number[];
-  /** The name of the coinbase; one that was used before makes a twin (BIP 30). */
+  /** The name of the coinbase; a used name makes a twin (BIP 30). */
   readonly coinbaseName?: number;
 }
 
@@ -48,8 +48,8 @@ export function txidOfNumber(number: number): TxidHex {
 }
 
 /**
- * A chain in memory that follows its sats forwards, first in, first out, as ord's index does, block by block: the
- * model that walks backwards are compared with. And the source of such walks.
+ * A chain in memory that follows its sats forwards, first in, first out, block by block, like ord's index: the model
+ * with which backward walks are compared. It is also the source of such walks.
  */
 export class SatChain implements TraceSource {
   readonly unspent = new Map<string, Unspent>();
@@ -60,9 +60,9 @@ export class SatChain implements TraceSource {
   readonly asked: string[] = [];
   /** Called before each answer. */
   onAsk: () => Promise<void> | void = () => undefined;
-  /** Set: the transactions of this height are gone. */
+  /** If set, the transactions of this height are gone. */
   missingAt: number | null = null;
-  /** Another one after a reorganisation. */
+  /** The number of the branch: another one after a reorganisation. */
   branch = 0;
   readonly #transactions = new Map<string, TracedTransaction>();
   readonly #payers = new Map<number, FeePayer[]>();
@@ -112,7 +112,7 @@ export class SatChain implements TraceSource {
     return found;
   }
 
-  /** Gives ranges to outputs in order, and returns what is left of them. */
+  /** Gives ranges to outputs in order, and returns the rest. */
   #give(txid: TxidHex, height: Height, outputs: readonly number[], ranges: readonly SatRange[]): SatRange[] {
     const left = [...ranges];
     for (const [vout, value] of outputs.entries()) {
@@ -126,7 +126,7 @@ export class SatChain implements TraceSource {
         if (end < range.end) left.unshift({ start: end, end: range.end });
       }
       const key = `${txid}:${vout}`;
-      // a twin takes the place of the earlier coinbase, whose sats are gone
+      // a twin replaces the earlier coinbase, whose sats are gone
       this.lost.push(...(this.unspent.get(key)?.ranges ?? []));
       const output = { txid, vout, value, height, blockHash: this.hashOf(height), ranges: given };
       this.unspent.set(key, output);

@@ -4,7 +4,7 @@ type Range = readonly [start: bigint, end: bigint];
 
 const halving = 210_000;
 
-/** The subsidy of a height, and its first sat, by adding up all blocks' epochs. */
+/** The subsidy of a height, and its first sat, from the sum of all blocks' epochs. */
 function minted(height: number): Range {
   let first = 0n;
   let left = height;
@@ -31,13 +31,13 @@ const size = (ranges: readonly Range[]): bigint =>
   ranges.reduce((sum, [start, end]) => sum + end - start, 0n);
 
 /**
- * Sats by the rules alone: every output is a window of what flows into its transaction. Written from the description
- * of ordinal theory (BIP "Ordinal Numbers"), with bigints and another library's reader of blocks.
+ * Sats only by the rules: every output is a window of the sats that flow into its transaction. Written from the
+ * description of ordinal theory (BIP "Ordinal Numbers"), with bigints and another library's reader of blocks.
  */
 export class SatModel {
   unspent = new Map<string, readonly Range[]>();
   lost: Range[] = [];
-  /** Sats of coinbases whose place a later one took. */
+  /** Sats of coinbases that a later one replaced. */
   replaced: Range[] = [];
 
   apply(height: number, bytes: Uint8Array): void {

@@ -24,7 +24,7 @@ const layout = new BlockLayout();
 const names = new OutputNames();
 const lostOutpoint = `${'0'.repeat(64)}:4294967295`;
 
-/** A block as its worker and the writer read it. */
+/** A block in the form that its worker and the writer read. */
 export function satBlock({ height, bytes, spent }: FedSats, isUnchecked = false): SatBlock {
   const broken = readLayout(bytes, layout);
   const parsed = parseBlock(bytes, { spent, fingerprintKey, layout });
@@ -57,13 +57,13 @@ interface NamedSats {
 
 interface AppliedBlock {
   readonly changes: SatChanges;
-  /** The outputs of earlier blocks that it took. */
+  /** The outputs of earlier blocks that it spent. */
   readonly spent: readonly NamedSats[];
   /** 32 bytes for each transaction. */
   readonly txids: Uint8Array;
 }
 
-/** A row of a table, apart from it. */
+/** A row of a table as an object of its own. */
 export function rowOf(outputs: SatOutputs, row: number): NamedSats {
   const words = Int32Array.from({ length: outpointWords }, (_, word) => outputs.wordOf(row, word));
   const from = outputs.firstOf(row) * 2;
@@ -80,7 +80,7 @@ export function pairsOf(pairs: Float64Array, first: number, count: number): Pair
   return Array.from({ length: count }, (_, at) => [pairs[(first + at) * 2]!, pairs[(first + at) * 2 + 1]!]);
 }
 
-/** Sats in memory: what the ledger gives, block by block or in batches, and the way back. */
+/** Sats in memory: the ledger's results, block by block or in batches, and their undo. */
 export class SatStore {
   readonly unspent = new Map<string, HeldSats>();
   readonly blocks: AppliedBlock[] = [];
