@@ -19,7 +19,7 @@ export class SpentWriter {
     this.#transactions++;
   }
 
-  /** The encoding, with the coinbase's empty entry before the others; the writer is empty again. */
+  /** The encoding, with the coinbase's empty entry first. The writer is empty afterwards. */
   finish(): Uint8Array {
     const head = new ByteWriter(8);
     head.compactSize(this.#transactions + 1);
@@ -60,7 +60,7 @@ export class BlockFolder {
   }
 }
 
-/** Makes a folder once: the half-written one of an interrupted run is never taken for a complete one. */
+/** Makes a folder once: a half-written one of an interrupted run is never taken for a complete one. */
 export function cachedFolder(dir: string, make: (folder: BlockFolder) => void): Description {
   if (!existsSync(dir)) {
     const unfinished = `${dir}.unfinished`;

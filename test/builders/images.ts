@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Images by their format, small in bytes and as large in pixels as one likes. */
+/** Images by their format, small in bytes and with any number of pixels. */
 
 const u16 = (value: number): Buffer => {
   const bytes = Buffer.alloc(2);
@@ -22,7 +22,7 @@ function pngChunk(name: string, data: Buffer): Buffer {
   return Buffer.concat([u32(data.length), named, u32(crc32(named))]);
 }
 
-/** A PNG of one grey; browsers decode all of it where `rows` says so. */
+/** A PNG of one grey; browsers decode all of it if `rows` says so. */
 export function png(width: number, height: number, { rows = 0 }: { rows?: number } = {}): Buffer {
   const data = deflateSync(Buffer.alloc(rows * (1 + width)), { level: 9 });
   const header = Buffer.concat([u32(width), u32(height), Buffer.from([8, 0, 0, 0, 0])]);

@@ -166,7 +166,7 @@ export function chainTexts(options: Pick<ChainOptions, 'seed' | 'shareOfCopies'>
   return new TextSource(seededRandom(`texts ${options.seed}`), options.shareOfCopies);
 }
 
-/** The metadata of a chain's inscriptions, also with its own random stream; null: none has any. */
+/** The metadata of a chain's inscriptions, also with its own random stream; null: no inscription has metadata. */
 export function chainMetadata({
   seed,
   shareOfMetadata = 0,
@@ -176,9 +176,9 @@ export function chainMetadata({
 }
 
 /**
- * A whole regtest chain of small text inscriptions with all outputs that it spends: the network's genesis block,
- * blocks that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench. Only the
- * signatures are invalid: they are random bytes.
+ * A whole regtest chain of small text inscriptions with all outputs that it spends: the network's genesis block, blocks
+ * that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench. Only the signatures
+ * are invalid: they are random bytes.
  */
 export function generateInscriptionChain(folder: BlockFolder, options: ChainOptions): void {
   const texts = chainTexts(options);

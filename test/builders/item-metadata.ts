@@ -27,7 +27,7 @@ export class ItemMetadataSource {
     this.#share = share;
   }
 
-  /** Null: the next inscription has none. */
+  /** Null: the next inscription has no metadata. */
   next(): ItemMetadata | null {
     const random = this.#random;
     if (random.unit() >= this.#share) return null;

@@ -20,10 +20,10 @@ import type { Random } from './random.ts';
  * Three figures are not those of the 27 blocks, which come from the fixtures of programs for inscriptions and so have
  * more of them than others:
  * - Reveals: 76,804,684 up to height 864,351 (the example of ord's documentation), in 96,921 blocks of 1.63 MB as these
- *   are on average, are 486 a megabyte. There are fewer batches here than in the 27 blocks; reveals alone are as many.
+ *   are on average, are 486 a megabyte. There are fewer batches here than in the 27 blocks; only the number of reveals is that of mainnet.
  * - Moves: 230 beside 465 reveals in block 781735, and 6,339 beside 1,006 in block 832918, according to ord. Here: one
  *   per reveal.
- * - Half of the spent outputs are among the newest, of about ten blocks, half are of any age: blocks alone do not tell.
+ * - Half of the spent outputs are among the newest, of about ten blocks, half are of any age: blocks alone do not show it.
  */
 
 /** Stored chains are generated again if their shape has changed. */
@@ -31,7 +31,7 @@ export const mainnetShapeVersion = 2;
 
 /** Shares of transactions; the rest are payments. */
 export const transactionShares = {
-  /** A short text, or with the probability of `image` something larger. */
+  /** A short text, or with the probability of `image` a larger content. */
   reveal: 0.117,
   image: 0.0023,
   /** Many reveals in one transaction. */
@@ -123,7 +123,7 @@ export function batchCount(random: Random): number {
   return batchLeast + random.below(batchMost - batchLeast);
 }
 
-/** Bytes of something larger than a short text: an image, a page, a program. */
+/** Bytes of a content larger than a short text: an image, a page, a program. */
 export function imageBytes(random: Random): number {
   return logUniform(random, imageLeastBytes, imageMostBytes);
 }

@@ -116,7 +116,7 @@ export class MainnetShapedChain {
   /**
    * Reveals of distinct texts, each with its given words.
    *
-   * @param message script of an output without value beside each; absent: none
+   * @param message script of an output without value beside each reveal; absent: no such output
    */
   revealBlocks(count: number, words: (index: number) => string, message?: Uint8Array): RevealBlocks {
     const needed = count * (postageSats + feeSats) + feeSats;
@@ -203,7 +203,7 @@ export class MainnetShapedChain {
     );
   }
 
-  /** The content of a single reveal: now and then something large, if there is room. */
+  /** The content of a single reveal: sometimes a large one, if there is room. */
   #revealed(): Envelope {
     if (this.#random.unit() < transactionShares.image / transactionShares.reveal && this.#hasRoom()) {
       return {

@@ -1,6 +1,6 @@
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 
-/** A text of an order: its bytes, or how many there are. */
+/** Terms of a text of an order, from its bytes or their number. */
 export const textTerms = (body: Uint8Array | number): FileTerms => ({
   contentType: 'text/plain;charset=utf-8',
   body,

@@ -1,4 +1,4 @@
-/** Places of the parts of a transaction in a block, to change them in place. */
+/** Places of the parts of a transaction in a block, for changes in place. */
 export interface TransactionOutline {
   readonly start: number;
   readonly end: number;
@@ -7,7 +7,7 @@ export interface TransactionOutline {
   readonly outpoints: readonly number[];
   /** Offset and length of each output's script. */
   readonly scripts: readonly (readonly [at: number, length: number])[];
-  /** End of the outputs: with `start` and `end` sufficient for the stripped form. */
+  /** End of the outputs: with `start` and `end` it suffices for the stripped form. */
   readonly outputsEnd: number;
 }
 

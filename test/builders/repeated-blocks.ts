@@ -21,7 +21,7 @@ interface Template extends SourceFile {
   readonly links: readonly (readonly Link[])[];
   /** Offset of the 32 bytes of witness commitment, null without one. */
   readonly commitmentAt: number | null;
-  /** Follows the previous block, in the same island. */
+  /** Whether it follows the previous block, in the same island. */
   readonly linked: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { CoinCosts } from '#orders/order/coin-selection.ts';
 import type { HeldPayment } from '#orders/parents/held-payments.ts';
 import type { ReturnFacts } from '#orders/parents/returns.ts';
 
-/** A payment whose block the index has, and of which it has nothing but sats. */
+/** A payment whose block the index has, and which holds only sats. */
 export const plainPayment: HeldPayment = {
   isIndexed: true,
   isHolding: false,
@@ -12,7 +12,7 @@ export const plainPayment: HeldPayment = {
   runes: [],
 };
 
-/** An order of 5,000 sats; each more input costs 100, of which the service gives 1,000. */
+/** An order of 5,000 sats; each additional input costs 100, of which the service gives 1,000. */
 export const returnCosts: CoinCosts = {
   amount: 5000n,
   extraCost: 0n,
@@ -22,7 +22,7 @@ export const returnCosts: CoinCosts = {
   wantsSats: false,
 };
 
-/** An order with one parent that has neither money nor deposits, and what differs. */
+/** An order with one parent that has neither money nor deposits, with the given differences. */
 export const returnFacts = (expiresAt: Date, more: Partial<ReturnFacts> = {}): ReturnFacts => ({
   state: 'waiting-parent',
   facts: { costs: returnCosts, expiresAt, now: expiresAt, tip: asHeight(9), confirmations: 1 },

@@ -52,8 +52,8 @@ function subsidyAt(height: number): number {
 
 /**
  * A witness program of version 2, for which consensus has no rule yet: any witness spends it (BIP 141), without a
- * signature and without a bound on its items. ord reads an envelope from the second-last item of any witness. A
- * program of 20 or 32 bytes makes outputs as long as mainnet's.
+ * signature, and with any number of items. ord reads an envelope from the second-last item of any witness. A program of
+ * 20 or 32 bytes makes outputs as long as mainnet's.
  */
 export function openScript(program: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([0x52, program.length]), program]);

@@ -9,7 +9,7 @@ import { scriptOf } from './regtest/regtest-transaction.ts';
 /** The key of the receiver. */
 const receiver = 700;
 
-/** A text as a customer sends it. */
+/** A text in the form that a customer sends. */
 function textFile(name: string, text: string): SentFile {
   const content = Buffer.from(text);
   return { name, content, mediaType: 'text/plain;charset=utf-8', shown: { name, size: content.length } };
@@ -20,7 +20,7 @@ const shownParent = ({ id, value }: OrderTerms['parents'][number]) => ({
   value: Number(value),
 });
 
-/** An order as the HTTP side makes it, of texts, to one receiver. */
+/** An order of texts to one receiver, in the form that the HTTP side makes. */
 export function wantedOrder(
   texts: readonly string[],
   more: Partial<OrderTerms> = {},

@@ -30,7 +30,7 @@ interface ReadFeed {
   }[];
 }
 
-/** Runs in the browser, whose types tests do not have. */
+/** Code that runs in the browser; tests do not have the browser's types. */
 const reader = `(text) => {
   const atom = 'http://www.w3.org/2005/Atom';
   const parsed = new DOMParser().parseFromString(text, 'application/xml');
@@ -112,7 +112,7 @@ describe.skipIf(executable === null)('feeds, read by the parser of a browser', (
     expect(entries[0]?.summary).toContain('needle');
   });
 
-  test('any text comes out of the parser as it was, except characters that XML has no form for', async () => {
+  test('any text is read back unchanged, except characters that XML has no form for', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (text) => {
         const entry = { id: 'urn:a', title: text, href: `/?${text}`, updated: 0, summary: text };
@@ -127,7 +127,7 @@ describe.skipIf(executable === null)('feeds, read by the parser of a browser', (
         const { fault, title, entries } = await read(atomFeed(feedOfText));
         const shown = text
           .toWellFormed()
-          // oxlint-disable-next-line no-control-regex -- what XML has no form for
+          // oxlint-disable-next-line no-control-regex -- characters that XML has no form for
           .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/gu, '\ufffd');
         // XML reads every end of line as one character
         const lines = shown.replace(/\r\n?/gu, '\n');

@@ -3,12 +3,12 @@ import { avif, bmp, gif, jpeg, png, webp } from '#test/builders/images.ts';
 import type { RowSpec } from '#test/support/chain/rows/chain-rows.ts';
 
 const bombBytes = 100_000_000;
-// a window of 64 kB is as good for one letter, and a quarter of the time
+// a window of 64 kB is just as good for one letter, and takes a quarter of the time
 const brParams = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 16 };
 const br = (bytes: Uint8Array | string): Buffer => brotliCompressSync(bytes, { params: brParams });
 const side = 50_000;
 
-/** Contents of some bytes that are gigabytes to a browser, and what a card says instead. */
+/** Contents of some bytes that are gigabytes to a browser, and the text that a card shows instead. */
 export const bombs: readonly (RowSpec & { readonly says: RegExp })[] = [
   { name: 'text bomb', body: br(Buffer.alloc(bombBytes, 'a')), encoding: 'br', says: /^a{65536}…$/u },
   {
@@ -86,7 +86,7 @@ const filters = `<filter id="f" x="-9" y="-9" width="99" height="99">${'<feTurbu
   50,
 )}</filter>${'<rect width="100" height="100" filter="url(#f)"/>'.repeat(500)}`;
 
-/** Contents that take all that a browser gives them. */
+/** Contents that take everything that a browser gives them. */
 export const hogs: Readonly<Record<string, RowSpec>> = {
   'an endless loop': page('for (;;);'),
   'ever more memory': page('const kept = []; for (;;) kept.push(new Array(1e6).fill(kept.length + 0.5));'),
@@ -94,7 +94,7 @@ export const hogs: Readonly<Record<string, RowSpec>> = {
     'setInterval(() => { for (let i = 0; i < 1e4; i++) document.body.append(document.createElement("video")); });',
   ),
   'ever more workers': page(
-    // idle ones: hundreds that compute would stop the test too
+    // idle workers: hundreds that compute would stop the test too
     'const url = URL.createObjectURL(new Blob(["onmessage = () => {};"])); setInterval(() => new Worker(url), 10);',
   ),
   'a flood of messages': page(

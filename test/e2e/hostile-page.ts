@@ -4,16 +4,16 @@ import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 export interface Report {
   readonly tried: readonly string[];
   readonly reached: readonly string[];
-  /** Names of ways to leave by itself, for `window.leave(name)`. */
+  /** Names of ways to leave its frame, for `window.leave(name)`. */
   readonly waysOut: readonly string[];
-  /** Contents and recursive endpoints that it may read, as it read them. */
+  /** Contents and recursive endpoints that it may read, with the results. */
   readonly allowed: readonly unknown[];
   readonly done: boolean;
 }
 
 /**
- * An inscription that tries everything to escape its frame: to the surrounding page, our API, storage, windows and
- * the network.
+ * An inscription that tries everything to escape its frame: to the surrounding page, our API, storage, windows and the
+ * network.
  */
 export function hostilePage({ httpPort, udpPort }: { httpPort: number; udpPort: number }): string {
   const outside = `127.0.0.1:${httpPort}`;

@@ -65,7 +65,7 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     page.on('dialog', (dialog) => prompts.push(dialog.type()));
     page.on('download', (download) => prompts.push(download.url()));
     await page.goto(`${base}/inscription/${idOf('hostile svg')}`);
-    // nothing runs before it is asked to
+    // nothing runs before the reader asks for it
     expect(page.frames().filter((frame) => frame.url().includes('/preview/'))).toEqual([]);
     await page.goto(`${base}/inscription/${idOf('hostile')}`);
     const before = { url: page.url(), title: await page.title() };
@@ -78,7 +78,7 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     expect(page.url()).toBe(before.url);
     expect(await page.title()).toBe(before.title);
     expect(context.pages()).toHaveLength(1);
-    // then it tries to leave by itself
+    // then it tries to leave its frame
     for (const way of report.waysOut) {
       await page.reload();
       const again = await frameOf('hostile');
@@ -95,7 +95,7 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     ]);
   });
 
-  test('have no origin alone in a tab, and read nothing of ours', async () => {
+  test('have no origin in a tab of their own, and read nothing of ours', async () => {
     await context.addCookies([{ name: 'session', value: 'secret', url: base }]);
     for (const path of ['preview', 'content']) {
       await page.goto(`${base}/${path}/${idOf('still')}`);
@@ -127,7 +127,7 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     expect(await page.locator(`a[href="/inscription/${idOf('hostile')}"] .badge`).textContent()).toContain(
       'runs scripts',
     );
-    // one without scripts is a frame, and an SVG a picture of ours
+    // one without scripts is a frame, and an SVG is a picture of ours
     expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
       '/block/0',
       `/preview/${idOf('still')}`,

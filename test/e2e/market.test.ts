@@ -130,7 +130,7 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows small pictures of items, and a page of items after the other', {
+  test('shows small pictures of items, and pages of items one after another', {
     tags: ['proof'],
   }, async () => {
     await page.goto(`${base}/collection/frogs`);
@@ -149,7 +149,7 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows what others wrote as text, and its links lead away without a trace', async () => {
+  test('shows texts of others as text, and its links lead away without a trace', async () => {
     await page.goto(`${base}/collection/frogs`);
     expect(await page.textContent('.lines')).toBe(`Green ones.\n${markup}`);
     expect(await page.locator('.lines img').count()).toBe(0);
@@ -159,7 +159,7 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('takes thumbnails and nothing that was inscribed', async () => {
+  test('takes thumbnails, and nothing that was inscribed', async () => {
     await page.goto(`${base}/collection/frogs`);
     const loads = (path: string): Promise<unknown> =>
       page.evaluate(`new Promise((resolve) => {
@@ -198,7 +198,7 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('tells what is wrong on a page', async () => {
+  test('shows what is wrong on a page', async () => {
     const titles: (string | null)[] = [];
     for (const path of [
       '/collection/none',

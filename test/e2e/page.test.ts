@@ -180,7 +180,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('matches are counted by type, and each type leads to its own', async () => {
+  test('matches are counted by type, and each type has a link to its own', async () => {
     await page.goto(`${base}/?text=e`);
     const chip = page.locator('.types a', { hasText: 'application/json' });
     expect(await chip.textContent()).toBe('application/json 1');
@@ -224,11 +224,10 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('what is typed is completed, from the keyboard alone', async () => {
+  test('typed text is completed, by the keyboard alone', async () => {
     await page.goto(base);
     await page.click('input[name=q]');
-    // at once: on a busy machine pauses between keys bring lists of a part of it, and the next list drops what was
-    // chosen
+    // at once: on a busy machine pauses between keys bring lists for parts of it, and the next list drops the choice
     await page.keyboard.insertText('needl');
     await page.waitForSelector('[role=option]');
     expect(await page.locator('[role=option]').allTextContents()).toEqual(['needle']);
@@ -246,7 +245,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('what is typed is completed by our pages also where searches need a key', async () => {
+  test('typed text is completed by our pages even if searches need a key', async () => {
     const access: { close: () => Promise<void> }[] = [];
     const restricted = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'a completed text' }] }], {
       access: ({ accessPool }) => {
@@ -285,7 +284,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/?text=completed');
     expect(await page.locator('.card').count()).toBe(1);
-    // nothing of it is in a URL, or readable by a script
+    // no part of the key is in a URL, or readable by a script
     expect(await page.evaluate('document.cookie')).toBe('');
     expect(page.url()).not.toContain(key);
     await page.goto(address);
@@ -299,7 +298,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(new Set(problems.map((problem) => /status of 401/u.test(problem)))).toEqual(new Set([true]));
   });
 
-  test('without scripts a search is narrowed as well', async () => {
+  test('a search can be narrowed without scripts too', async () => {
     const plain = await browser.newContext({ javaScriptEnabled: false });
     const still = await plain.newPage();
     await still.goto(`${base}/?text=many`);
@@ -311,7 +310,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     await plain.close();
   });
 
-  test('results have pages that go anywhere, by link, key and number', async () => {
+  test('results have pages that can be reached by link, key and number', async () => {
     await page.goto(`${base}/?text=many`);
     expect(await page.textContent('h1')).toBe('150 inscriptions whose content contains many');
     expect(await page.locator('.card').count()).toBe(60);
@@ -349,7 +348,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
       }
     })()`);
 
-  test('a file that is dropped on the first page is hashed in the browser, and its first inscriber is said there', async () => {
+  test('a file that is dropped on the first page is hashed in the browser, and its first inscriber is shown there', async () => {
     await page.goto(base);
     const bodies: string[] = [];
     page.on('request', (request) => {
@@ -361,7 +360,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(await page.textContent('.checked')).toMatch(
       /^picture\.pngAlready inscribed, first by #3 in block 0, \d{4}-\d\d-\d\d \d\d:\d\d UTC\./u,
     );
-    // the file itself goes nowhere
+    // the file itself is not sent anywhere
     const hash = createHash('sha256').update(picture).digest('hex');
     expect(bodies).toEqual([`${base}/search/hashes {"hashes":["${hash}"]}`]);
     expect(page.url()).toBe(`${base}/`);
@@ -376,7 +375,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a file that is chosen and new is said to be new, and is handed over to be inscribed', async () => {
+  test('a file that is chosen and new is reported as new, and passed on to be inscribed', async () => {
     await page.goto(base);
     await page.setInputFiles('input.pick', {
       name: '<b>new.txt',
@@ -413,19 +412,19 @@ describe.skipIf(executable === null)('in a real browser', () => {
 
   test('a recursive inscription imports a module and fetches data from other inscriptions', async () => {
     await page.goto(`${base}/inscription/${idOf('recursive')}`);
-    // it runs scripts, so it waits
+    // it runs scripts, so it waits for the reader
     await page.click('.run summary');
     const frame = await frameOf('recursive');
     await frame.waitForFunction('document.getElementById("out").textContent === "Hello, recursion!"');
     expect(await frame.evaluate('origin')).toBe('null');
     expect(problems).toEqual([]);
-    // the same alone in a window
+    // the same, alone in a window
     await page.goto(`${base}/content/${idOf('recursive')}`);
     await page.waitForFunction('document.getElementById("out").textContent === "Hello, recursion!"');
     expect(await page.evaluate('origin')).toBe('null');
   });
 
-  test('whatever gets into our pages, they take nothing that was inscribed', async () => {
+  test('our pages load nothing that was inscribed, whatever gets into them', async () => {
     const url = (name: string): string => JSON.stringify(`/content/${idOf(name)}`);
     await page.goto(`${base}/inscription/${idOf('markup')}`);
     await frameOf('markup');

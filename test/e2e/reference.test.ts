@@ -6,7 +6,7 @@ import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const executable = browserForTests();
 
-/** The page reads the whole document three times: 4 s of a free processor, and others use it too. */
+/** Time for the page, which reads the whole document three times: 4 s of a free processor, and others use it too. */
 const slowPageMs = 120_000;
 
 describe.skipIf(executable === null)('the reference in a real browser', () => {
@@ -31,7 +31,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     return page;
   };
 
-  test('opens the path that an error links to, and tries it, with nothing of another host', async () => {
+  test('opens the path that an error links to, and tries it, without any request to another host', async () => {
     const page = await openPage();
     const problems: string[] = [];
     page.on('console', (message) => problems.push(message.text()));
@@ -58,7 +58,7 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     await page.close();
   });
 
-  test('fills the body of an order with the example that is chosen', { tags: ['proof'] }, async () => {
+  test('fills the body of an order with the chosen example', { tags: ['proof'] }, async () => {
     const page = await openPage();
     await page.goto(`${base}/docs/#/orders/inscribe`);
     await page.click('.opblock.is-open .try-out__btn');

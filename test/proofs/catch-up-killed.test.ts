@@ -14,7 +14,7 @@ const chains = new CatchUpTests();
 const { best } = chains;
 
 describe('a derived table that is added to an index', () => {
-  test('is made by a process that is killed at every step, as if it had been there from the start', async () => {
+  test('is filled by a process that is killed at every step, as if it had existed from the start', async () => {
     const database = await chains.indexedBefore();
     const run = async (failpoint: CatchUpTask['failpoint']): Promise<unknown> => {
       const task: CatchUpTask = { url: database.url, dir: chains.dir, tip: best, failpoint };
@@ -22,7 +22,8 @@ describe('a derived table that is added to an index', () => {
       const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
       return signal ?? code;
     };
-    // the one that is filled from other tables comes first; then, within the blocks of one table and of two, the others
+    // the table that is filled from other tables comes first; then the others, within the blocks of one table and of
+    // two
     for (const [table, batches] of [
       ['properties', 4],
       ['test_stays', 6],

@@ -9,7 +9,7 @@ import { propertyBounds } from '#test/support/property-runs.ts';
 const chains = new CatchUpTests();
 const { best, stale } = chains;
 
-test('whatever happens to chain and pass meanwhile, the rows are those of a clean index', async () => {
+test('the rows are those of a clean index, whatever happens to chain and pass meanwhile', async () => {
   const tips = [best, stale.tip];
   const step = fc.oneof(
     fc.record({
@@ -18,7 +18,7 @@ test('whatever happens to chain and pass meanwhile, the rows are those of a clea
       until: fc.integer({ min: 90, max: 260 }),
     }),
     fc.record({ kind: fc.constant('undo' as const), height: fc.integer({ min: 60, max: 200 }) }),
-    // after this many batches its connections are cut in the middle of its work
+    // after this number of batches its connections are cut in the middle of its work
     fc.record({
       kind: fc.constant('pass' as const),
       batches: fc.integer({ min: 1, max: 30 }),

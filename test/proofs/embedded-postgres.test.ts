@@ -43,7 +43,7 @@ async function ask(url: string, sql: string): Promise<unknown> {
   }
 }
 
-/** Starts a process that owns the server of the folder, and gives it and the server's URL. */
+/** Starts a process that owns the server of the folder. Returns it and the server's URL. */
 async function startOwner(): Promise<{ owner: ChildProcess; url: string }> {
   const owner = spawn(process.execPath, ['test/support/postgres/postgres-owner.ts', dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -104,7 +104,7 @@ describe('a fresh embedded Postgres', () => {
     expect((await stat(join(own.path, 'postgres-connection.json'))).mode & 0o777).toBe(0o600);
   });
 
-  test('listens on 127.0.0.1 alone and keeps commits by default', async () => {
+  test('listens only on 127.0.0.1 and keeps commits by default', async () => {
     expect(await ask(server.url, 'SHOW listen_addresses')).toBe('127.0.0.1');
     expect(await ask(server.superuserUrl, 'SHOW unix_socket_directories')).toBe('');
     expect(await ask(server.url, 'SHOW fsync')).toBe('on');
@@ -147,7 +147,7 @@ describe('owner and guests of a data folder', () => {
     expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
   });
 
-  test('stops once, however often it is told to', async () => {
+  test('stops once, no matter how often it is stopped', async () => {
     const { stop } = await start();
     await Promise.all([stop(), stop()]);
     await stop();
@@ -178,7 +178,7 @@ describe('after a kill', () => {
     expect(await ask(server.url, 'SELECT answer FROM kept')).toBe(42);
   });
 
-  test('is not fooled by a process number that another program has now', async () => {
+  test('is not misled by a process number that another program has now', async () => {
     const first = await start();
     await first.stop();
     const lines = [process.pid, join(dataDir, 'postgres/data'), 1, 5432, '', '127.0.0.1', '', 'ready'];
@@ -209,7 +209,7 @@ describe('a data folder that cannot be used', () => {
     await expect(start(file)).rejects.toMatchObject({ code: 'data_dir_unusable' });
   });
 
-  test('shows the lines of the log when the server does not start, and can be used once that is mended', async () => {
+  test('shows the lines of the log if the server does not start, and works once that is mended', async () => {
     const first = await start();
     await first.stop();
     await writeFile(join(dataDir, 'postgres/data/postgresql.auto.conf'), 'shared_buffers = nonsense\n');
@@ -222,7 +222,7 @@ describe('a data folder that cannot be used', () => {
 });
 
 describe('a copy of a data folder', () => {
-  test('that was in use does not lead to the server of the other one', async () => {
+  test('that was in use does not lead to the server of the original', async () => {
     const copy = join(dataDir, 'copy');
     const { url } = await start();
     await mkdir(copy);
@@ -256,7 +256,7 @@ describe('a server that is watched over', () => {
     await watching;
   });
 
-  test('is given up when it does not start', async () => {
+  test('is given up if it does not start', async () => {
     const server = await startEmbeddedPostgres({ dataDir });
     running.push(server);
     const pid = await postmasterPid();
@@ -271,7 +271,7 @@ describe('a server that is watched over', () => {
 });
 
 describe.runIf(process.getuid?.() === 0)('as root in a folder of mode 700', () => {
-  test('puts the database where its account can go, finds it again, also when moved, and shares it with no copy', async () => {
+  test('puts the database where its account can reach it, finds it again, even after a move, and does not share it with a copy', async () => {
     const hidden = join(dataDir, 'hidden');
     await mkdir(hidden);
     await chmod(hidden, 0o700);
@@ -292,7 +292,7 @@ describe.runIf(process.getuid?.() === 0)('as root in a folder of mode 700', () =
       const second = await start(moved);
       expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
       expect((await attachEmbeddedPostgres(moved)).url).toBe(second.url);
-      // the copy is no less a copy of the folder where it is now
+      // the copy is still a copy of the folder at its new place
       await expect(start(copy)).rejects.toMatchObject({ code: 'data_dir_unusable' });
       await second.stop();
     } finally {

@@ -85,15 +85,15 @@ test(`${failing} failing receivers delay none that answers`, async () => {
     return rows[0]?.count ?? 0;
   };
   const startedAt = performance.now();
-  // never heard of before, and put after all the others
+  // never seen before, and put after all the others
   const fresh = await timed('good-new', 0, 1);
   const left = await untried();
-  // the new message has arrived a moment before that is stored
+  // the new message arrived a moment before that is stored
   await waitUntil(async () => expect(await readWaiting(database.pool)).toMatchObject({ count: failing }));
   process.stdout.write(
     `messages at once, ms p50 / p95 / max: alone ${shown(alone)}, beside ${failing} failing receivers ${shown(beside)}; a new receiver ${shown(fresh)} with ${left} of ${failing} others untried\n`,
   );
   expect(startedAt).toBeGreaterThan(0);
-  // most of those that came before are still to be tried
+  // most of the earlier ones are still to be tried
   expect(left).toBeGreaterThan(failing / 2);
 });

@@ -31,7 +31,7 @@ let account: ServerAccount;
 let before: string;
 let server: EmbeddedPostgres | null = null;
 
-/** A folder that root alone may enter. */
+/** A folder that only root may enter. */
 async function makeVictim(): Promise<void> {
   victim = await makeDataDir();
   await mkdir(join(victim.path, 'data'));
@@ -40,7 +40,7 @@ async function makeVictim(): Promise<void> {
   await chmod(victim.path, 0o700);
 }
 
-/** Owners, modes, sizes and contents of all that the victim holds. */
+/** Owners, modes, sizes and contents of everything in the victim's folder. */
 const stateOf = (dir: string): string =>
   execFileSync(
     'sh',
@@ -75,7 +75,7 @@ async function plant(name: string, target: string): Promise<void> {
   await lchown(path, account.uid, account.gid);
 }
 
-/** The failure of a start, or null; nothing of root's was touched or told, whatever happened. */
+/** The failure of a start, or null. In any case, nothing of root's was touched or shown. */
 async function start(): Promise<unknown> {
   let failure: unknown = null;
   const said: string[] = [];
@@ -159,7 +159,7 @@ describe.runIf(process.getuid?.() === 0)('as root, links that the account of the
       await start();
     });
 
-    test.each(['writer', 'reader'])('give no password of the %s to who attaches', async (role) => {
+    test.each(['writer', 'reader'])('give no password of the %s to an attaching process', async (role) => {
       expect(await start()).toBeNull();
       await plant(`postgres/password-satscribe_${role}`, join(victim.path, 'secret'));
       const failure: unknown = await attachEmbeddedPostgres(data.path).catch((error: unknown) => error);
@@ -167,7 +167,7 @@ describe.runIf(process.getuid?.() === 0)('as root, links that the account of the
       expect(JSON.stringify(failure)).not.toContain(secret);
     });
 
-    test('show nothing as its log when it does not start', async () => {
+    test('show nothing as its log if the server does not start', async () => {
       await writeFile(join(data.path, 'postgres/data/postgresql.auto.conf'), 'shared_buffers = nonsense\n');
       await plant('postgres/server.log', join(victim.path, 'secret'));
       expect(await start()).toMatchObject({ code: 'postgres_start_failed' });
@@ -194,7 +194,7 @@ describe.runIf(process.getuid?.() === 0)('as root, links that the account of the
       await chown(data.path, account.uid, account.gid);
     });
 
-    test('as its own folder are refused: it is not given their content', async () => {
+    test('as its own folder are refused: the folder does not get their content', async () => {
       await plant('postgres', victim.path);
       expect(await start()).toMatchObject({ code: 'data_dir_unusable' });
     });

@@ -22,9 +22,9 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let base: string;
-/** Requests to anything but our server, dialogs and downloads. */
+/** Requests to anything except our server, dialogs and downloads. */
 let outside: string[];
-/** Tabs that crashed. A frame has a process of its own, whose crash is not one of the tab. */
+/** Tabs that crashed. A frame has a process of its own, and its crash is not one of the tab. */
 let crashedTabs: string[];
 
 describe.skipIf(executable === null)('lists of hostile inscriptions in a real browser', () => {
@@ -36,7 +36,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
         rows: Array.from({ length: pictures }, (_, index) => ({
           name: `picture ${index}`,
           type: 'image/png',
-          // as large as we draw, and no two of the same size
+          // the largest pictures that we draw, each of another size
           body: png(4_096, 4_096 - index, { rows: 4_096 - index }),
         })),
       },
@@ -96,7 +96,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
     await context.close();
   });
 
-  /** Scrolls down until the end, so that every frame of a list loads. */
+  /** Scrolls down to the end, so that every frame of a list loads. */
   const scrollDown = async (): Promise<void> => {
     const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
     for (let at = 0; at < height; at += 800) {
@@ -108,7 +108,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
   /** The tile of an inscription in the list that is open. */
   const tileOf = (name: string) => page.locator(`li.card a[href="/inscription/${idOf(name)}"] .art`);
 
-  /** Waits until the picture of ours in a tile is there. It has 400 pixels at most, as a placeholder too. */
+  /** Waits until our picture in a tile is there. It has at most 400 pixels, like a placeholder. */
   const waitForThumbnail = async (name: string): Promise<void> => {
     const picture = `img[src="/thumbnails/${idOf(name)}.webp"]`;
     await page.locator(picture).scrollIntoViewIfNeeded();
@@ -118,7 +118,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
     expect(await page.evaluate(`document.querySelector('${picture}').naturalWidth`)).toBeLessThanOrEqual(400);
   };
 
-  /** Texts of the frames of a list, which run nothing. */
+  /** Texts of the frames of a list, in which nothing runs. */
   const frameText = async (name: string): Promise<string> => {
     const handle = (await tileOf(name).locator('iframe[sandbox=""]').elementHandle())!;
     await handle.scrollIntoViewIfNeeded();
@@ -166,7 +166,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
     expect(await frame!.textContent('p')).toContain('more than 16 MB');
   });
 
-  test('pictures as large as we draw are drawn, however many', async () => {
+  test('pictures of the largest size that we draw are drawn, whatever their number', async () => {
     await page.goto(`${base}/block/${pictureBlock}`);
     await scrollDown();
     for (let index = 0; index < pictures; index += 1) await waitForThumbnail(`picture ${index}`);
@@ -189,7 +189,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
     expect(asked.size).toBeGreaterThan(atFirst);
   });
 
-  test('a list of everything that takes all runs none of it', async () => {
+  test('a list of all greedy contents runs none of them', async () => {
     await page.goto(`${base}/block/${hogBlock}`, { waitUntil: 'commit' });
     await page.waitForSelector('footer', { state: 'attached' });
     await scrollDown();
@@ -215,7 +215,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
       await page.waitForSelector('iframe.full', { state: 'attached' });
     };
     if (name === 'ever more memory') {
-      // Playwright takes the crash of a frame for one of the page, and asks the page nothing more
+      // Playwright takes the crash of a frame for one of the page, and sends the page no more requests
       const crash = new Promise((resolve) => void page.once('crash', resolve));
       await open().catch(() => undefined);
       await crash;

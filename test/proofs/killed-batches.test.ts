@@ -66,7 +66,7 @@ interface AtSeam {
   readonly committed: number;
 }
 
-/** A batch was at the seam, and the next one was decided. */
+/** Expects that a batch was at the seam, and that the next one was decided. */
 function expectOverlap({ seam, decided, committed }: AtSeam): void {
   expect([seam, decided - committed]).toEqual([seam, seam === 'committed' ? 1 : 2]);
 }
@@ -77,7 +77,7 @@ function start(at: SeamTask['at'], how: SeamTask['how']): ChildProcess {
   return child;
 }
 
-/** Loads with a process that kills itself at a seam, and returns what it said; null: it loads to the end. */
+/** Loads with a process that kills itself at a seam, and returns its report; null: it loads to the end. */
 async function load(seam: Seam | null, passes = 1): Promise<AtSeam | null> {
   const started = start(seam === null ? [] : [[seam, passes]], 'kill');
   let said = '';
@@ -93,7 +93,7 @@ async function load(seam: Seam | null, passes = 1): Promise<AtSeam | null> {
   return { seam, decided: Number(decided), committed: Number(committed) };
 }
 
-/** Loads with one process, which stops at seams until the work there is done. */
+/** Loads with one process that stops at seams until the work there is done. */
 async function loadHeld(at: SeamTask['at'], work: (goOn: () => void) => Promise<void>): Promise<void> {
   const started = start(at, 'hold');
   let said = '';
@@ -136,7 +136,7 @@ async function wouldLoseNothing(): Promise<boolean> {
   }
 }
 
-/** The rows of a clean index; its outbox names each block once, in order and without gaps. */
+/** Checks for the rows of a clean index; its outbox names each block once, in order and without gaps. */
 async function expectClean(): Promise<void> {
   expect(await indexedBlocks()).toBe(blockCount);
   const pool = server.pool(name);
@@ -171,7 +171,7 @@ describe('a load whose next batch is decided while one is written', () => {
     await expectClean();
   });
 
-  test('continues by itself after its connections were ended, whatever its batches were doing', async () => {
+  test('continues by itself after its connections were ended, whatever the state of its batches', async () => {
     const at = shuffled(random, seams).map((seam, turn) => [seam, turn === 0 ? firstPasses : 2] as const);
     await loadHeld(at, async (goOn) => {
       await server.terminate(name);
@@ -180,7 +180,7 @@ describe('a load whose next batch is decided while one is written', () => {
     await expectClean();
   });
 
-  test('continues by itself after a commit that the server executed and never answered', async () => {
+  test('continues by itself after a commit that the server executed but did not answer', async () => {
     await loadHeld([['transaction', firstPasses]], async (goOn) => {
       const before = await indexedBlocks();
       server.proxy.set('mute');
@@ -197,7 +197,7 @@ describe('a load whose next batch is decided while one is written', () => {
     let lost: number | null = null;
     const at = Array.from({ length: 8 }, (_, turn) => ['committed', turn === 0 ? firstPasses : 1] as const);
     await loadHeld(at, async (goOn) => {
-      // a commit that waits for the disk, as that of an index build, may have come after that of the batch
+      // a commit that waits for the disk, like that of an index build, may have come after that of the batch
       if (lost === null && !(await wouldLoseNothing())) {
         const before = await indexedBlocks();
         await server.crash('SIGKILL', 0);
@@ -210,8 +210,8 @@ describe('a load whose next batch is decided while one is written', () => {
     await expectClean();
   });
 
-  test('continues by itself after crashes of its server, whatever its batches were doing', async () => {
-    // a crash takes a second: three seams, in a long run all
+  test('continues by itself after crashes of its server, whatever the state of its batches', async () => {
+    // a crash takes a second: three seams; in a long run all
     const some = shuffled(random, seams).filter((_, place) => place % sampleStep(2) === 0);
     const at = some.map((seam, turn) => [seam, turn === 0 ? firstPasses : 2] as const);
     await loadHeld(at, async (goOn) => {

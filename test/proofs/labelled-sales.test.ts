@@ -55,7 +55,7 @@ interface Kind {
   readonly label: Label | null;
   /** Kinds of its class. */
   readonly kinds: number;
-  /** Items of one transaction. */
+  /** Number of items of one transaction. */
   readonly items?: number;
 }
 
@@ -290,7 +290,7 @@ function rowsOf({ label, items = 1 }: Kind): unknown[] {
   }));
 }
 
-test('of a real chain all sales are found, as they were made, and nothing else is', async () => {
+test('of a real chain all sales are found, as they were made, and nothing else', async () => {
   const made = new Map<string, RegtestTransaction[]>();
   const before = await lastSale();
   for (const [name, { make, kinds: shared, items = 1 }] of Object.entries(kinds)) {

@@ -29,13 +29,13 @@ async function emptyPool(): Promise<pg.Pool> {
   return made.pool;
 }
 
-/** Not within the transaction: the next batch may build an index, which waits for its end. */
+/** Seams outside the transaction: the next batch may build an index, which waits for its end. */
 const waitsOutside = seams.filter((name) => !['copying', 'transaction'].includes(name));
 const boundsOf = (blocks: number): number[] => [1, 2, 3, 5, 7, 16, blocks];
 /** Every bound in a long run; else every fourth one, the others with the next chains. The first chain is the longest. */
 const isTried = (chain: number, at: number): boolean => (chain + at + 1) % sampleStep(4) === 0;
 
-/** A random chain that sells: no recorded one does. */
+/** A random chain with sales: no recorded one has any. */
 const sold = new SoldChain('overlapped');
 const soldName = 'sold';
 const names = [...goldenChainNames, soldName];
@@ -84,7 +84,7 @@ describe.each(names)('%s', (name) => {
   }
   if (name !== 'mixed-2' && name !== soldName) return;
 
-  test('has them in batches of random sizes too, whatever memory forgot', async () => {
+  test('has them in batches of random sizes too, whatever was removed from memory', async () => {
     const writes = fc.record({
       sizes: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 }),
       cacheEntries: fc.constantFrom(8, 64, 4096),

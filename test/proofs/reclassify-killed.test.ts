@@ -54,7 +54,7 @@ test('a process that reclassifies sales and is killed at every step ends with th
     if (!isRemade) continue;
     expect(tip).toBeGreaterThan(reached - 1);
     reached = tip!;
-    // rows and hashes are as far as the tip, and no farther
+    // rows and hashes reach the tip, and no further
     expect([...(await readHashes(database.pool, storedSaleKind)).keys()].at(-1)).toBe(tip);
     const { rows } = await database.pool.query<{ rules: number; least: number; most: number }>(
       'SELECT rules, min(height) AS least, max(height) AS most FROM chain.sales GROUP BY rules',
@@ -69,7 +69,7 @@ test('a process that reclassifies sales and is killed at every step ends with th
   expect(await chain.verified(database)).toEqual([]);
 }, 180_000);
 
-test('whatever happens to chain and rules meanwhile, the sales are those of a fresh index', async () => {
+test('the sales are those of a fresh index, whatever happens to chain and rules meanwhile', async () => {
   const branch = fc.constantFrom<Branch>('best', 'stale');
   const step = fc.oneof(
     fc.record({
@@ -95,7 +95,7 @@ test('whatever happens to chain and rules meanwhile, the sales are those of a fr
         else if (one.kind === 'age') await ageSales(database);
         else if (one.kind === 'by hand') await chain.remake(database);
         else {
-          // the pass reads blocks of the branch that is indexed
+          // the pass reads blocks of the indexed branch
           await chain.index(database, { at });
           await chain.passTo(database, one.height, at);
         }

@@ -5,8 +5,8 @@ import { subsidyAt } from '#kernel/primitives/network.ts';
 import { SatStore } from '#test/support/chain/sats/sat-store.ts';
 
 /**
- * A `blk*.dat` of mainnet's first blocks in chain order, as a node of 2009 wrote it: `npm run test:proofs` does not have
- * one, so this proof runs where MAINNET_BLK_FILE names it.
+ * A `blk*.dat` of mainnet's first blocks in chain order, as a node of 2009 wrote it. `npm run test:proofs` does not
+ * have one: this proof runs only if MAINNET_BLK_FILE names it.
  */
 const file = process.env['MAINNET_BLK_FILE'];
 
@@ -25,7 +25,7 @@ function* blocksOf(bytes: Buffer): Generator<Uint8Array> {
 }
 
 test.skipIf(file === undefined)(
-  'ranges of sats partition what mainnet mined, at every height',
+  'ranges of sats partition the mined sats of mainnet, at every height',
   () => {
     const store = new SatStore();
     let height = 0;

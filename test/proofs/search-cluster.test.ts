@@ -37,7 +37,7 @@ interface Answer {
   readonly hits: SearchHits;
 }
 
-/** The longest time without anything, in a period. */
+/** The longest time without an event, in a period. */
 function longestGap(timesMs: readonly number[], fromMs: number, toMs: number): number {
   const inside = [fromMs, ...timesMs.filter((at) => at >= fromMs && at <= toMs), toMs];
   return Math.max(...inside.slice(1).map((at, index) => at - inside[index]!));
@@ -189,7 +189,7 @@ describe.runIf(hasElasticsearch())('a cluster of three nodes with a replica', { 
         `refused meanwhile: ${JSON.stringify(Object.fromEntries(refusals))}; waited for by the sync: ${[...new Set(sync.problems)].join(', ')}`,
       ].join('\n')}\n`,
     );
-    // it continued without the node, both to read and to write
+    // it continued without the node, for reads and for writes
     expect(times.some((at) => at > killedMs && at < startedMs)).toBe(true);
     expect(steps.some((at) => at > killedMs && at < startedMs)).toBe(true);
   });

@@ -61,7 +61,7 @@ describe.runIf(hasElasticsearch())(
         null,
       );
 
-    test('are written by a server with a heap of 1 GB, and found by all that they have', async () => {
+    test('are written by a server with a heap of 1 GB, and found by everything that they contain', async () => {
       const traits = Array.from({ length: 500_000 }, (_, at) => `"${at}":${at % 10}`).join(',');
       const listed = Array.from({ length: 140_000 }, (_, at) => at).join(',');
       await rows.addBlock([

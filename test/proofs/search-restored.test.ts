@@ -32,7 +32,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 const timeout = 400_000;
 const keep = (): Promise<void> => Promise.resolve();
 
-describe.runIf(hasElasticsearch())('an index that another one took the place of', { timeout }, () => {
+describe.runIf(hasElasticsearch())('an index that another one replaced', { timeout }, () => {
   let database: TestDatabase;
   let rows: SearchRows;
   let server: Elasticsearch;
@@ -81,7 +81,7 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
     );
   };
 
-  /** Takes a snapshot of the index that is served; the function brings it back. */
+  /** Takes a snapshot of the index that is served. Returns a function that restores it. */
   const snapshotServed = async (): Promise<() => Promise<void>> => {
     const served = await index.served();
     const request = (method: 'PUT' | 'POST', path: string, body: object): Promise<unknown> =>
@@ -100,7 +100,7 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
     };
   };
 
-  test('an old snapshot resumes where it was, through a reorganisation that came after it', async () => {
+  test('an old snapshot resumes from its state, through a later reorganisation', async () => {
     const first = follow();
     await caughtUp();
     await first.stop();
@@ -120,7 +120,7 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
     await index.expectWhole();
   });
 
-  test('an old snapshot beside one that was rebuilt meanwhile is not asked', async () => {
+  test('an old snapshot beside one that was rebuilt meanwhile is not used', async () => {
     const sync = follow();
     await caughtUp();
     const restore = await snapshotServed();
@@ -157,7 +157,7 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
     await index.expectWhole();
   });
 
-  test('one of older documents is answered for by Postgres until the next one is whole beside it', async () => {
+  test('for one of older documents, Postgres answers until the next one is complete beside it', async () => {
     const old = `${index.alias}-v1-1`;
     await createSearchIndex(index.elastic, old, { shards: 1, replicas: 0, loading: false });
     const database_ = (await readDatabaseIdentity(database.pool))!;

@@ -22,7 +22,7 @@ import { createSearchRows, type SearchRows, text } from '#test/support/search/se
 
 const timeout = 400_000;
 
-describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { timeout }, () => {
+describe.runIf(hasElasticsearch())('an Elasticsearch that requires authentication', { timeout }, () => {
   let database: TestDatabase;
   let rows: SearchRows;
   let server: Elasticsearch;
@@ -71,7 +71,7 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
     return code;
   };
 
-  test('is filled and asked by an account that may do no more than the documents say', async () => {
+  test('is filled and used by an account with only the rights in the documents', async () => {
     expect(problems.filter((code) => code !== 'none')).toEqual([]);
     await index.expectWhole();
     const named = new URL(server.url);
@@ -105,7 +105,7 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
     await door.close();
   });
 
-  test('refuses a wrong password, a wrong key and an unknown user, and is refused with an untrusted certificate', async () => {
+  test('refuses a wrong password, a wrong key and an unknown user; an untrusted certificate is refused', async () => {
     expect(await codeOf({ ...settings, password: 'another' })).toBe('search_engine_refused');
     expect(await codeOf({ ...settings, apiKey: 'bm9ib2R5OnNlY3JldA==' })).toBe('search_engine_refused');
     expect(await codeOf({ url: server.url, caFile: settings.caFile })).toBe('search_engine_refused');

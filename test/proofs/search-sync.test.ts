@@ -130,7 +130,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
     expect(await ask()).toBe(180);
   });
 
-  test('waits while the index is read only as on a full disk, and while the server takes no more', async () => {
+  test('waits while the index is read-only, as on a full disk, and while the server accepts no more', async () => {
     const sync = follow();
     await caughtUp();
     const served = await index.served();
@@ -216,7 +216,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
     await index.expectWhole();
   });
 
-  test('makes another index where the served one is of another database', async () => {
+  test('makes another index if the served one belongs to another database', async () => {
     const sync = follow();
     await caughtUp();
     const before = await index.served();
@@ -232,7 +232,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
     expect(isThere).toBe(false);
   });
 
-  test('one works and the others stand by, and one of them takes over', async () => {
+  test('one works and the others wait, and one of them takes over', async () => {
     const first = follow();
     await caughtUp();
     const second = follow();
@@ -245,7 +245,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
     await index.expectWhole();
   });
 
-  test('loses nothing and has nothing twice however often its process is killed', async () => {
+  test('loses nothing and has nothing twice, no matter how often its process is killed', async () => {
     const program = fileURLToPath(new URL('../support/elasticsearch/sync-process.ts', import.meta.url));
     let steps = 0;
     for (let round = 0; round < 8; round++) {

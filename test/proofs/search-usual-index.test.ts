@@ -9,7 +9,7 @@ if (hasElasticsearch()) {
     followerUnderTest(pool, await sharedElasticsearch(), { shards: 1 }),
   );
 } else {
-  describe.skip('the Elasticsearch engine with an index as services have it', () => {
+  describe.skip('the Elasticsearch engine with an index like that of services', () => {
     test('needs Elasticsearch');
   });
 }

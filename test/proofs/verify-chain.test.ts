@@ -63,7 +63,7 @@ async function tampered(
 }
 
 describe('verifying', () => {
-  test('finds no difference in what was indexed, from a folder and from a node', async () => {
+  test('finds no difference in indexed data, from a folder and from a node', async () => {
     const tip = golden.chain.headers.length - 1;
     const found = await verify();
     expect(found).toMatchObject({ from: 0, to: tip, blocks: tip + 1, differences: [] });
@@ -167,7 +167,7 @@ describe('verifying', () => {
     ]);
   });
 
-  test('finds a spend that was taken away, and one that was put elsewhere', async () => {
+  test('finds a deleted spend, and one that was moved', async () => {
     const { rows } = await database.pool.query<{ key: number; height: number; step: number; spent: number }>(
       `SELECT key, height, step, spent_height AS spent FROM chain.locations
        WHERE spent_height > height AND outpoint_fingerprint IS NOT NULL ORDER BY height LIMIT 1`,
@@ -195,7 +195,7 @@ describe('verifying', () => {
 });
 
 describe('going back by hand', () => {
-  test('leaves what an index up to that height has, and nothing while another process writes', async () => {
+  test('leaves the contents of an index up to that height, and nothing while another process writes', async () => {
     const { pool } = database;
     const giveBack = await holdWriterLock(pool);
     const options = { pool, network: 'regtest' as const, height: asHeight(150), signal };

@@ -1,12 +1,12 @@
 import { Transaction } from '@scure/btc-signer';
 import { type AddressType, typedAddress } from '#test/builders/regtest/regtest-address.ts';
 
-/** An input of a PSBT: whose output of which type it spends, and how it is signed. */
+/** An input of a PSBT: the owner and type of the spent output, and the signature type. */
 export interface PsbtCoin {
   readonly owner: number;
   readonly type: AddressType;
   readonly value: bigint;
-  /** Null: as its type is signed where nothing is asked for. */
+  /** Null: the default of its type. */
   readonly sighash: number | null;
 }
 

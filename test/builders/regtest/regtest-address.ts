@@ -20,7 +20,7 @@ export const regtest = { ...TEST_NETWORK, bech32: 'bcrt' };
 export const privateKey = (owner: number): Uint8Array =>
   Uint8Array.from(digest('sha256', `owner ${owner}`, 'buffer'));
 
-/** Kinds of addresses that one or two keys spend. */
+/** Types of addresses that one or two keys spend. */
 export const addressTypes = [
   'p2pk',
   'p2pkh',
@@ -36,7 +36,7 @@ export const addressTypes = [
 
 export type AddressType = (typeof addressTypes)[number];
 
-/** An output script, and what an input needs to spend it. */
+/** An output script, and the data that an input needs to spend it. */
 export interface TypedAddress {
   readonly script: Uint8Array;
   readonly spending: {
@@ -63,7 +63,7 @@ export function typedAddress(owner: number, type: AddressType): TypedAddress {
   return found;
 }
 
-/** Leaves are spent with signatures alone: the internal key belongs to an owner who never signs. */
+/** Leaves are spent only with signatures: the internal key belongs to an owner who never signs. */
 const unusedOwner = -1;
 /** The second key of an address with two. */
 const servicesKey = privateKey(-2);
@@ -88,7 +88,7 @@ function made(owner: number, type: AddressType): TypedAddress {
   };
 }
 
-/** An address as the library gives it; fields of other types are absent. */
+/** An address in the form of the library; fields of other types are absent. */
 type Payment = Pick<TypedAddress, 'script'> & {
   readonly [Field in keyof TypedAddress['spending']]?: TypedAddress['spending'][Field] | undefined;
 };

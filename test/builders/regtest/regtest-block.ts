@@ -45,7 +45,7 @@ function merkleRoot(ids: readonly Buffer[]): Buffer {
   return level[0]!;
 }
 
-/** A header with a valid nonce for regtest: every second nonce is. */
+/** A header with a valid nonce for regtest: every second nonce is valid. */
 function proven(header: Buffer): Buffer {
   for (let nonce = 0; ; nonce++) {
     header.writeUInt32LE(nonce, nonceAt);

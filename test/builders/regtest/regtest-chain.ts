@@ -47,7 +47,10 @@ const maturity = 100;
 export class RegtestChain {
   readonly rpc: BatchRpc;
   readonly #coinbases: (MinedBlock & { isSpent: boolean })[] = [];
-  /** Unique to this branch: an identical block would be the same one, and invalid ones stay invalid. */
+  /**
+   * Owner of the miner's outputs, unique to this branch: an identical block would be the same one, and invalid blocks
+   * stay invalid.
+   */
   #minerOwner = 1000;
 
   private constructor(rpc: BatchRpc) {
@@ -147,14 +150,14 @@ export class RegtestChain {
     return { coin, payment };
   }
 
-  /** The same to an address. */
+  /** An unconfirmed payment to an address. */
   async payAddress(address: string, value: number): Promise<RegtestTransaction> {
     const { scriptPubKey } = await this.rpc.call<{ scriptPubKey: string }>('validateaddress', [address]);
     const { payment } = await this.pay(Buffer.from(scriptPubKey, 'hex'), value);
     return payment;
   }
 
-  /** Sats that unspent outputs in blocks hold at the script of an owner. */
+  /** Sats of unspent outputs in blocks at the script of an owner. */
   async unspentOf(owner: number): Promise<number> {
     const script = Buffer.from(scriptOf(owner)).toString('hex');
     const { total_amount: bitcoins } = await this.rpc.call<{ total_amount: number }>('scantxoutset', [

@@ -10,7 +10,7 @@ export interface Coin {
   readonly value: number;
   readonly owner: number;
   readonly script?: Uint8Array;
-  /** How its owner signs; absent: DEFAULT, or ALL where the type has no DEFAULT. */
+  /** The signature type of its owner; absent: DEFAULT, or ALL if the type has no DEFAULT. */
   readonly sighash?: number;
   /** The type of its address; absent: P2TR. */
   readonly type?: AddressType;
@@ -49,7 +49,7 @@ export const burnScript = Uint8Array.of(0x6a, 0x04, 1, 2, 3, 4);
 const replaceable = 0xffff_fffd;
 const opTrue = 0x51;
 
-/** Key of an owner. A transaction asks for each coin and payment, and a point of the curve takes a millisecond. */
+/** Key of an owner. A transaction needs it for each coin and payment, and a point of the curve takes a millisecond. */
 interface OwnerKey {
   readonly publicKey: Uint8Array;
   /** P2TR, without a script path. */
@@ -72,7 +72,7 @@ const publicKey = (owner: number): Uint8Array => keyOf(owner).publicKey;
 const outputScriptOf = (owner: number, script?: Uint8Array): Uint8Array =>
   script === undefined ? keyOf(owner).script : committed(owner, script).script;
 
-/** The commitments to a script by owner: its payment, its coin and its witness ask for the same one. */
+/** The commitments to a script by owner: its payment, its coin and its witness share one. */
 const commitments = new WeakMap<Uint8Array, Map<number, ReturnType<typeof committedBy>>>();
 
 function committed(owner: number, script: Uint8Array): ReturnType<typeof committedBy> {
@@ -88,7 +88,7 @@ const committedBy = (key: Uint8Array, script: Uint8Array) => p2tr(key, { script 
 /** The witness of a commitment: the revealed script, and a value that lets it succeed. */
 const shown = (script: Uint8Array): Uint8Array => Buffer.concat([script, Buffer.from([opTrue])]);
 
-/** The output script of an owner, for the caller alone. */
+/** The output script of an owner, as a copy for the caller. */
 export const scriptOf = (owner: number, type: AddressType = 'p2tr'): Uint8Array =>
   (type === 'p2tr' ? outputScriptOf(owner) : typedAddress(owner, type).script).slice();
 
@@ -97,7 +97,7 @@ export const addressOf = (owner: number): string =>
 
 const keyIn = (owner: number): Uint8Array => scriptOf(owner).slice(2);
 
-/** A signed transaction. What the payments leave of the coins is its fee. */
+/** A signed transaction. Its fee is the sats of the coins that the payments leave. */
 export function transaction(
   coins: readonly Coin[],
   payments: readonly NewOutput[],
@@ -144,7 +144,7 @@ function signCoin(made: Transaction, index: number, coin: Coin): void {
   }
 }
 
-/** The output script of a coin, and what its input needs. */
+/** The output script of a coin, and the data that its input needs. */
 function spendingOf({ owner, script, type = 'p2tr' }: Coin): Pick<TypedAddress, 'script' | 'spending'> {
   if (type !== 'p2tr') return typedAddress(owner, type);
   const spending = script === undefined ? { tapInternalKey: publicKey(owner) } : {};
@@ -163,7 +163,9 @@ function signTyped(made: Transaction, index: number, { owner, sighash }: Coin, t
   made.finalizeIdx(index);
 }
 
-/** Signs what somebody else has made of coins, which are in the order of its inputs; each belongs to a key. */
+/**
+ * Signs a transaction that someone else made of coins. The coins are in the order of its inputs; each belongs to a key.
+ */
 export function signed(
   unsigned: string,
   coins: readonly Coin[],

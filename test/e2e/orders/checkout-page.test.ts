@@ -61,7 +61,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('the checkou
   const opened = (order: ShopOrder, options = {}): Promise<Page> =>
     pages.open(`/tokenpay/checkout/${order.id}`, options);
 
-  /** The page looks at once, as it does when it is shown again. */
+  /** Makes the page look at once, like when it is shown again. */
   const look = (page: Page): Promise<unknown> =>
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
 
@@ -147,7 +147,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('the checkou
     await page.fill('#payment-address', payment.address);
     await page.fill('#payment-key', payment.publicKey);
     await page.click('text=Make the PSBT');
-    // the taproot address of this key has nothing of the rune
+    // the taproot address of this key holds nothing of the rune
     await says(page, '#said', /has 0 /u);
     await page.fill('#ordinal-address', ordinals.address);
     await page.fill('#ordinal-key', ordinals.publicKey);
@@ -170,7 +170,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('the checkou
     await shop.until(order.id, ({ tokenCharge }) => tokenCharge.state === 'payment_seen');
   });
 
-  test('without scripts all that is to be paid is there, and how to see what arrived', async () => {
+  test('without scripts everything to pay is shown, and how to see what arrived', async () => {
     const order = await ordered();
     const page = await opened(order, { ...phone, javaScriptEnabled: false });
     const main = await page.innerText('main');

@@ -89,7 +89,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('minting in 
     await page.fill('#listedAddress', addressOf(buyer + 1));
     await page.click('#listed button');
     await says(page, '#listed-answer', /friends: this address is not on the list\./u);
-    // who is on no list pays the price of everybody
+    // a person on no list pays the public price
     await says(page, '#price', /Creator.*5,000 sats/su);
     await page.fill('#listedAddress', address);
     await page.click('#listed button');
@@ -113,9 +113,9 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('minting in 
     await world.deliver(id);
     await page.reload();
     await says(page, '#state', /1 inscription delivered/u);
-    // the item that was chosen
+    // the chosen item
     expect(await page.frameLocator('.order-art iframe').locator('pre').innerText()).toBe('2');
-    // what is left comes without a reload
+    // the remaining number is updated without a reload
     await other.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     await expect
       .poll(() => other.getAttribute('.supply-bar', 'aria-label'), { timeout: seenMs })
@@ -190,13 +190,13 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('minting in 
   });
 });
 
-/** Passes one token. */
+/** A check that accepts one token. */
 const persons: PersonCheck = {
   siteKey: '0xKEY',
   problemOf: async (token) => (token === 'solved 2' ? null : 'The token was used before: solve it again.'),
 };
 
-/** The script of Turnstile as a page uses it: each challenge is solved at once. */
+/** The script of Turnstile in the form that a page uses: each challenge is solved at once. */
 const turnstileScript = `
   let solved = 0;
   window.turnstile = {
@@ -310,7 +310,7 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
     return page;
   };
 
-  test('each state of a sale is told, and orders are taken in none but an open one', {
+  test('each state of a sale is shown, and only an open one takes orders', {
     tags: ['proof'],
   }, async () => {
     const states: [string, RegExp][] = [
@@ -371,7 +371,7 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
     expect(faults).toEqual([]);
   });
 
-  test('hostile texts are texts, and no picture of a stranger is loaded', async () => {
+  test('hostile texts are shown as text, and no picture of a stranger is loaded', async () => {
     const page = await opened('hostile');
     expect(await page.innerText('h1')).toContain('</title><script>alert(1)</script>');
     expect(await page.locator('main a[href^="javascript"], main a[href*="evil"], main script').count()).toBe(
@@ -383,7 +383,7 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
     );
   });
 
-  test('pictures are drawn here, an edition has one, and other files are not run', async () => {
+  test('pictures are drawn here, an edition has one, and other files do not run', async () => {
     const page = await opened('open');
     const width = (): Promise<unknown> =>
       page.evaluate(`document.querySelector('.mint-tiles img').naturalWidth`);
@@ -394,7 +394,7 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
     expect(await edition.locator('iframe').count()).toBe(0);
   });
 
-  test('the challenge is solved again for each token, and the service is told the new one', async () => {
+  test('the challenge is solved again for each token, and the service gets the new one', async () => {
     const page = await opened('open');
     await says(page, '#challenge', /challenge of 0xKEY/u);
     await page.fill('#receiveAddress', addressOf(buyer));
@@ -414,7 +414,7 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
     pages.problems.splice(0);
   });
 
-  test('a phase that opens shows the form without a reload, and fields say what is wrong with them', async () => {
+  test('a phase that opens shows the form without a reload, and fields show their faults', async () => {
     const page = await opened('opening');
     await says(page, '#not-open', /as soon as a phase is open/u);
     await http.database.pool.query(
@@ -432,7 +432,7 @@ describe.skipIf(executable === null)('states of a page to mint', () => {
     await says(page, '#refusals', /Name the address/u);
   });
 
-  test('without scripts everything but ordering is there', async () => {
+  test('without scripts everything except ordering works', async () => {
     const page = await opened('open', { javaScriptEnabled: false });
     const main = await page.innerText('main');
     for (const words of [/Minting now/u, /everybody/u, /12,000 sats/u, /Ordering needs scripts/u])

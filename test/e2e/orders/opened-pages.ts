@@ -3,10 +3,10 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 /** Time for a page beside a node, on a busy machine. */
 export const seenMs = 60_000;
 
-/** Pages of one browser, with the problems that they have. */
+/** Pages of one browser, and the problems that they report. */
 export class Pages {
   readonly problems: string[] = [];
-  /** Addresses of other servers that a page asked for. */
+  /** Addresses of other servers that a page requested. */
   readonly strangers: string[] = [];
   readonly #browser: Browser;
   readonly base: string;
@@ -46,7 +46,7 @@ export class Pages {
   }
 }
 
-/** Waits until a part of a page says something; else throws what it says. */
+/** Waits until a part of a page shows these words; else throws its text. */
 export const says = (page: Page, selector: string, words: RegExp): Promise<unknown> =>
   page
     .locator(selector)

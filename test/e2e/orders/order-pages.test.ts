@@ -140,7 +140,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await mintsIt();
   });
 
-  /** From the page of that rune to mints of it. */
+  /** Continues from the page of that rune to mints of it. */
   async function mintsIt(): Promise<void> {
     const page = await opened('/rune/A•PAGE•ETCHES•THIS', { viewport: { width: 390, height: 844 } });
     await page.getByRole('link', { name: 'Mint it' }).click();
@@ -170,7 +170,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(page, '#facts', /3: 3 sent, 3 executed/u);
   }
 
-  test('files are checked at once, each with what to do, and the price is of what is left', async () => {
+  test('files are checked at once, each with the next step, and the price is for the remaining ones', async () => {
     const page = await opened('/inscribe');
     const file = (name: string, bytes: number) => ({ name, mimeType: '', buffer: Buffer.alloc(bytes, 65) });
     await page.setInputFiles('#files', [
@@ -200,7 +200,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     expect(await page.innerText('#price')).toBe('');
   });
 
-  test('a text that was written and not added is not left out of an order in silence', async () => {
+  test('a text that was written but not added is not silently left out of an order', async () => {
     const page = await opened('/inscribe');
     await page.setInputFiles('#files', {
       name: 'beside.txt',
@@ -244,7 +244,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     const unknown = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
     await page.goto(`${base}/order#${unknown}`);
     await says(page, '#notices', /This service has no order with this id\./u);
-    // it is asked for again, and the words stay
+    // it is requested again, and the words stay
     const again = page.waitForResponse(/\/order\?id=/u);
     await page.evaluate("dispatchEvent(new Event('online'))");
     await again;
@@ -261,7 +261,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(page, '#notices', /This service has no order with this id\./u);
   });
 
-  test('an order that stopped says why: its reason is no refusal of the service', {
+  test('a stopped order says why: its reason is not a refusal of the service', {
     tags: ['proof'],
   }, async () => {
     const page = await ordered('stopped');
@@ -316,7 +316,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await delivered(page);
   });
 
-  test('a managed order with a parent: the wallet sends the parent and the rest of a payment in one', async () => {
+  test('a managed order with a parent: the wallet sends the parent and the rest of a payment in one transaction', async () => {
     const page = await opened('/inscribe');
     await page.fill('#text', 'a child');
     await page.click('#add-text');
@@ -341,7 +341,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(page, '#parents', /Returned in/u);
   });
 
-  test('a wallet that is closed, signs something else, or is on another network loses nothing, and pays then', {
+  test('a wallet that is closed, signs something else, or is on another network loses nothing, and can pay afterwards', {
     tags: ['proof'],
   }, async () => {
     const page = await ordered('paid by UniSat');
@@ -381,7 +381,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(page, '#state', /Payment seen/u);
   });
 
-  test('two presses pay once, and a payment that was made before something else came is not sent', async () => {
+  test('two presses pay once, and a payment that was made before another one arrived is not sent', async () => {
     const page = await ordered('paid once');
     const script = unisat(
       'const signed = await window.signByModel(given); if (window.first === undefined) { window.first = true; await new Promise((done) => { window.release = done; }); } return signed;',

@@ -1,20 +1,20 @@
 /** A page of the crawl: it answered HTML. */
 export interface CrawledPage {
   readonly path: string;
-  /** Its path with ids, numbers and names taken out: pages of one kind have the same. */
+  /** Its path without ids, numbers and names: pages of one kind have the same. */
   readonly kind: string;
 }
 
 export interface Crawl {
   readonly pages: readonly CrawledPage[];
-  /** Links that lead to an error, or to what is no page without saying so. */
+  /** Links that lead to an error, or to something other than a page without saying so. */
   readonly faults: readonly string[];
 }
 
-/** Pages of one kind that are read: the first shows the form, others show what the first may lack. */
+/** Pages of one kind that are read: the first one for its form, others for parts that the first may lack. */
 const perKind = 3;
 
-/** A link may lead to something else than a page if its words say so. */
+/** Words of a link that may lead to something other than a page. */
 const saysSo =
   /\b(?:JSON|CSV|Atom|feed|API|OpenAPI|PNG|SVG|raw|original|download|content|file|preview|metrics|open)\b/iu;
 
@@ -56,7 +56,7 @@ const decoded = (text: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
 
-/** Parameters that give a page another form; others choose what is in it. */
+/** Parameters that change the form of a page; other parameters choose its contents. */
 const shaping = ['text', 'hash', 'in', 'tab', 'kind', 'page', 'cursor', 'sat'];
 
 /** The kind of a page: each part of its path that is not a plain word is a star. */
@@ -69,7 +69,7 @@ export function kindOf(path: string): string {
   return `${parts.join('/')}${names.length === 0 ? '' : `?${names.join('&')}`}`;
 }
 
-/** A link that is to be followed. */
+/** A link to follow. */
 interface Step {
   readonly path: string;
   readonly words: string;
@@ -78,7 +78,7 @@ interface Step {
 
 interface Reading {
   readonly fault: string | null;
-  /** Null: it is no page of ours. */
+  /** Null: it is not a page of ours. */
   readonly html: string | null;
 }
 
@@ -89,7 +89,7 @@ async function read(base: string, { path, words, on }: Step): Promise<Reading> {
   const isUnsaid = !isPage && words !== '' && !saysSo.test(words);
   const wrong = answer.status >= 400 ? String(answer.status) : `${type}, linked as "${words.trim()}"`;
   const fault = answer.status >= 400 || isUnsaid ? `${path} on ${on}: ${wrong}` : null;
-  // contents of others and the reference are no pages of ours
+  // contents of others and the reference are not pages of ours
   if (!isPage || /^\/(?:content|preview|docs|r)\b/u.test(path)) {
     await answer.body?.cancel();
     return { fault, html: null };
@@ -107,8 +107,8 @@ function stepsOn(base: string, path: string, html: string): Step[] {
 }
 
 /**
- * Follows all links from some pages on, as a browser asks for them. Of each kind of page a few are read; of each link
- * the answer is judged.
+ * Follows all links from some pages on, like a browser. Of each kind of page a few are read; the answer of each link is
+ * judged.
  */
 export async function crawl(base: string, from: readonly string[]): Promise<Crawl> {
   const queue: Step[] = from.map((path) => ({ path, words: '', on: 'the start' }));

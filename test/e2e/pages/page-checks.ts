@@ -7,7 +7,7 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 /** Widths of a small phone, a phone and a desk. */
 export const widths = [320, 390, 1280] as const;
 
-/** Runs in the page. Texts of more letters may break: ids, hashes and what strangers wrote. */
+/** Code that runs in the page. Texts of more letters may break: ids, hashes and texts of strangers. */
 const layoutFaults = `(() => {
   const faults = [];
   const root = document.documentElement;
@@ -34,7 +34,10 @@ const layoutFaults = `(() => {
   return [...new Set(faults)];
 })()`;
 
-/** Runs in the page: what a finger hits is at least 44 px high or wide, except links within a text (WCAG 2.5.5). */
+/**
+ * Code that runs in the page: each target of a finger is at least 44 px high or wide, except links within a text (WCAG
+ * 2.5.5).
+ */
 export const smallTargets = `(() => {
   const isInText = (element) => element.matches('a') && getComputedStyle(element).display === 'inline';
   return [...document.querySelectorAll('a[href], button, summary, select, input:not([type=hidden], [type=radio], [type=checkbox], [type=file])')]

@@ -9,12 +9,12 @@ import { type Crawl, crawl } from './crawl.ts';
 import { axeFindings, layoutFaultsOf, smallTargets } from './page-checks.ts';
 import { pictureFaults, pictureOf } from './pictures.ts';
 
-// its pictures are compared with stored ones, which another browser draws otherwise
+// its pictures are compared with stored ones, which another browser draws differently
 const executable = wholeBrowserForTests();
 
 const unknown = 'ab'.repeat(32);
 
-/** Pages that no link leads to, and states that no link has. */
+/** Pages that no link leads to, and states that have no link. */
 const unlinked = [
   '/',
   '/?text=nothing+has+this+text',
@@ -33,7 +33,7 @@ const unlinked = [
   '/runes?q=QXJW',
 ];
 
-/** Pages of what does not exist. */
+/** Pages of things that do not exist. */
 const missing = [
   '/nothing',
   `/tx/${unknown}`,
@@ -46,7 +46,7 @@ const missing = [
   '/satributes/none',
 ];
 
-/** All pages of one run: some hundred. */
+/** Time for all pages of one run: some hundred. */
 const longMs = 900_000;
 
 describe.skipIf(executable === null)('the pages of the demo in a real browser', () => {
@@ -72,7 +72,7 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Opens a page of each kind in turn, and collects what is wrong with it. */
+  /** Opens a page of each kind in turn, and collects its faults. */
   async function faultsOfAll(
     options: Parameters<Browser['newContext']>[0],
     check: (page: Page, path: string) => Promise<string[]>,
@@ -89,7 +89,7 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
     const faults: string[] = [];
     for (const path of [...oneOfEachKind(found).map((one) => one.path), ...missing]) {
       const answer = await page.goto(`${base}${path}`, { waitUntil: 'load' });
-      // the browser tells the status of an error page as an error
+      // the browser reports the status of an error page as an error
       const isError = (answer?.status() ?? 0) >= 400;
       const wrong = await check(page, path);
       const errors = told
@@ -121,17 +121,17 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
     expect(faults).toEqual([]);
   });
 
-  test('fingers hit what they touch', { tags: ['proof'] }, async () => {
+  test('targets are large enough for fingers', { tags: ['proof'] }, async () => {
     const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
     const faults = await faultsOfAll(phone, async (page) => (await page.evaluate(smallTargets)) as string[]);
     expect(faults).toEqual([]);
   });
 
-  test('all pages but those of orders say the same without scripts', { tags: ['proof'] }, async () => {
+  test('all pages except those of orders show the same without scripts', { tags: ['proof'] }, async () => {
     const faults = await faultsOfAll({ javaScriptEnabled: false }, async (page, path) => {
       const main = (await page.locator('main').innerText()).trim();
       const needsScripts = /page[^.]* needs scripts/iu.test(main);
-      // the id of an order, typed into the search box, has a page that leads to the one of orders
+      // the id of an order, typed into the search box, has a page with a link to that of orders
       const isOrder = /^\/(?:(?:order|inscribe)\b|\?q=)/u.test(path);
       if (isOrder) return needsScripts ? [] : ['does not say that it needs scripts'];
       return main.length > 20 && !needsScripts ? [] : ['shows nothing'];
@@ -139,7 +139,9 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
     expect(faults).toEqual([]);
   });
 
-  test('pages look as they did, in light and dark, on a phone and a desk', { tags: ['proof'] }, async () => {
+  test('pages look like the stored pictures, in light and dark, on a phone and a desk', {
+    tags: ['proof'],
+  }, async () => {
     const seen: Record<string, string> = {};
     for (const colorScheme of ['light', 'dark'] as const)
       for (const width of [390, 1280]) {
@@ -155,14 +157,14 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
     expect(pictureFaults(seen)).toEqual([]);
   });
 
-  test('the first view is small, and a list asks for few things', async () => {
+  test('the first view is small, and a list makes few requests', async () => {
     for (const path of ['/', '/inscriptions', '/market', '/runes']) {
       const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
       let bytes = 0;
       let requests = 0;
       page.on('requestfinished', async (request) => {
         requests++;
-        // fonts of rarer scripts come with the texts that need them
+        // fonts of rarer scripts are loaded with the texts that need them
         const isArt = /\/(?:preview|thumbnails|content|fonts\/(?!serif-latin))/u.test(request.url());
         const sizes = await request.sizes().catch(() => null);
         if (!isArt) bytes += sizes?.responseBodySize ?? 0;
@@ -201,7 +203,7 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
   });
 });
 
-/** Kinds whose pictures are kept. What they show is the same at each start of the demo. */
+/** Kinds whose pictures are stored. They show the same at each start of the demo. */
 const picturedKinds = [
   '/',
   '/inscriptions',

@@ -3,10 +3,12 @@ import sharp from 'sharp';
 
 const file = new URL('../../fixtures/pages/pictures.json', import.meta.url);
 
-/** Cells of a picture: letters become grey, while a missing tile, a white frame in the dark or a lost style shows. */
+/**
+ * Cells of a picture: letters become grey, while a missing tile, a white frame in the dark or a lost style is visible.
+ */
 const columns = 24;
 const rows = 32;
-/** Grey of 255: other fonts of a machine, a line more, another time of day. */
+/** Allowed mean difference in grey (of 255): other fonts of a machine, one more line, another time of day. */
 const meanMost = 10;
 
 export type Pictures = Readonly<Record<string, string>>;

@@ -26,7 +26,7 @@ interface Ordered extends OrderOfTest {
 }
 
 describe.skipIf(bitcoindForTests() === null)(
-  'a machine with nothing but the seed and the rows of orders',
+  'a machine that has only the seed and the rows of orders',
   () => {
     let lost: OrderService;
     let restored: OrderService | null = null;
@@ -79,7 +79,7 @@ describe.skipIf(bitcoindForTests() === null)(
       ]);
 
     test(
-      'finds the coins of every open order and brings it on; its new index equals that of the lost one',
+      'finds the coins of every open order and advances it; its new index equals that of the lost one',
       async () => {
         const { chain } = lost;
         const delivered = await order('delivered before');
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)(
           const open = Object.entries(await states(restored!)).filter(([, state]) => !ends.has(state));
           const entries = await Promise.all(made.map(({ id }) => readEntries(pool, { kind: 'order', id })));
           const isOwed = entries.some((each) => (balancesOf(each).get('owed') ?? 0n) > 0n);
-          // a block in each look would always be one that is not followed yet
+          // a block in each look would always leave one that is not followed yet
           if (open.length === 0 && !isOwed) return areOrdersFollowed(pool, chain.rpc);
           await chain.mineMempool();
           if (open.length > 0) throw new Error(`${JSON.stringify(open)}\n${restored!.stderr()}`);

@@ -8,7 +8,7 @@ import { StockRoom } from '#test/support/orders/stock-room.ts';
 
 const runMs = 400_000;
 
-describe.skipIf(bitcoindForTests() === null)('a service with orders in every state that is saved', () => {
+describe.skipIf(bitcoindForTests() === null)('a service with orders in every saved state', () => {
   let saved: SavedService;
   let service: OrderService;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ const files = 10_000;
 const fileBytes = 100;
 const [receiver, refunded] = [40_000, 40_001];
 const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
-/** Sendings of the commit and of its dozen reveals, of which nodes refuse those that have no room yet. */
+/** Sendings of the commit and of its dozen reveals; nodes refuse those that have no room yet. */
 const sentBeforeKill = 6;
 const runMs = 900_000;
 

@@ -9,7 +9,7 @@ import { OrderService, type OrderShown } from '#test/support/orders/order-servic
 
 const runMs = 300_000;
 const confirmations = 3;
-/** The parts of an order's price that count here, in sats: a referral gets 15 % of the base fee, and what is added. */
+/** The parts of an order's price that count here, in sats: a referral gets 15 % of the base fee, and the addition. */
 const baseFee = 40_000;
 const additional = 700;
 const share = (baseFee * 15) / 100 + additional;
@@ -33,7 +33,7 @@ describe.skipIf(bitcoindForTests() === null)('a payout to two partners', () => {
     return (await answer.json()) as Body;
   };
 
-  /** A code with an address of its own, which a delivered order brings a share. */
+  /** A code with an address of its own, which gets a share of a delivered order. */
   async function partner(): Promise<{ readonly code: string; readonly owner: number }> {
     const made = { code: `killed-${String(partners).padStart(2, '0')}`, owner: 850 + partners++ };
     await posted('/referrals', { referral: made.code, address: addressOf(made.owner) });
@@ -63,7 +63,7 @@ describe.skipIf(bitcoindForTests() === null)('a payout to two partners', () => {
       throw new Error(`the payout is ${found.state}: ${found.stuck}\n${service.stderr()}`);
     });
 
-  /** Has the process that passes a point of a payout killed there, the command or the service. */
+  /** Lets the process that passes a point of a payout be killed there: the command or the service. */
   const killAt: Readonly<Record<Failpoint, () => Promise<unknown>>> = {
     'payout-asked': async () => {
       const { signal, stdout } = await send({ FAILPOINT: 'payout-asked:1' });
@@ -90,7 +90,7 @@ describe.skipIf(bitcoindForTests() === null)('a payout to two partners', () => {
         return shown.exitCode === 0 && (JSON.parse(shown.stdout) as { shares: object[] }).shares.length === 2;
       });
       await killAt[failpoint]();
-      // a client that does not know whether it was asked for asks again
+      // a client that does not know the outcome asks again
       const again = await send();
       expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('payouts_nothing')]);
       await until(({ state }) => state === 'sent' || state === 'mined');

@@ -16,7 +16,7 @@ import type { ShopOrder } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 
 const runMs = 300_000;
-/** Units and sats that an order brings its account each time. */
+/** Units and sats that its account gets from each order. */
 const [earnedUnits, earnedSats] = [1_000n, 60_000];
 const [takenUnits, takenSats] = [300, 20_000];
 /** The dust limit of P2TR. */
@@ -34,7 +34,7 @@ interface Answered<Body> {
   readonly body: Body;
 }
 
-/** A withdrawal that is asked for, with the key by which its client repeats it. */
+/** A requested withdrawal, with the key by which its client repeats it. */
 interface Wish {
   readonly fields: object;
   readonly key: string;
@@ -91,7 +91,7 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
     return Buffer.from(found.scriptPubKey, 'hex');
   };
 
-  /** The account gets units, and sats beyond its base fee. */
+  /** Gives the account units, and sats beyond its base fee. */
   async function earn(): Promise<void> {
     const order = await service.eventually(async () => {
       const { status, body } = await ask<ShopOrder>('user/order/rune', {
@@ -131,14 +131,11 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
     return rows[0]?.count ?? 0;
   }
 
-  /** Asks for both; a process that is killed meanwhile answers none, or one. */
+  /** Asks for both; a process that is killed meanwhile answers neither, or one. */
   const askAll = (wishes: readonly Wish[]) =>
     Promise.allSettled(wishes.map(({ fields, key: once }) => ask(pathOf, fields, once)));
 
-  /**
-   * The withdrawal of a wish, however often it has to be asked for; under another key where the first was only
-   * claimed.
-   */
+  /** The withdrawal of a wish, after any number of requests; under another key if the first was only claimed. */
   async function asked({ fields, key: first }: Wish): Promise<ShownWithdrawal> {
     let once: string = first;
     return service.eventually(async () => {
@@ -170,7 +167,7 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
     await service.killedAt(failpoint, () => service.chain.mineMempool());
   };
 
-  /** Has the process killed at a point that the withdrawals pass. */
+  /** Lets the process be killed at a point that the withdrawals pass. */
   const killAt: Readonly<Record<Failpoint, (wishes: readonly Wish[]) => Promise<void>>> = {
     'withdrawal-reserving': async (wishes) => {
       const before = await stored();
@@ -249,7 +246,7 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
         BigInt(takenSats + postage + made[0].price.chainFee),
       ]);
       const parts = { database: service.database.pool, node: service.bitcoind.rpc };
-      // index and payments need not have the same block yet
+      // index and payments may be at different blocks
       await service.eventually(async () => (await auditTokens(parts)).length === 0);
       expect((await auditOrders(parts)).differences).toEqual([]);
       expect(await auditPayouts(parts)).toEqual([]);
