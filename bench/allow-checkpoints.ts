@@ -1,7 +1,7 @@
 import type { EmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 
-/** A bench begins after a checkpoint, which the roles of a service may not ask for. */
+/** Allows the writer to ask for a checkpoint, with which a bench begins. Roles of a service may not. */
 export async function allowCheckpoints({ superuserUrl, url }: EmbeddedPostgres): Promise<void> {
   const client = await connectClient(superuserUrl);
   try {

@@ -4,7 +4,7 @@ import { databaseFolder } from '#test/support/database-folder.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoind } from './follow/follow-bench.ts';
 
-/** Measures beside a node of its own, with a folder for databases. Both are gone afterwards. */
+/** Measures with a node of its own and a folder for databases. Both are removed afterwards. */
 export async function withBenchNode<Measured>(
   bench: string,
   measure: (node: Bitcoind, dir: string) => Promise<Measured>,

@@ -1,10 +1,7 @@
-/** Clients at once. */
+/** Number of clients at once. */
 export const clients = 16;
 
-/**
- * Work of clients at once, each of which begins the next piece when its last one is done. Returns the milliseconds of
- * each piece.
- */
+/** Work of clients at once. Each begins the next piece after its last one. Returns the milliseconds of each piece. */
 export async function byClients(pieces: number, work: (piece: number) => Promise<void>): Promise<number[]> {
   const times: number[] = [];
   let begun = 0;

@@ -1,4 +1,4 @@
-/** How late the event loop of a process was since this was last asked, sampled each 10 ms, which are part of it. */
+/** Delay of the event loop of a process since the last question, sampled each 10 ms, which are included. */
 export async function loopLag(origin: string): Promise<{ p99Ms: number; longestMs: number }> {
   const text = await (await fetch(`${origin}/metrics`)).text();
   const milliseconds = (name: string): number =>

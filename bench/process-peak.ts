@@ -5,7 +5,7 @@ export async function peakMegabytes(pid: number): Promise<number> {
   return megabytesOf(pid, 'VmHWM');
 }
 
-/** The peak of a process begins again at what it has now (proc(5), clear_refs), which this returns. */
+/** Resets the peak of a process to its present memory (proc(5), clear_refs), which this returns. */
 export async function restartPeak(pid: number): Promise<number> {
   await writeFile(`/proc/${pid}/clear_refs`, '5');
   return megabytesOf(pid, 'VmRSS');

@@ -23,7 +23,7 @@ interface Load {
   readonly timesMs: readonly number[];
 }
 
-/** Each client asks for what `pathOf` gives, waits for the answer, and asks again. */
+/** Each client requests the path that `pathOf` gives, waits for the answer, and continues with the next. */
 async function load(origin: string, pathOf: (question: number) => string): Promise<Load> {
   const clients = await Promise.all(Array.from({ length: connections }, () => LightClient.open(origin)));
   const timesMs: number[] = [];
@@ -63,7 +63,10 @@ async function idsOf(origin: string, inscriptions: number, wanted: number, seed:
     .map(([, id]) => id);
 }
 
-/** `npm run bench -- api`: look-ups by id over HTTP, from the answers that are kept for a tip and without them; the first page in a browser. */
+/**
+ * `npm run bench -- api`: look-ups by id over HTTP, from the answers that are kept for a tip and without them; the
+ * first page in a browser.
+ */
 export async function apiBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -111,9 +114,9 @@ function report(docs: number, others: number, { cached, uncached, views }: Measu
     bench: 'api',
     notes: [
       `GET /inscription/<id> as JSON of ${docs} inscriptions, ${connections} connections, ${measuredMs / 1000} s each after ${warmUpMs / 1000} s`,
-      `cached: ${popular} ids again and again. uncached: ${others} ids in turn, each a snapshot of its own until it comes again`,
+      `cached: ${popular} ids again and again. uncached: ${others} ids in turn, each with a snapshot of its own until it is asked for again`,
       'clients, service and Postgres share the cores',
-      'homeLcpMs, homeBytes: the first page in Chromium without anything kept, the median of 7 loads; bytes as sent, without what was inscribed and the fonts of its scripts',
+      'homeLcpMs, homeBytes: the first page in Chromium with an empty cache, the median of 7 loads; bytes as sent, except inscribed contents and the fonts of their scripts',
     ],
     figures,
     details: [

@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * One kept connection that asks and waits for each answer. It reads no more of an answer than its length: the load
- * shares the cores with the service, and a whole HTTP client takes as much of them as an answer does.
+ * One kept connection that sends a request and waits for each answer. It reads only the length of an answer: the load
+ * shares the cores with the service, and a whole HTTP client takes as much of them as an answer.
  */
 export class LightClient {
   readonly #socket: Socket;

@@ -10,10 +10,10 @@ import type { LoopDelays, ServerMessage } from './bodies-server.ts';
 
 const megabyte = 1_000_000;
 const serverFile = fileURLToPath(new URL('./bodies-server.ts', import.meta.url));
-/** All large bodies of a process have 256 MB. */
+/** Number of bodies at once: all large bodies of a process have 256 MB. */
 const atOnce = 3;
 
-/** How late the event loop of a server gets while orders with large files are posted to it. */
+/** Delays of the event loop of a server while orders with large files are posted to it. */
 export async function bodiesBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,

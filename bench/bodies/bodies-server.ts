@@ -1,4 +1,4 @@
-/** The server that takes the bodies: started by ./bodies-bench.ts, with which it talks by messages. */
+/** The server that receives the bodies: started by ./bodies-bench.ts, with which it exchanges messages. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Type } from 'typebox';
 import { bodyText, textBytes } from '#http/bodies/parsing/long-texts.ts';
@@ -8,12 +8,12 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
-/** Milliseconds of the event loop while bodies were taken. */
+/** Milliseconds of the event loop while bodies were received. */
 export interface LoopDelays {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** The most processor time between two looks: what the process does itself, however busy the machine is. */
+  /** The most processor time between two looks: the work of the process itself, however busy the machine is. */
   readonly busiestMs: number;
 }
 export type ServerMessage = { readonly port: number } | LoopDelays;

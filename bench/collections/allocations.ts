@@ -10,11 +10,11 @@ const large = 'listed';
 /** The baseline: a list of one address. */
 const small = 'one-listed';
 const idleQuestions = 500;
-/** Questions of each client, and the time from one to the next: 133 a second of 16 clients. */
+/** Questions of each client, and the time between two of them: 133 a second from 16 clients. */
 const pacedQuestions = 60;
 const paceMs = 120;
 
-/** Each of the clients, from an address of its own. */
+/** An agent for each client, with an address of its own. */
 const agents = Array.from({ length: clients }, (_, client) => agentFrom(client));
 
 interface Allocations {
@@ -22,8 +22,8 @@ interface Allocations {
 }
 
 /**
- * How long buyers wait for their allocation: of a collection that lists many addresses, and of one that lists one. Half
- * of the questions are about addresses that are not listed.
+ * Time that buyers wait for their allocation: from a collection that lists many addresses, and from one that lists one.
+ * Half of the questions are about unlisted addresses.
  */
 export async function allocationFigures(shop: MintShop, addresses: number): Promise<Figure[]> {
   const createS = await listAddresses(shop, addresses);
@@ -56,7 +56,7 @@ export async function allocationFigures(shop: MintShop, addresses: number): Prom
   return figures;
 }
 
-/** Makes both collections; the seconds in which the long list was taken over HTTP. */
+/** Makes both collections. Returns the seconds that sending the long list over HTTP took. */
 async function listAddresses(shop: MintShop, addresses: number): Promise<number> {
   const phase = (first: number, last: number) => ({
     id: 'friends',
@@ -86,7 +86,7 @@ async function listAddresses(shop: MintShop, addresses: number): Promise<number>
   return createS;
 }
 
-/** Questions about one collection: of a listed address and of another one in turns. */
+/** Questions about one collection: alternately for a listed address and another one. */
 class Questions {
   readonly #shop: MintShop;
   readonly #id: string;

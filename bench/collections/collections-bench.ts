@@ -9,7 +9,7 @@ import { deliveredFigures, largeCollectionFigures } from './large-collection.ts'
 import { MintShop } from './mint-shop.ts';
 import { soldItemFigures } from './sold-items.ts';
 
-/** Creations that warm the service up, and those of rounds that are rounded up. */
+/** Creations that warm up the service, and those by which rounds are rounded up. */
 const spare = 2 * clients;
 const parts = ['orders', 'allocations', 'upload'] as const;
 
@@ -58,8 +58,8 @@ export async function collectionsBench(args: string[]): Promise<Report> {
     notes: [
       'a service process, a real node, embedded Postgres; all requests over HTTP with a key of a shop',
       `…Of${clients}: ${orders} orders of one item by ${clients} clients at once, one in five by number, of a collection of ${items};`,
-      'managed orders of one small file in turns with them; CpuMs: of the service with its Postgres. No item is in two orders, and counters are those of the rows',
-      `allocation: of a collection that lists ${listed} addresses, oneListed: of one that lists one; half of those who ask are not listed`,
+      'managed orders of one small file in turns with them; CpuMs: of the service with its Postgres. No item is in two orders, and counters equal their rows',
+      `allocation: from a collection that lists ${listed} addresses, oneListed: from one that lists one; half of the addresses asked for are not listed`,
       `Idle: one question after the other; Of${clients}: ${clients} clients that ask eight times a second each`,
       `upload, approve, show, read: a collection of ${files} files of 20 kB; delivered: the list of ${delivered} delivered items`,
     ],

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Makes completed orders of one item each of all items of an approved collection, as the database has them once blocks
- * have their reveals. Keys of their inscriptions and wallet begin at `first`.
+ * Makes completed orders of one item each for all items of an approved collection, with the rows that they have once
+ * blocks have their reveals. Keys of their inscriptions and wallet begin at `first`.
  */
 export async function deliverAll(pool: pg.Pool, collection: string, first: number): Promise<void> {
   const orderId = `md5($1 || ' ' || m.item)::uuid`;

@@ -11,7 +11,7 @@ import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { buyerAddress } from './buyers.ts';
 
 const waitMs = 120_000;
-/** A creation with a list of 100,000 addresses is answered late on a busy machine. */
+/** Timeouts: a creation with a list of 100,000 addresses is answered late on a busy machine. */
 const timeouts = { headersTimeout: waitMs, bodyTimeout: waitMs };
 const shopAgent = new Agent({ connections: clients, ...timeouts });
 
@@ -67,7 +67,7 @@ export class MintShop {
     return this.#process.pid;
   }
 
-  /** Posts as the shop, with its key. */
+  /** Sends a POST as the shop, with its key. */
   async post(path: string, body: object, from = shopAgent): Promise<{ status: number; text: string }> {
     const answer = await request(`${this.origin}${path}`, {
       method: 'POST',
@@ -85,7 +85,7 @@ export class MintShop {
     return JSON.parse(text) as Answer;
   }
 
-  /** Runs a command of the operator that must succeed. Returns what it printed. */
+  /** Runs a command of the operator that must succeed. Returns its output. */
   command(words: readonly string[]): Promise<string> {
     return command(this.#env, words);
   }
@@ -102,7 +102,7 @@ export class MintShop {
     await this.#process.stop();
   }
 
-  /** Orders are taken once the process has found the wallet. */
+  /** Waits until the process has found the wallet and accepts orders. */
   async #untilOpen(): Promise<void> {
     const until = performance.now() + waitMs;
     for (;;) {
@@ -114,7 +114,7 @@ export class MintShop {
   }
 }
 
-/** An order of one small file, with contents that no other one has. */
+/** An order of one small file, with contents of its own. */
 export function smallOrder(receiveAddress: string): object {
   const content = Buffer.from(`file ${Math.random()}`).toString('base64');
   return {

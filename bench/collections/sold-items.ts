@@ -11,7 +11,7 @@ import { buyerAddress } from './buyers.ts';
 import { type MintShop, smallOrder } from './mint-shop.ts';
 
 const collection = 'sold-items';
-/** Turns of each path: other load on the machine affects both. */
+/** Turns of each path: other load on the machine affects both equally. */
 const rounds = 3;
 /** One order in five names its item; the others draw one. */
 const requestedEach = 5;
@@ -25,7 +25,7 @@ interface CollectionAnswer {
 
 /**
  * Orders of one item each from 16 clients, and managed orders of one small file in turns: orders a second, and the time
- * from the request to the address. Throws where an item is in two orders, or the counters are not those of the rows.
+ * from the request to the address. Throws if an item is in two orders, or a counter differs from its rows.
  *
  * @param orders of each path, in all
  */
@@ -87,7 +87,7 @@ export async function soldItemFigures(
   };
 }
 
-/** An approved collection of small texts, with a phase for listed addresses and a dearer one for everybody. */
+/** An approved collection of small texts, with a phase for listed addresses and a more expensive one for everyone. */
 async function openSale(shop: MintShop, folder: string, items: number): Promise<void> {
   await mkdir(folder, { recursive: true });
   const numbers = Array.from({ length: items }, (_, item) => item + 1);
@@ -115,11 +115,11 @@ async function openSale(shop: MintShop, folder: string, items: number): Promise<
 
 /** The items that the clients got. */
 class Sale {
-  /** Orders of items that others had. */
+  /** Number of refused orders of items that others had. */
   refused = 0;
   readonly #shop: MintShop;
   readonly #sold = new Map<number, string>();
-  /** The next item that is asked for by number: from the last on, none twice. */
+  /** The next item to ask for by number: from the last one downwards, each once. */
   #nextRequested: number;
 
   constructor(shop: MintShop, items: number) {
@@ -127,7 +127,7 @@ class Sale {
     this.#nextRequested = items;
   }
 
-  /** One item: drawn, or named and named again where it was drawn by another order. */
+  /** Orders one item: drawn, or named, and another one named if an order has drawn it meanwhile. */
   async order(piece: number): Promise<void> {
     for (;;) {
       const wanted = piece % requestedEach === 0 ? { requestedIds: [this.#nextRequested--] } : { count: 1 };
@@ -157,7 +157,7 @@ class Sale {
     }
   }
 
-  /** Throws unless the rows are those of the answers, and the counters those of the rows. */
+  /** Throws unless the rows equal the answers, and the counters equal the rows. */
   async verify(): Promise<void> {
     const client = await this.#shop.pool.connect();
     try {

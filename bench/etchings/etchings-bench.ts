@@ -18,9 +18,9 @@ import { percentile } from '../statistics.ts';
 const receiver = 900;
 /** Outputs of one transaction that pays orders. */
 const ordersOfOne = 200;
-/** Blocks whose cost is measured, beside nothing and beside all that waits. */
+/** Blocks whose cost is measured, without waiting orders and with all of them. */
 const blocks = 3;
-/** All work of a block is done in this time, and what is not its work is the same in both measurements. */
+/** All work of a block ends within this time, and other work is the same in both measurements. */
 const settleMs = 4_000;
 const waitMs = 900_000;
 const letters = 13;
@@ -30,7 +30,9 @@ interface Charge {
   readonly amount: number;
 }
 
-/** `npm run bench -- etchings`: what a block costs while etchings wait, and when their reveals are broadcast. */
+/**
+ * `npm run bench -- etchings`: the cost of a block while etchings wait, and the time until their reveals are broadcast.
+ */
 export async function etchingsBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({ args, options: { waiting: { type: 'string', default: '1000' } } });
   const waiting = numberOption('waiting', values.waiting, 1);
@@ -120,7 +122,7 @@ class EtchingService {
     await this.#process.stop();
   }
 
-  /** Each etches a name of its own. */
+  /** Orders an etching of a name of its own. */
   async #order(nth: number): Promise<Charge> {
     return waitUntil(
       async () => {
@@ -142,7 +144,7 @@ class EtchingService {
     );
   }
 
-  /** In as few transactions as there may be, and their block. */
+  /** Pays in as few transactions as possible, and mines them. */
   async #pay(charges: readonly Charge[]): Promise<void> {
     const payments = [];
     for (let from = 0; from < charges.length; from += ordersOfOne) {
@@ -160,7 +162,7 @@ class EtchingService {
     await this.#chain.mine(payments);
   }
 
-  /** All of them in one block: a block of the mempool may leave some for the next. */
+  /** Mines all commits in one block: a block of the mempool may leave some for the next. */
   async #mineCommits(waiting: number): Promise<void> {
     await this.#chain.mineMempool();
     const { size } = await this.#chain.rpc.call<{ size: number }>('getmempoolinfo', []);
@@ -194,7 +196,7 @@ class EtchingService {
     );
   }
 
-  /** Orders have looked at all payments: the block of the commits is news for each of them. */
+  /** Waits until orders have looked at all payments: the block of the commits concerns each of them. */
   #untilFollowed(): Promise<void> {
     return this.#until(
       `SELECT ((SELECT change FROM service.orders_offset) >= (SELECT max(change) FROM service.payments_seen))::integer AS count`,

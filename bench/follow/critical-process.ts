@@ -27,7 +27,7 @@ const tables: DerivedSettings = {
   indexSales: true,
 };
 
-/** All blocks of the node, which runs meanwhile only. */
+/** All blocks of the node, which runs only meanwhile. */
 async function blocksOfNode(pool: pg.Pool, task: CriticalTask): Promise<ParsedBefore> {
   const node = await startBitcoind({ executable: task.bitcoind, dataDir: task.nodeFolder });
   try {
@@ -46,7 +46,7 @@ async function blocksOfNode(pool: pg.Pool, task: CriticalTask): Promise<ParsedBe
   }
 }
 
-/** Reads what was used since the call. */
+/** Reads the usage since the call. */
 function watch(serverPid: number): () => CriticalTimes {
   const read = (): CriticalTimes => {
     const [main, ours] = [process.threadCpuUsage(), process.cpuUsage()];

@@ -16,7 +16,7 @@ export interface CriticalTask {
   readonly dataDir: string;
 }
 
-/** Milliseconds since the first block was asked for. */
+/** Milliseconds since the first block was requested. */
 export interface CriticalTimes {
   readonly wallMs: number;
   /** Processor time of the main thread, of all our threads, and of Postgres. */
@@ -40,7 +40,7 @@ export interface CriticalOptions {
 }
 
 const processFile = fileURLToPath(new URL('./critical-process.ts', import.meta.url));
-/** One for our process and one for Postgres. */
+/** One core for our process and one for Postgres. */
 const coresLeast = 2;
 
 async function runAlone(bitcoind: string, nodeFolder: string): Promise<CriticalOutcome> {
@@ -92,10 +92,7 @@ function coresTable(outcomes: readonly CriticalOutcome[]): Table {
   };
 }
 
-/**
- * The writer without sources and workers, as if other cores did their work: all blocks are parsed in memory before the
- * clock starts, our process has one core, and Postgres another.
- */
+/** Use of both cores. The values are medians, so their sums may differ. */
 export async function criticalSection(options: CriticalOptions): Promise<Section> {
   const { bitcoind, seed, leastBytes, rounds } = options;
   if (availableParallelism() < coresLeast) throw new OptionError('the critical stage alone needs two cores');
@@ -106,7 +103,7 @@ export async function criticalSection(options: CriticalOptions): Promise<Section
     median(outcomes.map((outcome) => outcome.bytes / 1000 / of(outcome).wallMs));
   return {
     notes: [
-      `critical stage alone: ${(chain.bytes / 1e6).toFixed(0)} MB in ${chain.blocks} blocks of mainnet's shape, read and parsed into memory before the clock starts; then our process on one core and Postgres on another index them as a first sync does, with runes and sales, but without a node, parse threads and sealing; medians of ${rounds} runs`,
+      `critical stage alone: ${(chain.bytes / 1e6).toFixed(0)} MB in ${chain.blocks} blocks of mainnet's shape, read and parsed into memory before the clock starts; then our process on one core and Postgres on another index them like a first sync, with runes and sales, but without a node, parse threads and sealing; medians of ${rounds} runs`,
     ],
     figures: [
       { name: 'criticalAloneMBps', value: rate(({ all }) => all), unit: 'MB/s' },

@@ -16,7 +16,7 @@ export interface FedChain {
   readonly feedSeconds: number;
 }
 
-/** The folder of a node that has the chain; made on first use, and kept for later runs. */
+/** The folder of a node with the chain; made on first use, and kept for later runs. */
 export async function fedNode(
   bitcoind: string,
   options: MainnetShapedOptions,

@@ -66,7 +66,7 @@ export async function until(question: () => Promise<boolean>): Promise<void> {
 
 const needleOf = (block: number, index: number): string => `needle-${block}-${index}-end`;
 
-/** Everything that must answer for a block: its last and its first inscription, by id, by hash and by text. */
+/** Everything that must be answered for a block: its last and its first inscription, by id, by hash and by text. */
 function questions(
   origin: string,
   block: number,
@@ -90,7 +90,7 @@ export interface NoticeTask {
   readonly origin: string;
   readonly chain: MainnetShapedChain;
   readonly blocks: number;
-  /** Number of the first block in its texts: no two of a chain may be the same. */
+  /** Number of the first block in its texts: no two blocks of a chain may have the same. */
   readonly first?: number;
   /** Script of an output beside each reveal; absent: none. */
   readonly message?: Uint8Array;

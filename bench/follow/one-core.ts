@@ -13,7 +13,7 @@ export async function keepOnCore(pid: number, core: number): Promise<void> {
     try {
       await run('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(each)]);
     } catch (error) {
-      // a child that has ended is on no core
+      // a child that has ended has no core
       if (each === pid || processStat(each) !== null) throw error;
     }
   }

@@ -7,23 +7,23 @@ import { type ParseThreads, startParseThreads } from '#indexer/workers/parse-thr
 import type { BlockSource, BufferPool, SourceBlock } from '#kernel/contracts/block-source.ts';
 import { genesisHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** A chain that was read and parsed before: a follower has only to decide and to write. */
+/** A chain that was read and parsed before: a follower only has to decide and to write. */
 export interface ParsedBefore {
   readonly source: BlockSource;
-  /** They answer at once with what was parsed. */
+  /** Threads that return the parsed blocks at once. */
   readonly threads: ParseThreads;
   /** Size of the raw blocks. */
   readonly bytes: number;
 }
 
 export interface ParseBeforeOptions {
-  /** Key of the database that the blocks will be written to. */
+  /** Key of the database that the blocks are written to. */
   readonly fingerprintKey: Uint8Array;
-  /** The facts that its tables ask for. */
+  /** The facts that its tables need. */
   readonly facts: FactSet;
 }
 
-/** More than an ordinary look-ahead has under way. */
+/** More than an ordinary look-ahead has in progress. */
 const jobsMax = 1000;
 
 /** Reads and parses all blocks of a source, and keeps them in memory. */
@@ -68,7 +68,7 @@ export async function parseBefore(
   };
 }
 
-/** Buffers of the sizes that a follower has, none of which is used twice. */
+/** Buffers of a follower's sizes, each used only once. */
 function keptBuffers(): BufferPool {
   const buffers = createBufferPool();
   return { take: (sizeBytes) => buffers.take(sizeBytes), give: () => undefined };

@@ -6,7 +6,7 @@ import { familyCpuMs, processStat } from '#kernel/stages/process-times.ts';
 /** A server's last reading is at most this old when it ends. Reading its family takes less than a millisecond. */
 const lookEveryMs = 25;
 
-/** Processor seconds of a run, of whole process trees, with those that have ended. */
+/** Processor seconds of a run, of whole process trees, including processes that have ended. */
 export interface ProcessorTime {
   /** `satscribe`, and the programs that it ran. */
   readonly oursSeconds: number;
@@ -25,7 +25,7 @@ export async function withProcessorTime<T>(
 ): Promise<{ readonly result: T; readonly time: ProcessorTime }> {
   const node = Number(readFileSync(join(nodeFolder, 'regtest/bitcoind.pid'), 'utf8'));
   const [oursBefore, nodeBefore] = [known(endedChildrenMs()), known(familyCpuMs(node))];
-  // a detached process, no child of ours: only looking tells what it used
+  // a detached process, not a child of ours: only looking shows its usage
   let postgresMs = 0;
   const look = async (): Promise<void> => {
     const server = await readConnectionFile(dataDir);

@@ -18,7 +18,7 @@ import { nodeSettings, SatscribeProcess } from './satscribe-process.ts';
 /** The minimum of searches: the slowest hundredth is then five searches. */
 export const searchesMin = 500;
 const drawnTexts = 5000;
-/** Think time of the client between two searches. */
+/** Pause of the client between two searches. */
 const betweenQuestionsMs = 10;
 /** Time limit for the first answer: the cluster is created and the node asked for its facts. */
 const firstAnswerWithinMs = 60_000;

@@ -8,6 +8,6 @@ export interface Section {
   readonly figures: readonly Figure[];
   readonly details: readonly Figure[];
   readonly tables?: readonly Table[];
-  /** All of them, for the JSON line: the table leaves the shortest out. */
+  /** All stages, for the JSON line: the table leaves out the shortest. */
   readonly stages?: readonly StageRow[];
 }

@@ -27,7 +27,7 @@ export async function sourceRates(task: SourceRateTask): Promise<number[]> {
   const node = await startBitcoind({ executable: bitcoind, dataDir, rest });
   try {
     const connected = await connectNode(node.settings);
-    if (connected.facts.hasRest !== rest) throw new Error('the node does not offer what is measured');
+    if (connected.facts.hasRest !== rest) throw new Error('the node does not offer the measured interface');
     const source = openNodeSource(connected);
     const rates: number[] = [];
     for (let round = 0; round < rounds; round++) rates.push(await rate(source, task.mostBytes));

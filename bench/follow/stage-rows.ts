@@ -16,13 +16,13 @@ export function readStageSums(path: string): StageSums {
 /** Parts that work on one batch after another. */
 const parts: readonly StagePart[] = ['main thread', 'writer connection', 'sealer thread'];
 
-/** Sockets, streams, garbage and the start: no other thread does them. */
+/** Sockets, streams, garbage and the start: work of no other thread. */
 const mainsOther = 'main thread, other';
 
 /**
- * The part that would bound a sync with any number of cores, and its processor seconds. Without fetching, checking and
- * parsing, which more threads do faster, and without index builds. The main thread counts whole, from its start to its
- * end, with what it does to receive the blocks from the node.
+ * The part that would limit a sync with any number of cores, and its processor seconds. Fetching, checking and parsing
+ * are left out, because more threads do them faster, and so are index builds. The main thread counts completely, from
+ * its start to its end, including receiving the blocks from the node.
  */
 export function criticalPart(rows: readonly StageRow[]): { readonly name: string; readonly seconds: number } {
   const sums = parts.map((name) => {

@@ -62,7 +62,7 @@ interface TracedSync {
   readonly stages: StageSums;
 }
 
-/** A first sync that records its stages: it is not counted, because looking costs something. */
+/** A first sync that records its stages: it is not counted, because recording costs time. */
 async function tracedSync(node: Bitcoind, chain: FedChain): Promise<TracedSync> {
   const path = join(benchData, 'first-sync-trace.json');
   const time = await firstSync(node, chain, ['--trace', path]);

@@ -15,8 +15,8 @@ import { spentOutputs, syntheticCoin, transferPlan } from './transfer-chain.ts';
 const rowsPerStatement = 1_000_000;
 
 /**
- * Fills an empty database: the first blocks of the chain through the indexer, and after them many inscriptions as
- * rows, each in an output of its own. The rows have what the writer and the ledger need of inscriptions that never
+ * Fills an empty database: the first blocks of the chain through the indexer, and then many inscriptions as rows, each
+ * in an output of its own. The rows have the data that the writer and the ledger need for inscriptions that never
  * moved. The ones that blocks will spend are spread evenly over all.
  */
 export async function fillTrackedOutputs(pool: pg.Pool, source: BlockSource, outputs: number): Promise<void> {

@@ -63,7 +63,7 @@ async function load(url: string): Promise<Omit<TrackedOutcome, 'blocks'>> {
   return outcome;
 }
 
-/** Applies the blocks of transfers as the follower does at the tip: one at a time. */
+/** Applies the blocks of transfers like the follower at the tip: one at a time. */
 async function transfers(url: string, folder: string): Promise<TrackedOutcome['blocks']> {
   const pool = createPool(url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(folder);

@@ -105,7 +105,7 @@ export async function trackedSection(outputs: number, withRatio: boolean): Promi
     notes: [
       `tracked: ${load.trackedOutputs.toLocaleString('en')} outputs, each with an inscription, put into the tables as rows; ` +
         `${transferPlan.measuredBlocks} blocks of ${transferPlan.transfersPerBlock} transfers each, spread over all of them, after a checkpoint and ${transferPlan.warmUpBlocks} blocks to warm up; ledger, writer and a durable commit of each block`,
-      'restart: from the start of a process to the commit of the next block; memory is what the process grows by while it loads',
+      'restart: from the start of a process to the commit of the next block; memory is the growth of the process while it loads',
     ],
     figures: [
       ...ratio,

@@ -12,7 +12,7 @@ export const transferPlan = {
   transfersPerBlock: 2000,
 } as const;
 
-/** Synthetic outputs that the blocks spend; the last blocks spend again what the first ones created. */
+/** Synthetic outputs that the blocks spend; the last blocks spend outputs that the first ones created. */
 export const spentOutputs = transferPlan.measuredBlocks * transferPlan.transfersPerBlock;
 
 const postageSats = 10_000;

@@ -12,7 +12,7 @@ import type { DerivedOutcome, DerivedTask } from './derived-process.ts';
 
 /**
  * Newest blocks that keep their event texts. In a first sync of mainnet one block in thousands keeps them. With the
- * usual 144 nearly all blocks of this chain would: a third of the cost of runes was to compress them.
+ * usual 144 nearly all blocks of this chain would: compressing them was a third of the cost of runes.
  */
 const eventsKeepBlocks = 10;
 

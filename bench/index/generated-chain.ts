@@ -18,7 +18,7 @@ export interface GeneratedChain {
   readonly description: Description;
 }
 
-/** Fewer fit into one commit, which gives no rate. */
+/** Least number of inscriptions: fewer fit into one commit, which gives no rate. */
 const leastInscriptions = 30_000;
 /** Version of the generators: a new version gives other chains for the same seed. */
 const generatorVersion = 1;

@@ -21,8 +21,8 @@ interface Part {
 }
 
 /**
- * The commit rate of the last fifth of the inscriptions over that of the first fifth, which begins with the first
- * commit.
+ * The commit rate of the last fifth of the inscriptions, divided by that of the first fifth, which begins with the
+ * first commit.
  */
 function lastFifthOverFirst({ commits, inscriptions }: IndexOutcome): number {
   const [firstMs, firstCount] = commits.find(([, count]) => count > 0) as readonly [number, number];

@@ -9,9 +9,9 @@ export interface IndexTask {
   readonly dataDir: string;
   /** Last height of the bulk load; null: the whole folder. */
   readonly bulkUntil: number | null;
-  /** After the bulk load, continues to the folder's tip block by block, and times each. */
+  /** Whether to continue after the bulk load to the folder's tip, block by block, with the time of each. */
   readonly tip: boolean;
-  /** Also profiles time and memory, which costs some of both. */
+  /** Whether to profile time and memory, which costs some of both. */
   readonly stages: boolean;
 }
 

@@ -59,7 +59,7 @@ async function bulkLoad(
   return { indexMs: indexed - start, sealMs: performance.now() - indexed, progress, commits };
 }
 
-/** The connections of a run, and the writer's lock, end a moment after it. */
+/** Waits until the writer's lock is free: the connections of a run end a moment after it. */
 async function lockIsFree(pool: pg.Pool): Promise<void> {
   const held = "SELECT FROM pg_locks WHERE locktype = 'advisory'";
   while ((await pool.query(held)).rowCount !== 0) await delay(lockLookEveryMs);

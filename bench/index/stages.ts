@@ -14,7 +14,7 @@ import { watchStatements } from '#kernel/stages/watch-statements.ts';
 export interface Stage {
   readonly name: string;
   readonly ms: number;
-  /** JavaScript heap allocated, without the memory of typed arrays; null where unknown. */
+  /** JavaScript heap allocated, without the memory of typed arrays; null: unknown. */
   readonly allocatedMB: number | null;
 }
 
@@ -90,13 +90,13 @@ function allocatedByStage({ head }: HeapProfiler.SamplingHeapProfile): Sums {
   return sums;
 }
 
-/** Keeps no events: only sums are asked for. */
+/** Keeps no events: only sums are needed. */
 const noTrace: TraceSink = { event: () => undefined, close: () => undefined };
 
 /** Profiles a run of this thread, and then repeats the workers' work in it. */
 export class StageProfile {
   readonly #session = new Session();
-  /** For the writer and the sealer: what statements took, and what each stage waited. */
+  /** For the writer and the sealer: the times of statements, and the waiting time of each stage. */
   readonly stages = new StageRecorder(noTrace);
 
   static async start(pool: pg.Pool): Promise<StageProfile> {

@@ -21,13 +21,13 @@ import { percentile } from '../statistics.ts';
 import { fillOrders, migrateToEarlierVersion, type StoredOrders } from './stored-orders.ts';
 
 const satsOfBitcoin = 100_000_000;
-/** Orders that are posted to, after the first of them warmed the connection up. */
+/** Orders with a posting, after the first of them warmed up the connection. */
 const postings = 2000;
 const warmUps = 200;
 
 /**
- * Measures the ledger beside many orders. They are stored as an earlier version did, and migrated. With `--until
- * filled` the server stays as it is then, for other measurements: its address is printed.
+ * Measures the ledger with many orders. They are stored in the form of an earlier version, and migrated. With `--until
+ * filled` the server stays in that state for other measurements: its address is printed.
  */
 export async function ledgerBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
@@ -71,9 +71,9 @@ export async function ledgerBench(args: string[]): Promise<Report> {
       notes: [
         `${orders} orders of one file, nearly all delivered; embedded Postgres in memory, not durable`,
         'migrateS: from the version before all subjects shared a ledger to this one, all migrations',
-        'fillS: the coins of all orders are listed; allBytes: of the ledger, the coins, and what spends them',
+        'fillS: the coins of all orders are listed; allBytes: of the ledger, the coins, and the transactions that spend them',
         `post: one transaction that adds a payment to the ledger of an order, one of ${postings}; look: one that adds nothing`,
-        'auditS: a real node is asked each question, and its answer replaced by that of the chain of these orders',
+        'auditS: a real node is asked each question, and its answer is replaced by that of the chain of these orders',
       ],
       figures,
       details: [],
@@ -91,7 +91,7 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Lists the coins of all orders, as the process that brings orders on does between its looks. */
+/** Lists the coins of all orders, like the process that processes orders does between its looks. */
 async function fillCoins(client: pg.Client): Promise<void> {
   const filling = new CoinsFilling(pino({ level: 'silent' }));
   while (!filling.isComplete) await filling.next(client);
@@ -154,7 +154,7 @@ async function auditFigure(client: pg.Client, stored: StoredOrders): Promise<Fig
   }
 }
 
-/** Asks a node what it is asked, and answers as the chain of these orders. */
+/** Sends the questions to a node, and answers like the chain of these orders. */
 const nodeOf = (rpc: BatchRpc, { tip, coins }: StoredOrders): BatchRpc => ({
   url: rpc.url,
   async call<Result>(...asked: Parameters<BatchRpc['call']>): Promise<Result> {

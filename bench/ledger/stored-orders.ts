@@ -9,7 +9,7 @@ import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 /** The last migration before all subjects shared a ledger: the rows below are those of its version. */
 const lastMigration = '0030_return_costs';
 const ordersAtOnce = 1000;
-/** The block that has everything, and the one that is the tip. */
+/** The block with all transactions, and the tip. */
 const minedHeight = 100;
 const tipHeight = 110;
 const madeAt = '2026-01-01T00:00:00Z';
@@ -30,7 +30,7 @@ export interface OwnCoin {
   readonly script: string;
 }
 
-/** A database that an earlier version left, and what its node must say of it. */
+/** A database of an earlier version, and the answers that its node must give. */
 export interface StoredOrders {
   readonly tip: string;
   readonly coins: ReadonlyMap<string, OwnCoin>;
@@ -104,7 +104,7 @@ class Rows {
     this.#tables.set(table, rows);
   }
 
-  /** In the order in which tables came first: rows that others name before these. */
+  /** Inserts the rows in the order in which their tables were used first: rows that others name come before these. */
   async insert(tx: pg.ClientBase): Promise<void> {
     for (const [table, rows] of this.#tables) {
       const columns = [...new Set(rows.flatMap(Object.keys))].join(', ');
@@ -190,7 +190,7 @@ function addStoredOrder(
   rows.add('service.order_leaves', { order_id: id, index: 0, leaf: `\\x${'51'.repeat(200)}` });
   rows.add('service.watched_scripts', {
     script: `\\x${scriptOf(`order ${number}`)}`,
-    // as Postgres shows an id
+    // in the form in which Postgres shows an id
     watcher: `order ${id.replace(/^(.{8})(.{4})(.{4})(.{4})/u, '$1-$2-$3-$4-')}`,
     since_height: 1,
     picked_up: true,

@@ -12,7 +12,7 @@ const [count = 0, seed = 1] = process.argv.slice(2).map(Number);
 /** One in this many reveals an inscription: usually a short JSON text, sometimes a picture. */
 const revealEvery = 4;
 const pictureEvery = 100;
-/** Witness bytes of the other transactions: with four inputs and outputs, an average size. */
+/** lets a bench collect garbage before it measures memory */
 const plainWitnessBytes = 1200;
 
 const random = seededRandom(`mempool ${seed}`);

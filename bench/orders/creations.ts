@@ -4,14 +4,14 @@ import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
 
 const receiver = 900;
-/** Turns of each path: other load on the machine affects both. */
+/** Turns of each path: other load on the machine affects both equally. */
 const rounds = 3;
 
-/** A path that creates orders, and what its client waits for. */
+/** A path that creates orders, and the answer that its client waits for. */
 interface Creation {
   readonly name: string;
   readonly url: string;
-  /** The address is in a read after the creation, not in its answer. */
+  /** Whether the address is in a read after the creation, not in its answer. */
   readonly isRead: boolean;
 }
 
@@ -22,7 +22,7 @@ const creations: readonly Creation[] = [
 
 /**
  * Creations by 16 clients, direct and managed ones in turns: orders a second, and the time from the request to the
- * address. Direct orders are the baseline, whose address takes a read more.
+ * address. Direct orders are the baseline; their address needs an additional read.
  *
  * @param orders of each path, in all
  */
@@ -69,7 +69,7 @@ interface Created {
   readonly charge: { readonly address?: string };
 }
 
-/** The address of a new order of one file, with contents that no other one has. */
+/** The address of a new order of one file, with contents of its own. */
 async function addressFrom(origin: string, { url, isRead }: Creation): Promise<string> {
   const content = Buffer.from(`file ${Math.random()}`).toString('base64');
   const answer = await fetch(`${origin}${url}`, {

@@ -11,7 +11,7 @@ const prefix = 'abcd';
 const searches = 60;
 const orderId = 'bench';
 
-/** Waits until the searches of a transaction by `LockTimes` are over. */
+/** Waits until the searches of a transaction by `LockTimes` have ended. */
 async function searched(lockTimes: LockTimes, unsigned: Uint8Array): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     lockTimes.onEnd(resolve);
@@ -19,9 +19,7 @@ async function searched(lockTimes: LockTimes, unsigned: Uint8Array): Promise<voi
   if (lockTimes.of(orderId, [unsigned], prefix) === null) await ended;
 }
 
-/**
- * How fast prefixes of txids are found: tries of one thread, and one search after the other in the service's threads.
- */
+/** Speed of finding prefixes of txids: tries of one thread, and one search after another in the service's threads. */
 export async function grindingFigures(): Promise<Figure[]> {
   let tries = 0;
   const startedAt = performance.now();

@@ -5,7 +5,7 @@ import type { Figure } from '../report.ts';
 
 /** Longest file with a reveal of its own. */
 const fileBytes = 380_000;
-/** All contents of a call have 50 MB at most. */
+/** Number of files: all contents of a call have at most 50 MB. */
 const files = Math.floor(50_000_000 / fileBytes);
 const clients = 3;
 
@@ -16,8 +16,8 @@ export interface LargeOrdersParts {
 }
 
 /**
- * Orders with 50 MB of files, one alone and then from three clients at once: memory of the process, and how late its
- * event loop gets.
+ * Orders with 50 MB of files, one alone and then from three clients at once: memory of the process, and delays of its
+ * event loop.
  */
 export async function largeOrders({
   origin,
@@ -27,7 +27,7 @@ export async function largeOrders({
   const bodies = Array.from({ length: clients }, () => bodyOf(receiveAddress));
   await post(origin, bodyOf(receiveAddress), '127.0.0.9');
   const aloneMB = await peakMemoryMB();
-  // the process forgets what it has told
+  // the process starts a new measurement after each report
   await loopLag(origin);
   const startedAt = performance.now();
   await Promise.all(bodies.map((body, client) => post(origin, body, `127.0.0.${client + 1}`)));
@@ -52,8 +52,8 @@ function bodyOf(receiveAddress: string): string {
 }
 
 /**
- * From an address of its own, as each has few large bodies open. A refusal may come before all of the body is sent,
- * which fetch would not tell.
+ * Posts from an address of its own, because each may have only few large bodies open. A refusal may come before the
+ * whole body is sent, which fetch would not report.
  */
 function post(origin: string, body: string, localAddress: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import { percentile } from '../statistics.ts';
 
 /** The payments of one order, all of which its reveal spends. */
 export const inputs = 1000;
-/** Each payment then holds more than its input costs, and no fewer of them are enough. */
+/** With this number each payment holds more than its input costs, and no fewer payments suffice. */
 export const filesOfMany = 300;
 const askEveryMs = 10;
 
@@ -16,13 +16,13 @@ export interface ManyInputsParts {
   readonly pid: number;
   readonly chain: RegtestChain;
   readonly order: { readonly address: string; readonly amount: number };
-  /** Settles once all transactions of the order are with the node. */
+  /** Settles once the node has all transactions of the order. */
   readonly sent: () => Promise<void>;
 }
 
 /**
- * An order of many files that is paid in 1,000 outputs: from the block with them until its reveal is with the node. How
- * long `/live` takes meanwhile, and the processor time of the process.
+ * An order of many files that is paid in 1,000 outputs: the time from the block with them until the node has its
+ * reveal, the times of `/live` meanwhile, and the processor time of the process.
  */
 export async function manyInputs({ origin, pid, chain, order, sent }: ManyInputsParts): Promise<Figure[]> {
   await payInParts(chain, order);
@@ -54,7 +54,7 @@ async function payInParts(chain: RegtestChain, { address, amount }: ManyInputsPa
   await chain.broadcast(transaction([coin], [...parts, change]));
 }
 
-/** Asks `/live` again and again until it is told to stop; how long each answer took. */
+/** Requests `/live` again and again until it is stopped; returns the times of the answers. */
 function watchLive(origin: string): () => Promise<number[]> {
   const times: number[] = [];
   let isStopped = false;

@@ -24,12 +24,12 @@ import { filesOfMany, inputs, manyInputs } from './many-inputs.ts';
 import { payoutFigures, shares } from './payouts.ts';
 
 const receiver = 900;
-/** Files of one order for "confirmed to all reveals broadcast". */
+/** Number of files of an order for "confirmed to all reveals broadcast". */
 const filesOfPaid = 20;
 const quoteMs = 2000;
 const lookMs = 10;
 const waitMs = 120_000;
-/** Reads of open orders in a second, while the same is measured again. */
+/** Reads of open orders a second during the second measurement. */
 const pollsPerSecond = 100;
 
 interface Shown {
@@ -39,7 +39,7 @@ interface Shown {
   readonly files: readonly { readonly sent?: string }[];
 }
 
-/** Waits of customers: for a quote, an address, a seen payment, a broadcast inscription. */
+/** Times that customers wait: for a quote, an address, a seen payment, a broadcast inscription. */
 export async function ordersBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -102,7 +102,7 @@ interface Measured {
   readonly chargeVisibleMs: readonly number[];
   readonly paymentSeenMs: readonly number[];
   readonly revealedMs: readonly number[];
-  /** From when a read of the order shows a state to the arrival of the message that tells of it. */
+  /** Time from a read of the order that shows a state to the arrival of the message about it. */
   readonly webhookMs: readonly number[];
 }
 
@@ -136,11 +136,11 @@ function figuresOf(measured: Measured, suffix: string): Figure[] {
   ];
 }
 
-/** A service with a wallet, and what its customers do. */
+/** A service with a wallet, and the actions of its customers. */
 class Shop {
   readonly #chain: RegtestChain;
   readonly #process: SatscribeProcess;
-  /** Settings of commands beside it. */
+  /** Settings of commands that run beside it. */
   readonly #env: Readonly<Record<string, string>>;
   readonly #origin: string;
   readonly #receiver: Receiver;
@@ -169,7 +169,7 @@ class Shop {
       WALLET_SEED_FILE: join(dir, 'seed'),
       ORDER_RATE: '0',
       ALLOW_PRIVATE_URLS: 'true',
-      // a delivery of the block before is payable
+      // a delivery of the last block is payable
       PAYOUT_CONFIRMATIONS: '1',
     };
     const service = await SatscribeProcess.start(['serve', '--port', '0'], join(dir, 'data'), env);
@@ -222,7 +222,7 @@ class Shop {
     return ids;
   }
 
-  /** Reads orders until it is told to stop; the slowest hundredth of the reads. */
+  /** Reads orders until it is stopped; returns the slowest hundredth of the reads. */
   poll(ids: readonly string[]): () => Promise<number> {
     const times: number[] = [];
     let isStopped = false;
@@ -329,7 +329,7 @@ class Shop {
     return ((await answer.json()) as Shown).id;
   }
 
-  /** Orders are taken once the process has found the wallet. */
+  /** Waits until the process has found the wallet and accepts orders. */
   async #untilOpen(): Promise<void> {
     const until = performance.now() + waitMs;
     for (;;) {
@@ -358,7 +358,7 @@ class Shop {
     for (;;) {
       const at = this.#told.get(`${id} ${state}`);
       if (at !== undefined) return at;
-      if (performance.now() > until) throw new Error(`no message came that order ${id} is ${state}`);
+      if (performance.now() > until) throw new Error(`no message arrived that order ${id} is ${state}`);
       await sleep(1);
     }
   }
@@ -374,7 +374,7 @@ class Shop {
   }
 }
 
-/** Quotes alone: no network, no disk. */
+/** Only quotes: no network, no disk. */
 function quoteFigures(): Figure[] {
   const one = termsOf(1, 500);
   const many = termsOf(10_000, 100);

@@ -7,10 +7,10 @@ import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest
 import type { CliResult } from '#test/support/run-cli.ts';
 import type { Figure } from '../report.ts';
 
-/** Shares of one payout: as many as its transaction has outputs for. */
+/** Number of shares of one payout: as many as its transaction has outputs for. */
 export const shares = 1000;
 const shareSats = 1000;
-/** Coins that pay for it: small ones, as revenue is, so that it spends hundreds of them. */
+/** Coins that pay for it: small ones, like revenue, so that it spends hundreds of them. */
 const coins = 500;
 const coinSats = 3000;
 const firstOwner = 30_000;

@@ -24,7 +24,7 @@ interface ThreadsVariant extends Variant {
   close(): Promise<void>;
 }
 
-/** Columns reuse one buffer, as between the pool and its workers. */
+/** Columns reuse one buffer, like between the pool and its workers. */
 let columnsBuffer: ArrayBufferLike = new ArrayBuffer(0);
 
 function parse(file: SourceFile): ArrayBufferLike {

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { Block } from 'bitcoinjs-lib';
 
 /**
- * References for the parser. None of these knows ord's rules: they show the cost of a plain library, and the cost of
- * the bare walk, with or without the hashes that an indexer needs.
+ * References for the parser. They do not know ord's rules: they show the cost of a plain library, and the cost of the
+ * bare walk, with or without the hashes that an indexer needs.
  */
 const envelopeStart = Buffer.from([0x00, 0x63, 0x03, 0x6f, 0x72, 0x64]);
 
@@ -46,14 +46,14 @@ class Cursor {
     return (low | (block[at + 2]! << 16) | (block[at + 3]! << 24)) >>> 0;
   }
 
-  /** That many bytes, after their count, and `more` bytes after them. */
+  /** Passes bytes after their count, and then `more` bytes. */
   pass(more: number): void {
     const length = this.compactSize();
     this.at += length + more;
   }
 }
 
-/** The offset after the next `OP_0 OP_IF "ord"` of a script, −1 where there is none. */
+/** The offset after the next `OP_0 OP_IF "ord"` of a script; −1: there is none. */
 function findEnvelope(block: Uint8Array, from: number, end: number): number {
   for (let i = from + 1; i < end - 4; i++) {
     if (

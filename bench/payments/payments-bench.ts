@@ -37,7 +37,7 @@ const watchesAtOnce = 10_000;
 /** Payments that wait for a block, with the inputs of a usual wallet. */
 const unconfirmedCount = 1000;
 const inputsEach = 3;
-/** A full mempool. */
+/** Number of transactions of a full mempool. */
 const mempoolTransactions = 200_000;
 const outputsEach = 3;
 
@@ -48,7 +48,7 @@ interface Memory {
   readonly mempoolMB: number;
 }
 
-/** The memory of watched scripts, and what they add to the cost of a block. */
+/** The memory of watched scripts, and the cost that they add to a block. */
 export async function paymentsBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -73,7 +73,7 @@ export async function paymentsBench(args: string[]): Promise<Report> {
     notes: [
       `${count} watched scripts, ${unconfirmedCount} payments that wait for a block, none in these blocks`,
       `${blocks.length} blocks of ${(megabytes / blocks.length).toFixed(2)} MB, ${rounds} rounds, warm`,
-      'scan: processor time, what the main thread is busy with; apply: with its transaction in an embedded Postgres',
+      'scan: processor time that keeps the main thread busy; apply: with its transaction in an embedded Postgres',
     ],
     figures: [
       { name: 'watched_mb', value: memory.watchedMB, unit: 'MB', target: { most: 30 } },

@@ -20,7 +20,7 @@ const collector = 902;
 const clients = 4;
 /** Outputs of one transaction: with P2WPKH it stays below 100,000 virtual bytes. */
 const outputsEach = 2_500;
-/** Values of the outputs: the largest pays for a small order alone, a large order takes many. */
+/** Values of the outputs: the largest alone pays for a small order, a large order needs many. */
 const least = 1_000;
 const step = 7;
 const largeShare = 0.1;
@@ -28,8 +28,8 @@ const scans = 3;
 const waitMs = 120_000;
 
 /**
- * PSBTs that pay for an order from an address with many outputs: how long an answer takes with the index of addresses,
- * beside the list of these outputs as baseline, and how long with scans of the node.
+ * PSBTs that pay for an order from an address with many outputs: the time of an answer with the index of addresses,
+ * with the list of these outputs as baseline, and with scans of the node.
  */
 export async function psbtsBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
@@ -118,7 +118,7 @@ class Payers {
     this.#order = order;
   }
 
-  /** Orders are taken once the process has found the wallet and the chain. */
+  /** Waits until the process has found the wallet and the chain and accepts orders. */
   static async open(origin: string): Promise<Payers> {
     const until = performance.now() + waitMs;
     for (;;) {

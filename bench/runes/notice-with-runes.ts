@@ -24,7 +24,7 @@ const nothing: Omit<Runestone, 'etching' | 'mint'> = {
   pointer: null,
 };
 
-/** Etches a rune without a name that anybody may mint. */
+/** Etches a rune without a name that anyone may mint. */
 const etching = encipher({
   ...nothing,
   mint: null,
@@ -45,7 +45,7 @@ const mintOf = (id: RuneId): Uint8Array => encipher({ ...nothing, etching: null,
 
 /**
  * The time from the notice of a block of reveals that mint runes until it is readable, with runes and without: two
- * databases in turns beside one node, so that other load meets both.
+ * databases in turns beside one node, so that other load affects both.
  */
 export async function noticeWithRunes(
   executable: string,

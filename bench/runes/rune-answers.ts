@@ -28,10 +28,13 @@ const runesPerBlock = 100;
 const firstName = 99_246_114_928_149_462n;
 const nameStep = 7919n;
 const questions = 300;
-/** Walks over all holders take a tenth of a second each. Pages 0 to 39: four of them take a walk. */
+/** Walks over all holders take a tenth of a second each. Pages 0 to 39: four of them need a walk. */
 const holderQuestions = 40;
 
-/** Tables as a year of mainnet leaves them: half of the balances are spent. In SQL, as blocks would take hours. */
+/**
+ * Fills tables like those after a year of mainnet: half of the balances are spent. In SQL, because blocks would take
+ * hours.
+ */
 async function fill(pool: pg.Pool, balances: number): Promise<void> {
   const runes = Math.floor(balances / 10);
   await pool.query(
@@ -59,7 +62,7 @@ async function fill(pool: pg.Pool, balances: number): Promise<void> {
      FROM generate_series(1, $1::integer) AS g) AS made`,
     [balances, runes],
   );
-  // one output in twenty has an owner that has others
+  // one output in twenty has an owner with other outputs
   await pool.query(
     `${insert} FROM (SELECT g, 2 AS vout, 0 AS key, 1000000 + CASE WHEN g % 20 = 0 THEN g % 1000 ELSE g END AS owner, false AS isspent
      FROM generate_series(1, ${Math.ceil(holders * 1.05)}) AS g) AS made`,
@@ -116,7 +119,7 @@ export async function runeAnswers(seed: string, balances: number): Promise<Figur
   const tip = { height, isTip: true };
   const askHolders = (lists: HolderLists, page: number): Promise<unknown> =>
     within((one) => lists.read(one, 0, tip, { offset: page * 100, limit: 100 }, true));
-  // a new block has new lists, so each first read is that of a block
+  // a new block has new lists, so each first read has the cost after a block
   const first = await timesOf(holderQuestions, () => askHolders(new HolderLists(), 0));
   const lists = new HolderLists();
   const holding = await timesOf(holderQuestions, (question) => askHolders(lists, question));

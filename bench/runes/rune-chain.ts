@@ -18,7 +18,7 @@ import { benchData, parametersName } from '../index/generated-chain.ts';
 export interface RuneChainOptions {
   readonly seed: string;
   readonly blocks: number;
-  /** 0 … 1: of the transactions, those with a runestone. The others are as mainnet's: payments, reveals, moves. */
+  /** Share of transactions with a runestone, 0 … 1. The others are like mainnet's: payments, reveals, moves. */
   readonly share: number;
   /** Share of the moves of inscriptions that are sales after two dummies, 0 to 1. Absent: no sales. */
   readonly sold?: number;
@@ -34,7 +34,7 @@ const others = { reveal: 0.117, move: 0.086 } as const;
 /** Share of mints among those with a runestone, as in 2024; the rest move minted units. */
 const mintShare = 0.7;
 const transactionsPerBlock = 2000;
-/** Mints are of few runes at a time. */
+/** Number of runes that are minted at a time. */
 const runeCount = 60;
 const ownerCount = 20_000;
 const version = 1;
@@ -57,7 +57,7 @@ interface RunicCoin extends Coin {
   readonly rune: number;
 }
 
-/** A chain whose headers, roots and witness commitments are valid; what pays for it comes from nowhere. */
+/** A chain whose headers, roots and witness commitments are valid; the coins that pay for it are invented. */
 class RuneChainWriter {
   height = 0;
   runicOutputs = 0;
@@ -198,7 +198,7 @@ class RuneChainWriter {
     return this.#spend(inputs, outputs)[1]!;
   }
 
-  /** Half of them among the newest. */
+  /** Takes a coin, half of the time one of the newest. */
   #take<C>(coins: C[]): C | null {
     if (coins.length === 0) return null;
     const newest = Math.min(coins.length, 10_000);
@@ -226,7 +226,7 @@ class RuneChainWriter {
     return { value: postage, script: this.#owner() };
   }
 
-  /** P2TR, of one of many owners: few of them have much. */
+  /** P2TR, of one of many owners: few of them have most coins. */
   #owner(): Uint8Array {
     const script = Buffer.alloc(34);
     const owner = Math.floor(this.#random.unit() ** 3 * ownerCount);

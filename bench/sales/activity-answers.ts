@@ -29,7 +29,7 @@ const questions = 60;
 const firstReads = 5;
 const pages = [0, 100, 9_999];
 
-/** All sales are of one collection, whose items change hands again and again. In SQL, as blocks would take hours. */
+/** Fills in sales of one collection, whose items are sold again and again. In SQL, because blocks would take hours. */
 async function fill(pool: pg.Pool, sales: number): Promise<void> {
   const last = firstHeight + Math.floor((sales - 1) / salesPerBlock);
   await pool.query(
@@ -94,7 +94,7 @@ async function read(
   return performance.now() - started;
 }
 
-/** How long pages of the sales of one collection take, without HTTP, and what a sale takes on disk. */
+/** Times of pages of the sales of one collection, without HTTP, and the disk space of a sale. */
 export async function activityAnswers(sales: number): Promise<Figure[]> {
   const dataDir = join(benchData, 'activity-answers');
   rmSync(dataDir, { recursive: true, force: true });

@@ -17,7 +17,7 @@ interface Counts {
   labelled: number;
 }
 
-/** How often the rules are right about moves whose class is known, and what a block of such moves takes. */
+/** Share of moves of a known class that the rules classify correctly, and the time for a block of such moves. */
 export function labelledMarket(seed: string, transactions: number): Figure[] {
   const market = new RandomMarket(`bench ${seed}`);
   const counts = new Map<string, Counts>(
@@ -31,7 +31,7 @@ export function labelledMarket(seed: string, transactions: number): Figure[] {
     const classified = new Map(Array.from(tradingTransactions(block), (tx) => [tx.tx, classifyMoves(tx)]));
     times.push(performance.now() - started);
     for (const [place, { labels }] of part.entries()) {
-      // index 0 is the coinbase; what is passed over sold nothing
+      // index 0 is the coinbase; skipped transactions sold nothing
       const moves = classified.get(place + 1);
       for (const [nth, label] of labels.entries()) {
         const said = moves?.[nth]?.class;

@@ -5,7 +5,7 @@ import { activityAnswers } from './activity-answers.ts';
 import { labelledMarket } from './labelled-market.ts';
 import { salesSlowdown } from './sales-slowdown.ts';
 
-/** Whether sales are found, and how long they take to find and to read. */
+/** Whether sales are found, and the times to find and to read them. */
 export async function salesBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -29,7 +29,7 @@ export async function salesBench(args: string[]): Promise<Report> {
     notes: [
       `${transactions} generated transactions whose moves are labelled, 2,000 a block, seed ${values.seed}`,
       `${sales} sales of a collection of 10,000 items; pages 0, 100 and 9,999 of 100, both ways, as far as they exist`,
-      'the first read of a collection walks over all its sales; later ones know where they are',
+      'the first read of a collection walks over all its sales; later ones know their places',
       'exports of all of them over HTTP, client and service in one process',
       `first sync: ${blocks} blocks of 2,000 transactions, 8.6 % move an inscription, half of these are sales; medians of ${rounds} runs each, with and without sales in turns`,
     ],

@@ -11,7 +11,7 @@ import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import type { Figure } from '../report.ts';
 import { median, percentile } from '../statistics.ts';
 
-/** Coins whose sats are asked for, each of a past of its own. */
+/** Number of coins whose sats are traced, each with a past of its own. */
 const coins = 40;
 const script = openScript(new Uint8Array(32).fill(7));
 const witness = [new Uint8Array(64)];
@@ -42,7 +42,7 @@ async function movedCoins(depth: number, submit: (bytes: Uint8Array) => Promise<
   return moved;
 }
 
-/** Time to trace the sats of an output that was moved this many times, without help of earlier answers. */
+/** Time to trace the sats of an output that was moved this many times, without earlier answers in memory. */
 export async function onDemand(executable: string, depth: number): Promise<Figure[]> {
   const bitcoind = await startBitcoind({ executable, txindex: false, zmq: [] });
   try {
@@ -55,7 +55,7 @@ export async function onDemand(executable: string, depth: number): Promise<Figur
       const started = performance.now();
       const traced = await tracer.trace({ txid: displayHash(asTxid(txid)), vout });
       times.push(performance.now() - started);
-      assert(traced?.state === 'known' && traced.steps >= depth, 'every step back is taken');
+      assert(traced?.state === 'known' && traced.steps >= depth, 'every step back was made');
     }
     await source.close();
     // the first one warms the node

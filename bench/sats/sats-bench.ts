@@ -41,7 +41,7 @@ async function onDisk(): Promise<SatsOnDisk> {
   }
 }
 
-/** Depth that ord goes back with default settings: all blocks of such a short chain would be kept otherwise. */
+/** Depth that ord goes back with default settings: otherwise all blocks of such a short chain would be kept. */
 const settings = { SATS_KEEP_BLOCKS: '18' };
 
 const secondsOf = (syncs: readonly FirstSync[], of: (sync: FirstSync) => number): number =>

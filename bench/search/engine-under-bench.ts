@@ -67,7 +67,7 @@ const shards = 2;
 /** A larger heap would leave less memory to the files of the index. */
 const heapMegabytes = 2048;
 
-/** Starts the merge as a service does, and waits for its end. */
+/** Starts the merge like a service, and waits for its end. */
 async function mergeWhole(client: ElasticClient, index: string): Promise<void> {
   await beginMerge(client, index);
   for (;;) {
@@ -81,7 +81,7 @@ async function mergeWhole(client: ElasticClient, index: string): Promise<void> {
   }
 }
 
-/** A separate real Elasticsearch, filled as by `satscribe search reindex`. */
+/** A separate real Elasticsearch, filled like by `satscribe search reindex`. */
 export async function openElasticsearch(databaseUrl: string): Promise<EngineUnderBench> {
   const server = await startElasticsearch({ heapMegabytes });
   const client = createElasticClient({ url: server.url, timeoutMs: 60_000 });

@@ -31,8 +31,8 @@ export interface Load {
 }
 
 /**
- * Searches a second of a whole service over HTTP, by 32 concurrent clients that each wait for their answer. Clients
- * and service share the machine. Throws at any status but 200.
+ * Searches a second of a whole service over HTTP, by 32 concurrent clients that each wait for their answer. Clients and
+ * service share the machine. Throws for any status except 200.
  */
 export async function httpLoad(
   dataDir: string,

@@ -2,7 +2,7 @@ import { type ChainOptions, chainMetadata, chainTexts } from '#test/builders/ins
 import { seededRandom } from '#test/builders/random.ts';
 
 /**
- * A distinct text as searches see it (folding the generated texts only lowers their case), and its number of
+ * A distinct text in the form of searches (folding the generated texts only lowers their case), and its number of
  * inscriptions.
  */
 export interface CountedText {
@@ -83,7 +83,7 @@ function trigrams(text: string): string[] {
 }
 
 /**
- * How many texts of a sample have each trigram. An index of all trigrams of millions of texts would not fit into
+ * The number of texts of a sample with each trigram. An index of all trigrams of millions of texts would not fit into
  * memory.
  */
 class TrigramShares {
@@ -194,7 +194,7 @@ export function makeNeedles(
   };
   const shares = new TrigramShares(texts);
   const head = '{"p":"brc-20","op":"';
-  // parts of two texts, joined: every trigram is common, but few texts or none have the whole
+  // joined parts of two texts: every trigram is common, but few texts or none have the whole
   const drawn = collect(Math.ceil(rareCount * rareDrawn), () => {
     const joined = random.unit() < 0.5 ? piece(7, 14) : piece(4, 8) + piece(4, 8);
     if (joined.length < 6 || joined.includes(',')) return null;

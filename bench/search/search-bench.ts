@@ -134,7 +134,7 @@ function report(
     notes: [
       `engine ${engine}; ${inscriptions} inscriptions, ${texts.length} distinct texts, ${withMetadata} with metadata (${metadata.length} distinct): a generated chain, seed ${seed}`,
       ...notes,
-      'asked of the search service, one after the other: one snapshot, the search, and the records of a page of 100; HTTP is not included',
+      'asked of the search service, one after another: one snapshot, the search, and the records of a page of 100; HTTP is not included',
       `every needle is asked once; tables and code are warm by ${warmUpShare * 100} % of the needles of each class, which are not counted`,
       `counted: ${[...measured].map(([name, { timesMs }]) => `${name} ${timesMs.length}`).join(', ')}; ` +
         `${checkedPerClass} totals of each class and all deep pages' are compared with a scan of all texts`,

@@ -23,7 +23,7 @@ const lookMs = 20;
 const agent = new Agent({ connections: clients, headersTimeout: waitMs, bodyTimeout: waitMs });
 const supply = 10n ** 20n;
 
-/** A new order, as the bench pays it. */
+/** A new order with the data that the bench needs to pay it. */
 export interface BenchOrder {
   readonly id: string;
   readonly feeCharge: { readonly address: string; readonly amount: number };
@@ -39,10 +39,10 @@ export class TokenShop {
   readonly keys: string[] = [];
   readonly #service: SatscribeProcess;
   readonly #hooks: Server;
-  /** Waiters for the first webhook of an order, by the path of its URL: told the time. */
+  /** Callbacks for the first webhook of an order, by the path of its URL: they get the time. */
   readonly #heard = new Map<string, (at: number) => void>();
   #rune = { name: '', block: 0, tx: 0 };
-  /** An output with all units that are left. */
+  /** An output with all remaining units. */
   #purse: Coin;
 
   private constructor(parts: {
@@ -116,7 +116,7 @@ export class TokenShop {
     return this.ask<BenchOrder>('POST', '/tokenpay/user/order/rune', nth, body);
   }
 
-  /** A URL for webhooks, and the time at which the first one comes to it. */
+  /** A URL for webhooks, and the time at which its first one arrives. */
   hook(name: string): { readonly url: string; readonly heard: Promise<number> } {
     const { port } = this.#hooks.address() as AddressInfo;
     const path = `/${name}`;
@@ -151,7 +151,7 @@ export class TokenShop {
     return Buffer.from(scriptPubKey, 'hex');
   }
 
-  /** Settles with the time at which a count of the database is reached. */
+  /** Settles with the time at which a count in the database is reached. */
   async until(sql: string, values: readonly unknown[], count: number): Promise<number> {
     const end = performance.now() + waitMs;
     for (;;) {
@@ -170,7 +170,7 @@ export class TokenShop {
     return made;
   }
 
-  /** Etches the rune, and waits until orders are taken. */
+  /** Etches the rune, and waits until orders are accepted. */
   async #etch(): Promise<void> {
     const etching = { ...plainEtching, premine: asU128(supply) };
     const stone = encipher({ kind: 'runestone', edicts: [], etching, mint: null, pointer: 0 });

@@ -41,7 +41,7 @@ export async function tokenpayBench(args: string[]): Promise<Report> {
     bench: 'tokenpay',
     notes: [
       'a service process, a real node, embedded Postgres; all requests over HTTP with keys of shops',
-      `orders: ${open} of ${accounts} accounts by ${clients} clients at once, which stay open beside all that follows`,
+      `orders: ${open} of ${accounts} accounts by ${clients} clients at once, which stay open during all that follows`,
       `balances: ${reads} reads by ${clients} clients at once, of accounts that hold BTC and a rune`,
       `webhooks: ${paid} payments, one each ${betweenPaymentsMs} ms, from the node's answer to the first webhook`,
       `block: from a block with ${block} payments in runes until all are credited, less that of a block that pays strangers until it is indexed`,
@@ -67,7 +67,7 @@ async function serviceFigures(
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
   await withBenchNode('tokenpay', async (node, dir) => {
-    // each payment that waits for a webhook spends a mature coinbase of its own
+    // each payment with a webhook spends a mature coinbase of its own
     const chain = await RegtestChain.start(node.rpc, 120 + paid);
     const shop = await TokenShop.open(node, chain, dir, accounts);
     try {
@@ -95,7 +95,7 @@ async function orderFigures(shop: TokenShop, count: number): Promise<Figure[]> {
 }
 
 async function balanceFigures(shop: TokenShop, count: number): Promise<Figure[]> {
-  // as the trigger of the ledger keeps them
+  // in the form in which the trigger of the ledger keeps them
   await shop.pool.query(
     `INSERT INTO service.token_balances (account, asset, amount)
      SELECT a.name, s.id, 12345 FROM service.accounts AS a

@@ -20,8 +20,8 @@ const coinsOfOne = 101;
 const times = 5;
 
 /**
- * Statements of a batch of 500 withdrawals beside spent coins, their entries and completed withdrawals, and beside a
- * tenth of them, which is the baseline: what is present is the same.
+ * Statements of a batch of 500 withdrawals with spent coins, their entries and completed withdrawals in the tables, and
+ * with a tenth of them as the baseline. The unspent coins are the same.
  */
 export async function historyFigures(spent: number): Promise<Figure[]> {
   const less = await measured(spent / 10);

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 
-/** How much of each kind came and went before. */
+/** Numbers of rows of the past, by kind. */
 export interface HistoryCounts {
-  /** Coins of accounts that are spent. Each two have six entries of the ledger, and a completed withdrawal. */
+  /** Spent coins of accounts. Each two have six entries of the ledger, and a completed withdrawal. */
   readonly spent: number;
   readonly accounts: number;
-  /** Coins that are not spent, of all accounts. */
+  /** Unspent coins, of all accounts. */
   readonly unspent: number;
   /** Orders with nothing paid. */
   readonly open: number;
@@ -63,7 +63,7 @@ function statementsOf({ spent, accounts, unspent, open }: HistoryCounts): string
        FROM ${all}, generate_series(0, 1) AS vout`,
     `INSERT INTO service.token_credit_runes (txid, vout, asset, amount)
      SELECT ${hashOf('payment', 'o')}, 1, 1, ${units} FROM ${all}`,
-    // the base fee is owed until the order is completed, and the service's then
+    // the base fee is owed until the order is completed, and then belongs to the service
     `INSERT INTO service.ledger_entries (subject_kind, subject_id, from_account, from_owner, to_account, to_owner, asset, amount, txid, vout)
      SELECT 'token-order', ${idOf('o')}, e.from_account, NULL, e.to_account,
             CASE e.to_account WHEN 'token' THEN ${account('o')} END, e.asset, e.amount, ${hashOf('payment', 'o')}, e.vout
@@ -87,14 +87,14 @@ function statementsOf({ spent, accounts, unspent, open }: HistoryCounts): string
      SELECT md5('withdrawal ' || o)::uuid, ${account('o')}, 1, ${units}, '\\x51', 'an address', 300, 330, 'balance', 'completed',
             md5('batch ' || o / ${ordersOfBatch})::uuid, ${hashOf('batch', `o / ${ordersOfBatch}`)}
        FROM generate_series(0, ${spentOrders - 1}) AS o`,
-    // what withdrawals took is not in these entries: balances are those of coins that are left
+    // amounts of withdrawals are not in these entries: balances are those of the remaining coins
     `INSERT INTO service.token_balances (account, asset, amount)
      SELECT ${account('o')}, asset, sum(CASE asset WHEN 0 THEN ${additional + runeSats} ELSE ${units} END)
        FROM generate_series(${spentOrders}, ${orders - 1}) AS o, generate_series(0, 1) AS asset GROUP BY 1, 2`,
   ];
 }
 
-/** A batch of 500 withdrawals that waits, each of an account of its own. */
+/** A waiting batch of 500 withdrawals, each of an account of its own. */
 export async function openBatch(
   client: pg.Client,
 ): Promise<{ readonly payout: string; readonly accounts: readonly string[] }> {

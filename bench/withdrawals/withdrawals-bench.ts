@@ -16,7 +16,7 @@ const parts = ['arrivals', 'batch', 'history'] as const;
 const betweenArrivalsMs = 500;
 /** Arrivals between two blocks. */
 const betweenBlocks = 20;
-/** Withdrawals of the baseline, beside no open orders. */
+/** Number of withdrawals of the baseline, without open orders. */
 const alone = 20;
 /** Orders that one transaction pays, each with two outputs. */
 const ordersOfOne = 100;
@@ -31,7 +31,8 @@ interface Counts {
 }
 
 /**
- * `npm run bench -- withdrawals`: what accounts wait for that take out runes and sats, and what a large batch costs.
+ * `npm run bench -- withdrawals`: the time that accounts wait that withdraw runes and sats, and the cost of a large
+ * batch.
  */
 export async function withdrawalsBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
@@ -111,7 +112,7 @@ async function serviceFigures(
   return figures;
 }
 
-/** Each account gets 5 units and sats by an order that is paid. */
+/** Gives each account 5 units and sats by an order that is paid. */
 async function earn(shop: TokenShop, accounts: number): Promise<void> {
   const orders: BenchOrder[] = [];
   await byClients(accounts, async (nth) => {
@@ -166,15 +167,15 @@ const untilSent = (shop: TokenShop, ids: readonly string[]): Promise<number> =>
   );
 
 /**
- * Withdrawals that wait together. The first one's batch waits for the lock, and the others join it: up to 500 of one
- * batch.
+ * Withdrawals that wait together. The batch of the first one waits for the lock, and the others join it: up to 500 in
+ * one batch.
  */
 async function batchFigures(shop: TokenShop, first: number, count: number): Promise<Figure[]> {
   const ids: string[] = [];
   const holder = await shop.pool.connect();
   await holder.query('BEGIN');
   try {
-    // nothing is inserted meanwhile, and withdrawals may look for their batch
+    // nothing is inserted meanwhile, but withdrawals may look for their batch
     await holder.query('LOCK TABLE service.payouts IN SHARE ROW EXCLUSIVE MODE');
     ids.push((await ask(shop, first)).id);
     await byClients(count, async (nth) => void ids.push((await ask(shop, first + 1 + nth)).id));
